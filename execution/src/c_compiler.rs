@@ -1,0 +1,353 @@
+//! The system's C and C++ compilers: generated text to a shared object, through the cache.
+
+use crate::cache::{Cache, Entry, Key, KeyBuilder};
+use crate::error::{ExecutionError, Result};
+use crate::machine;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+mod probe;
+
+use probe::{Probe, Supported};
+
+/// Lines of the compiler's message that an error shows.
+const MESSAGE_LINES: usize = 40;
+/// Name of the shared object in its cache entry.
+const OBJECT: &str = "stencil.so";
+
+/// A generated source file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceText {
+    /// A plain file name. Names that end in `.h`, `.hpp`, `.cuh` or `.inc` are written beside the others and
+    /// not compiled themselves.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+impl SourceText {
+    /// A file of this name and text.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
+        SourceText { name: name.into(), text: text.into() }
+    }
+
+    fn is_header(&self) -> bool {
+        [".h", ".hpp", ".cuh", ".inc"].iter().any(|ending| self.name.ends_with(ending))
+    }
+
+    fn check(&self) -> Result<()> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let allowed = self.name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            && self.name.chars().all(plain)
+            && self.name != OBJECT;
+        if allowed { Ok(()) } else { Err(ExecutionError::WrongSourceName(self.name.clone())) }
+    }
+}
+
+/// The source language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// C11 with GNU extensions.
+    C,
+    /// C++20 with GNU extensions, or C++17 where the compiler does not know it. Sources may be named `.cu`.
+    Cxx,
+}
+
+impl Language {
+    fn name(self) -> &'static str {
+        match self {
+            Language::C => "C",
+            Language::Cxx => "C++",
+        }
+    }
+
+    /// The environment variable that names the compiler.
+    fn variable(self) -> &'static str {
+        match self {
+            Language::C => "CC",
+            Language::Cxx => "CXX",
+        }
+    }
+
+    fn commands(self) -> &'static [&'static str] {
+        match self {
+            Language::C => &["cc", "gcc", "clang"],
+            Language::Cxx => &["c++", "g++", "clang++"],
+        }
+    }
+
+    /// The value of `-x`.
+    fn option(self) -> &'static str {
+        match self {
+            Language::C => "c",
+            Language::Cxx => "c++",
+        }
+    }
+
+    /// Standards, the preferred one first.
+    fn standards(self) -> &'static [&'static str] {
+        match self {
+            Language::C => &["-std=gnu11", "-std=c11"],
+            Language::Cxx => &["-std=gnu++20", "-std=gnu++17"],
+        }
+    }
+}
+
+/// How to compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompileOptions {
+    /// 0 to 3, as in `-O3`.
+    pub optimization: u8,
+    /// OpenMP, where the compiler has it; else its directives are ignored and the code is sequential.
+    pub openmp: bool,
+    /// Code for the very processor of this machine, where the compiler can do that.
+    pub native: bool,
+    /// Allows fused multiply-add. Results then differ in the last bits from those of the reference.
+    pub contraction: bool,
+    /// Warnings are errors: for tests of generated code.
+    pub strict: bool,
+    /// Further arguments, as in `-DNAME=1`.
+    pub arguments: Vec<String>,
+}
+
+impl Default for CompileOptions {
+    /// `-O3 -march=native`, with OpenMP, without contraction.
+    fn default() -> Self {
+        CompileOptions {
+            optimization: 3,
+            openmp: true,
+            native: true,
+            contraction: false,
+            strict: false,
+            arguments: Vec::new(),
+        }
+    }
+}
+
+/// A shared object, which stays in its place as long as this value lives.
+#[derive(Debug, Clone)]
+pub struct SharedObject {
+    entry: Entry,
+    /// Whether OpenMP directives have an effect.
+    pub openmp: bool,
+    /// The command line, paths relative to the folder of the shared object.
+    pub command: String,
+    /// What the user asked for and the compiler cannot do, in words.
+    pub notes: Vec<String>,
+}
+
+impl SharedObject {
+    /// The file.
+    pub fn path(&self) -> PathBuf {
+        self.entry.file(OBJECT)
+    }
+
+    /// Whether it was in the cache.
+    pub fn from_cache(&self) -> bool {
+        self.entry.hit()
+    }
+}
+
+/// A compiler of this system.
+#[derive(Debug, Clone)]
+pub struct Compiler {
+    language: Language,
+    /// The program and arguments that always go first, from `$CC` or `$CXX`.
+    command: Vec<String>,
+    version: String,
+}
+
+impl Compiler {
+    /// The compiler that `$CC` (`$CXX`) names, else the first of the usual names that works. The answer is
+    /// remembered for the life of the process.
+    ///
+    /// # Errors
+    /// [`ExecutionError::NoCompiler`] with the commands tried.
+    pub fn find(language: Language) -> Result<Compiler> {
+        static FOUND: Mutex<Vec<(Language, Option<String>, Compiler)>> = Mutex::new(Vec::new());
+        let named = std::env::var(language.variable()).ok().filter(|command| !command.trim().is_empty());
+        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = found.iter().find(|(known, command, _)| *known == language && *command == named);
+        if let Some((_, _, compiler)) = known {
+            return Ok(compiler.clone());
+        }
+        let commands: Vec<String> = match &named {
+            Some(command) => vec![command.clone()],
+            None => language.commands().iter().map(|&command| command.to_owned()).collect(),
+        };
+        let compiler = commands
+            .iter()
+            .find_map(|command| Compiler::from_command(language, command))
+            .ok_or_else(|| ExecutionError::NoCompiler {
+                language: language.name(),
+                tried: commands.join(", "),
+                variable: language.variable(),
+            })?;
+        found.push((language, named, compiler.clone()));
+        Ok(compiler)
+    }
+
+    /// The compiler behind a command such as `gcc-12` or `ccache gcc`; `None` where it does not run.
+    pub fn from_command(language: Language, command: &str) -> Option<Compiler> {
+        let command: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
+        let (program, arguments) = command.split_first()?;
+        let output =
+            Command::new(program).args(arguments).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        (output.status.success() && !version.is_empty()).then_some(Compiler { language, command, version })
+    }
+
+    /// The first line that the compiler says of itself.
+    pub fn version(&self) -> &str {
+        self.version.lines().next().unwrap_or_default()
+    }
+
+    /// The command, as in `gcc`.
+    pub fn command(&self) -> String {
+        self.command.join(" ")
+    }
+
+    /// Compiles and links sources to a shared object. The cache is asked first; the key is made of the
+    /// sources, the arguments, the compiler's whole version text and the processor.
+    ///
+    /// # Errors
+    /// [`ExecutionError::CompilerFailed`] with the command line and the first lines of the message;
+    /// [`ExecutionError::WrongSourceName`]; [`ExecutionError::File`]; [`ExecutionError::Interrupted`].
+    pub fn compile_shared(
+        &self,
+        sources: &[SourceText],
+        options: &CompileOptions,
+        cache: &Arc<Cache>,
+    ) -> Result<SharedObject> {
+        sources.iter().try_for_each(SourceText::check)?;
+        let supported = Probe::of(self, cache)?;
+        let (arguments, notes) = self.arguments(sources, options, &supported);
+        let key = self.key(sources, &arguments);
+        let entry = cache.get_or_build(&key, |folder| {
+            for source in sources {
+                let path = folder.join(&source.name);
+                std::fs::write(&path, &source.text).map_err(|error| ExecutionError::File {
+                    action: "write",
+                    path,
+                    source: error,
+                })?;
+            }
+            self.run(folder, &arguments)
+        })?;
+        let openmp = options.openmp && supported.openmp.is_some();
+        Ok(SharedObject { entry, openmp, command: self.command_line(&arguments), notes })
+    }
+
+    fn arguments(
+        &self,
+        sources: &[SourceText],
+        options: &CompileOptions,
+        supported: &Supported,
+    ) -> (Vec<String>, Vec<String>) {
+        let mut notes = Vec::new();
+        let mut arguments = vec![format!("-O{}", options.optimization.min(3))];
+        arguments.extend(supported.standard.clone());
+        arguments.extend(["-fPIC", "-shared"].map(str::to_owned));
+        let contraction = if options.contraction { "fast" } else { "off" };
+        arguments.push(format!("-ffp-contract={contraction}"));
+        arguments.extend(supported.arithmetic.iter().cloned());
+        if options.native {
+            arguments.extend(supported.native.iter().cloned());
+            if supported.native.is_empty() {
+                notes.push(format!("{} has no -march=native; the code is for any processor", self.command()));
+            }
+        }
+        if options.openmp {
+            match &supported.openmp {
+                Some(argument) => arguments.push(argument.clone()),
+                None => notes.push(format!(
+                    "{} has no OpenMP; the code runs on one core (install libgomp or libomp)",
+                    self.command()
+                )),
+            }
+        }
+        if options.strict {
+            arguments.extend(["-Wall", "-Wextra", "-Werror"].map(str::to_owned));
+            if !(options.openmp && supported.openmp.is_some()) {
+                arguments.push("-Wno-unknown-pragmas".to_owned());
+            }
+        }
+        arguments.extend(options.arguments.iter().cloned());
+        arguments.extend(["-o", OBJECT, "-x", self.language.option()].map(str::to_owned));
+        arguments
+            .extend(sources.iter().filter(|source| !source.is_header()).map(|source| source.name.clone()));
+        arguments.extend(["-x", "none", "-lm"].map(str::to_owned));
+        (arguments, notes)
+    }
+
+    fn key(&self, sources: &[SourceText], arguments: &[String]) -> Key {
+        let mut key = self.identity("shared object");
+        for argument in arguments {
+            key = key.with("argument", argument.as_bytes());
+        }
+        for source in sources {
+            key = key.with("name", source.name.as_bytes()).with("text", source.text.as_bytes());
+        }
+        key.finish()
+    }
+
+    /// A key of this compiler on this processor. The processor counts even where it is not asked for, which
+    /// costs nothing within one machine.
+    fn identity(&self, kind: &str) -> KeyBuilder {
+        KeyBuilder::new(kind)
+            .with("language", self.language.name().as_bytes())
+            .with("command", self.command().as_bytes())
+            .with("version", self.version.as_bytes())
+            .with("processor", machine::cpu_identity().as_bytes())
+    }
+
+    fn command_line(&self, arguments: &[String]) -> String {
+        self.command.iter().chain(arguments).cloned().collect::<Vec<_>>().join(" ")
+    }
+
+    /// Runs the compiler in `folder`.
+    fn run(&self, folder: &Path, arguments: &[String]) -> Result<()> {
+        crate::interrupt::check()?;
+        let Some((program, first)) = self.command.split_first() else { return Ok(()) };
+        let output = Command::new(program)
+            .args(first)
+            .args(arguments)
+            .current_dir(folder)
+            // Messages in English, whatever the user's language, for the tests and for bug reports.
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .output()
+            .map_err(|source| ExecutionError::File { action: "run", path: program.into(), source })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        crate::interrupt::check()?;
+        let text = String::from_utf8_lossy(&output.stderr);
+        let mut message: Vec<&str> = text.lines().take(MESSAGE_LINES).collect();
+        if text.lines().nth(MESSAGE_LINES).is_some() {
+            message.push("...");
+        }
+        Err(ExecutionError::CompilerFailed {
+            command: self.command_line(arguments),
+            status: output.status.to_string(),
+            message: message.join("\n"),
+        })
+    }
+}
+
+/// Compiles C with the system's compiler and the user's cache.
+///
+/// # Errors
+/// As for [`Compiler::find`], [`Cache::open`] and [`Compiler::compile_shared`].
+pub fn compile_shared(sources: &[SourceText], options: &CompileOptions) -> Result<SharedObject> {
+    Compiler::find(Language::C)?.compile_shared(sources, options, &Cache::open()?)
+}
+
+/// Compiles C++ with the system's compiler and the user's cache.
+///
+/// # Errors
+/// As for [`compile_shared`].
+pub fn compile_cxx_shared(sources: &[SourceText], options: &CompileOptions) -> Result<SharedObject> {
+    Compiler::find(Language::Cxx)?.compile_shared(sources, options, &Cache::open()?)
+}

@@ -1,0 +1,144 @@
+//! What can go wrong outside the program itself: memory, files, compilers, libraries.
+
+use std::path::PathBuf;
+
+/// Result of everything in this crate.
+pub type Result<T> = std::result::Result<T, ExecutionError>;
+
+/// A failure, with what happened and what to do about it.
+#[derive(Debug, thiserror::Error)]
+pub enum ExecutionError {
+    /// The grid does not fit the program.
+    #[error("wrong grid size for `{program}`: {problem}")]
+    WrongSize {
+        /// Name of the program.
+        program: String,
+        /// What is wrong, and what was expected.
+        problem: String,
+    },
+
+    /// The grid needs more memory than there is.
+    #[error(
+        "the grid needs {} but {}; use a smaller --size, or a machine with more memory",
+        gibibytes(*.bytes),
+        match .available { Some(available) => format!("only {} are available", gibibytes(*available)), None => "the system refused to give it".to_owned() }
+    )]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u128,
+        /// Bytes available, where known.
+        available: Option<u128>,
+    },
+
+    /// The number of parameter values is not that of the program.
+    #[error("`{program}` has {expected} parameter(s) but {found} value(s) were given")]
+    WrongParameters {
+        /// Name of the program.
+        program: String,
+        /// Number of parameters of the program.
+        expected: usize,
+        /// Number of values given.
+        found: usize,
+    },
+
+    /// A negative number of time steps.
+    #[error("the number of time steps must not be negative, and is {0}")]
+    WrongSteps(i64),
+
+    /// A data set that was made for another program.
+    #[error("the data do not belong to `{program}`: {problem}")]
+    WrongData {
+        /// Name of the program.
+        program: String,
+        /// The difference.
+        problem: String,
+    },
+
+    /// A name that the program does not declare.
+    #[error("`{program}` has no field `{field}`; its fields are {known}")]
+    UnknownField {
+        /// Name of the program.
+        program: String,
+        /// The name asked for.
+        field: String,
+        /// The names there are.
+        known: String,
+    },
+
+    /// An array file that cannot be used.
+    #[error("{}: {problem}", .path.display())]
+    Npy {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what was expected.
+        problem: String,
+    },
+
+    /// A file operation failed.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    File {
+        /// What was tried, as in `read`.
+        action: &'static str,
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: std::io::Error,
+    },
+
+    /// No compiler was found.
+    #[error(
+        "no {language} compiler was found (tried {tried}); install one, such as gcc, or name it in the environment variable {variable}"
+    )]
+    NoCompiler {
+        /// `C` or `C++`.
+        language: &'static str,
+        /// The commands tried.
+        tried: String,
+        /// `CC` or `CXX`.
+        variable: &'static str,
+    },
+
+    /// The compiler refused the text, or died.
+    #[error("the compiler failed ({status})\n  command: {command}\n{message}")]
+    CompilerFailed {
+        /// The command line.
+        command: String,
+        /// Its exit status.
+        status: String,
+        /// The first lines of what it wrote.
+        message: String,
+    },
+
+    /// A source name that is not a plain file name.
+    #[error("`{0}` cannot be the name of a source file: it must be a plain file name, without folders")]
+    WrongSourceName(String),
+
+    /// A shared object cannot be loaded.
+    #[error("cannot load {}: {reason}", .path.display())]
+    Load {
+        /// The shared object.
+        path: PathBuf,
+        /// The loader's reason.
+        reason: String,
+    },
+
+    /// Native code reported a failure.
+    #[error("the compiled stencil `{symbol}` failed with code {code}: {meaning}")]
+    Native {
+        /// The function called.
+        symbol: String,
+        /// What it returned.
+        code: i32,
+        /// The code in words.
+        meaning: &'static str,
+    },
+
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+fn gibibytes(bytes: u128) -> String {
+    let gib = bytes as f64 / (1u64 << 30) as f64;
+    if gib >= 0.1 { format!("{gib:.1} GiB") } else { format!("{bytes} bytes") }
+}

@@ -1,0 +1,32 @@
+//! Everything that touches memory, a compiler, a device or a clock.
+//!
+//! The road: [`grid`] holds the fields of a program, filled by [`initial`] or from [`npy`] files. Then either
+//! [`mod@reference`] interprets the program, or generated text goes through [`c_compiler`] and its [`cache`] to a
+//! shared object that [`native`] loads and calls. [`compare`] tells whether two results agree, [`timing`] how
+//! long a run takes on which [`machine`].
+
+// Data.
+pub mod buffer;
+pub mod compare;
+pub mod element;
+pub mod grid;
+pub mod initial;
+pub mod npy;
+pub mod output_file;
+
+// The reference interpreter.
+pub mod reference;
+mod row;
+
+// Compiled code.
+pub mod c_compiler;
+pub mod cache;
+pub mod native;
+
+// The surroundings.
+pub mod error;
+pub mod interrupt;
+pub mod machine;
+pub mod timing;
+
+pub use error::{ExecutionError, Result};

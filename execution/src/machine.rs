@@ -1,0 +1,199 @@
+//! Facts about this machine: processor, caches, memory.
+
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// What measured times depend on. Fields that the system does not tell are empty or `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineFacts {
+    /// Model name of the processor.
+    pub cpu: String,
+    /// Instruction-set architecture, as in `x86_64`.
+    pub architecture: String,
+    /// Processors that this process may use.
+    pub usable_cpus: usize,
+    /// Cores of the machine, hyper-threads not counted.
+    pub cores: Option<usize>,
+    /// Vector extensions that matter for stencils, as in `avx2`, `fma`.
+    pub vector_extensions: Vec<String>,
+    /// Caches of the first processor.
+    pub caches: Vec<Cache>,
+    /// Memory in bytes.
+    pub memory_bytes: Option<u64>,
+    /// Operating system and kernel release.
+    pub system: String,
+    /// Version line of the C compiler.
+    pub compiler: Option<String>,
+}
+
+/// One cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    /// 1 for the one next to the core.
+    pub level: u32,
+    /// `Data`, `Instruction` or `Unified`.
+    pub kind: String,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Line length in bytes.
+    pub line_bytes: Option<u64>,
+    /// Number of processors that share it.
+    pub shared_by: Option<usize>,
+}
+
+impl MachineFacts {
+    /// Asks the system; `compiler` is the version line of the compiler in use.
+    pub fn collect(compiler: Option<&str>) -> Self {
+        let cpuinfo = cpuinfo();
+        let flags = field(cpuinfo, "flags").or_else(|| field(cpuinfo, "Features")).unwrap_or_default();
+        let known = ["sse4_2", "avx", "avx2", "fma", "avx512f", "avx512vl", "neon", "asimd", "sve", "sve2"];
+        MachineFacts {
+            cpu: field(cpuinfo, "model name").unwrap_or_default(),
+            architecture: std::env::consts::ARCH.to_owned(),
+            usable_cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            cores: cores(cpuinfo),
+            vector_extensions: flags
+                .split_whitespace()
+                .filter(|flag| known.contains(flag))
+                .map(str::to_owned)
+                .collect(),
+            caches: caches(),
+            memory_bytes: memory("MemTotal"),
+            system: format!("{} {}", std::env::consts::OS, kernel_release()).trim().to_owned(),
+            compiler: compiler.map(str::to_owned),
+        }
+    }
+}
+
+/// Memory in bytes that a new allocation can have without swapping: what the kernel estimates, within the
+/// limit of the control group. `None` where the system does not tell.
+pub fn available_memory() -> Option<u64> {
+    let kernel = memory("MemAvailable");
+    let group = control_group_memory();
+    match (kernel, group) {
+        (Some(kernel), Some(group)) => Some(kernel.min(group)),
+        (kernel, group) => kernel.or(group),
+    }
+}
+
+/// What tells processors apart for code compiled for the machine's own: model name and feature flags.
+pub fn cpu_identity() -> String {
+    let cpuinfo = cpuinfo();
+    let parts = ["model name", "flags", "Features", "CPU part"];
+    let parts: Vec<String> = parts.iter().filter_map(|name| field(cpuinfo, name)).collect();
+    format!("{} {}", std::env::consts::ARCH, parts.join("; "))
+}
+
+/// Whether the processor has this feature flag, as `/proc/cpuinfo` names it.
+pub fn cpu_has(flag: &str) -> bool {
+    field(cpuinfo(), "flags").is_some_and(|flags| flags.split_whitespace().any(|found| found == flag))
+}
+
+/// Read once: on a machine with many processors the kernel takes milliseconds to write it.
+fn cpuinfo() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    &TEXT
+}
+
+/// The value of the first line `name : value`.
+fn field(cpuinfo: &str, name: &str) -> Option<String> {
+    let mut pairs = cpuinfo.lines().filter_map(|line| line.split_once(':'));
+    pairs.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned())
+}
+
+/// Distinct pairs of package and core.
+fn cores(cpuinfo: &str) -> Option<usize> {
+    let pairs: std::collections::BTreeSet<(Option<String>, String)> = cpuinfo
+        .split("\n\n")
+        .filter_map(|processor| Some((field(processor, "physical id"), field(processor, "core id")?)))
+        .collect();
+    (!pairs.is_empty()).then_some(pairs.len())
+}
+
+fn memory(name: &str) -> Option<u64> {
+    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let value = field(&text, name)?;
+    let kibibytes: u64 = value.split_whitespace().next()?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+fn control_group_memory() -> Option<u64> {
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<u64>().ok();
+    let limit = number("/sys/fs/cgroup/memory.max")?;
+    Some(limit.saturating_sub(number("/sys/fs/cgroup/memory.current").unwrap_or(0)))
+}
+
+fn kernel_release() -> String {
+    fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
+}
+
+fn caches() -> Vec<Cache> {
+    let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
+    let mut caches: Vec<Cache> =
+        (0..8).filter_map(|index| cache(&folder.join(format!("index{index}")))).collect();
+    caches.sort_by(|a, b| (a.level, &a.kind).cmp(&(b.level, &b.kind)));
+    caches
+}
+
+fn cache(folder: &Path) -> Option<Cache> {
+    let text = |name: &str| fs::read_to_string(folder.join(name)).ok().map(|text| text.trim().to_owned());
+    Some(Cache {
+        level: text("level")?.parse().ok()?,
+        kind: text("type")?,
+        bytes: size(&text("size")?)?,
+        line_bytes: text("coherency_line_size").and_then(|text| text.parse().ok()),
+        shared_by: text("shared_cpu_list").and_then(|list| list_length(&list)),
+    })
+}
+
+/// `32K`, `1M` or a plain number, in bytes.
+fn size(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.as_bytes().last()? {
+        b'K' => (&text[..text.len() - 1], 1 << 10),
+        b'M' => (&text[..text.len() - 1], 1 << 20),
+        b'G' => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1),
+    };
+    digits.parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// How many numbers a list such as `0-3,8` names.
+fn list_length(list: &str) -> Option<usize> {
+    list.split(',').try_fold(0usize, |count, part| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.trim().parse::<usize>().ok()?, last.trim().parse::<usize>().ok()?);
+        Some(count + last.checked_sub(first)? + 1)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_and_lists() {
+        assert_eq!(size("32K"), Some(32768));
+        assert_eq!(size("1M"), Some(1 << 20));
+        assert_eq!(size(""), None);
+        assert_eq!(list_length("0-3,8"), Some(5));
+        assert_eq!(list_length("0"), Some(1));
+        assert_eq!(list_length("3-1"), None);
+    }
+
+    #[test]
+    fn cores_are_counted_once_per_package_and_core() {
+        let text = "physical id: 0\ncore id: 0\n\nphysical id: 0\ncore id: 0\n\nphysical id: 1\ncore id: 0\n";
+        assert_eq!(cores(text), Some(2));
+        assert_eq!(cores(""), None);
+    }
+
+    #[test]
+    fn facts_are_complete_enough() {
+        let facts = MachineFacts::collect(Some("cc 1.0"));
+        assert!(facts.usable_cpus >= 1);
+        let text = serde_json::to_string(&facts).unwrap();
+        assert_eq!(serde_json::from_str::<MachineFacts>(&text).unwrap(), facts);
+    }
+}

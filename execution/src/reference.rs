@@ -1,0 +1,208 @@
+//! The reference interpreter: what a program means, with nothing between the definition and the values.
+//!
+//! ```text
+//! for t in 0..T:  for k in 0..K:  forall s in D_k:   target_k[t+1, s] = value_k(reads at s + offset)
+//! ```
+//!
+//! Every time level is an array of its own, independent of the slots in which generated code keeps levels;
+//! the results are put into the slots at the end. A statement is evaluated row by row, rows in parallel.
+
+use crate::error::{ExecutionError, Result};
+use crate::grid::{ProgramData, Values, ValuesMut, ValuesRef, check_memory};
+use crate::initial::{initial_levels, prepare_boundary, row_in_domain};
+use crate::interrupt;
+use crate::row::{RowCode, RowElement, Sources};
+use polyhedral::program::{Field, FieldId, FieldRole, Program};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+
+/// Called after every time step with the number of steps done; [`ControlFlow::Break`] stops the run.
+pub type Progress<'a> = dyn FnMut(i64) -> ControlFlow<()> + 'a;
+
+/// The points of a piece of work that is worth a thread.
+const POINTS_PER_TASK: usize = 1 << 14;
+
+/// Runs `steps` time steps from the initial levels in `data`, and leaves the newest levels there, each in
+/// the slot of [`Program::slot_of_level`]. The boundary is prepared first.
+///
+/// `parameters` holds one value for each parameter, in order of declaration. Uses the current rayon pool.
+///
+/// # Errors
+/// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`], [`ExecutionError::WrongData`],
+/// [`ExecutionError::OutOfMemory`] (all levels are stored once more), and [`ExecutionError::Interrupted`]
+/// where `progress` or the user stops the run; `data` then still hold the initial levels.
+pub fn run(
+    program: &Program,
+    parameters: &[f64],
+    data: &mut ProgramData,
+    steps: i64,
+    progress: &mut Progress<'_>,
+) -> Result<()> {
+    check_arguments(program, parameters, steps)?;
+    prepare_boundary(program, data)?;
+    if steps == 0 {
+        return Ok(());
+    }
+    check_memory(history_bytes(program, data))?;
+    let codes: Vec<RowCode> =
+        program.statements.iter().map(|statement| RowCode::compile(program, statement, parameters)).collect();
+    let mut histories = (0..program.fields.len())
+        .map(|field| History::initial(program, FieldId(field), data))
+        .collect::<Result<Vec<History>>>()?;
+    for step in 0..steps {
+        for (statement, code) in codes.iter().enumerate() {
+            sweep(program, statement, code, step, data, &mut histories);
+        }
+        interrupt::check()?;
+        if progress(step + 1).is_break() {
+            return Err(ExecutionError::Interrupted);
+        }
+    }
+    for (field, history) in histories.iter().enumerate() {
+        history.store(program, FieldId(field), data);
+    }
+    Ok(())
+}
+
+/// [`run`] without a progress hook.
+///
+/// # Errors
+/// As for [`run`].
+pub fn run_quietly(program: &Program, parameters: &[f64], data: &mut ProgramData, steps: i64) -> Result<()> {
+    run(program, parameters, data, steps, &mut |_| ControlFlow::Continue(()))
+}
+
+/// The default value of every parameter, in order of declaration.
+pub fn default_parameters(program: &Program) -> Vec<f64> {
+    program.parameters.iter().map(|parameter| parameter.default).collect()
+}
+
+/// Whether the parameters and the number of steps can be used with the program.
+///
+/// # Errors
+/// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`].
+pub fn check_arguments(program: &Program, parameters: &[f64], steps: i64) -> Result<()> {
+    if parameters.len() != program.parameters.len() {
+        return Err(ExecutionError::WrongParameters {
+            program: program.name.clone(),
+            expected: program.parameters.len(),
+            found: parameters.len(),
+        });
+    }
+    if steps < 0 {
+        return Err(ExecutionError::WrongSteps(steps));
+    }
+    Ok(())
+}
+
+/// Bytes of the histories of all fields.
+fn history_bytes(program: &Program, data: &ProgramData) -> u128 {
+    let arrays = |field: &Field| match field.role {
+        FieldRole::State { levels, .. } => levels as u128 + 1,
+        FieldRole::Coefficient => 0,
+    };
+    let bytes =
+        program.fields.iter().map(|field| arrays(field) * field.element.bytes() as u128).sum::<u128>();
+    bytes * data.points() as u128
+}
+
+/// The last time levels of one state field, newest first: one more than its initial levels, so that the
+/// oldest that a statement may read after the newest was written is there. Empty for coefficients.
+struct History {
+    newest: i64,
+    levels: VecDeque<Values>,
+}
+
+impl History {
+    /// The initial levels `0, -1, ..., 1 - levels`, and an array for the first new level. All arrays have
+    /// the boundary of level 0, and no statement writes there.
+    fn initial(program: &Program, field: FieldId, data: &ProgramData) -> Result<History> {
+        if program.field(field).role == FieldRole::Coefficient {
+            return Ok(History { newest: 0, levels: VecDeque::new() });
+        }
+        let copy_of = |level| {
+            let source = data.level(program, field, level);
+            let mut values = Values::zeroed(source.element(), source.len())?;
+            values.view_mut().copy_from(source);
+            Ok(values)
+        };
+        let levels = initial_levels(program, field).rev().chain([0]).map(copy_of).collect::<Result<_>>()?;
+        Ok(History { newest: 0, levels })
+    }
+
+    fn level(&self, level: i64) -> ValuesRef<'_> {
+        self.levels[(self.newest - level) as usize].view()
+    }
+
+    /// Puts the levels that generated code would keep into their slots; at least one step was done.
+    fn store(&self, program: &Program, field: FieldId, data: &mut ProgramData) {
+        let FieldRole::State { levels, slots } = program.field(field).role else { return };
+        let oldest = (self.newest + 1 - slots as i64).max(1 - levels as i64);
+        for level in oldest..=self.newest {
+            data.level_mut(program, field, level).copy_from(self.level(level));
+        }
+    }
+}
+
+/// Executes statement number `statement` of time step `step` at all points of its domain.
+fn sweep(
+    program: &Program,
+    statement: usize,
+    code: &RowCode,
+    step: i64,
+    data: &ProgramData,
+    histories: &mut [History],
+) {
+    let target = program.statements[statement].target;
+    let Some(mut values) = histories[target.0].levels.pop_back() else { return };
+    let size = data.size();
+    let domain = program.domain(statement, size);
+    let sources: Vec<(ValuesRef<'_>, isize)> = code
+        .reads
+        .iter()
+        .map(|(access, _)| {
+            let values = match program.field(access.field).role {
+                FieldRole::Coefficient => data.slot(access.field, 0),
+                FieldRole::State { .. } => histories[access.field.0].level(step + access.time),
+            };
+            (values, linear_offset(&access.offset, size))
+        })
+        .collect();
+    match values.view_mut() {
+        ValuesMut::F32(values) => update_domain(code, &sources, size, &domain, values),
+        ValuesMut::F64(values) => update_domain(code, &sources, size, &domain, values),
+    }
+    histories[target.0].levels.push_front(values);
+    histories[target.0].newest += 1;
+}
+
+fn linear_offset(offset: &[i64], size: &[i64]) -> isize {
+    offset.iter().zip(size).fold(0, |linear, (&offset, &extent)| linear * extent as isize + offset as isize)
+}
+
+fn update_domain<T: RowElement>(
+    code: &RowCode,
+    sources: &Sources<'_>,
+    size: &[i64],
+    domain: &[(i64, i64)],
+    values: &mut [T],
+) {
+    let (Some(&row_length), Some(&(first, end))) = (size.last(), domain.last()) else { return };
+    let (row_length, first, end) = (row_length as usize, first as usize, end as usize);
+    // A program of one dimension has a single row, which is divided.
+    let piece = if size.len() == 1 { POINTS_PER_TASK } else { row_length };
+    values.par_chunks_mut(piece).with_min_len(POINTS_PER_TASK.div_ceil(piece)).enumerate().for_each_init(
+        || code.registers(),
+        |registers, (number, cells)| {
+            let start = number * piece;
+            let (row, column) = (start / row_length, start % row_length);
+            let low = first.max(column);
+            let high = end.min(column + cells.len());
+            if low < high && row_in_domain(row, size, domain) {
+                let cells = &mut cells[low - column..high - column];
+                code.run(registers, sources, row * row_length + low, cells);
+            }
+        },
+    );
+}

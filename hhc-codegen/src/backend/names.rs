@@ -1,0 +1,78 @@
+//! Names in generated text. The user's names are kept; where one of them is also a name of ours, an
+//! underscore is added.
+
+use polyhedral::program::{Access, FieldRole, LocalId, ParameterId, Program};
+use std::collections::BTreeSet;
+
+/// Names that the templates use in scopes where user names are visible.
+const OWN_NAMES: [&str; 41] = [
+    "grid", "x", "m", "band", "step", "steps", "launch", "b0", "b1", "b2", "c1", "c2", "t0", "x0", "n0", "n1", "n2",
+    "low0", "low1", "low2", "high0", "high1", "high2", "stride0", "stride1", "level_stride", "row", "stream", "error",
+    "main", "printf", "restrict", "inline", "shared", "slot", "argc", "argv", "status", "level", "i", "data",
+];
+
+/// The C names of a program's parts.
+#[derive(Debug, Clone)]
+pub struct Names {
+    /// Space indices, slowest first.
+    pub space: Vec<String>,
+    /// Time index.
+    pub time: String,
+    /// Parameters.
+    pub parameters: Vec<String>,
+    /// Fields, as arguments of the entry point and members of the grid.
+    pub fields: Vec<String>,
+    /// Locals per statement.
+    locals: Vec<Vec<String>>,
+}
+
+impl Names {
+    /// Chooses the names of a program.
+    pub fn new(program: &Program) -> Self {
+        let mut taken: BTreeSet<String> = OWN_NAMES.iter().map(|name| name.to_string()).collect();
+        taken.remove("i");
+        let mut choose = |name: &str, shared: bool| {
+            let mut chosen = name.to_string();
+            while taken.contains(&chosen) {
+                chosen.push('_');
+            }
+            if !shared {
+                taken.insert(chosen.clone());
+            }
+            chosen
+        };
+        let fields = program.fields.iter().map(|field| choose(&field.name, false)).collect();
+        let parameters = program.parameters.iter().map(|parameter| choose(&parameter.name, false)).collect();
+        let space = program.space_indices.iter().map(|index| choose(index, false)).collect();
+        let time = choose(&program.time_index, false);
+        // Locals of different statements live in different functions and may share a name.
+        let locals = program
+            .statements
+            .iter()
+            .map(|statement| statement.locals.iter().map(|local| choose(&local.name, true)).collect())
+            .collect();
+        Names { space, time, parameters, fields, locals }
+    }
+
+    /// A local of a statement; `copy` distinguishes the copies of an unrolled loop.
+    pub fn local(&self, statement: usize, local: LocalId, copy: Option<usize>) -> String {
+        let name = &self.locals[statement][local.0];
+        copy.map_or_else(|| name.clone(), |copy| format!("{name}_{copy}"))
+    }
+
+    /// A parameter rounded to `float`.
+    pub fn parameter_f32(&self, parameter: ParameterId) -> String {
+        format!("tw_{}_f32", self.parameters[parameter.0])
+    }
+
+    /// The pointer to the plane that an access reads: `tw_u_t1` (level t+1), `tw_u_t0`, `tw_u_m1`, ..;
+    /// `tw_c_c` for a coefficient.
+    pub fn plane(&self, program: &Program, access: &Access) -> String {
+        let field = &self.fields[access.field.0];
+        match (program.field(access.field).role, access.time) {
+            (FieldRole::Coefficient, _) => format!("tw_{field}_c"),
+            (FieldRole::State { .. }, time) if time >= 0 => format!("tw_{field}_t{time}"),
+            (FieldRole::State { .. }, time) => format!("tw_{field}_m{}", -time),
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! The OpenMP C back end: a library file with a plain C entry point, its header, a standalone main and a
+//! build file. Tiles run in parallel; a tile works in place on the grid, because caches find its data by
+//! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
+
+use super::expression::{ExpressionPrinter, parameters_used_as};
+use super::names::Names;
+use super::templates::render;
+use super::{GeneratedFile, Signature};
+use crate::PlanError;
+use crate::int_expr::{IntExpr, int, var};
+use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES};
+use polyhedral::program::{Access, ElementType, FieldRole, Program, Statement};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
+///
+/// # Errors
+/// [`PlanError::Template`]: an error of ours.
+pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
+    let program = &plan.program;
+    let names = Names::new(program);
+    let data = ProgramText::new(plan, &names);
+    let file = |name: String, template: &str| {
+        render(template, &data).map(|text| GeneratedFile { name, text })
+    };
+    Ok(vec![
+        file(format!("{}.c", program.name), "openmp/program.c")?,
+        file(format!("{}.h", program.name), "openmp/program.h")?,
+        file(format!("{}_main.c", program.name), "openmp/main.c")?,
+        file("CMakeLists.txt".to_string(), "openmp/CMakeLists.txt")?,
+    ])
+}
+
+/// The data of the templates.
+#[derive(Serialize)]
+struct ProgramText {
+    version: &'static str,
+    description: Vec<String>,
+    strategy: &'static str,
+    tile: String,
+    signature: Signature,
+    copies_boundary: bool,
+    uses_exp: bool,
+    exp_header: &'static str,
+    updates: Vec<UpdateText>,
+    kernels: Vec<KernelText>,
+    outer: LoopText,
+    launches: Vec<LaunchText>,
+    reference: Vec<ReferenceText>,
+    /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
+    check_sizes: &'static [i64],
+    /// Grid that the standalone main times where none is given.
+    default_sizes: &'static [i64],
+}
+
+/// One statement as a function over a box.
+#[derive(Serialize)]
+struct UpdateText {
+    name: String,
+    comment: String,
+    indices: Vec<String>,
+    time: String,
+    planes: Vec<String>,
+    constants: Vec<String>,
+    unused: Vec<String>,
+    /// Loops around the innermost, slowest first.
+    loops: Vec<BoxLoop>,
+    innermost: BoxLoop,
+    /// How many values of the slowest index run at once (1: no unrolling).
+    unroll: usize,
+    unrolled: Vec<String>,
+    single: Vec<String>,
+    row_offset: String,
+    /// Whether the statement reads the cells that it overwrites.
+    in_place: bool,
+}
+
+#[derive(Serialize, Clone)]
+struct BoxLoop {
+    index: String,
+    low: String,
+    high: String,
+    step: usize,
+    slack: usize,
+}
+
+#[derive(Serialize)]
+struct KernelText {
+    name: String,
+    comment: String,
+    arguments: Vec<&'static str>,
+    bindings: Vec<BindingText>,
+    sub_tiles: Vec<LoopText>,
+    full_when: Vec<String>,
+    rows: LoopText,
+    has_rows: bool,
+    full: Vec<RowText>,
+    partial: Vec<RowText>,
+    needs_steps: bool,
+    sizes: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct BindingText {
+    name: &'static str,
+    value: String,
+    comment: String,
+}
+
+#[derive(Serialize, Clone)]
+struct LoopText {
+    variable: &'static str,
+    low: String,
+    high: String,
+}
+
+#[derive(Serialize)]
+struct RowText {
+    comment: String,
+    update: String,
+    step: String,
+    bounds: Vec<BoundText>,
+}
+
+#[derive(Serialize)]
+struct BoundText {
+    low: String,
+    /// One past the last point.
+    high: String,
+}
+
+#[derive(Serialize)]
+struct LaunchText {
+    kernel: String,
+    comment: String,
+    when: Option<String>,
+    blocks: Vec<LoopText>,
+    collapse: usize,
+    multiple: bool,
+    schedule: &'static str,
+}
+
+/// One statement of the plain loops with which the standalone main checks the tiled code.
+#[derive(Serialize)]
+struct ReferenceText {
+    target: String,
+    loops: Vec<BoxLoop>,
+    time: String,
+    planes: Vec<String>,
+    constants: Vec<String>,
+    body: Vec<String>,
+}
+
+impl ProgramText {
+    fn new(plan: &KernelPlan, names: &Names) -> Self {
+        let program = &plan.program;
+        let uses_exp = program.statements.iter().any(|statement| {
+            let mut found = false;
+            for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+                value.walk(|expr| {
+                    use polyhedral::program::{ExprKind, Function};
+                    found |= matches!(expr.kind, ExprKind::Call(Function::Exp, _));
+                });
+            }
+            found
+        });
+        let signature = Signature::new(program, names);
+        ProgramText {
+            version: env!("CARGO_PKG_VERSION"),
+            description: program.description.lines().map(|line| line.replace("*/", "* /")).collect(),
+            strategy: plan.strategy,
+            tile: plan.tile.to_string(),
+            copies_boundary: signature.fields.iter().any(|field| field.state && field.slots > 1),
+            signature,
+            uses_exp,
+            check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
+            default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
+            exp_header: polyhedral::portable_exp::C_HEADER,
+            updates: (0..program.statements.len()).map(|k| update(program, names, k)).collect(),
+            kernels: plan.kernels.iter().map(|kernel| kernel_text(plan, kernel)).collect(),
+            outer: loop_text(&plan.outer),
+            launches: plan
+                .launches
+                .iter()
+                .map(|launch| {
+                    let kernel = &plan.kernels[launch.kernel];
+                    LaunchText {
+                        kernel: kernel.name.clone(),
+                        comment: kernel.comment.clone(),
+                        when: launch.when.as_ref().map(IntExpr::to_c),
+                        blocks: kernel.blocks.iter().map(loop_text).collect(),
+                        collapse: kernel.blocks.len(),
+                        multiple: kernel.blocks.len() > 1,
+                        // Blocks of the naive strategy are equal and touch memory like the first touch did.
+                        schedule: if kernel.bindings.is_empty() { "static" } else { "dynamic" },
+                    }
+                })
+                .collect(),
+            reference: (0..program.statements.len()).map(|k| reference(program, names, k)).collect(),
+        }
+    }
+}
+
+fn loop_text(source: &Loop) -> LoopText {
+    LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
+}
+
+/// How many rows to compute at once: more share more loads, but need registers for their values.
+fn rows_at_once(program: &Program, statement: &Statement) -> usize {
+    let operands = statement.reads.len();
+    match (program.dimension(), operands) {
+        (1, _) => 1,
+        (_, 0..=14) => 4,
+        (_, 15..=40) => 2,
+        _ => 1,
+    }
+}
+
+/// The distance in memory of an offset: ` - stride0 + 1`.
+fn displacement(offset: &[i64]) -> String {
+    let last = offset.len() - 1;
+    let mut text = String::new();
+    for (d, &steps) in offset.iter().enumerate().filter(|(_, steps)| **steps != 0) {
+        let sign = if steps < 0 { '-' } else { '+' };
+        let count = steps.abs();
+        let term = match (d == last, count) {
+            (true, _) => count.to_string(),
+            (false, 1) => format!("stride{d}"),
+            (false, _) => format!("{count} * stride{d}"),
+        };
+        text.push_str(&format!(" {sign} {term}"));
+    }
+    text
+}
+
+/// Pointers to the planes that a statement touches, and whether it overwrites a plane that it reads.
+fn planes(program: &Program, names: &Names, index: usize) -> (Vec<String>, String, bool) {
+    let statement = &program.statements[index];
+    let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
+    let slots = |access: &Access| match program.field(access.field).role {
+        FieldRole::State { slots, .. } => slots as i64,
+        FieldRole::Coefficient => 1,
+    };
+    let in_place = statement.reads.iter().any(|read| {
+        read.field == write.field && (write.time - read.time).rem_euclid(slots(read)) == 0
+    });
+    let restrict = if in_place { "" } else { "restrict " };
+    let mut pointers: BTreeMap<String, String> = BTreeMap::new();
+    for access in statement.reads.iter().chain([&write]) {
+        let field = program.field(access.field);
+        let name = names.plane(program, access);
+        let member = &names.fields[access.field.0];
+        let target = *access == write;
+        let qualifier = if target { "" } else { "const " };
+        let value = match field.role {
+            FieldRole::Coefficient => format!("grid->{member}"),
+            FieldRole::State { slots: 1, .. } => format!("grid->{member}"),
+            FieldRole::State { levels, slots } => {
+                let shift = access.time + levels as i64 - 1;
+                let level = if shift == 0 { names.time.clone() } else { format!("{} + {shift}", names.time) };
+                format!("grid->{member} + tw_modulo({level}, {slots}) * grid->level_stride")
+            }
+        };
+        let declaration = format!("{qualifier}{} *{restrict}{name} = {value};", field.element.c_name());
+        pointers.insert(name, declaration);
+    }
+    (pointers.into_values().collect(), names.plane(program, &write), in_place)
+}
+
+/// Declarations of the parameters as constants of the types in which the statement uses them.
+fn constants(program: &Program, names: &Names, index: usize, source: &str) -> Vec<String> {
+    let statement = &program.statements[index];
+    let single = parameters_used_as(statement, ElementType::F32);
+    let double = parameters_used_as(statement, ElementType::F64);
+    let mut text = Vec::new();
+    for id in single {
+        let name = names.parameter_f32(polyhedral::program::ParameterId(id));
+        text.push(format!("const float {name} = (float){source}{};", names.parameters[id]));
+    }
+    if !source.is_empty() {
+        for id in double {
+            text.push(format!("const double {0} = {source}{0};", names.parameters[id]));
+        }
+    }
+    text
+}
+
+fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
+    let statement = &program.statements[index];
+    let dimension = program.dimension();
+    let unroll = rows_at_once(program, statement);
+    let (planes, target, in_place) = planes(program, names, index);
+    let element = program.field(statement.target).element.c_name();
+
+    let body = |copy: usize, copies: usize| -> Vec<String> {
+        let read = |access: &Access| {
+            let mut offset = access.offset.clone();
+            if dimension > 1 {
+                offset[0] += copy as i64;
+            }
+            format!("{}[x{}]", names.plane(program, access), displacement(&offset))
+        };
+        let copy = (copies > 1).then_some(copy);
+        let printer = ExpressionPrinter { program, names, statement: index, copy, read: &read };
+        let mut lines = printer.locals();
+        lines.push(format!("const {element} tw_value{} = {};", copy.unwrap_or(0), printer.value()));
+        lines
+    };
+    let store = |copy: usize| {
+        let mut offset = vec![0; dimension];
+        offset[0] = copy as i64;
+        format!("{target}[x{}] = tw_value{copy};", if copy == 0 { String::new() } else { displacement(&offset) })
+    };
+    let lines = |copies: usize| -> Vec<String> {
+        (0..copies).flat_map(|copy| body(copy, copies)).chain((0..copies).map(store)).collect()
+    };
+
+    let loops: Vec<BoxLoop> = (0..dimension)
+        .map(|d| BoxLoop {
+            index: names.space[d].clone(),
+            low: format!("low{d}"),
+            high: format!("high{d}"),
+            step: if d == 0 { unroll } else { 1 },
+            slack: if d == 0 { unroll - 1 } else { 0 },
+        })
+        .collect();
+    let row_offset: Vec<String> = (0..dimension - 1).map(|d| format!("{} * stride{d}", names.space[d])).collect();
+    let target_name = &program.field(statement.target).name;
+    UpdateText {
+        name: format!("update_{target_name}"),
+        comment: format!("{target_name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
+        indices: names.space.clone(),
+        time: names.time.clone(),
+        unused: Vec::new(),
+        planes,
+        constants: constants(program, names, index, "grid->"),
+        innermost: loops[dimension - 1].clone(),
+        loops: loops[..dimension - 1].to_vec(),
+        unroll,
+        unrolled: if unroll > 1 { lines(unroll) } else { Vec::new() },
+        single: lines(1),
+        row_offset: row_offset.join(" + "),
+        in_place,
+    }
+}
+
+fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
+    let statement = &program.statements[index];
+    let (planes, target, _) = planes(program, names, index);
+    let read = |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
+    let printer = ExpressionPrinter { program, names, statement: index, copy: None, read: &read };
+    let dimension = program.dimension();
+    let loops = (0..dimension).map(|d| BoxLoop {
+        index: names.space[d].clone(),
+        low: statement.margin_low[d].to_string(),
+        high: format!("grid->n{d} - {}", statement.margin_high[d]),
+        step: 1,
+        slack: 0,
+    });
+    let place: Vec<String> = (0..dimension)
+        .map(|d| if d + 1 < dimension { format!("{} * stride{d}", names.space[d]) } else { names.space[d].clone() })
+        .collect();
+    let mut body = vec![format!("const ptrdiff_t x = {};", place.join(" + "))];
+    body.extend(printer.locals());
+    body.push(format!("{target}[x] = {};", printer.value()));
+    ReferenceText {
+        target: program.field(statement.target).name.clone(),
+        loops: loops.collect(),
+        time: names.time.clone(),
+        planes: planes.into_iter().map(|plane| plane.replace("restrict ", "")).collect(),
+        constants: constants(program, names, index, "grid->"),
+        body,
+    }
+}
+
+fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
+    let program = &plan.program;
+    let row = |instance: &Instance, clip: bool| {
+        let statement = &program.statements[instance.statement];
+        let bounds = instance.ranges.iter().enumerate().map(|(d, range)| {
+            let (mut low, mut high) = (range.low.clone(), range.high.clone() + 1);
+            if clip {
+                low = low.max(int(statement.margin_low[d]));
+                high = high.min(var(SIZE_NAMES[d]) - statement.margin_high[d]);
+            }
+            BoundText { low: low.to_c(), high: high.to_c() }
+        });
+        let target = &program.field(statement.target).name;
+        let many = kernel.instances.len() > 1;
+        RowText {
+            comment: if many { format!("row {}*m + {}: {target}", kernel.instances.len(), instance.statement) } else { format!("row m: {target}") },
+            update: format!("update_{target}"),
+            step: instance.step.to_c(),
+            bounds: bounds.collect(),
+        }
+    };
+    let has_rows = kernel.rows.high.constant() != kernel.rows.low.constant() || !kernel.bindings.is_empty();
+    let mut arguments = vec![plan.outer.variable];
+    arguments.extend(kernel.blocks.iter().map(|block| block.variable));
+    KernelText {
+        name: kernel.name.clone(),
+        comment: kernel.comment.clone(),
+        arguments,
+        bindings: kernel
+            .bindings
+            .iter()
+            .map(|binding| BindingText {
+                name: binding.name,
+                value: binding.value.to_c(),
+                comment: binding.comment.clone(),
+            })
+            .collect(),
+        sub_tiles: kernel.sub_tiles.iter().map(loop_text).collect(),
+        full_when: kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_c())).collect(),
+        rows: loop_text(&kernel.rows),
+        has_rows,
+        full: kernel.instances.iter().map(|instance| row(instance, false)).collect(),
+        partial: kernel.instances.iter().map(|instance| row(instance, true)).collect(),
+        needs_steps: has_rows,
+        sizes: SIZE_NAMES[..program.dimension()].to_vec(),
+    }
+}

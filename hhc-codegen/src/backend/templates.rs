@@ -1,0 +1,29 @@
+//! The template engine with every template of `templates/` registered.
+
+use crate::PlanError;
+use handlebars::Handlebars;
+use serde::Serialize;
+
+/// Name and text of every template. Names are paths below `templates/`.
+const TEMPLATES: [(&str, &str); 5] = [
+    ("openmp/program.c", include_str!("../../../templates/openmp/program.c.hbs")),
+    ("openmp/program.h", include_str!("../../../templates/openmp/program.h.hbs")),
+    ("openmp/main.c", include_str!("../../../templates/openmp/main.c.hbs")),
+    ("openmp/CMakeLists.txt", include_str!("../../../templates/openmp/CMakeLists.txt.hbs")),
+    ("arguments", include_str!("../../../templates/arguments.hbs")),
+];
+
+/// Renders one template.
+///
+/// # Errors
+/// [`PlanError::Template`]: an error of ours.
+pub(super) fn render(template: &str, data: &impl Serialize) -> Result<String, PlanError> {
+    let failed = |reason: String| PlanError::Template { template: template.to_string(), reason };
+    let mut engine = Handlebars::new();
+    engine.set_strict_mode(true);
+    engine.register_escape_fn(handlebars::no_escape);
+    for (name, text) in TEMPLATES {
+        engine.register_template_string(name, text).map_err(|error| failed(error.to_string()))?;
+    }
+    engine.render(template, data).map_err(|error| failed(error.to_string()))
+}

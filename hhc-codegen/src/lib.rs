@@ -1,0 +1,17 @@
+//! From a program to source text: a tiling [`strategy`] makes a [`plan::KernelPlan`], isl proves it legal
+//! ([`prove`]), and a [`backend`] prints it.
+//!
+//! No strategy knows a back end and no back end knows a strategy.
+
+pub mod backend;
+mod error;
+pub mod int_expr;
+pub mod pipeline;
+pub mod plan;
+pub mod prove;
+pub mod strategy;
+pub mod tile;
+
+pub use error::PlanError;
+pub use plan::KernelPlan;
+pub use tile::TileSizes;

@@ -1,0 +1,45 @@
+//! The road from a program to a proved plan, on one page.
+//!
+//! ```text
+//! Program --analyze--> dependences, cone --strategy--> KernelPlan --isl--> Proof --back end--> files
+//! ```
+
+use crate::strategy::{Strategy, Target};
+use crate::{KernelPlan, PlanError, TileSizes, prove};
+use polyhedral::analysis::{Analysis, analyze};
+use polyhedral::legality::Proof;
+use polyhedral::program::Program;
+use std::sync::Arc;
+
+/// A plan with everything that was found out on the way.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    /// Dependences, cone, footprints and counts of the program.
+    pub analysis: Analysis,
+    /// The plan.
+    pub plan: KernelPlan,
+    /// isl's proof that the plan is legal.
+    pub proof: Proof,
+}
+
+/// Analyses the program, plans it with this strategy and proves the plan legal. Tile sizes that are not
+/// given are the strategy's defaults for the target.
+///
+/// # Errors
+/// [`PlanError`]: an impossible tile size, or a plan that breaks a dependence.
+pub fn plan(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    tile: &TileSizes,
+    target: Target,
+) -> Result<Planned, PlanError> {
+    let analysis = analyze(program).map_err(|error| PlanError::Analysis {
+        stencil: program.name.clone(),
+        reason: error.to_string(),
+    })?;
+    let defaults = strategy.default_tile(program, &analysis.cone, target);
+    let tile = tile.complete(&defaults, strategy.name())?;
+    let plan = strategy.plan(program, &analysis.cone, &tile)?;
+    let proof = prove::prove(&plan, &analysis.dependences)?;
+    Ok(Planned { analysis, plan, proof })
+}

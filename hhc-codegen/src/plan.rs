@@ -1,0 +1,233 @@
+//! The kernel plan: what a tiling strategy decides and every back end prints.
+//!
+//! ```text
+//! for outer in low..=high:                          host loop (a band of time, or a time step)
+//!   for launch in launches:                         one kernel launch; everything waits for it
+//!     forall block:                                 parallel: thread blocks, or OpenMP tasks
+//!       for sub_tile (ascending, lexicographic):    sequential inside the block
+//!         for m in rows:                            sequential
+//!           for instance in instances:              one row: a box of points of one statement
+//!             forall points of the box: execute     parallel: threads, vector lanes
+//!             barrier
+//! ```
+//!
+//! Bounds are [`IntExpr`]s; both ends are inclusive. A box is clipped to the statement's domain, and an
+//! instance whose time step lies outside `0 .. steps` does not run.
+
+use crate::int_expr::{Environment, IntExpr};
+use crate::tile::TileSizes;
+use polyhedral::program::Program;
+use std::sync::Arc;
+
+/// A loop with inclusive bounds and step 1.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// Loop variable.
+    pub variable: &'static str,
+    /// First value.
+    pub low: IntExpr,
+    /// Last value.
+    pub high: IntExpr,
+}
+
+/// A value that the kernel computes once per block.
+#[derive(Debug, Clone)]
+pub struct Binding {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value, over sizes, the host variable, the block variables and earlier bindings.
+    pub value: IntExpr,
+    /// What it is, for the reader of the generated code.
+    pub comment: String,
+}
+
+/// A closed interval of one space dimension, before clipping.
+#[derive(Debug, Clone)]
+pub struct Range {
+    /// First point. Contains no `Min`.
+    pub low: IntExpr,
+    /// Last point. Contains no `Max`.
+    pub high: IntExpr,
+}
+
+/// One row: the points of one statement that run at once.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    /// Index of the statement.
+    pub statement: usize,
+    /// The time step `t` whose level `t + 1` is computed.
+    pub step: IntExpr,
+    /// Per space dimension, slowest first.
+    pub ranges: Vec<Range>,
+}
+
+/// One kernel.
+#[derive(Debug, Clone)]
+pub struct Kernel {
+    /// Name, unique in the plan: `phase0`, `step`.
+    pub name: String,
+    /// What it does, for the reader of the generated code.
+    pub comment: String,
+    /// Parallel loops over blocks; the bounds hold sizes, `steps` and the host variable.
+    pub blocks: Vec<Loop>,
+    /// Values that depend on the block.
+    pub bindings: Vec<Binding>,
+    /// Sequential loops over sub-tiles, outermost first.
+    pub sub_tiles: Vec<Loop>,
+    /// The sequential loop over groups of rows. One group holds one row of each of `instances`.
+    pub rows: Loop,
+    /// The rows of one group, in order, with a barrier after each.
+    pub instances: Vec<Instance>,
+    /// Expressions over sizes, `steps`, bindings and sub-tile variables, all of them non-negative in a full tile:
+    /// one in which no box needs clipping and every time step exists.
+    pub full_when: Vec<IntExpr>,
+}
+
+/// One launch of a kernel.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// Index of the kernel.
+    pub kernel: usize,
+    /// The launch happens only where this is non-negative (always, where `None`).
+    pub when: Option<IntExpr>,
+}
+
+/// A whole plan.
+#[derive(Debug, Clone)]
+pub struct KernelPlan {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Name of the strategy that made it.
+    pub strategy: &'static str,
+    /// The tile sizes, complete.
+    pub tile: TileSizes,
+    /// The host's sequential loop.
+    pub outer: Loop,
+    /// What the host launches in one iteration, in order.
+    pub launches: Vec<Launch>,
+    /// The kernels.
+    pub kernels: Vec<Kernel>,
+}
+
+/// One executed row, with clipped bounds: what [`KernelPlan::for_each_row`] visits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecutedRow<'a> {
+    /// Value of the host variable.
+    pub outer: i64,
+    /// Index of the launch within one host iteration.
+    pub launch: usize,
+    /// Block coordinates.
+    pub block: &'a [i64],
+    /// Sub-tile coordinates.
+    pub sub_tile: &'a [i64],
+    /// Group of rows.
+    pub group: i64,
+    /// Index of the instance within the group.
+    pub instance: usize,
+    /// Statement.
+    pub statement: usize,
+    /// Time step.
+    pub step: i64,
+    /// Half-open, clipped, non-empty box.
+    pub bounds: &'a [(i64, i64)],
+    /// Whether the plan calls the tile full.
+    pub full: bool,
+    /// Whether the box had to be clipped.
+    pub clipped: bool,
+}
+
+impl KernelPlan {
+    /// Visits every non-empty row in execution order (parallel blocks in ascending order). This is the
+    /// plan's own enumeration: closed forms and emitted code are compared with it. Returns `None` where a
+    /// bound mentions an unknown variable.
+    pub fn for_each_row(&self, size: &[i64], steps: i64, mut visit: impl FnMut(&ExecutedRow<'_>)) -> Option<()> {
+        let mut environment = Environment::new();
+        environment.insert("steps", steps);
+        for (name, &extent) in SIZE_NAMES.iter().zip(size) {
+            environment.insert(name, extent);
+        }
+        let (low, high) = (self.outer.low.evaluate(&environment)?, self.outer.high.evaluate(&environment)?);
+        for outer in low..=high {
+            environment.insert(self.outer.variable, outer);
+            for (launch, Launch { kernel, when }) in self.launches.iter().enumerate() {
+                if let Some(condition) = when
+                    && condition.evaluate(&environment)? < 0
+                {
+                    continue;
+                }
+                let kernel = &self.kernels[*kernel];
+                nest(&kernel.blocks, &mut environment.clone(), &mut Vec::new(), &mut |environment, block| {
+                    for binding in &kernel.bindings {
+                        let value = binding.value.evaluate(environment)?;
+                        environment.insert(binding.name, value);
+                    }
+                    nest(&kernel.sub_tiles, environment, &mut Vec::new(), &mut |environment, sub_tile| {
+                        let mut full = true;
+                        for condition in &kernel.full_when {
+                            full &= condition.evaluate(environment)? >= 0;
+                        }
+                        let rows = (kernel.rows.low.evaluate(environment)?, kernel.rows.high.evaluate(environment)?);
+                        for group in rows.0..=rows.1 {
+                            environment.insert(kernel.rows.variable, group);
+                            for (index, instance) in kernel.instances.iter().enumerate() {
+                                let step = instance.step.evaluate(environment)?;
+                                if !(0..steps).contains(&step) {
+                                    continue;
+                                }
+                                let domain = self.program.domain(instance.statement, size);
+                                let mut bounds = Vec::with_capacity(domain.len());
+                                let mut clipped = false;
+                                for (range, (first, end)) in instance.ranges.iter().zip(domain) {
+                                    let low = range.low.evaluate(environment)?;
+                                    let high = range.high.evaluate(environment)? + 1;
+                                    clipped |= low < first || high > end;
+                                    bounds.push((low.max(first), high.min(end)));
+                                }
+                                if bounds.iter().all(|(first, end)| first < end) {
+                                    visit(&ExecutedRow {
+                                        outer,
+                                        launch,
+                                        block,
+                                        sub_tile,
+                                        group,
+                                        instance: index,
+                                        statement: instance.statement,
+                                        step,
+                                        bounds: &bounds,
+                                        full,
+                                        clipped,
+                                    });
+                                }
+                            }
+                        }
+                        Some(())
+                    })
+                })?;
+            }
+        }
+        Some(())
+    }
+}
+
+/// Names of the grid's extents in bounds.
+pub const SIZE_NAMES: [&str; 3] = ["n0", "n1", "n2"];
+
+/// Runs `body` for every point of a nest of loops, lexicographically.
+fn nest(
+    loops: &[Loop],
+    environment: &mut Environment,
+    point: &mut Vec<i64>,
+    body: &mut dyn FnMut(&mut Environment, &[i64]) -> Option<()>,
+) -> Option<()> {
+    let Some((first, rest)) = loops.split_first() else {
+        return body(environment, point);
+    };
+    let (low, high) = (first.low.evaluate(environment)?, first.high.evaluate(environment)?);
+    for value in low..=high {
+        environment.insert(first.variable, value);
+        point.push(value);
+        nest(rest, environment, point, body)?;
+        point.pop();
+    }
+    Some(())
+}

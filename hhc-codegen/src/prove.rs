@@ -1,0 +1,99 @@
+//! The legality proof of a plan: the plan's own loop bounds, written as a schedule relation, go to isl.
+//!
+//! Nothing is derived a second time here: the same [`IntExpr`](crate::int_expr::IntExpr)s that the back
+//! ends print as C are printed as isl constraints, so what is proved is what is emitted.
+
+use crate::plan::{Instance, Kernel, KernelPlan, Launch};
+use crate::{PlanError, int_expr::IntExpr};
+use polyhedral::dependence::Dependence;
+use polyhedral::legality::{self, Proof};
+use polyhedral::schedule::{Execution, Schedule, ScheduleDimension, SchedulePiece};
+
+/// Proves with isl that the plan executes every statement instance exactly once and respects every dependence, for
+/// all grid sizes and numbers of steps.
+///
+/// # Errors
+/// [`PlanError::Illegal`] names the dependence, or the instance, that breaks the plan.
+pub fn prove(plan: &KernelPlan, dependences: &[Dependence]) -> Result<Proof, PlanError> {
+    legality::prove(&plan.program, dependences, &schedule(plan)).map_err(|error| PlanError::Illegal {
+        strategy: plan.strategy.to_string(),
+        tile: plan.tile.to_string(),
+        reason: error.to_string(),
+    })
+}
+
+/// The schedule of a plan. Dimensions: the host loop, the launch, the blocks (parallel), the sub-tiles,
+/// the group of rows, the row in the group, and the points of the row (parallel).
+pub fn schedule(plan: &KernelPlan) -> Schedule {
+    let blocks = plan.kernels.iter().map(|kernel| kernel.blocks.len()).max().unwrap_or(0);
+    let sub_tiles = plan.kernels.iter().map(|kernel| kernel.sub_tiles.len()).max().unwrap_or(0);
+    let dimension = |name: String, execution| ScheduleDimension { name, execution };
+    let mut dimensions = vec![
+        dimension(plan.outer.variable.to_string(), Execution::Sequential),
+        dimension("launch".to_string(), Execution::Sequential),
+    ];
+    dimensions.extend((0..blocks).map(|i| dimension(format!("block {i}"), Execution::Parallel)));
+    dimensions.extend((0..sub_tiles).map(|i| dimension(format!("sub-tile {i}"), Execution::Sequential)));
+    dimensions.push(dimension("group of rows".to_string(), Execution::Sequential));
+    dimensions.push(dimension("row".to_string(), Execution::Sequential));
+    dimensions.extend(
+        (0..plan.program.dimension()).map(|d| dimension(format!("point s{d}"), Execution::Parallel)),
+    );
+
+    let mut pieces = Vec::new();
+    for (launch_index, launch) in plan.launches.iter().enumerate() {
+        let kernel = &plan.kernels[launch.kernel];
+        for (row, instance) in kernel.instances.iter().enumerate() {
+            pieces.push(piece(plan, (launch_index, launch), kernel, (row, instance), (blocks, sub_tiles)));
+        }
+    }
+    Schedule { dimensions, pieces }
+}
+
+/// The instances that one row of one kernel executes.
+fn piece(
+    plan: &KernelPlan,
+    (launch_index, launch): (usize, &Launch),
+    kernel: &Kernel,
+    (row, instance): (usize, &Instance),
+    (blocks, sub_tiles): (usize, usize),
+) -> SchedulePiece {
+    let mut constraints = Vec::new();
+    let mut variables = vec![plan.outer.variable.to_string(), "launch".to_string()];
+    let mut between = |variable: &str, low: &IntExpr, high: &IntExpr| {
+        constraints.extend(low.alternatives().iter().map(|bound| format!("{variable} >= {}", bound.to_isl())));
+        constraints.extend(high.alternatives().iter().map(|bound| format!("{variable} <= {}", bound.to_isl())));
+    };
+    between(plan.outer.variable, &plan.outer.low, &plan.outer.high);
+    // Kernels with fewer loops than others run at position 0 of the missing dimensions.
+    let zero = IntExpr::from(0);
+    for i in 0..blocks {
+        let name = kernel.blocks.get(i).map_or(format!("no_block{i}"), |block| block.variable.to_string());
+        let (low, high) = kernel.blocks.get(i).map_or((&zero, &zero), |block| (&block.low, &block.high));
+        between(&name, low, high);
+        variables.push(name);
+    }
+    for i in 0..sub_tiles {
+        let name = kernel.sub_tiles.get(i).map_or(format!("no_tile{i}"), |tile| tile.variable.to_string());
+        let (low, high) = kernel.sub_tiles.get(i).map_or((&zero, &zero), |tile| (&tile.low, &tile.high));
+        between(&name, low, high);
+        variables.push(name);
+    }
+    between(kernel.rows.variable, &kernel.rows.low, &kernel.rows.high);
+    for (d, range) in instance.ranges.iter().enumerate() {
+        between(&format!("s{d}"), &range.low, &range.high);
+    }
+    variables.push(kernel.rows.variable.to_string());
+    variables.push("row".to_string());
+    constraints.push(format!("launch = {launch_index}"));
+    constraints.push(format!("row = {row}"));
+    constraints.push(format!("t = {}", instance.step.to_isl()));
+    constraints.extend(kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())));
+    constraints.extend(launch.when.iter().map(|condition| format!("{} >= 0", condition.to_isl())));
+    for d in 0..plan.program.dimension() {
+        variables.push(format!("p{d}"));
+        constraints.push(format!("p{d} = s{d}"));
+    }
+    let helpers = kernel.bindings.iter().map(|binding| binding.name.to_string()).collect();
+    SchedulePiece { statement: instance.statement, variables, helpers, constraints }
+}

@@ -1,0 +1,67 @@
+//! Default tile sizes: legal for the program, sized for the target's fast memory. `tilewright tune` finds
+//! better ones for a given machine and problem.
+
+use super::{Hexagon, SPACE_SIZES, Target};
+use crate::TileSizes;
+use polyhedral::cone::Cone;
+use polyhedral::program::{FieldRole, Program};
+
+/// Bytes of fast memory that a default tile may fill on a CPU: about half of a common L2 cache.
+const CPU_TILE_BYTES: i64 = 600 << 10;
+
+/// Bytes of shared memory that a default tile may fill on a GPU: what every device since sm_70 gives
+/// without asking.
+const GPU_TILE_BYTES: i64 = 44 << 10;
+
+/// Default sizes of [`super::HybridHexagonal`].
+pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileSizes {
+    let statements = program.statements.len() as i64;
+    let dimension = program.dimension();
+    let candidates: &[(i64, i64, &[i64])] = match (target, dimension) {
+        (Target::OpenMp, 1) => &[(64, 8192, &[]), (32, 4096, &[])],
+        (Target::OpenMp, 2) => &[(32, 24, &[1024]), (16, 16, &[1024]), (8, 16, &[1024]), (4, 16, &[512])],
+        (Target::OpenMp, _) => &[(8, 8, &[16, 0]), (4, 8, &[16, 0]), (2, 8, &[16, 0]), (1, 4, &[16, 0])],
+        (Target::Cuda, 1) => &[(16, 256, &[]), (8, 256, &[])],
+        (Target::Cuda, 2) => &[(4, 12, &[64]), (2, 8, &[64]), (1, 4, &[32])],
+        (Target::Cuda, _) => &[(2, 4, &[8, 32]), (1, 4, &[4, 32]), (1, 2, &[2, 32])],
+    };
+    let budget = if target == Target::OpenMp { CPU_TILE_BYTES } else { GPU_TILE_BYTES };
+    let mut chosen = TileSizes::default();
+    for &(height, width, classical) in candidates {
+        let half_height = (height / statements).max(1) * statements;
+        let mut hexagon =
+            Hexagon { half_height, flat_top: width, lower: cone.lower[0], upper: cone.upper[0] };
+        hexagon.flat_top = width.max(hexagon.least_flat_top());
+        chosen = TileSizes::new([("st", half_height), ("s0", hexagon.flat_top)]);
+        for (name, &size) in SPACE_SIZES[1..dimension].iter().zip(classical) {
+            chosen = chosen.with(name, size);
+        }
+        if tile_bytes(program, cone, &hexagon, classical) <= budget {
+            break;
+        }
+    }
+    chosen
+}
+
+/// Bytes of the box that a tile touches, all stored time levels and coefficients counted; a dimension that is not cut
+/// counts as 256 points.
+fn tile_bytes(program: &Program, cone: &Cone, hexagon: &Hexagon, classical: &[i64]) -> i64 {
+    let (first, last) = hexagon.extent();
+    let mut points = last - first + 3;
+    for (d, &size) in classical.iter().enumerate() {
+        let skew = (cone.lower[d + 1] * hexagon.rows()).ceil().to_integer();
+        points *= if size == 0 { 256 } else { size + skew + 2 };
+    }
+    let bytes_per_point: i64 = program
+        .fields
+        .iter()
+        .map(|field| {
+            let levels = match field.role {
+                FieldRole::State { slots, .. } => slots,
+                FieldRole::Coefficient => 1,
+            };
+            (levels * field.element.bytes()) as i64
+        })
+        .sum();
+    points * bytes_per_point
+}

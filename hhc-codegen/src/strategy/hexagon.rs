@@ -1,0 +1,150 @@
+//! The hexagon: its shape, its pitch, and which point lies in which tile.
+//!
+//! Source: Grosser, Cohen, Holewinski, Sadayappan, Verdoolaege, "Hybrid Hexagonal/Classical Tiling for
+//! GPUs", CGO 2014. Local coordinates: row `a` (0 .. 2h+1) and column `b`.
+
+use crate::int_expr::IntExpr;
+use polyhedral::program::Rational;
+
+/// A hexagonal tile for the dependence cone `-dl*rows <= offset <= du*rows`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hexagon {
+    /// Half the height, in logical rows; `h = st - 1`.
+    pub half_height: i64,
+    /// Width of the flat top and bottom, in points.
+    pub flat_top: i64,
+    /// Slope of the cone towards lower coordinates.
+    pub lower: Rational,
+    /// Slope of the cone towards higher coordinates.
+    pub upper: Rational,
+}
+
+impl Hexagon {
+    /// `h = st - 1`
+    pub fn h(&self) -> i64 {
+        self.half_height - 1
+    }
+
+    /// `floor(dl * h)`
+    pub fn lower_reach(&self) -> i64 {
+        (self.lower * self.h()).floor().to_integer()
+    }
+
+    /// `floor(du * h)`
+    pub fn upper_reach(&self) -> i64 {
+        (self.upper * self.h()).floor().to_integer()
+    }
+
+    /// Distance of neighbouring tiles of one phase: `W = 2*s0 + floor(dl*h) + floor(du*h)`.
+    pub fn pitch(&self) -> i64 {
+        2 * self.flat_top + self.lower_reach() + self.upper_reach()
+    }
+
+    /// Shift along `s0` from one phase to the other: `s0 + floor(du*h)`.
+    pub fn shift(&self) -> i64 {
+        self.flat_top + self.upper_reach()
+    }
+
+    /// Number of rows, `2*st`.
+    pub fn rows(&self) -> i64 {
+        2 * self.half_height
+    }
+
+    /// The least flat top for which the hexagons tile the plane without breaking a dependence:
+    /// `max(1, floor(max(dl + frac(dl*h), du + frac(du*h))))`.
+    pub fn least_flat_top(&self) -> i64 {
+        let need = |slope: Rational| (slope + (slope * self.h()).fract()).floor().to_integer();
+        need(self.lower).max(need(self.upper)).max(1)
+    }
+
+    /// First column of row `a`: the lower left edge `du*a - b <= (2h+1)*du - floor(du*h)` and the upper
+    /// left edge `dl*a + b >= h*dl - (den(dl)-1)/den(dl)`, solved for `b` in integers.
+    pub fn first_column(&self, a: IntExpr) -> IntExpr {
+        let (h, dl, du) = (self.h(), self.lower, self.upper);
+        let lower_left =
+            (a.clone() * *du.numer() + (self.upper_reach() * du.denom() - (2 * h + 1) * du.numer())).ceil_div(*du.denom());
+        let upper_left = (IntExpr::from(h * dl.numer() - (dl.denom() - 1)) - a * *dl.numer()).ceil_div(*dl.denom());
+        upper_left.max(lower_left)
+    }
+
+    /// Last column of row `a`: the lower right edge `dl*a + b <= (2h+1)*dl + floor(du*h) + s0 - 1` and the
+    /// upper right edge `du*a - b >= h*du - floor(du*h) - (s0-1) - floor(dl*h) - (den(du)-1)/den(du)`.
+    pub fn last_column(&self, a: IntExpr) -> IntExpr {
+        let (h, dl, du) = (self.h(), self.lower, self.upper);
+        let top = self.upper_reach() + self.flat_top - 1;
+        let lower_right =
+            (IntExpr::from((2 * h + 1) * dl.numer() + top * dl.denom()) - a.clone() * *dl.numer()).floor_div(*dl.denom());
+        let upper_right = (a * *du.numer()
+            + ((top + self.lower_reach()) * du.denom() + (du.denom() - 1) - h * du.numer()))
+        .floor_div(*du.denom());
+        upper_right.min(lower_right)
+    }
+
+    /// First and last column of row `a`.
+    pub fn row(&self, a: i64) -> (i64, i64) {
+        let value = |expr: IntExpr| expr.constant().unwrap_or_default();
+        (value(self.first_column(a.into())), value(self.last_column(a.into())))
+    }
+
+    /// First and last column over all rows.
+    pub fn extent(&self) -> (i64, i64) {
+        (0..self.rows()).map(|a| self.row(a)).fold((i64::MAX, i64::MIN), |(low, high), (first, last)| {
+            (low.min(first), high.max(last))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    /// Every point of the plane lies in exactly one tile, for the slopes and heights of the design.
+    #[test]
+    fn hexagons_cover_the_plane_exactly_once() {
+        let slopes = [(0, 1), (1, 3), (1, 2), (1, 1), (3, 2), (2, 1)].map(|(n, d)| Rational::new(n, d));
+        for lower in slopes {
+            for upper in slopes {
+                for half_height in [1, 2, 3, 5] {
+                    let mut hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
+                    hexagon.flat_top = hexagon.least_flat_top();
+                    assert_covers_once(&hexagon);
+                }
+            }
+        }
+    }
+
+    fn assert_covers_once(hexagon: &Hexagon) {
+        let (pitch, shift, rows) = (hexagon.pitch(), hexagon.shift(), hexagon.rows());
+        let mut covered: HashMap<(i64, i64), u32> = HashMap::new();
+        for band in 0..4 {
+            for phase in 0..2 {
+                let first_row = rows * band - if phase == 0 { hexagon.half_height } else { 0 };
+                for block in -20..20 {
+                    let x0 = block * pitch
+                        - (-2 * shift * band).rem_euclid(pitch)
+                        - if phase == 0 { shift } else { 0 };
+                    for a in 0..rows {
+                        let (first, last) = hexagon.row(a);
+                        for b in first..=last {
+                            *covered.entry((first_row + a, x0 + b)).or_default() += 1;
+                        }
+                    }
+                }
+            }
+        }
+        for row in 0..3 * rows {
+            for column in -5..30 {
+                assert_eq!(covered.get(&(row, column)), Some(&1), "{hexagon:?} at row {row}, column {column}");
+            }
+        }
+    }
+
+    #[test]
+    fn unit_slopes_give_the_textbook_row_widths() {
+        let hexagon = Hexagon { half_height: 3, flat_top: 4, lower: 1.into(), upper: 1.into() };
+        let widths: Vec<i64> = (0..6).map(|a| hexagon.row(a).1 - hexagon.row(a).0 + 1).collect();
+        assert_eq!(widths, [4, 6, 8, 8, 6, 4]);
+        assert_eq!(widths.iter().sum::<i64>(), 2 * 3 * (4 + 3 - 1));
+    }
+}

@@ -1,0 +1,325 @@
+//! Exact dependences of a program, over the storage that is really used.
+//!
+//! State field `f` keeps `slots` time levels; level `l` lives in slot `(l + levels - 1) mod slots`. Two
+//! accesses touch the same memory cell if their slots and their points are equal. In the original order
+//! `t`, then `k`, the instances of one sweep being unordered, isl finds for every access
+//!
+//! - **flow**: the last write of the cell before a read,
+//! - **anti**: the first write of the cell after a read,
+//! - **output**: the first write of the cell after a write.
+//!
+//! Pairs further apart follow from these by transitivity: all writes of a cell are instances of one
+//! statement and form one chain of output dependences.
+//!
+//! With `[o]` the offset of an access as a free vector, all accesses of one statement to one time level
+//! of one field share a single relation, so that a box of 125 reads costs isl as much as one read:
+//!
+//! ```text
+//! { [t, s, o] -> [d] : 0 <= t < steps, 0 <= t + d < steps, s in D_this, s + o in D_writer,
+//!                      (level of the write at t + d) - (level accessed at t)  =  0  mod slots }
+//! ```
+//!
+//! The lexicographic minimum over `d >= 0` (or `-d` for flow) is the immediate dependence, and the
+//! projection on `[o, d]` holds the distances of every offset.
+
+pub use crate::isl::IslError;
+
+use crate::isl::Context;
+use crate::program::{Access, FieldId, FieldRole, Program};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Budget of one program's dependence analysis, in isl operations; the largest shipped stencil needs
+/// less than a hundredth of it.
+const BUDGET: u64 = 20_000_000;
+
+/// Why two instances must stay in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DependenceKind {
+    /// Read after write: the target reads the value that the source wrote.
+    Flow,
+    /// Write after read: the target overwrites what the source read.
+    Anti,
+    /// Write after write.
+    Output,
+}
+
+impl fmt::Display for DependenceKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            DependenceKind::Flow => "flow",
+            DependenceKind::Anti => "anti",
+            DependenceKind::Output => "output",
+        })
+    }
+}
+
+/// A uniform dependence: whenever both instances exist, instance `s + offset` of the target statement,
+/// `rows` logical rows later, depends on instance `s` of the source statement.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
+pub struct Dependence {
+    /// Why.
+    pub kind: DependenceKind,
+    /// Statement that must come first.
+    pub source: usize,
+    /// Statement that must come later.
+    pub target: usize,
+    /// The field whose cell they share; serialised as its index.
+    #[serde(serialize_with = "field_index")]
+    pub field: FieldId,
+    /// Distance in logical time rows: statement `k` of time step `t` has row `K*t + k`, with `K` the
+    /// number of statements.
+    pub rows: i64,
+    /// Target point minus source point, in grid points per dimension.
+    pub offset: Vec<i64>,
+}
+
+fn field_index<S: serde::Serializer>(field: &FieldId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(field.0 as u64)
+}
+
+impl Dependence {
+    /// Distance in time steps, given the program's number of statements.
+    pub fn steps(&self, statements: usize) -> i64 {
+        (self.rows + self.source as i64 - self.target as i64) / statements as i64
+    }
+}
+
+impl fmt::Display for Dependence {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Dependence { kind, source, target, rows, offset, .. } = self;
+        let offset = offset.iter().map(i64::to_string).collect::<Vec<_>>().join(", ");
+        write!(
+            formatter,
+            "{kind} dependence of statement {target} on statement {source} at distance ({rows} rows; {offset})"
+        )
+    }
+}
+
+/// Why a program has no dependences that could be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DependenceError {
+    /// A statement reads at one point the cell that the same sweep overwrites at another point.
+    #[error(
+        "statement {statement} overwrites, in the same sweep, cells of field {field} that other points of \
+         the sweep still read: the field needs more than {slots} stored time levels"
+    )]
+    OverwrittenInSweep {
+        /// The statement.
+        statement: usize,
+        /// Name of the field.
+        field: String,
+        /// Its number of stored levels.
+        slots: usize,
+    },
+    /// The cell that a read finds was last written with another time level than the one asked for.
+    #[error(
+        "statement {statement} reads field {field} at time level t{time:+}, but with {slots} stored time \
+         levels it finds a level {late} step(s) away"
+    )]
+    WrongLevel {
+        /// The reading statement.
+        statement: usize,
+        /// Name of the field.
+        field: String,
+        /// Time level of the read, relative to `t`.
+        time: i64,
+        /// The field's number of stored levels.
+        slots: usize,
+        /// How many steps after the wanted level the found one was written.
+        late: i64,
+    },
+    /// isl gave no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}
+
+/// All immediate dependences of a program for all sizes and step counts, without duplicates, in order of
+/// kind, source, target, field and distance.
+///
+/// # Errors
+/// [`DependenceError`] where the stored time levels are too few for the accesses, or isl gives up.
+pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError> {
+    let context = Context::new(BUDGET)?;
+    let mut found = BTreeSet::new();
+    for (writer, statement) in program.statements.iter().enumerate() {
+        let origin = [vec![0; program.dimension()]];
+        let field = statement.target;
+        let write = Group { program, writer, statement: writer, field, time: 1 };
+        for (_, steps) in write.distances(&context, Direction::Later, &origin)? {
+            found.insert(write.dependence(DependenceKind::Output, &origin[0], steps));
+        }
+        for ((reader, time), offsets) in reads_of(program, field) {
+            let read = Group { program, writer, statement: reader, field, time };
+            read.check_sweep(&offsets)?;
+            for (offset, steps) in read.distances(&context, Direction::Earlier, &offsets)? {
+                read.check_level(-steps)?;
+                found.insert(read.dependence(DependenceKind::Flow, offset, steps));
+            }
+            if read.overwrites_itself() {
+                continue;
+            }
+            for (offset, steps) in read.distances(&context, Direction::Later, &offsets)? {
+                found.insert(read.dependence(DependenceKind::Anti, offset, steps));
+            }
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// The offsets at which a field is read, by reading statement and time level.
+fn reads_of(program: &Program, field: FieldId) -> BTreeMap<(usize, i64), Vec<Vec<i64>>> {
+    let mut groups: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    for (reader, statement) in program.statements.iter().enumerate() {
+        for Access { time, offset, .. } in statement.reads.iter().filter(|read| read.field == field) {
+            groups.entry((reader, *time)).or_default().insert(offset.clone());
+        }
+    }
+    groups.into_iter().map(|(key, offsets)| (key, offsets.into_iter().collect())).collect()
+}
+
+/// Where to look for the write that depends on an access or on which it depends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Earlier,
+    Later,
+}
+
+/// Accesses of one statement to one time level of one field, and the statement that writes the field.
+struct Group<'a> {
+    program: &'a Program,
+    writer: usize,
+    statement: usize,
+    field: FieldId,
+    time: i64,
+}
+
+impl Group<'_> {
+    fn slots(&self) -> usize {
+        match self.program.field(self.field).role {
+            FieldRole::State { slots, .. } => slots.max(1),
+            FieldRole::Coefficient => 1,
+        }
+    }
+
+    /// The pairs of an offset and the signed number of steps from the access to the nearest write of the same cell
+    /// in this direction.
+    fn distances<'o>(
+        &self,
+        context: &Context,
+        direction: Direction,
+        offsets: &'o [Vec<i64>],
+    ) -> Result<Vec<(&'o [i64], i64)>, IslError> {
+        let dimension = self.program.dimension();
+        let nearest = context.map(&self.relation(direction))?.lexmin()?.wrap()?.flatten()?;
+        // [t, s.., o.., d] -> [o.., d]
+        let distances = nearest.project_out(0, 1 + dimension)?.project_out_parameters()?.coalesce()?;
+        let mut found = Vec::new();
+        for offset in offsets {
+            let mut here = distances.copy()?;
+            for (position, &value) in offset.iter().enumerate() {
+                here = here.fix(position, value)?;
+            }
+            // Finite: at most `slots` values of d are congruent and nearest.
+            while let Some(point) = here.sample()? {
+                let steps = point.dimensions[dimension];
+                found.push((offset.as_slice(), if direction == Direction::Later { steps } else { -steps }));
+                let this = here.copy()?.fix(dimension, steps)?;
+                here = here.subtract(&this)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// `{ [t, s, o] -> [d] }`: `d` steps from the access (in the direction) the cell is written.
+    fn relation(&self, direction: Direction) -> String {
+        let dimension = self.program.dimension();
+        let names =
+            |letter: &str| (0..dimension).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ");
+        let mut constraints = vec!["0 <= t < steps".to_owned()];
+        let (sign, from) = match direction {
+            // At equal t the write comes first only if its statement does.
+            Direction::Earlier => ("-", i64::from(self.writer >= self.statement)),
+            // Likewise; a statement's own write at its own point comes after its reads, but inside the
+            // same instance.
+            Direction::Later => ("+", i64::from(self.writer <= self.statement)),
+        };
+        constraints.push(format!("{from} <= d and 0 <= t {sign} d < steps"));
+        // Level of the write: (t ± d) + 1. Level of the access: t + time.
+        constraints.push(format!("exists e : 1 {sign} d - ({}) = {}e", self.time, self.slots()));
+        for i in 0..dimension {
+            let (this, writer) =
+                (&self.program.statements[self.statement], &self.program.statements[self.writer]);
+            constraints.push(format!("{} <= s{i} < n{i} - {}", this.margin_low[i], this.margin_high[i]));
+            constraints
+                .push(format!("{} <= s{i} + o{i} < n{i} - {}", writer.margin_low[i], writer.margin_high[i]));
+        }
+        format!(
+            "[steps, {}] -> {{ [t, {}, {}] -> [d] : ({}) }}",
+            names("n"),
+            names("s"),
+            names("o"),
+            constraints.join(") and (")
+        )
+    }
+
+    /// The dependence between the access at offset `offset` and the write `steps` (signed) steps later.
+    fn dependence(&self, kind: DependenceKind, offset: &[i64], steps: i64) -> Dependence {
+        let statements = self.program.statements.len() as i64;
+        let rows_to_write = statements * steps + self.writer as i64 - self.statement as i64;
+        let forward = Dependence {
+            kind,
+            source: self.statement,
+            target: self.writer,
+            field: self.field,
+            rows: rows_to_write,
+            offset: offset.to_vec(),
+        };
+        match kind {
+            DependenceKind::Anti | DependenceKind::Output => forward,
+            DependenceKind::Flow => Dependence {
+                source: self.writer,
+                target: self.statement,
+                rows: -rows_to_write,
+                offset: offset.iter().map(|o| -o).collect(),
+                ..forward
+            },
+        }
+    }
+
+    /// Whether the sweep writes the slot that it reads: `1 - time` is a multiple of `slots`. By
+    /// [`Group::check_sweep`] each instance then overwrites the very cell that it has read itself, so the
+    /// first overwrite is no dependence, and later ones follow from the output dependences.
+    fn overwrites_itself(&self) -> bool {
+        self.writer == self.statement && (1 - self.time).rem_euclid(self.slots() as i64) == 0
+    }
+
+    /// If the sweep writes the slot that it reads, only the very point may be read.
+    fn check_sweep(&self, offsets: &[Vec<i64>]) -> Result<(), DependenceError> {
+        let elsewhere = offsets.iter().flatten().any(|&offset| offset != 0);
+        if self.overwrites_itself() && elsewhere {
+            return Err(DependenceError::OverwrittenInSweep {
+                statement: self.statement,
+                field: self.program.field(self.field).name.clone(),
+                slots: self.slots(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Level `t + time` is computed in step `t + time - 1`: `1 - time` steps before.
+    fn check_level(&self, steps_before: i64) -> Result<(), DependenceError> {
+        let late = 1 - self.time - steps_before;
+        if late == 0 {
+            return Ok(());
+        }
+        Err(DependenceError::WrongLevel {
+            statement: self.statement,
+            field: self.program.field(self.field).name.clone(),
+            time: self.time,
+            slots: self.slots(),
+            late,
+        })
+    }
+}

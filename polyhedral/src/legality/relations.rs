@@ -1,0 +1,196 @@
+//! The sets whose emptiness is the proof, in isl.
+//!
+//! Pairs of scheduled instances live in the flat space
+//!
+//! ```text
+//! [ t, s0, .. | t', s0', .. | a0, .. a_m | b0, .. b_m ]        a = theta(t, s), b = theta(t', s')
+//! ```
+//!
+//! in which every helper constraint is read from text, with the names `t, s0..`, `u, r0..`, `a0..`, `b0..`.
+
+use super::{Instance, LegalityError, Problem, Scheduled};
+use crate::isl::{Conjunction, Context, IslError, Map, Sample, Set};
+use crate::program::Program;
+use crate::schedule::{Schedule, SchedulePiece};
+
+/// One piece: its statement, and its relation on the whole integer lattice.
+pub struct Piece<'c> {
+    /// Index of the statement.
+    pub statement: usize,
+    /// `{ [t, s] -> [v] }`, not restricted to the statement's domain.
+    pub map: Map<'c>,
+}
+
+/// The program and its schedule as isl relations.
+pub struct Relations<'c> {
+    context: &'c Context,
+    /// The program.
+    pub program: &'c Program,
+    /// The schedule.
+    pub schedule: &'c Schedule,
+    /// Its pieces.
+    pub pieces: Vec<Piece<'c>>,
+    /// Per statement its domain `{ [t, s] }`.
+    pub domains: Vec<Set<'c>>,
+    shown_empty: usize,
+}
+
+fn names(letter: &str, count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("{letter}{i}")).collect()
+}
+
+impl<'c> Relations<'c> {
+    /// Reads all pieces.
+    pub fn new(
+        context: &'c Context,
+        program: &'c Program,
+        schedule: &'c Schedule,
+    ) -> Result<Relations<'c>, LegalityError> {
+        let mut relations =
+            Relations { context, program, schedule, pieces: vec![], domains: vec![], shown_empty: 0 };
+        for (index, piece) in schedule.pieces.iter().enumerate() {
+            let malformed = |message: String| LegalityError::Malformed { piece: index, message };
+            if piece.statement >= program.statements.len() {
+                return Err(malformed(format!("there is no statement {}", piece.statement)));
+            }
+            if piece.variables.len() != schedule.dimensions.len() {
+                let (has, wanted) = (piece.variables.len(), schedule.dimensions.len());
+                return Err(malformed(format!("it has {has} variables for {wanted} dimensions")));
+            }
+            let map = match context.map(&relations.piece_text(piece)) {
+                Err(IslError::Failed { message }) => return Err(malformed(message)),
+                other => other?,
+            };
+            relations.pieces.push(Piece { statement: piece.statement, map });
+        }
+        for k in 0..program.statements.len() {
+            let domain = context.set(&format!(
+                "{} {{ [{}] : {} }}",
+                relations.parameters(),
+                relations.instance("t", "s").join(", "),
+                relations.domain_text(k, "t", "s")
+            ))?;
+            relations.domains.push(domain);
+        }
+        Ok(relations)
+    }
+
+    /// Number of sets shown to be empty so far.
+    pub fn shown_empty(&self) -> usize {
+        self.shown_empty
+    }
+
+    /// Number of coordinates of an instance: time and space.
+    pub fn instance_length(&self) -> usize {
+        1 + self.program.dimension()
+    }
+
+    /// Number of schedule dimensions.
+    pub fn vector_length(&self) -> usize {
+        self.schedule.dimensions.len()
+    }
+
+    fn parameters(&self) -> String {
+        format!("[steps, {}] ->", names("n", self.program.dimension()).join(", "))
+    }
+
+    fn instance(&self, time: &str, space: &str) -> Vec<String> {
+        [vec![time.to_owned()], names(space, self.program.dimension())].concat()
+    }
+
+    /// `0 <= t < steps and margin_low_i <= s_i < n_i - margin_high_i`
+    fn domain_text(&self, statement: usize, time: &str, space: &str) -> String {
+        let statement = &self.program.statements[statement];
+        let mut constraints = vec![format!("0 <= {time} < steps")];
+        for i in 0..self.program.dimension() {
+            let (low, high) = (statement.margin_low[i], statement.margin_high[i]);
+            constraints.push(format!("{low} <= {space}{i} < n{i} - {high}"));
+        }
+        constraints.join(" and ")
+    }
+
+    fn piece_text(&self, piece: &SchedulePiece) -> String {
+        let constraints: Vec<_> = piece.constraints.iter().map(|text| format!("({text})")).collect();
+        let body = if constraints.is_empty() { "1 = 1".to_owned() } else { constraints.join(" and ") };
+        let body = if piece.helpers.is_empty() {
+            body
+        } else {
+            format!("exists {} : {body}", piece.helpers.join(", "))
+        };
+        format!(
+            "{} {{ [{}] -> [{}] : {body} }}",
+            self.parameters(),
+            self.instance("t", "s").join(", "),
+            piece.variables.join(", ")
+        )
+    }
+
+    /// The pairs of scheduled instances that meet these constraints (without `or`), in the flat space
+    /// above.
+    pub fn constraint(&self, constraints: &str) -> Result<Conjunction<'c>, IslError> {
+        let space = [
+            self.instance("t", "s"),
+            self.instance("u", "r"),
+            names("a", self.vector_length()),
+            names("b", self.vector_length()),
+        ];
+        self.context.conjunction(&format!(
+            "{} {{ [{}] : {constraints} }}",
+            self.parameters(),
+            space.concat().join(", ")
+        ))
+    }
+
+    /// All pairs of an instance in piece `first` and an instance in piece `second`, a union.
+    pub fn pairs(&self, first: usize, second: usize) -> Result<Vec<Conjunction<'c>>, IslError> {
+        self.pieces[first].map.copy()?.product(&self.pieces[second].map)?.wrap()?.flatten()?.conjunctions()
+    }
+
+    /// The constraint that both instances of a pair lie in the domains of these statements.
+    pub fn in_domains(&self, first: usize, second: usize) -> Result<Conjunction<'c>, IslError> {
+        let (first, second) = (self.domain_text(first, "t", "s"), self.domain_text(second, "u", "r"));
+        self.constraint(&format!("{first} and {second}"))
+    }
+
+    /// Whether a conjunction is empty, counted if so.
+    pub fn shows_empty(&mut self, set: &Conjunction<'c>) -> Result<bool, IslError> {
+        let empty = set.is_empty()?;
+        self.shown_empty += usize::from(empty);
+        Ok(empty)
+    }
+
+    /// Whether a set is empty, counted if so.
+    pub fn shows_empty_set(&mut self, set: &Set<'c>) -> Result<bool, IslError> {
+        let empty = set.is_empty()?;
+        self.shown_empty += usize::from(empty);
+        Ok(empty)
+    }
+
+    /// The problem of a sample; a parameter that does not matter is 0.
+    pub fn problem(&self, sample: &Sample) -> Problem {
+        let value = |name: &str| {
+            sample.parameters.iter().find(|(parameter, _)| parameter == name).map_or(0, |(_, value)| *value)
+        };
+        let size = names("n", self.program.dimension()).iter().map(|name| value(name)).collect();
+        Problem { steps: value("steps"), size }
+    }
+
+    /// The instance whose coordinates start at `from` in a sample.
+    pub fn instance_at(&self, sample: &Sample, from: usize, statement: usize) -> Instance {
+        let values = &sample.dimensions[from..from + self.instance_length()];
+        Instance { statement, time: values[0], point: values[1..].to_vec() }
+    }
+
+    /// The two scheduled instances of a sample in the flat space.
+    pub fn pair_of(&self, sample: &Sample, first: usize, second: usize) -> (Scheduled, Scheduled) {
+        let (instance, vector) = (self.instance_length(), self.vector_length());
+        let vector_at = |from: usize| sample.dimensions[from..from + vector].to_vec();
+        (
+            Scheduled { instance: self.instance_at(sample, 0, first), vector: vector_at(2 * instance) },
+            Scheduled {
+                instance: self.instance_at(sample, instance, second),
+                vector: vector_at(2 * instance + vector),
+            },
+        )
+    }
+}

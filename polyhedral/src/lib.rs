@@ -1,0 +1,72 @@
+//! Stencil programs: the language, its diagnostics, the checked program, and its exact polyhedral
+//! analysis with isl. isl types do not leave this crate.
+//!
+//! The road: [`source`] text → [`token`] → [`ast`] (by [`parser`]) → [`program`] (by [`lower`]) →
+//! [`dependence`] → [`cone`] → [`legality`] of a [`schedule`].
+
+// The language.
+pub mod ast;
+pub mod diagnostic;
+pub mod lower;
+pub mod parser;
+pub mod printer;
+pub mod program;
+pub mod shipped;
+pub mod source;
+pub mod token;
+pub mod transform;
+pub mod walk;
+
+// The analysis.
+pub mod analysis;
+pub mod cone;
+pub mod counts;
+pub mod dependence;
+pub mod footprint;
+mod isl;
+pub mod legality;
+pub mod schedule;
+
+/// The portable exponential that every back end computes bit for bit alike.
+pub mod portable_exp;
+
+use diagnostic::{Code, Diagnostic, Diagnostics};
+use program::Program;
+use source::SourceFile;
+use std::sync::Arc;
+
+/// Reads and checks a stencil program. The name is that of the file, for the diagnostics.
+pub fn parse(name: &str, text: &str) -> Result<Program, Diagnostics> {
+    let source = Arc::new(SourceFile { name: name.to_string(), text: text.to_string() });
+    let mut list = Vec::new();
+    let stencil = parser::parse(text, &mut list);
+    let program = stencil.and_then(|stencil| lower::lower(&stencil, &source, &mut list));
+    match program {
+        Some(program) if list.is_empty() => Ok(program),
+        _ => {
+            if list.is_empty() {
+                list.push(Diagnostic::internal(0..0, "this stencil was refused without a reason"));
+            }
+            Err(Diagnostics::new(source, list))
+        }
+    }
+}
+
+/// Like [`parse`], for bytes that may not be text.
+pub fn parse_bytes(name: &str, bytes: &[u8]) -> Result<Program, Diagnostics> {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(text) => return parse(name, text),
+        Err(error) => error,
+    };
+    // Shown up to the broken line, so that the place can be found.
+    let good = error.valid_up_to();
+    let end =
+        bytes[good..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |newline| good + newline);
+    let text = String::from_utf8_lossy(&bytes[..end.min(parser::MOST_BYTES)]).into_owned();
+    let place = good.min(text.len());
+    let source = Arc::new(SourceFile { name: name.to_string(), text });
+    let message = format!("this file is not UTF-8 text: byte {good} is {:#04x}", bytes[good]);
+    let diagnostic = Diagnostic::error(Code::INVALID_UTF8, place..place, message)
+        .hint("save it as UTF-8; letters beyond ASCII are allowed in comments only");
+    Err(Diagnostics::new(source, vec![diagnostic]))
+}

@@ -1,0 +1,205 @@
+//! The declarations of a stencil: indices, fields, parameters, the boundary, and the names of locals.
+
+use super::names::{Symbol, reserved};
+use super::{FieldDeclaration, Lowering, MOST_DECLARATIONS, suggest};
+use crate::ast::{ExprKind, ItemKind, Name, Stencil};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::program::{ElementType, FieldId, Parameter, ParameterId};
+use crate::source::Span;
+
+impl Lowering<'_> {
+    /// The time index and the space indices; false if there are too few or too many.
+    pub(super) fn indices_of_stencil(&mut self, stencil: &Stencil) -> bool {
+        self.check_reserved(&stencil.name);
+        for (position, index) in stencil.indices.iter().enumerate() {
+            let symbol = if position == 0 { Symbol::Time } else { Symbol::Space(position - 1) };
+            self.indices_clear &= self.declare(index, symbol);
+        }
+        self.time = stencil.indices[0].text.clone();
+        self.space = stencil.indices[1..].iter().map(|index| index.text.clone()).collect();
+        let (found, span) = (self.space.len(), stencil.indices_span.clone());
+        if found == 0 {
+            let message = "a stencil needs at least one space index";
+            let hint = format!("write `({}, i)`; the first index is time", self.time);
+            self.report(Diagnostic::error(Code::DIMENSION, span, message).hint(hint));
+        } else if found > 3 {
+            let message = format!("{found} space indices; at most 3 are supported");
+            self.report(
+                Diagnostic::limitation(Code::DIMENSION, span, message)
+                    .note("the first index is time, the others space"),
+            );
+        }
+        (1..=3).contains(&found)
+    }
+
+    /// All other names; types, defaults and the boundary.
+    pub(super) fn declarations(&mut self, stencil: &Stencil) {
+        let mut boundary: Option<Span> = None;
+        let mut lets = 0;
+        for (number, item) in stencil.items.iter().enumerate() {
+            match &item.kind {
+                ItemKind::Field { name, element } => self.field(name, element.as_ref(), true),
+                ItemKind::Coefficient { name, element } => self.field(name, element.as_ref(), false),
+                ItemKind::Param { .. } | ItemKind::Assign { .. } => {}
+                ItemKind::Boundary { kind } => {
+                    if let Some(first) = &boundary {
+                        self.report(
+                            Diagnostic::error(
+                                Code::DUPLICATE_BOUNDARY,
+                                item.span.clone(),
+                                "a second boundary",
+                            )
+                            .related(first.clone(), "the first one"),
+                        );
+                    } else {
+                        boundary = Some(item.span.clone());
+                    }
+                    self.boundary(kind);
+                }
+                ItemKind::Let { name, .. } => {
+                    if self.declare(name, Symbol::Let(lets)) {
+                        self.let_numbers.insert(number, lets);
+                        lets += 1;
+                    }
+                }
+            }
+        }
+        // Fields and locals are known by now, so that a default that uses one is explained.
+        let mut passed = 0;
+        for item in &stencil.items {
+            match &item.kind {
+                ItemKind::Param { name, default } => {
+                    let id = self.parameters.len();
+                    if self.too_many(id, "parameters", &name.span) {
+                        continue;
+                    }
+                    let declared = self.declare(name, Symbol::Parameter(ParameterId(id)));
+                    let value = self.constant(default, id);
+                    if declared {
+                        if value.is_none() {
+                            self.broken_parameters.insert(id);
+                        }
+                        let default = value.unwrap_or(0.0);
+                        self.parameters.push(Parameter {
+                            name: name.text.clone(),
+                            default,
+                            span: name.span.clone(),
+                        });
+                    }
+                }
+                ItemKind::Assign { target, .. } => {
+                    if let ExprKind::Access(name, _) | ExprKind::Call(name, _) = &target.kind {
+                        self.note_writer(&name.text, passed, &target.span);
+                    } else if let ExprKind::Name(name) = &target.kind {
+                        self.note_writer(name, passed, &target.span);
+                    }
+                    passed += 1;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn note_writer(&mut self, name: &str, statement: usize, span: &Span) {
+        if let Some(Symbol::Field(field)) = self.names.get(name) {
+            self.writers.entry(field.0).or_insert((statement, span.clone()));
+        }
+    }
+
+    fn field(&mut self, name: &Name, element: Option<&Name>, state: bool) {
+        let id = self.fields.len();
+        if self.too_many(id, "fields", &name.span) {
+            return;
+        }
+        let element = element.and_then(|element| self.element_type(element));
+        if self.declare(name, Symbol::Field(FieldId(id))) {
+            let (name, span) = (name.text.clone(), name.span.clone());
+            self.fields.push(FieldDeclaration { name, element, state, span });
+        }
+    }
+
+    /// Whether a declaration is one too many; reports the first such.
+    pub(super) fn too_many(&mut self, count: usize, what: &str, span: &Span) -> bool {
+        if count < MOST_DECLARATIONS {
+            return false;
+        }
+        if self.reported_names.insert(format!("too many {what}")) {
+            let message = format!("more than {MOST_DECLARATIONS} {what}");
+            self.report(Diagnostic::limitation(Code::TOO_MANY, span.clone(), message));
+        }
+        self.incomplete = true;
+        true
+    }
+
+    fn element_type(&mut self, name: &Name) -> Option<ElementType> {
+        let hint = match name.text.as_str() {
+            "f32" => return Some(ElementType::F32),
+            "f64" => return Some(ElementType::F64),
+            "float" | "real" | "single" | "float32" => Some("did you mean `f32`?".to_string()),
+            "double" | "float64" => Some("did you mean `f64`?".to_string()),
+            other => suggest::hint(other, ["f32", "f64"].into_iter()),
+        };
+        self.report(
+            Diagnostic::error(
+                Code::UNKNOWN_TYPE,
+                name.span.clone(),
+                format!("there is no type `{}`", name.text),
+            )
+            .note("the types are f32 and f64")
+            .maybe_hint(hint),
+        );
+        None
+    }
+
+    fn boundary(&mut self, kind: &Name) {
+        match kind.text.as_str() {
+            "fixed" => {}
+            "periodic" => self.report(
+                Diagnostic::limitation(
+                    Code::PERIODIC_BOUNDARY,
+                    kind.span.clone(),
+                    "periodic boundaries are not supported yet",
+                )
+                .note("with a fixed boundary, points whose reads would leave the grid keep their value")
+                .hint("write `boundary fixed;`"),
+            ),
+            other => {
+                let hint = suggest::hint(other, ["fixed", "periodic"].into_iter());
+                self.report(
+                    Diagnostic::error(
+                        Code::UNKNOWN_BOUNDARY,
+                        kind.span.clone(),
+                        format!("there is no boundary `{other}`"),
+                    )
+                    .note("the boundary is `fixed`")
+                    .maybe_hint(hint),
+                );
+            }
+        }
+    }
+
+    /// Declares a name; false if it exists already. A reserved name is reported and declared all the same.
+    fn declare(&mut self, name: &Name, symbol: Symbol) -> bool {
+        self.check_reserved(name);
+        match self.names.declare(&name.text, symbol, &name.span) {
+            Ok(()) => true,
+            Err(first) => {
+                let message = format!("the name `{}` is declared twice", name.text);
+                self.report(
+                    Diagnostic::error(Code::DUPLICATE_NAME, name.span.clone(), message)
+                        .label("declared again")
+                        .related(first, "first declared here"),
+                );
+                false
+            }
+        }
+    }
+
+    fn check_reserved(&mut self, name: &Name) {
+        if let Some(why) = reserved(&name.text) {
+            let message = format!("the name `{}` is reserved", name.text);
+            let diagnostic = Diagnostic::error(Code::RESERVED_NAME, name.span.clone(), message).note(why);
+            self.report(diagnostic.hint("choose another name"));
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Names: which are reserved, and what each declared one stands for.
+
+use super::suggest;
+use crate::program::{FieldId, ParameterId};
+use crate::source::Span;
+use std::collections::HashMap;
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol {
+    /// The time index.
+    Time,
+    /// A space index.
+    Space(usize),
+    /// A field.
+    Field(FieldId),
+    /// A parameter.
+    Parameter(ParameterId),
+    /// A local, by its number in the file.
+    Let(usize),
+}
+
+impl Symbol {
+    /// How a diagnostic names it.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Symbol::Time => "the time index",
+            Symbol::Space(_) => "a space index",
+            Symbol::Field(_) => "a field",
+            Symbol::Parameter(_) => "a parameter",
+            Symbol::Let(_) => "a local",
+        }
+    }
+}
+
+/// The declared names.
+#[derive(Debug, Default)]
+pub struct Names {
+    table: HashMap<String, (Symbol, Span)>,
+    /// In order of declaration, so that suggestions do not depend on hashing.
+    order: Vec<String>,
+}
+
+impl Names {
+    /// Declares a name, or gives the place of its first declaration.
+    pub fn declare(&mut self, name: &str, symbol: Symbol, span: &Span) -> Result<(), Span> {
+        if let Some((_, first)) = self.table.get(name) {
+            return Err(first.clone());
+        }
+        self.table.insert(name.to_string(), (symbol, span.clone()));
+        self.order.push(name.to_string());
+        Ok(())
+    }
+
+    /// What a name stands for.
+    pub fn get(&self, name: &str) -> Option<Symbol> {
+        self.table.get(name).map(|&(symbol, _)| symbol)
+    }
+
+    /// Where a name is declared; `0..0` if it is not.
+    pub fn span(&self, name: &str) -> Span {
+        self.table.get(name).map_or(0..0, |(_, span)| span.clone())
+    }
+
+    /// "Did you mean" over the names that pass the filter.
+    pub fn suggest(&self, name: &str, wanted: impl Fn(Symbol) -> bool) -> Option<String> {
+        let candidates = self.order.iter().filter(|name| self.get(name).is_some_and(&wanted));
+        suggest::hint(name, candidates.map(String::as_str))
+    }
+}
+
+/// The functions of the language.
+pub const FUNCTIONS: &[&str] = &["sqrt", "exp", "abs", "min", "max"];
+
+/// Why a name may not be declared; `None` if it may.
+pub fn reserved(name: &str) -> Option<&'static str> {
+    if FUNCTIONS.contains(&name) {
+        Some("it is a function of the language")
+    } else if name.starts_with("tw_") || name.starts_with("__") {
+        Some("names that start with `tw_` or `__` belong to the generated code")
+    } else if name.starts_with('_') && name[1..].starts_with(|letter: char| letter.is_ascii_uppercase()) {
+        Some("names that start with `_` and a capital belong to the C compiler")
+    } else if OURS.contains(&name) {
+        Some("the generated code uses it for the size of a run")
+    } else if TYPES.contains(&name) {
+        Some("it is a type")
+    } else if WORDS.contains(&name) {
+        Some("it is a word of C, C++ or CUDA, and the generated code would not compile")
+    } else {
+        None
+    }
+}
+
+const OURS: &[&str] = &["n0", "n1", "n2", "steps"];
+const TYPES: &[&str] = &["f32", "f64", "f16"];
+
+#[rustfmt::skip]
+const WORDS: &[&str] = &[
+    // C
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+    "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
+    "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm",
+    "typeof", "typeof_unqual",
+    // C++
+    "alignas", "alignof", "and", "and_eq", "bitand", "bitor", "bool", "catch", "char8_t", "char16_t", "char32_t",
+    "class", "compl", "concept", "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return",
+    "co_yield", "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable",
+    "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected",
+    "public", "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local",
+    "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
+    // CUDA
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half", "float2", "float3", "float4",
+    "double2", "double3", "double4", "int2", "int3", "int4",
+    // Macros, types and functions of the standard headers
+    "NULL", "NAN", "INFINITY", "EOF", "I", "errno", "assert", "stdin", "stdout", "stderr", "linux", "unix",
+    "size_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
+    "uint64_t", "intptr_t", "uintptr_t", "main", "std",
+    "sqrtf", "expf", "fabs", "fabsf", "fmin", "fminf", "fmax", "fmaxf", "pow", "powf", "floor", "ceil",
+    "malloc", "calloc", "free", "memcpy", "memset", "printf", "abort", "exit",
+];

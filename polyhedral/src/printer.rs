@@ -1,0 +1,364 @@
+//! A program as canonical text of the stencil language; read again, it gives the same program.
+//!
+//! Conversions are not written: they follow from the types of the fields. A program with conversions that
+//! do not follow (none of the language's own has any) loses them.
+
+use crate::program::{
+    Access, BinaryOp, CompareOp, Condition, Expr, ExprKind, FieldRole, Function, Local, Program, Statement,
+};
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+
+impl Program {
+    /// The program as text of the stencil language.
+    pub fn to_source(&self) -> String {
+        let mut text = String::new();
+        for line in self.description.lines() {
+            text.push_str(if line.is_empty() { "//" } else { "// " });
+            text.push_str(line);
+            text.push('\n');
+        }
+        let mut indices = vec![self.time_index.as_str()];
+        indices.extend(self.space_indices.iter().map(String::as_str));
+        let _ = writeln!(text, "stencil {}({}) {{", self.name, indices.join(", "));
+        for field in &self.fields {
+            let role = if field.role == FieldRole::Coefficient { "coefficient" } else { "field" };
+            let _ = writeln!(text, "    {role} {}: {};", field.name, field.element.name());
+        }
+        for parameter in &self.parameters {
+            let _ = writeln!(text, "    param {} = {};", parameter.name, number(parameter.default));
+        }
+        text.push('\n');
+        for line in self.body() {
+            let _ = writeln!(text, "    {line}");
+        }
+        text.push_str("}\n");
+        text
+    }
+
+    /// The locals and statements, in an order in which each local comes after what it needs and each
+    /// statement meets its locals in its own order.
+    fn body(&self) -> Vec<String> {
+        let plan = Plan::new(self);
+        let count = plan.locals.len();
+        // Locals are 0 .. count, statements follow. An edge says "before".
+        let mut before = vec![Vec::new(); count + self.statements.len()];
+        for (k, statement) in self.statements.iter().enumerate() {
+            for pair in plan.of_statement[k].windows(2) {
+                before[pair[1]].push(pair[0]);
+            }
+            before[count + k].extend(plan.of_statement[k].last());
+            before[count + k].extend(k.checked_sub(1).map(|last| count + last));
+            for (&local, definition) in plan.of_statement[k].iter().zip(&statement.locals) {
+                definition.value.walk(|expr| {
+                    if let ExprKind::Read(Access { field, time: 1, .. }) = &expr.kind {
+                        before[local].extend(self.writer_of(*field).map(|(writer, _)| count + writer));
+                    }
+                });
+            }
+        }
+        let mut lines = vec![String::new(); before.len()];
+        for (k, statement) in self.statements.iter().enumerate() {
+            let printer = Printer { program: self, locals: &plan.names(k) };
+            for (&local, definition) in plan.of_statement[k].iter().zip(&statement.locals) {
+                lines[local] = format!("let {} = {};", plan.locals[local], printer.value(&definition.value));
+            }
+            let target = self.field(statement.target);
+            let mut indices = vec![format!("{}+1", self.time_index)];
+            indices.extend(self.space_indices.iter().cloned());
+            let value = printer.value(&statement.value);
+            lines[count + k] = format!("{}[{}] = {value};", target.name, indices.join(", "));
+        }
+        order(&before).into_iter().map(|number| std::mem::take(&mut lines[number])).collect()
+    }
+}
+
+/// An order that respects "before"; among those possible, the smallest number first. What hangs in a circle
+/// comes last.
+fn order(before: &[Vec<usize>]) -> Vec<usize> {
+    let mut after = vec![Vec::new(); before.len()];
+    let mut missing = vec![0_usize; before.len()];
+    for (item, earlier) in before.iter().enumerate() {
+        missing[item] = earlier.len();
+        for &other in earlier {
+            after[other].push(item);
+        }
+    }
+    let mut ready: std::collections::BTreeSet<usize> =
+        (0..before.len()).filter(|&item| missing[item] == 0).collect();
+    let mut result = Vec::with_capacity(before.len());
+    while let Some(item) = ready.pop_first() {
+        result.push(item);
+        for &other in &after[item] {
+            missing[other] -= 1;
+            if missing[other] == 0 {
+                ready.insert(other);
+            }
+        }
+    }
+    result.extend((0..before.len()).filter(|&item| missing[item] > 0));
+    result
+}
+
+/// The distinct locals of all statements. Statements share those of the same name and value; locals of one
+/// name but different values get names of their own.
+struct Plan {
+    /// Their printed names.
+    locals: Vec<String>,
+    /// For each statement, for each of its locals, the number in `locals`.
+    of_statement: Vec<Vec<usize>>,
+}
+
+impl Plan {
+    fn new(program: &Program) -> Plan {
+        let mut plan = Plan { locals: Vec::new(), of_statement: Vec::new() };
+        let mut known: HashMap<(String, String), usize> = HashMap::new();
+        let mut taken: HashSet<String> = program
+            .fields
+            .iter()
+            .map(|field| &field.name)
+            .chain(program.parameters.iter().map(|parameter| &parameter.name))
+            .chain(&program.space_indices)
+            .chain([&program.time_index])
+            .cloned()
+            .collect();
+        for statement in &program.statements {
+            let mut numbers: Vec<usize> = Vec::new();
+            let mut names: Vec<String> = Vec::new();
+            for Local { name, value } in &statement.locals {
+                let text = Printer { program, locals: &names }.value(value);
+                let number = *known.entry((name.clone(), text)).or_insert_with(|| {
+                    let mut printed = name.clone();
+                    let mut uses = 1;
+                    while !taken.insert(printed.clone()) {
+                        uses += 1;
+                        printed = format!("{name}_{uses}");
+                    }
+                    plan.locals.push(printed);
+                    plan.locals.len() - 1
+                });
+                numbers.push(number);
+                names.push(plan.locals[number].clone());
+            }
+            plan.of_statement.push(numbers);
+        }
+        plan
+    }
+
+    fn names(&self, statement: usize) -> Vec<String> {
+        self.of_statement[statement].iter().map(|&number| self.locals[number].clone()).collect()
+    }
+}
+
+impl Statement {
+    /// The value as text of the stencil language.
+    pub fn value_source(&self, program: &Program) -> String {
+        let names: Vec<String> = self.locals.iter().map(|local| local.name.clone()).collect();
+        Printer { program, locals: &names }.value(&self.value)
+    }
+}
+
+struct Printer<'a> {
+    program: &'a Program,
+    locals: &'a [String],
+}
+
+/// How strongly an expression binds: `?:` 0, `||` 1, `&&` 2, comparison 4, `+ -` 5, `* /` 6, unary 7,
+/// primary 8.
+const SELECT: u8 = 0;
+const OR: u8 = 1;
+const AND: u8 = 2;
+const COMPARE: u8 = 4;
+const SUM: u8 = 5;
+const PRODUCT: u8 = 6;
+const UNARY: u8 = 7;
+const PRIMARY: u8 = 8;
+
+impl Printer<'_> {
+    fn value(&self, expr: &Expr) -> String {
+        let mut text = String::new();
+        self.expr(expr, SELECT, &mut text);
+        text
+    }
+
+    /// Appends an expression; in parentheses if it binds less strongly than `least`.
+    fn expr(&self, expr: &Expr, least: u8, text: &mut String) {
+        let expr = without_casts(expr);
+        let strength = strength(expr);
+        if strength < least {
+            text.push('(');
+            self.bare(expr, text);
+            text.push(')');
+        } else {
+            self.bare(expr, text);
+        }
+    }
+
+    fn bare(&self, expr: &Expr, text: &mut String) {
+        match &expr.kind {
+            ExprKind::Literal(value) => text.push_str(&number(*value)),
+            ExprKind::Parameter(id) => text.push_str(&self.program.parameters[id.0].name),
+            ExprKind::Local(id) => text.push_str(&self.locals[id.0]),
+            ExprKind::Read(access) => self.access(access, text),
+            ExprKind::Negate(operand) => {
+                text.push('-');
+                let operand = without_casts(operand);
+                // A literal keeps its sign: `-(1)` would be read as the literal.
+                if strength(operand) == UNARY {
+                    text.push(' ');
+                }
+                self.expr(operand, UNARY, text);
+            }
+            ExprKind::Binary(operator, ..) if strength(expr) == PRIMARY => {
+                text.push_str(if *operator == BinaryOp::Min { "min(" } else { "max(" });
+                self.chain(expr, *operator, text);
+                text.push(')');
+            }
+            ExprKind::Binary(..) => self.sum_or_product(expr, text),
+            ExprKind::Call(function, operand) => {
+                text.push_str(match function {
+                    Function::Sqrt => "sqrt(",
+                    Function::Exp => "exp(",
+                    Function::Abs => "abs(",
+                });
+                self.expr(operand, SELECT, text);
+                text.push(')');
+            }
+            ExprKind::Select(condition, then, otherwise) => {
+                self.condition(condition, OR, text);
+                text.push_str(" ? ");
+                self.expr(then, SELECT, text);
+                text.push_str(" : ");
+                self.expr(otherwise, SELECT, text);
+            }
+            ExprKind::Cast(operand) => self.expr(operand, SELECT, text),
+        }
+    }
+
+    /// `a + b - c`: the left spine in a loop, since sums may be long.
+    fn sum_or_product(&self, expr: &Expr, text: &mut String) {
+        let level = strength(expr);
+        let mut chain = Vec::new();
+        let mut first = expr;
+        while let ExprKind::Binary(operator, left, right) = &first.kind {
+            if strength(first) != level {
+                break;
+            }
+            chain.push((*operator, right));
+            first = without_casts(left);
+        }
+        self.expr(first, level, text);
+        for (operator, right) in chain.into_iter().rev() {
+            text.push_str(match operator {
+                BinaryOp::Sub => " - ",
+                BinaryOp::Mul => " * ",
+                BinaryOp::Div => " / ",
+                _ => " + ",
+            });
+            self.expr(right, level + 1, text);
+        }
+    }
+
+    /// `min(min(a, b), c)` as `a, b, c`.
+    fn chain(&self, expr: &Expr, operator: BinaryOp, text: &mut String) {
+        let mut rest = Vec::new();
+        let mut first = expr;
+        while let ExprKind::Binary(found, left, right) = &first.kind {
+            if *found != operator {
+                break;
+            }
+            rest.push(right);
+            first = without_casts(left);
+        }
+        self.expr(first, SELECT, text);
+        for operand in rest.into_iter().rev() {
+            text.push_str(", ");
+            self.expr(operand, SELECT, text);
+        }
+    }
+
+    fn access(&self, access: &Access, text: &mut String) {
+        let field = self.program.field(access.field);
+        let mut indices = Vec::new();
+        if field.role != FieldRole::Coefficient {
+            indices.push(index(&self.program.time_index, access.time));
+        }
+        indices
+            .extend(self.program.space_indices.iter().zip(&access.offset).map(|(name, &o)| index(name, o)));
+        let _ = write!(text, "{}[{}]", field.name, indices.join(", "));
+    }
+
+    fn condition(&self, condition: &Condition, least: u8, text: &mut String) {
+        let strength = match condition {
+            Condition::Compare(..) => COMPARE,
+            Condition::And(..) => AND,
+            Condition::Or(..) => OR,
+            Condition::Not(_) => UNARY,
+        };
+        let parentheses = strength < least;
+        if parentheses {
+            text.push('(');
+        }
+        match condition {
+            Condition::Compare(operator, left, right) => {
+                self.expr(left, SUM, text);
+                text.push_str(match operator {
+                    CompareOp::Less => " < ",
+                    CompareOp::LessEqual => " <= ",
+                    CompareOp::Greater => " > ",
+                    CompareOp::GreaterEqual => " >= ",
+                    CompareOp::Equal => " == ",
+                    CompareOp::NotEqual => " != ",
+                });
+                self.expr(right, SUM, text);
+            }
+            Condition::And(left, right) => {
+                self.condition(left, AND, text);
+                text.push_str(" && ");
+                self.condition(right, AND + 1, text);
+            }
+            Condition::Or(left, right) => {
+                self.condition(left, OR, text);
+                text.push_str(" || ");
+                self.condition(right, OR + 1, text);
+            }
+            Condition::Not(inner) => {
+                text.push('!');
+                self.condition(inner, UNARY, text);
+            }
+        }
+        if parentheses {
+            text.push(')');
+        }
+    }
+}
+
+fn without_casts(mut expr: &Expr) -> &Expr {
+    while let ExprKind::Cast(operand) = &expr.kind {
+        expr = operand;
+    }
+    expr
+}
+
+fn strength(expr: &Expr) -> u8 {
+    match &expr.kind {
+        ExprKind::Select(..) => SELECT,
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, ..) => SUM,
+        ExprKind::Binary(BinaryOp::Mul | BinaryOp::Div, ..) => PRODUCT,
+        ExprKind::Negate(_) => UNARY,
+        ExprKind::Literal(value) if value.is_sign_negative() => UNARY,
+        _ => PRIMARY,
+    }
+}
+
+/// The shortest text that is read as this number.
+fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { format!("{value}") } else { format!("{value:?}") }
+}
+
+fn index(name: &str, offset: i64) -> String {
+    match offset {
+        0 => name.to_string(),
+        _ => format!("{name}{offset:+}"),
+    }
+}

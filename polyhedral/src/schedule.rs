@@ -1,0 +1,51 @@
+//! Schedules as relations: what a tiling strategy hands to the legality proof.
+//!
+//! A schedule is given the way the emitted code enumerates it: as pieces
+//! `{ S_k[t, s0, ..] -> [v_0, .., v_m] : constraints }` over the program's parameters. Two instances are
+//! ordered by the first dimension in which their vectors differ: `Sequential` dimensions run in
+//! ascending order, all values of a `Parallel` dimension run at once (in no order at all).
+
+/// How the values of one schedule dimension are executed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Execution {
+    /// In ascending order, each value complete before the next.
+    Sequential,
+    /// All at once, in no order.
+    Parallel,
+}
+
+/// One dimension of a schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScheduleDimension {
+    /// Name, shown in messages: `band`, `phase`, `block`, `sub-tile s1`, `row`, `point s0`.
+    pub name: String,
+    /// How its values are executed.
+    pub execution: Execution,
+}
+
+/// A part of the schedule of one statement, in isl's notation.
+///
+/// The variables are `t, s0, s1, ..` (the instance) and whatever `variables` names; `steps, n0, n1, ..`
+/// are parameters (number of time steps; grid size).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchedulePiece {
+    /// Index of the statement.
+    pub statement: usize,
+    /// One name per schedule dimension, unique, none equal to an instance variable or parameter.
+    pub variables: Vec<String>,
+    /// Existentially quantified helper variables.
+    pub helpers: Vec<String>,
+    /// Conjunction of constraints between instance variables, schedule variables, helpers and
+    /// parameters, each an isl constraint such as `2*band <= t` or `row = t - 4*band`. The domain
+    /// of the statement itself is not repeated: the proof intersects with it.
+    pub constraints: Vec<String>,
+}
+
+/// A whole schedule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Schedule {
+    /// Outermost first.
+    pub dimensions: Vec<ScheduleDimension>,
+    /// The pieces; an instance must lie in exactly one of them.
+    pub pieces: Vec<SchedulePiece>,
+}
