@@ -3,9 +3,11 @@
 use crate::element::Element;
 use crate::grid::{ProgramData, ValuesRef};
 use crate::initial::mix;
+use crate::layout::Layout;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use rayon::prelude::*;
 
+/// Points that are worth a thread.
 const PIECE: usize = 1 << 16;
 
 /// How the newest levels of two data sets differ.
@@ -46,18 +48,19 @@ fn state_fields(program: &Program) -> impl Iterator<Item = FieldId> + '_ {
     (0..program.fields.len()).map(FieldId).filter(is_state)
 }
 
-/// Compares the newest level of every state field after `steps` steps.
+/// Compares the newest level of every state field after `steps` steps. The layouts may differ.
 ///
 /// # Panics
 /// Where the data sets belong to different programs or sizes.
 pub fn compare(program: &Program, left: &ProgramData, right: &ProgramData, steps: i64) -> Comparison {
     assert_eq!(left.size(), right.size(), "data sets of different sizes");
     let mut total = Comparison { points: 0, mismatches: 0, max_abs_error: 0.0, first: None };
+    let layouts = (left.layout(), right.layout());
     for field in state_fields(program) {
         let views = (left.level(program, field, steps), right.level(program, field, steps));
         let difference = match views {
-            (ValuesRef::F32(a), ValuesRef::F32(b)) => Difference::between(a, b),
-            (ValuesRef::F64(a), ValuesRef::F64(b)) => Difference::between(a, b),
+            (ValuesRef::F32(a), ValuesRef::F32(b)) => Difference::between(layouts, a, b),
+            (ValuesRef::F64(a), ValuesRef::F64(b)) => Difference::between(layouts, a, b),
             _ => panic!("data sets of different programs"),
         };
         total.points += left.points() as u64;
@@ -67,8 +70,8 @@ pub fn compare(program: &Program, left: &ProgramData, right: &ProgramData, steps
             total.first = Some(Mismatch {
                 field: program.field(field).name.clone(),
                 index: index_of(linear, left.size()),
-                left: views.0.get(linear).unwrap_or(f64::NAN),
-                right: views.1.get(linear).unwrap_or(f64::NAN),
+                left: views.0.get(layouts.0.offset(linear)).unwrap_or(f64::NAN),
+                right: views.1.get(layouts.1.offset(linear)).unwrap_or(f64::NAN),
             });
         }
     }
@@ -94,15 +97,18 @@ struct Difference {
 impl Difference {
     const NONE: Difference = Difference { mismatches: 0, max_abs_error: 0.0, first: None };
 
-    fn between<T: Element>(left: &[T], right: &[T]) -> Self {
-        left.par_chunks(PIECE)
-            .zip(right.par_chunks(PIECE))
-            .enumerate()
-            .map(|(piece, (left, right))| Self::between_pieces(piece * PIECE, left, right))
-            .reduce(|| Self::NONE, Self::joined)
+    fn between<T: Element>(layouts: (&Layout, &Layout), left: &[T], right: &[T]) -> Self {
+        let piece = |points: std::ops::Range<usize>| {
+            let segments = layouts.0.segments(points.clone()).zip(layouts.1.segments(points));
+            segments.fold(Self::NONE, |found, (a, b)| {
+                found.joined(Self::between_rows(a.index, &left[a.elements()], &right[b.elements()]))
+            })
+        };
+        layouts.0.ranges(PIECE).map(piece).reduce(|| Self::NONE, Self::joined)
     }
 
-    fn between_pieces<T: Element>(start: usize, left: &[T], right: &[T]) -> Self {
+    /// `start` is the dense index of the first point.
+    fn between_rows<T: Element>(start: usize, left: &[T], right: &[T]) -> Self {
         let mut found = Self::NONE;
         for (offset, (&a, &b)) in left.iter().zip(right).enumerate() {
             if a.comparable_bits() != b.comparable_bits() {
@@ -129,24 +135,27 @@ impl Difference {
 }
 
 /// A checksum of the newest level of every state field after `steps` steps. Equal results have equal
-/// checksums on every machine and with any number of threads; all NaN count as the same value.
+/// checksums on every machine, in every layout and with any number of threads; all NaN count as the same
+/// value.
 pub fn checksum(program: &Program, data: &ProgramData, steps: i64) -> u64 {
     state_fields(program).fold(0, |sum, field| {
         let seed = mix(field.0 as u64 + 1);
         let values = match data.level(program, field, steps) {
-            ValuesRef::F32(values) => sum_of_hashes(values, seed),
-            ValuesRef::F64(values) => sum_of_hashes(values, seed),
+            ValuesRef::F32(values) => sum_of_hashes(data.layout(), values, seed),
+            ValuesRef::F64(values) => sum_of_hashes(data.layout(), values, seed),
         };
         sum.wrapping_add(values)
     })
 }
 
-fn sum_of_hashes<T: Element>(values: &[T], seed: u64) -> u64 {
-    let piece_sum = |(piece, values): (usize, &[T])| {
-        values.iter().enumerate().fold(0u64, |sum, (offset, value)| {
-            let position = seed.wrapping_add((piece * PIECE + offset) as u64);
-            sum.wrapping_add(mix(mix(position) ^ value.comparable_bits()))
+fn sum_of_hashes<T: Element>(layout: &Layout, values: &[T], seed: u64) -> u64 {
+    let piece_sum = |points| {
+        layout.segments(points).fold(0u64, |sum, segment| {
+            values[segment.elements()].iter().zip(segment.index..).fold(sum, |sum, (value, index)| {
+                let position = seed.wrapping_add(index as u64);
+                sum.wrapping_add(mix(mix(position) ^ value.comparable_bits()))
+            })
         })
     };
-    values.par_chunks(PIECE).enumerate().map(piece_sum).reduce(|| 0, u64::wrapping_add)
+    layout.ranges(PIECE).map(piece_sum).reduce(|| 0, u64::wrapping_add)
 }

@@ -1,13 +1,22 @@
 //! The data of a program: one array for each field.
 //!
-//! A state field is one contiguous array `[slots][n0]..[n_last]`, a coefficient `[n0]..[n_last]`, both
-//! row-major. Time level `l` lies in slot [`Program::slot_of_level`].
+//! A state field is one array of `slots` levels, a coefficient of one; [`Layout`] says where the points of a
+//! level lie. Time level `l` lies in slot [`Program::slot_of_level`].
 
 use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{ExecutionError, Result};
-use polyhedral::program::{ElementType, FieldId, FieldRole, Program};
+use crate::layout::{LINE, Layout};
+use polyhedral::program::{ElementType, Field, FieldId, FieldRole, Program};
+use rayon::prelude::*;
 use std::ffi::c_void;
+
+/// Lines by which the arrays of a program's fields start differently within a page.
+const STAGGER: usize = 9;
+/// Lines of a page.
+const LINES_PER_PAGE: usize = 64;
+/// Points that are worth a thread.
+const PIECE: usize = 1 << 16;
 
 /// The elements of one array.
 #[derive(Debug)]
@@ -42,9 +51,14 @@ impl Values {
     /// # Errors
     /// [`ExecutionError::OutOfMemory`].
     pub fn zeroed(element: ElementType, length: usize) -> Result<Self> {
+        Values::zeroed_at(element, length, 0)
+    }
+
+    /// [`Values::zeroed`] with a start for [`Buffer::zeroed_at`].
+    fn zeroed_at(element: ElementType, length: usize, start: usize) -> Result<Self> {
         Ok(match element {
-            ElementType::F32 => Values::F32(Buffer::zeroed(length)?),
-            ElementType::F64 => Values::F64(Buffer::zeroed(length)?),
+            ElementType::F32 => Values::F32(Buffer::zeroed_at(length, start)?),
+            ElementType::F64 => Values::F64(Buffer::zeroed_at(length, start)?),
         })
     }
 
@@ -113,14 +127,27 @@ impl<'a> ValuesRef<'a> {
 }
 
 impl<'a> ValuesMut<'a> {
-    /// Copies all elements from an array of the same type and length.
+    /// Copies all elements, in parallel, from an array of the same type and length.
     ///
     /// # Panics
     /// Where type or length differ.
     pub fn copy_from(self, source: ValuesRef<'_>) {
         match (self, source) {
-            (ValuesMut::F32(to), ValuesRef::F32(from)) => to.copy_from_slice(from),
-            (ValuesMut::F64(to), ValuesRef::F64(from)) => to.copy_from_slice(from),
+            (ValuesMut::F32(to), ValuesRef::F32(from)) => copy(to, from),
+            (ValuesMut::F64(to), ValuesRef::F64(from)) => copy(to, from),
+            _ => panic!("copy between arrays of different element types"),
+        }
+    }
+
+    /// Copies all points of a level, in parallel, from one of the same type and size.
+    ///
+    /// # Panics
+    /// Where type or size differ.
+    pub fn copy_level_from(self, layout: &Layout, source: ValuesRef<'_>, source_layout: &Layout) {
+        assert_eq!(layout.size(), source_layout.size(), "levels of different sizes");
+        match (self, source) {
+            (ValuesMut::F32(to), ValuesRef::F32(from)) => copy_level(to, layout, from, source_layout),
+            (ValuesMut::F64(to), ValuesRef::F64(from)) => copy_level(to, layout, from, source_layout),
             _ => panic!("copy between arrays of different element types"),
         }
     }
@@ -134,6 +161,20 @@ impl<'a> ValuesMut<'a> {
     }
 }
 
+fn copy<T: Element>(to: &mut [T], from: &[T]) {
+    assert_eq!(to.len(), from.len(), "copy between arrays of different lengths");
+    to.par_chunks_mut(PIECE).zip(from.par_chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
+}
+
+fn copy_level<T: Element>(to: &mut [T], to_layout: &Layout, from: &[T], from_layout: &Layout) {
+    to_layout.pieces_mut(to, PIECE).into_par_iter().for_each(|piece| {
+        piece.for_each_segment(to_layout, |segment, to| {
+            let start = from_layout.offset(segment.index);
+            to.copy_from_slice(&from[start..start + segment.length]);
+        });
+    });
+}
+
 /// The array of one field.
 #[derive(Debug)]
 pub struct FieldData {
@@ -141,43 +182,15 @@ pub struct FieldData {
     pub name: String,
     /// Number of time levels stored; 1 for coefficients.
     pub slots: usize,
-    /// `slots` times the grid's points.
+    /// `slots` times [`Layout::level_stride`] elements.
     pub values: Values,
 }
 
 /// The arrays of all fields of a program on one grid.
 #[derive(Debug)]
 pub struct ProgramData {
-    size: Vec<i64>,
-    points: usize,
+    layout: Layout,
     fields: Vec<FieldData>,
-}
-
-/// Number of points of a grid for a program.
-///
-/// # Errors
-/// [`ExecutionError::WrongSize`] for a wrong number of dimensions, a size below 1, or a grid that cannot
-/// be counted.
-pub fn grid_points(program: &Program, size: &[i64]) -> Result<usize> {
-    let wrong = |problem: String| ExecutionError::WrongSize { program: program.name.clone(), problem };
-    if size.len() != program.dimension() {
-        let indices = program.space_indices.join(", ");
-        return Err(wrong(format!(
-            "{} dimension(s) were given, but the stencil has {} ({indices})",
-            size.len(),
-            program.dimension(),
-        )));
-    }
-    size.iter().zip(&program.space_indices).try_fold(1usize, |points, (&extent, index)| {
-        if extent < 1 {
-            return Err(wrong(format!("the extent in `{index}` is {extent}, and must be at least 1")));
-        }
-        usize::try_from(extent)
-            .ok()
-            .and_then(|extent| points.checked_mul(extent))
-            .filter(|&points| i64::try_from(points).is_ok_and(|points| points < i64::MAX / 64))
-            .ok_or_else(|| wrong("the number of points is too large to be counted".to_owned()))
-    })
 }
 
 /// Whether the machine has this many bytes available. Without the question, a system that overcommits gives
@@ -203,39 +216,56 @@ pub fn slots(role: FieldRole) -> usize {
 }
 
 impl ProgramData {
-    /// The arrays of all fields, all 0, on a grid of this size (slowest dimension first).
+    /// The arrays of all fields, all 0, dense, on a grid of this size (slowest dimension first).
     ///
     /// # Errors
-    /// [`ExecutionError::WrongSize`] as for [`grid_points`]; [`ExecutionError::OutOfMemory`] where the
-    /// arrays need more memory than the machine has available.
+    /// As for [`Layout::dense`] and [`ProgramData::zeroed_with`].
     pub fn zeroed(program: &Program, size: &[i64]) -> Result<Self> {
-        let points = grid_points(program, size)?;
+        ProgramData::zeroed_with(program, Layout::dense(program, size)?)
+    }
+
+    /// The arrays of all fields, all 0, in a layout of the program's dimension. Each starts at a cache
+    /// line, those of different fields at different places of a page, so that the same row of several fields
+    /// does not fall into one set of a cache.
+    ///
+    /// # Errors
+    /// [`ExecutionError::OutOfMemory`] where the arrays need more memory than the machine has available;
+    /// [`ExecutionError::WrongData`] for a layout of another dimension.
+    pub fn zeroed_with(program: &Program, layout: Layout) -> Result<Self> {
         let bytes: u128 = program
             .fields
             .iter()
-            .map(|field| points as u128 * slots(field.role) as u128 * field.element.bytes() as u128)
+            .map(|field| {
+                layout.level_stride() as u128 * slots(field.role) as u128 * field.element.bytes() as u128
+            })
             .sum();
         check_memory(bytes)?;
-        let fields = program
-            .fields
-            .iter()
-            .map(|field| {
-                let slots = slots(field.role);
-                let values = Values::zeroed(field.element, slots * points)?;
-                Ok(FieldData { name: field.name.clone(), slots, values })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        Ok(ProgramData { size: size.to_vec(), points, fields })
+        let field_data = |(number, field): (usize, &Field)| {
+            let slots = slots(field.role);
+            let length = slots
+                .checked_mul(layout.level_stride())
+                .ok_or(ExecutionError::OutOfMemory { bytes, available: None })?;
+            let values = Values::zeroed_at(field.element, length, array_start(number))?;
+            Ok(FieldData { name: field.name.clone(), slots, values })
+        };
+        let fields = program.fields.iter().enumerate().map(field_data).collect::<Result<Vec<_>>>()?;
+        let data = ProgramData { layout, fields };
+        data.check(program).map(|()| data)
+    }
+
+    /// Where the points of a level lie.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     /// The grid's extents, slowest dimension first.
     pub fn size(&self) -> &[i64] {
-        &self.size
+        self.layout.size()
     }
 
     /// Number of points of the grid.
     pub fn points(&self) -> usize {
-        self.points
+        self.layout.points()
     }
 
     /// The arrays in the order of [`Program::fields`].
@@ -243,20 +273,21 @@ impl ProgramData {
         &self.fields
     }
 
-    /// Bytes of all arrays together.
+    /// Bytes of all arrays together, padding included.
     pub fn bytes(&self) -> u64 {
         let bytes = |field: &FieldData| field.values.view().len() * field.values.element().bytes();
         self.fields.iter().map(bytes).sum::<usize>() as u64
     }
 
-    /// One stored time level of a field, `size` elements; coefficients have slot 0 only.
+    /// One stored time level of a field: [`Layout::level_stride`] elements, padding included. Coefficients
+    /// have slot 0 only.
     pub fn slot(&self, field: FieldId, slot: usize) -> ValuesRef<'_> {
-        self.fields[field.0].values.view().part(slot, self.points)
+        self.fields[field.0].values.view().part(slot, self.layout.level_stride())
     }
 
     /// [`ProgramData::slot`], to be changed.
     pub fn slot_mut(&mut self, field: FieldId, slot: usize) -> ValuesMut<'_> {
-        self.fields[field.0].values.view_mut().part(slot, self.points)
+        self.fields[field.0].values.view_mut().part(slot, self.layout.level_stride())
     }
 
     /// Time level `level` of a field: an initial level (`1 - levels ..= 0`), or after `n` steps one of the
@@ -290,11 +321,12 @@ impl ProgramData {
     /// [`ExecutionError::WrongData`] with the first difference.
     pub fn check(&self, program: &Program) -> Result<()> {
         let wrong = |problem| Err(ExecutionError::WrongData { program: program.name.clone(), problem });
-        if self.size.len() != program.dimension() || self.fields.len() != program.fields.len() {
+        let dimension = self.size().len();
+        if dimension != program.dimension() || self.fields.len() != program.fields.len() {
             return wrong(format!(
                 "they have {} field(s) of dimension {}, the program {} of dimension {}",
                 self.fields.len(),
-                self.size.len(),
+                dimension,
                 program.fields.len(),
                 program.dimension()
             ));
@@ -321,39 +353,52 @@ impl ProgramData {
     /// # Errors
     /// [`ExecutionError::OutOfMemory`].
     pub fn try_clone(&self) -> Result<Self> {
-        let fields = self.fields.iter().map(|field| {
+        let fields = self.fields.iter().enumerate().map(|(number, field)| {
             let source = field.values.view();
-            let mut values = Values::zeroed(source.element(), source.len())?;
+            let mut values = Values::zeroed_at(source.element(), source.len(), array_start(number))?;
             values.view_mut().copy_from(source);
             Ok(FieldData { name: field.name.clone(), slots: field.slots, values })
         });
-        Ok(ProgramData {
-            size: self.size.clone(),
-            points: self.points,
-            fields: fields.collect::<Result<Vec<_>>>()?,
-        })
+        Ok(ProgramData { layout: self.layout.clone(), fields: fields.collect::<Result<Vec<_>>>()? })
     }
 
-    /// Copies all arrays from a data set of the same program and size; no memory is allocated.
+    /// Copies all levels from a data set of the same program and size, in this or another layout; no memory
+    /// is allocated.
     ///
     /// # Panics
     /// Where the two differ in size or in fields.
     pub fn copy_from(&mut self, source: &ProgramData) {
-        assert_eq!(self.size, source.size, "data sets of different sizes");
-        for (to, from) in self.fields.iter_mut().zip(&source.fields) {
-            to.values.view_mut().copy_from(from.values.view());
+        assert_eq!(self.size(), source.size(), "data sets of different sizes");
+        assert_eq!(self.fields.len(), source.fields.len(), "data sets of different programs");
+        for (number, from) in source.fields.iter().enumerate() {
+            let to = &mut self.fields[number];
+            assert_eq!(to.slots, from.slots, "data sets of different programs");
+            if self.layout == source.layout {
+                to.values.view_mut().copy_from(from.values.view());
+                continue;
+            }
+            for slot in 0..from.slots {
+                let from = source.slot(FieldId(number), slot);
+                let to = to.values.view_mut().part(slot, self.layout.level_stride());
+                to.copy_level_from(&self.layout, from, &source.layout);
+            }
         }
     }
 }
 
-/// Sets every element in parallel: `value(i)` for linear index `i`. The first touch of each page happens
-/// on the thread that sets it.
-pub fn fill_with<T: Element>(values: &mut [T], value: impl Fn(usize) -> T + Sync) {
-    use rayon::prelude::*;
-    const PIECE: usize = 1 << 16;
-    values.par_chunks_mut(PIECE).enumerate().for_each(|(piece, values)| {
-        for (offset, slot) in values.iter_mut().enumerate() {
-            *slot = value(piece * PIECE + offset);
-        }
+/// Where the array of field number `number` starts, in bytes after a page.
+fn array_start(number: usize) -> usize {
+    number * STAGGER % LINES_PER_PAGE * LINE
+}
+
+/// Sets every point of a level in parallel: `value(i)` for dense index `i`. The first touch of each page
+/// happens on the thread that sets it.
+pub fn fill_with<T: Element>(layout: &Layout, level: &mut [T], value: impl Fn(usize) -> T + Sync) {
+    layout.pieces_mut(level, PIECE).into_par_iter().for_each(|piece| {
+        piece.for_each_segment(layout, |segment, cells| {
+            for (cell, index) in cells.iter_mut().zip(segment.index..) {
+                *cell = value(index);
+            }
+        });
     });
 }

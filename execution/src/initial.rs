@@ -3,10 +3,14 @@
 use crate::element::Element;
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, ValuesMut, fill_with};
+use crate::layout::Layout;
 use crate::npy;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use rayon::prelude::*;
 use std::path::Path;
+
+/// Points that are worth a thread.
+const PIECE: usize = 1 << 16;
 
 /// The finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
 /// OOPSLA 2014, doi 10.1145/2660193.2660195): a bijection of 64-bit words that mixes all bits.
@@ -17,7 +21,7 @@ pub fn mix(word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// The pseudo-random value in `[0, 1)` at linear index `index` of time level `level` of field number
+/// The pseudo-random value in `[0, 1)` at dense index `index` of time level `level` of field number
 /// `field`. It has 24 significant bits, so that `f32` and `f64` hold the same value.
 pub fn random_value(seed: u64, field: usize, level: i64, index: usize) -> f64 {
     value_of(stream(seed, field, level), index)
@@ -38,12 +42,13 @@ fn value_of(stream: u64, index: usize) -> f64 {
 /// [`ExecutionError::WrongData`] where `data` belong to another program.
 pub fn fill_random(program: &Program, data: &mut ProgramData, seed: u64) -> Result<()> {
     data.check(program)?;
+    let layout = data.layout().clone();
     for field in (0..program.fields.len()).map(FieldId) {
         for level in initial_levels(program, field) {
             let stream = stream(seed, field.0, level);
             match data.level_mut(program, field, level) {
-                ValuesMut::F32(values) => fill_with(values, |index| value_of(stream, index) as f32),
-                ValuesMut::F64(values) => fill_with(values, |index| value_of(stream, index)),
+                ValuesMut::F32(values) => fill_with(&layout, values, |index| value_of(stream, index) as f32),
+                ValuesMut::F64(values) => fill_with(&layout, values, |index| value_of(stream, index)),
             }
         }
     }
@@ -80,28 +85,28 @@ pub fn field_named(program: &Program, name: &str) -> Result<FieldId> {
 /// # Errors
 /// [`ExecutionError::Npy`] for a wrong shape, type or file; [`ExecutionError::File`].
 pub fn load_field(program: &Program, data: &mut ProgramData, field: FieldId, path: &Path) -> Result<()> {
-    let size = data.size().to_vec();
+    let layout = data.layout().clone();
     let levels: Vec<i64> = initial_levels(program, field).collect();
     let mut reader = npy::Reader::open(path)?;
     let found = reader.header().shape.clone();
-    let one_level: Vec<u64> = size.iter().map(|&extent| extent as u64).collect();
+    let one_level: Vec<u64> = layout.size().iter().map(|&extent| extent as u64).collect();
     let all_levels: Vec<u64> = std::iter::once(levels.len() as u64).chain(one_level.clone()).collect();
     if found == one_level {
-        reader.read_into(data.level_mut(program, field, 0))?;
+        reader.read_level(&layout, data.level_mut(program, field, 0))?;
         let newest = program.slot_of_level(field, 0);
         let others: Vec<usize> = levels
             .iter()
             .map(|&level| program.slot_of_level(field, level))
             .filter(|&slot| slot != newest)
             .collect();
-        let points = data.points();
+        let stride = layout.level_stride();
         match data.values_mut(field) {
-            ValuesMut::F32(values) => copy_slots(values, points, newest, &others),
-            ValuesMut::F64(values) => copy_slots(values, points, newest, &others),
+            ValuesMut::F32(values) => copy_slots(values, stride, newest, &others),
+            ValuesMut::F64(values) => copy_slots(values, stride, newest, &others),
         }
         Ok(())
     } else if levels.len() > 1 && found == all_levels {
-        levels.iter().try_for_each(|&level| reader.read_into(data.level_mut(program, field, level)))
+        levels.iter().try_for_each(|&level| reader.read_level(&layout, data.level_mut(program, field, level)))
     } else {
         let or_all = if levels.len() > 1 {
             format!(
@@ -122,9 +127,9 @@ pub fn load_field(program: &Program, data: &mut ProgramData, field: FieldId, pat
     }
 }
 
-fn copy_slots<T: Element>(values: &mut [T], points: usize, from: usize, to: &[usize]) {
+fn copy_slots<T: Element>(values: &mut [T], level_stride: usize, from: usize, to: &[usize]) {
     for &slot in to {
-        values.copy_within(from * points..(from + 1) * points, slot * points);
+        values.copy_within(from * level_stride..(from + 1) * level_stride, slot * level_stride);
     }
 }
 
@@ -135,45 +140,45 @@ fn copy_slots<T: Element>(values: &mut [T], points: usize, from: usize, to: &[us
 /// [`ExecutionError::WrongData`] where `data` belong to another program.
 pub fn prepare_boundary(program: &Program, data: &mut ProgramData) -> Result<()> {
     data.check(program)?;
-    let size = data.size().to_vec();
+    let layout = data.layout().clone();
     for field in (0..program.fields.len()).map(FieldId) {
         let Some((statement, _)) = program.writer_of(field) else { continue };
-        let domain = program.domain(statement, &size);
+        let domain = program.domain(statement, layout.size());
         let newest = program.slot_of_level(field, 0);
         match data.values_mut(field) {
-            ValuesMut::F32(values) => copy_boundary(values, &size, &domain, newest),
-            ValuesMut::F64(values) => copy_boundary(values, &size, &domain, newest),
+            ValuesMut::F32(values) => copy_boundary(values, &layout, &domain, newest),
+            ValuesMut::F64(values) => copy_boundary(values, &layout, &domain, newest),
         }
     }
     Ok(())
 }
 
 /// Copies the points outside `domain` from slot `newest` to all other slots.
-fn copy_boundary<T: Element>(values: &mut [T], size: &[i64], domain: &[(i64, i64)], newest: usize) {
-    let points: usize = size.iter().product::<i64>() as usize;
-    let mut slots: Vec<&mut [T]> = values.chunks_exact_mut(points).collect();
+fn copy_boundary<T: Element>(values: &mut [T], layout: &Layout, domain: &[(i64, i64)], newest: usize) {
+    let mut slots: Vec<&mut [T]> = values.chunks_exact_mut(layout.level_stride()).collect();
     let source: &[T] = slots.swap_remove(newest);
     for slot in slots {
-        copy_outside(slot, source, size, domain);
+        copy_outside(slot, source, layout, domain);
     }
 }
 
-fn copy_outside<T: Element>(to: &mut [T], from: &[T], size: &[i64], domain: &[(i64, i64)]) {
-    let (Some(&row_length), Some(&columns)) = (size.last(), domain.last()) else { return };
-    let row_length = row_length as usize;
-    let rows_per_task = (1usize << 16).div_ceil(row_length);
-    to.par_chunks_mut(row_length)
-        .zip(from.par_chunks(row_length))
-        .enumerate()
-        .with_min_len(rows_per_task)
-        .for_each(|(row, (to, from))| match row_in_domain(row, size, domain) && columns.0 < columns.1 {
-            true => {
-                let (low, high) = (columns.0 as usize, columns.1 as usize);
+fn copy_outside<T: Element>(to: &mut [T], from: &[T], layout: &Layout, domain: &[(i64, i64)]) {
+    let Some(&columns) = domain.last() else { return };
+    layout.pieces_mut(to, PIECE).into_par_iter().for_each(|piece| {
+        piece.for_each_segment(layout, |segment, to| {
+            let from = &from[segment.elements()];
+            if row_in_domain(segment.row, layout.size(), domain) && columns.0 < columns.1 {
+                // The domain's columns, counted from the segment's first.
+                let column =
+                    |column: i64| (column as usize).saturating_sub(segment.column).min(segment.length);
+                let (low, high) = (column(columns.0), column(columns.1));
                 to[..low].copy_from_slice(&from[..low]);
                 to[high..].copy_from_slice(&from[high..]);
+            } else {
+                to.copy_from_slice(from);
             }
-            false => to.copy_from_slice(from),
         });
+    });
 }
 
 /// Whether the row with this number (all dimensions but the last, linearised) meets the domain.

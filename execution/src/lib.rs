@@ -1,9 +1,9 @@
 //! Everything that touches memory, a compiler, a device or a clock.
 //!
-//! The road: [`grid`] holds the fields of a program, filled by [`initial`] or from [`npy`] files. Then either
+//! The road: [`grid`] holds the fields of a program in a [`layout`], filled by [`initial`] or from [`npy`] files. Then either
 //! [`mod@reference`] interprets the program, or generated text goes through [`c_compiler`] and its [`cache`] to a
 //! shared object that [`native`] loads and calls. [`compare`] tells whether two results agree, [`timing`] how
-//! long a run takes on which [`machine`].
+//! long a run takes on which [`machine`], [`bandwidth`] how fast its memory is.
 
 // Data.
 pub mod buffer;
@@ -11,6 +11,7 @@ pub mod compare;
 pub mod element;
 pub mod grid;
 pub mod initial;
+pub mod layout;
 pub mod npy;
 pub mod output_file;
 
@@ -24,6 +25,7 @@ pub mod cache;
 pub mod native;
 
 // The surroundings.
+pub mod bandwidth;
 pub mod error;
 pub mod interrupt;
 pub mod machine;

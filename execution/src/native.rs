@@ -6,8 +6,18 @@
 //! int SYMBOL(void **fields, const long long *sizes, long long steps, const double *parameters);
 //! ```
 //!
-//! `fields` are the arrays of [`crate::grid`] in the order of the program's fields, `sizes` the grid's
-//! extents, `parameters` one value for each parameter. It returns 0, or one of the codes of [`meaning`].
+//! The symbol of a program `heat` is `heat_invoke`. `fields` are the arrays of [`crate::grid`] in the order of
+//! the program's fields, and `parameters` has one value for each parameter. `sizes` holds the grid's extents,
+//! slowest dimension first, then the strides of all dimensions but the innermost and the distance of time
+//! levels, in elements and the same for all fields:
+//!
+//! | dimension | `sizes` |
+//! |---|---|
+//! | 1 | `n0, level_stride` |
+//! | 2 | `n0, n1, stride0, level_stride` |
+//! | 3 | `n0, n1, n2, stride0, stride1, level_stride` |
+//!
+//! The function returns 0, or one of the codes of [`meaning`].
 //!
 //! This is the one module that loads and calls foreign code. What it calls is text that this workspace
 //! generated for the same program, or that the caller vouches for: it must stay within the arrays.
@@ -15,10 +25,10 @@
 
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
-use crate::interrupt::Blocking;
-use crate::reference::check_arguments;
+use crate::interrupt::{self, Blocking};
+use crate::reference::{Progress, check_arguments};
 use libloading::Library;
-use polyhedral::program::Program;
+use polyhedral::program::{FieldRole, Program};
 use std::ffi::{c_char, c_double, c_int, c_longlong, c_void};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -165,18 +175,78 @@ impl NativeProgram {
     ) -> Result<()> {
         check_arguments(program, parameters, steps)?;
         data.check(program)?;
-        let sizes: Vec<c_longlong> = data.size().to_vec();
-        let mut fields = data.pointers();
         let blocking = Blocking::enter()?;
-        // SAFETY: there is an array of the type and length that the program's field has for every pointer,
-        // an extent for every dimension, and a value for every parameter; `data` is borrowed mutably.
-        let code = unsafe { (self.entry)(fields.as_mut_ptr(), sizes.as_ptr(), steps, parameters.as_ptr()) };
+        let result = self.call(parameters, data, steps);
         drop(blocking);
+        result
+    }
+
+    /// [`NativeProgram::run`] with one call for about every `chunk_steps` steps. After each, `progress` gets
+    /// the number of steps done, and the run stops where it breaks or where a signal has arrived; a second
+    /// signal ends the process without waiting. The results are those of one call.
+    ///
+    /// A call expects the newest levels where the initial levels are. Level `n` lies in slot
+    /// `(n + levels - 1) mod slots`, so that all calls but the last do a multiple of [`chunk_unit`] steps:
+    /// `chunk_steps` is rounded up.
+    ///
+    /// # Errors
+    /// As for [`NativeProgram::run`]. After [`ExecutionError::Interrupted`] the data hold the levels after
+    /// the number of steps that `progress` got last, or the initial ones if it was not called.
+    pub fn run_in_chunks(
+        &self,
+        program: &Program,
+        parameters: &[f64],
+        data: &mut ProgramData,
+        steps: i64,
+        chunk_steps: i64,
+        progress: &mut Progress<'_>,
+    ) -> Result<()> {
+        check_arguments(program, parameters, steps)?;
+        data.check(program)?;
+        interrupt::check()?;
+        let unit = chunk_unit(program);
+        let chunk = ((chunk_steps.max(1) - 1) / unit + 1).saturating_mul(unit);
+        let mut done = 0;
+        loop {
+            let now = chunk.min(steps - done);
+            self.call(parameters, data, now)?;
+            done += now;
+            let stop = progress(done).is_break();
+            if stop || interrupt::requested() {
+                return Err(ExecutionError::Interrupted);
+            }
+            if done == steps {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Calls the function with arguments that were checked.
+    fn call(&self, parameters: &[f64], data: &mut ProgramData, steps: i64) -> Result<()> {
+        let sizes: Vec<c_longlong> = data.layout().native_sizes();
+        let mut fields = data.pointers();
+        // SAFETY: there is an array of the type and length that the program's field has for every pointer,
+        // sizes and strides for every dimension, and a value for every parameter; `data` is borrowed mutably.
+        let code = unsafe { (self.entry)(fields.as_mut_ptr(), sizes.as_ptr(), steps, parameters.as_ptr()) };
         match code {
             0 => Ok(()),
             code => Err(ExecutionError::Native { symbol: self.symbol.clone(), code, meaning: meaning(code) }),
         }
     }
+}
+
+/// The least number of steps, at least 1, after which every field's newest levels lie where its initial
+/// levels were: the least common multiple of the fields' slots.
+pub fn chunk_unit(program: &Program) -> i64 {
+    let slots = program.fields.iter().map(|field| match field.role {
+        FieldRole::State { slots, .. } => slots.max(1) as i64,
+        FieldRole::Coefficient => 1,
+    });
+    slots.fold(1, |multiple, slots| multiple / greatest_common_divisor(multiple, slots) * slots)
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 fn load_error(path: &Path, reason: String) -> ExecutionError {

@@ -7,10 +7,12 @@
 use crate::element::Element;
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ValuesMut, ValuesRef};
+use crate::layout::Layout;
 use crate::output_file;
 use polyhedral::program::ElementType;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 mod header;
@@ -51,7 +53,7 @@ impl Reader {
         if file.metadata().map_err(failed)?.is_dir() {
             return Err(problem(path, "is a folder; a .npy file was expected".to_owned()));
         }
-        let mut file = BufReader::new(file);
+        let mut file = BufReader::with_capacity(PIECE, file);
         let header = read_header(&mut file).map_err(|cause| cause.at(path))?;
         Ok(Reader { path: path.to_owned(), file, header })
     }
@@ -67,12 +69,27 @@ impl Reader {
     /// [`ExecutionError::Npy`] where the file has another element type or ends too early.
     pub fn read_into(&mut self, to: ValuesMut<'_>) -> Result<()> {
         match to {
-            ValuesMut::F32(values) => self.read_values(values),
-            ValuesMut::F64(values) => self.read_values(values),
+            ValuesMut::F32(values) => self.read_values(std::iter::once(0..values.len()), values),
+            ValuesMut::F64(values) => self.read_values(std::iter::once(0..values.len()), values),
         }
     }
 
-    fn read_values<T: Element>(&mut self, values: &mut [T]) -> Result<()> {
+    /// Reads the next elements to the points of a level, in dense order.
+    ///
+    /// # Errors
+    /// As for [`Reader::read_into`].
+    pub fn read_level(&mut self, layout: &Layout, to: ValuesMut<'_>) -> Result<()> {
+        match to {
+            ValuesMut::F32(values) => self.read_values(level_elements(layout), values),
+            ValuesMut::F64(values) => self.read_values(level_elements(layout), values),
+        }
+    }
+
+    fn read_values<T: Element>(
+        &mut self,
+        ranges: impl Iterator<Item = Range<usize>>,
+        values: &mut [T],
+    ) -> Result<()> {
         let (expected, found) = (T::ELEMENT, self.header.element);
         if expected != found {
             let text = format!(
@@ -87,15 +104,22 @@ impl Reader {
         }
         let width = size_of::<T>();
         let mut bytes = vec![0u8; PIECE];
-        for piece in values.chunks_mut(PIECE / width) {
-            let bytes = &mut bytes[..size_of_val(piece)];
-            self.file.read_exact(bytes).map_err(|error| Cause::from(error).at(&self.path))?;
-            for (value, bytes) in piece.iter_mut().zip(bytes.chunks_exact(width)) {
-                *value = T::from_bytes(bytes);
+        for range in ranges {
+            for piece in values[range].chunks_mut(PIECE / width) {
+                let bytes = &mut bytes[..size_of_val(piece)];
+                self.file.read_exact(bytes).map_err(|error| Cause::from(error).at(&self.path))?;
+                for (value, bytes) in piece.iter_mut().zip(bytes.chunks_exact(width)) {
+                    *value = T::from_bytes(bytes);
+                }
             }
         }
         Ok(())
     }
+}
+
+/// The elements of a level that are points, in dense order.
+fn level_elements(layout: &Layout) -> impl Iterator<Item = Range<usize>> + '_ {
+    layout.segments(0..layout.points()).map(|segment| segment.elements())
 }
 
 /// Reads a whole array of known shape.
@@ -125,12 +149,34 @@ pub fn write(path: &Path, shape: &[u64], values: ValuesRef<'_>) -> Result<()> {
         let text = format!("{} elements cannot be written with shape {}", values.len(), shape_text(shape));
         return Err(problem(path, text));
     }
+    write_ranges(path, shape, std::iter::once(0..values.len()), values)
+}
+
+/// Writes the points of a level, without padding, as an array of the grid's shape. The file appears under its
+/// name only when it is complete.
+///
+/// # Errors
+/// [`ExecutionError::File`].
+///
+/// # Panics
+/// Where `level` is shorter than a level of the layout.
+pub fn write_level(path: &Path, layout: &Layout, level: ValuesRef<'_>) -> Result<()> {
+    let shape: Vec<u64> = layout.size().iter().map(|&extent| extent as u64).collect();
+    write_ranges(path, &shape, level_elements(layout), level)
+}
+
+fn write_ranges(
+    path: &Path,
+    shape: &[u64],
+    ranges: impl Iterator<Item = Range<usize>>,
+    values: ValuesRef<'_>,
+) -> Result<()> {
     output_file::write(path, |file| {
-        let mut file = BufWriter::new(file);
+        let mut file = BufWriter::with_capacity(PIECE, file);
         write_header(&mut file, shape, values.element())?;
         match values {
-            ValuesRef::F32(values) => write_values(&mut file, values)?,
-            ValuesRef::F64(values) => write_values(&mut file, values)?,
+            ValuesRef::F32(values) => write_values(&mut file, ranges, values)?,
+            ValuesRef::F64(values) => write_values(&mut file, ranges, values)?,
         }
         file.flush()
     })
@@ -154,12 +200,18 @@ fn write_header(file: &mut impl Write, shape: &[u64], element: ElementType) -> s
     file.write_all(header.as_bytes())
 }
 
-fn write_values<T: Element>(file: &mut impl Write, values: &[T]) -> std::io::Result<()> {
+fn write_values<T: Element>(
+    file: &mut impl Write,
+    ranges: impl Iterator<Item = Range<usize>>,
+    values: &[T],
+) -> std::io::Result<()> {
     let mut bytes = Vec::with_capacity(PIECE);
-    for piece in values.chunks(PIECE / size_of::<T>()) {
-        bytes.clear();
-        piece.iter().for_each(|value| value.push_bytes(&mut bytes));
-        file.write_all(&bytes)?;
+    for range in ranges {
+        for piece in values[range].chunks(PIECE / size_of::<T>()) {
+            bytes.clear();
+            piece.iter().for_each(|value| value.push_bytes(&mut bytes));
+            file.write_all(&bytes)?;
+        }
     }
     Ok(())
 }

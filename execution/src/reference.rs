@@ -11,6 +11,7 @@ use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, Values, ValuesMut, ValuesRef, check_memory};
 use crate::initial::{initial_levels, prepare_boundary, row_in_domain};
 use crate::interrupt;
+use crate::layout::Layout;
 use crate::row::{RowCode, RowElement, Sources};
 use polyhedral::program::{Field, FieldId, FieldRole, Program};
 use rayon::prelude::*;
@@ -104,7 +105,7 @@ fn history_bytes(program: &Program, data: &ProgramData) -> u128 {
     };
     let bytes =
         program.fields.iter().map(|field| arrays(field) * field.element.bytes() as u128).sum::<u128>();
-    bytes * data.points() as u128
+    bytes * data.layout().level_stride() as u128
 }
 
 /// The last time levels of one state field, newest first: one more than its initial levels, so that the
@@ -156,8 +157,8 @@ fn sweep(
 ) {
     let target = program.statements[statement].target;
     let Some(mut values) = histories[target.0].levels.pop_back() else { return };
-    let size = data.size();
-    let domain = program.domain(statement, size);
+    let layout = data.layout();
+    let domain = program.domain(statement, layout.size());
     let sources: Vec<(ValuesRef<'_>, isize)> = code
         .reads
         .iter()
@@ -166,43 +167,42 @@ fn sweep(
                 FieldRole::Coefficient => data.slot(access.field, 0),
                 FieldRole::State { .. } => histories[access.field.0].level(step + access.time),
             };
-            (values, linear_offset(&access.offset, size))
+            (values, linear_offset(&access.offset, layout))
         })
         .collect();
     match values.view_mut() {
-        ValuesMut::F32(values) => update_domain(code, &sources, size, &domain, values),
-        ValuesMut::F64(values) => update_domain(code, &sources, size, &domain, values),
+        ValuesMut::F32(values) => update_domain(code, &sources, layout, &domain, values),
+        ValuesMut::F64(values) => update_domain(code, &sources, layout, &domain, values),
     }
     histories[target.0].levels.push_front(values);
     histories[target.0].newest += 1;
 }
 
-fn linear_offset(offset: &[i64], size: &[i64]) -> isize {
-    offset.iter().zip(size).fold(0, |linear, (&offset, &extent)| linear * extent as isize + offset as isize)
+fn linear_offset(offset: &[i64], layout: &Layout) -> isize {
+    offset.iter().zip(layout.strides()).map(|(&offset, &stride)| offset as isize * stride as isize).sum()
 }
 
 fn update_domain<T: RowElement>(
     code: &RowCode,
     sources: &Sources<'_>,
-    size: &[i64],
+    layout: &Layout,
     domain: &[(i64, i64)],
     values: &mut [T],
 ) {
-    let (Some(&row_length), Some(&(first, end))) = (size.last(), domain.last()) else { return };
-    let (row_length, first, end) = (row_length as usize, first as usize, end as usize);
-    // A program of one dimension has a single row, which is divided.
-    let piece = if size.len() == 1 { POINTS_PER_TASK } else { row_length };
-    values.par_chunks_mut(piece).with_min_len(POINTS_PER_TASK.div_ceil(piece)).enumerate().for_each_init(
+    let Some(&(first, end)) = domain.last() else { return };
+    let (first, end) = (first as usize, end as usize);
+    layout.pieces_mut(values, POINTS_PER_TASK).into_par_iter().for_each_init(
         || code.registers(),
-        |registers, (number, cells)| {
-            let start = number * piece;
-            let (row, column) = (start / row_length, start % row_length);
-            let low = first.max(column);
-            let high = end.min(column + cells.len());
-            if low < high && row_in_domain(row, size, domain) {
-                let cells = &mut cells[low - column..high - column];
-                code.run(registers, sources, row * row_length + low, cells);
-            }
+        |registers, piece| {
+            piece.for_each_segment(layout, |segment, cells| {
+                let column = segment.column;
+                let low = first.max(column);
+                let high = end.min(column + segment.length);
+                if low < high && row_in_domain(segment.row, layout.size(), domain) {
+                    let cells = &mut cells[low - column..high - column];
+                    code.run(registers, sources, segment.offset + low - column, cells);
+                }
+            });
         },
     );
 }

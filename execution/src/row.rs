@@ -58,7 +58,7 @@ pub struct RowCode {
     result: Operand,
 }
 
-/// For each entry of [`RowCode::reads`]: the array, and what to add to the linear index of a point.
+/// For each entry of [`RowCode::reads`]: the array, and what to add to the element of a point.
 pub type Sources<'a> = [(ValuesRef<'a>, isize)];
 
 /// The registers of one thread.
@@ -150,7 +150,7 @@ impl RowCode {
         registers
     }
 
-    /// Evaluates the statement at the points with linear indices `start .. start + to.len()`, all in one
+    /// Evaluates the statement at the points that lie at elements `start .. start + to.len()`, all in one
     /// row, and stores the values in `to`.
     pub fn run<T: RowElement>(
         &self,

@@ -7,9 +7,11 @@ use execution::c_compiler::{CompileOptions, Compiler, Language, SharedObject, So
 use execution::cache::Cache;
 use execution::compare::compare;
 use execution::grid::ProgramData;
-use execution::native::NativeLibrary;
+use execution::layout::Layout;
+use execution::native::{NativeLibrary, chunk_unit};
 use execution::{ExecutionError, initial, reference};
 use polyhedral::program::*;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 use support::*;
@@ -21,20 +23,81 @@ static CACHE: LazyLock<Arc<Cache>> =
 const HEAT: &str = r#"
 int heat(void **fields, const long long *sizes, long long steps, const double *parameters) {
     float *u = fields[0];
-    const long long n = sizes[0], m = sizes[1];
+    const long long n = sizes[0], m = sizes[1], s = sizes[2], level = sizes[3];
     const float weight = (float)parameters[0];
     for (long long t = 0; t < steps; t++) {
-        const float *from = u + (t % 2) * n * m;
-        float *to = u + ((t + 1) % 2) * n * m;
+        const float *from = u + (t % 2) * level;
+        float *to = u + ((t + 1) % 2) * level;
 #pragma omp parallel for
         for (long long i = 1; i < n - 1; i++)
             for (long long j = 1; j < m - 1; j++)
-                to[i * m + j] = weight * ((((from[i * m + j] + from[(i - 1) * m + j]) + from[(i + 1) * m + j])
-                                           + from[i * m + j - 1]) + from[i * m + j + 1]);
+                to[i * s + j] = weight * ((((from[i * s + j] + from[(i - 1) * s + j]) + from[(i + 1) * s + j])
+                                           + from[i * s + j - 1]) + from[i * s + j + 1]);
     }
     return 0;
 }
 "#;
+
+/// `u[t+1, i, j, k] = u[t-1, i-1, j, k] + u[t, i, j, k+1] / 2` and then
+/// `v[t+1, i, j, k] = v[t-2, i, j+1, k] / 2 + u[t+1, i, j, k]`.
+const TWO_FIELDS: &str = r#"
+int two_invoke(void **fields, const long long *sizes, long long steps, const double *parameters) {
+    const long long n0 = sizes[0], n1 = sizes[1], n2 = sizes[2], s0 = sizes[3], s1 = sizes[4], level = sizes[5];
+    (void)parameters;
+    for (long long t = 0; t < steps; t++) {
+        const float *u_older = (float *)fields[0] + t % U_SLOTS * level;
+        const float *u = (float *)fields[0] + (t + 1) % U_SLOTS * level;
+        float *u_new = (float *)fields[0] + (t + 2) % U_SLOTS * level;
+        const double *v_oldest = (double *)fields[1] + t % V_SLOTS * level;
+        double *v_new = (double *)fields[1] + (t + 3) % V_SLOTS * level;
+        for (long long i = 1; i < n0; i++)
+            for (long long j = 0; j < n1; j++)
+                for (long long k = 0; k < n2 - 1; k++)
+                    u_new[i * s0 + j * s1 + k] =
+                        u_older[(i - 1) * s0 + j * s1 + k] + u[i * s0 + j * s1 + k + 1] * 0.5f;
+        for (long long i = 0; i < n0; i++)
+            for (long long j = 0; j < n1 - 1; j++)
+                for (long long k = 0; k < n2; k++)
+                    v_new[i * s0 + j * s1 + k] =
+                        v_oldest[i * s0 + (j + 1) * s1 + k] * 0.5 + (double)u_new[i * s0 + j * s1 + k];
+    }
+    return 0;
+}
+"#;
+
+/// The program of [`TWO_FIELDS`], and the slots of its fields.
+fn two_fields() -> (Program, [usize; 2]) {
+    let half = |value: Expr| {
+        let half = literal(value.element, 0.5);
+        binary(BinaryOp::Mul, value, half)
+    };
+    let (single, double) = (ElementType::F32, ElementType::F64);
+    let program = Draft {
+        dimension: 3,
+        fields: vec![("u", single, true), ("v", double, true)],
+        parameters: vec![],
+        statements: vec![
+            (
+                0,
+                vec![],
+                binary(BinaryOp::Add, read(single, 0, -1, &[-1, 0, 0]), half(read(single, 0, 0, &[0, 0, 1]))),
+            ),
+            (
+                1,
+                vec![],
+                binary(
+                    BinaryOp::Add,
+                    half(read(double, 1, -2, &[0, 1, 0])),
+                    cast(double, read(single, 0, 1, &[0, 0, 0])),
+                ),
+            ),
+        ],
+    }
+    .program();
+    let slots = |field: usize| execution::grid::slots(program.fields[field].role);
+    let slots = [slots(0), slots(1)];
+    (program, slots)
+}
 
 fn compile(
     language: Language,
@@ -62,13 +125,68 @@ fn compiled_heat_agrees_with_the_reference() {
         for (size, steps) in [([40, 70], 9), ([3, 3], 1), ([1, 4], 2), ([33, 1], 0)] {
             let mut expected = ProgramData::zeroed(&program, &size).unwrap();
             initial::fill_random(&program, &mut expected, 9).unwrap();
-            let mut found = expected.try_clone().unwrap();
+            let start = expected.try_clone().unwrap();
             reference::run_quietly(&program, &[0.2], &mut expected, steps).unwrap();
-            native.run(&program, &[0.2], &mut found, steps).unwrap();
-            let comparison = compare(&program, &expected, &found, steps);
-            assert_eq!(comparison.mismatches, 0, "{:?}", comparison.first);
+            for layout in [Layout::dense(&program, &size).unwrap(), Layout::padded(&program, &size).unwrap()]
+            {
+                let mut found = ProgramData::zeroed_with(&program, layout).unwrap();
+                found.copy_from(&start);
+                native.run(&program, &[0.2], &mut found, steps).unwrap();
+                let comparison = compare(&program, &expected, &found, steps);
+                assert_eq!(comparison.mismatches, 0, "{:?}", comparison.first);
+            }
         }
     }
+}
+
+#[test]
+fn chunks_give_the_result_of_one_call() {
+    let (program, slots) = two_fields();
+    assert_eq!((slots, chunk_unit(&program)), ([3, 4], 12));
+    let options = CompileOptions {
+        strict: true,
+        arguments: vec![format!("-DU_SLOTS={}", slots[0]), format!("-DV_SLOTS={}", slots[1])],
+        ..CompileOptions::default()
+    };
+    let object = compile(Language::C, &one(TWO_FIELDS), &options).unwrap();
+    let native = NativeLibrary::load(&object.path()).unwrap().program("two_invoke").unwrap();
+    let size = [5, 6, 21];
+    let layout = Layout::padded(&program, &size).unwrap();
+    let mut start = ProgramData::zeroed_with(&program, layout).unwrap();
+    initial::fill_random(&program, &mut start, 4).unwrap();
+    for (steps, chunk_steps, calls) in [
+        (0, 5, vec![0]),
+        (7, 0, vec![7]),
+        (12, 1, vec![12]),
+        (30, 12, vec![12, 24, 30]),
+        (49, 13, vec![24, 48, 49]),
+        (30, i64::MAX, vec![30]),
+    ] {
+        let mut expected = start.try_clone().unwrap();
+        reference::run_quietly(&program, &[], &mut expected, steps).unwrap();
+        let mut once = start.try_clone().unwrap();
+        native.run(&program, &[], &mut once, steps).unwrap();
+        assert_eq!(compare(&program, &expected, &once, steps).first, None);
+        let mut seen = Vec::new();
+        let mut found = start.try_clone().unwrap();
+        let mut progress = |done| {
+            seen.push(done);
+            ControlFlow::Continue(())
+        };
+        native.run_in_chunks(&program, &[], &mut found, steps, chunk_steps, &mut progress).unwrap();
+        assert_eq!(seen, calls);
+        assert_eq!(compare(&program, &expected, &found, steps).first, None);
+    }
+
+    // Stopped between chunks, the data hold the levels so far.
+    let mut expected = start.try_clone().unwrap();
+    reference::run_quietly(&program, &[], &mut expected, 12).unwrap();
+    let mut stopped = start.try_clone().unwrap();
+    let result = native.run_in_chunks(&program, &[], &mut stopped, 40, 12, &mut |_| ControlFlow::Break(()));
+    assert!(matches!(result, Err(ExecutionError::Interrupted)));
+    assert_eq!(compare(&program, &expected, &stopped, 12).first, None);
+    let wrong = native.run_in_chunks(&program, &[], &mut stopped, -1, 1, &mut |_| ControlFlow::Continue(()));
+    assert!(matches!(wrong, Err(ExecutionError::WrongSteps(-1))));
 }
 
 #[test]

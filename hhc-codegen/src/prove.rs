@@ -61,8 +61,8 @@ fn piece(
     let mut constraints = Vec::new();
     let mut variables = vec![plan.outer.variable.to_string(), "launch".to_string()];
     let mut between = |variable: &str, low: &IntExpr, high: &IntExpr| {
-        constraints.extend(low.alternatives().iter().map(|bound| format!("{variable} >= {}", bound.to_isl())));
-        constraints.extend(high.alternatives().iter().map(|bound| format!("{variable} <= {}", bound.to_isl())));
+        constraints.extend(low.alternatives().iter().map(|bound| lower_bound(variable, bound)));
+        constraints.extend(high.alternatives().iter().map(|bound| upper_bound(variable, bound)));
     };
     between(plan.outer.variable, &plan.outer.low, &plan.outer.high);
     // Kernels with fewer loops than others run at position 0 of the missing dimensions.
@@ -96,4 +96,56 @@ fn piece(
     }
     let helpers = kernel.bindings.iter().map(|binding| binding.name.to_string()).collect();
     SchedulePiece { statement: instance.statement, variables, helpers, constraints }
+}
+
+/// `variable >= bound`. A floor in the bound is multiplied out, which spares isl a quotient variable:
+///
+/// ```text
+/// v >= a + floor(f/d)  <=>  d*v >= d*a + f - (d-1)        v >= a - floor(f/d)  <=>  d*v >= d*a - f
+/// ```
+fn lower_bound(variable: &str, bound: &IntExpr) -> String {
+    let (rest, floor) = split_floor(bound);
+    let Some((sign, inner, divisor)) = floor else {
+        return format!("{variable} >= {}", bound.to_isl());
+    };
+    let bound = if sign > 0 { rest * divisor + inner - (divisor - 1) } else { rest * divisor - inner };
+    format!("{divisor}*{variable} >= {}", bound.to_isl())
+}
+
+/// `variable <= bound`, with a floor multiplied out:
+///
+/// ```text
+/// v <= a + floor(f/d)  <=>  d*v <= d*a + f                v <= a - floor(f/d)  <=>  d*v <= d*a - f + (d-1)
+/// ```
+fn upper_bound(variable: &str, bound: &IntExpr) -> String {
+    let (rest, floor) = split_floor(bound);
+    let Some((sign, inner, divisor)) = floor else {
+        return format!("{variable} <= {}", bound.to_isl());
+    };
+    let bound = if sign > 0 { rest * divisor + inner } else { rest * divisor - inner + (divisor - 1) };
+    format!("{divisor}*{variable} <= {}", bound.to_isl())
+}
+
+/// `rest + sign * floor(inner / divisor)`: the first floor among the terms of a sum.
+fn split_floor(bound: &IntExpr) -> (IntExpr, Option<(i64, IntExpr, i64)>) {
+    match bound {
+        IntExpr::FloorDiv(inner, divisor) => (IntExpr::from(0), Some((1, (**inner).clone(), *divisor))),
+        IntExpr::Add(a, b) => {
+            let (rest, floor) = split_floor(a);
+            if floor.is_some() {
+                return (rest + (**b).clone(), floor);
+            }
+            let (rest, floor) = split_floor(b);
+            ((**a).clone() + rest, floor)
+        }
+        IntExpr::Sub(a, b) => {
+            let (rest, floor) = split_floor(a);
+            if floor.is_some() {
+                return (rest - (**b).clone(), floor);
+            }
+            let (rest, floor) = split_floor(b);
+            ((**a).clone() - rest, floor.map(|(sign, inner, divisor)| (-sign, inner, divisor)))
+        }
+        _ => (bound.clone(), None),
+    }
 }

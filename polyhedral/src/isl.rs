@@ -143,6 +143,12 @@ impl<'c> Set<'c> {
         self.context.wrap_set(self.raw.copy())
     }
 
+    /// Points in both.
+    pub fn intersect(self, other: &Set<'c>) -> Result<Set<'c>, IslError> {
+        let other = other.copy()?;
+        self.context.wrap_set(self.raw.intersect(other.raw))
+    }
+
     /// Points in `self` and not in `other`.
     pub fn subtract(self, other: &Set<'c>) -> Result<Set<'c>, IslError> {
         let other = other.copy()?;

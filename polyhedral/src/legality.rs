@@ -26,7 +26,7 @@ use std::fmt;
 use std::time::Instant;
 
 /// Budget of one proof, in isl operations, some seconds of work; a hexagonal schedule of three statements
-/// in two dimensions needs about a hundredth of it.
+/// in two dimensions needs about a twentieth of it.
 const BUDGET: u64 = 50_000_000;
 
 /// What was shown.

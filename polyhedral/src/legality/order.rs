@@ -29,7 +29,7 @@ pub fn respected(relations: &mut Relations, dependences: &[Dependence]) -> Resul
         for (&first, &second) in
             sources.iter().flat_map(|first| targets.iter().map(move |second| (first, second)))
         {
-            for pairs in relations.pairs(first, second)? {
+            for pairs in relations.pairs(first, second)?.iter() {
                 if misordered(relations, &steps, pairs.intersect(&hull)?)?.is_none() {
                     continue;
                 }

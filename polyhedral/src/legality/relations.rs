@@ -12,6 +12,8 @@ use super::{Instance, LegalityError, Problem, Scheduled};
 use crate::isl::{Conjunction, Context, IslError, Map, Sample, Set};
 use crate::program::Program;
 use crate::schedule::{Schedule, SchedulePiece};
+use std::collections::HashMap;
+use std::rc::Rc;
 
 /// One piece: its statement, and its relation on the whole integer lattice.
 pub struct Piece<'c> {
@@ -32,6 +34,7 @@ pub struct Relations<'c> {
     pub pieces: Vec<Piece<'c>>,
     /// Per statement its domain `{ [t, s] }`.
     pub domains: Vec<Set<'c>>,
+    pairs: HashMap<(usize, usize), Rc<Vec<Conjunction<'c>>>>,
     shown_empty: usize,
 }
 
@@ -46,8 +49,15 @@ impl<'c> Relations<'c> {
         program: &'c Program,
         schedule: &'c Schedule,
     ) -> Result<Relations<'c>, LegalityError> {
-        let mut relations =
-            Relations { context, program, schedule, pieces: vec![], domains: vec![], shown_empty: 0 };
+        let mut relations = Relations {
+            context,
+            program,
+            schedule,
+            pieces: vec![],
+            domains: vec![],
+            pairs: HashMap::new(),
+            shown_empty: 0,
+        };
         for (index, piece) in schedule.pieces.iter().enumerate() {
             let malformed = |message: String| LegalityError::Malformed { piece: index, message };
             if piece.statement >= program.statements.len() {
@@ -142,8 +152,14 @@ impl<'c> Relations<'c> {
     }
 
     /// All pairs of an instance in piece `first` and an instance in piece `second`, a union.
-    pub fn pairs(&self, first: usize, second: usize) -> Result<Vec<Conjunction<'c>>, IslError> {
-        self.pieces[first].map.copy()?.product(&self.pieces[second].map)?.wrap()?.flatten()?.conjunctions()
+    pub fn pairs(&mut self, first: usize, second: usize) -> Result<Rc<Vec<Conjunction<'c>>>, IslError> {
+        if let Some(known) = self.pairs.get(&(first, second)) {
+            return Ok(known.clone());
+        }
+        let product = self.pieces[first].map.copy()?.product(&self.pieces[second].map)?;
+        let pairs = Rc::new(product.wrap()?.flatten()?.conjunctions()?);
+        self.pairs.insert((first, second), pairs.clone());
+        Ok(pairs)
     }
 
     /// The constraint that both instances of a pair lie in the domains of these statements.

@@ -107,6 +107,8 @@ impl Tiling {
             format!("phase = {number}"),
             format!("row = {statements}*t + {k} + {st_shift} - {}*band", 2 * st),
             format!("0 <= row <= {}", 2 * h + 1),
+            // The loops of emitted code are bounded like this; it changes nothing on the domain.
+            format!("band >= 0 and {}*band < {statements}*steps + {st}", 2 * st),
             format!("0 <= -{}*band - {width}*q < {width}", 2 * shift),
             format!("b = s0 + {s_shift} - {}*band - {width}*q - {width}*block", 2 * shift),
             format!("0 <= b < {width}"),
@@ -138,6 +140,8 @@ impl Tiling {
                 format!("s{i} + f{i}")
             };
             constraints.push(format!("{size}*S{i} <= {skewed} < {size}*S{i} + {size}"));
+            let most_skew = floor(lower * (2 * h + 1));
+            constraints.push(format!("S{i} >= 0 and {size}*S{i} < n{i} + {most_skew}"));
             variables.push(format!("S{i}"));
         }
         if self.fault == Fault::NoRows {
