@@ -133,6 +133,10 @@ pub enum ExecutionError {
         meaning: &'static str,
     },
 
+    /// A plan that cannot be launched, or CUDA text that does not belong to it.
+    #[error("the kernels cannot be launched: {0}")]
+    Plan(String),
+
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -24,6 +24,11 @@ pub mod c_compiler;
 pub mod cache;
 pub mod native;
 
+// CUDA kernels, on the processor and on a device.
+pub mod device_program;
+pub mod emulator;
+pub mod launches;
+
 // The surroundings.
 pub mod bandwidth;
 pub mod error;

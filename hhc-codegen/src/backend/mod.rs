@@ -1,9 +1,11 @@
 //! Back ends: a plan becomes source text. What is the same in C and CUDA (names, expressions, statement
 //! bodies) is in [`names`] and [`expression`]; the rest is templates.
 
+pub mod cuda;
 pub mod expression;
 pub mod names;
 pub mod openmp;
+mod plain_loops;
 mod signature;
 mod templates;
 

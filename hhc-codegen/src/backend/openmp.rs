@@ -59,21 +59,42 @@ struct ProgramText {
 struct UpdateText {
     name: String,
     comment: String,
-    indices: Vec<String>,
     time: String,
+    /// Declarations of the planes, as locals of the box function.
     planes: Vec<String>,
+    /// The same planes as arguments of the inner functions.
+    plane_arguments: Vec<String>,
+    plane_names: Vec<String>,
     constants: Vec<String>,
-    unused: Vec<String>,
-    /// Loops around the innermost, slowest first.
+    constant_arguments: Vec<String>,
+    constant_names: Vec<String>,
+    /// The plane that is written.
+    target: String,
+    /// All loops of the box, slowest first.
     loops: Vec<BoxLoop>,
     innermost: BoxLoop,
-    /// How many values of the slowest index run at once (1: no unrolling).
-    unroll: usize,
-    unrolled: Vec<String>,
-    single: Vec<String>,
-    row_offset: String,
-    /// Whether the statement reads the cells that it overwrites.
+    /// The inner functions: several values of the slowest index at once, then one.
+    variants: Vec<VariantText>,
+    /// Whether the statement reads the cells that it overwrites, so that no point may run twice.
     in_place: bool,
+}
+
+/// A row of points, or several neighbouring rows at once.
+#[derive(Serialize)]
+struct VariantText {
+    name: String,
+    /// Number of rows.
+    rows: usize,
+    first: bool,
+    single: bool,
+    /// How many points of a row are one block: whole cache lines.
+    width: usize,
+    /// Statements executed for each point.
+    body: Vec<String>,
+    /// Loops around the row, slowest first, with the slowest one's step.
+    around: Vec<BoxLoop>,
+    /// Position of the row: `i * stride0 + j * stride1 + `.
+    row: String,
 }
 
 #[derive(Serialize, Clone)]
@@ -83,6 +104,8 @@ struct BoxLoop {
     high: String,
     step: usize,
     slack: usize,
+    /// Whether the loop variable is declared before the loop.
+    declared: bool,
 }
 
 #[derive(Serialize)]
@@ -206,14 +229,15 @@ fn loop_text(source: &Loop) -> LoopText {
     LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
 }
 
-/// How many rows to compute at once: more share more loads, but need registers for their values.
-fn rows_at_once(program: &Program, statement: &Statement) -> usize {
+/// How many neighbouring rows to compute at once, in order of preference; 1 comes last. More rows share
+/// more loads, but need registers for their values.
+fn rows_at_once(program: &Program, statement: &Statement) -> Vec<usize> {
     let operands = statement.reads.len();
     match (program.dimension(), operands) {
-        (1, _) => 1,
-        (_, 0..=14) => 4,
-        (_, 15..=40) => 2,
-        _ => 1,
+        (1, _) => vec![1],
+        (2, 0..=14) => vec![8, 4, 2, 1],
+        (_, 0..=40) => vec![4, 2, 1],
+        _ => vec![2, 1],
     }
 }
 
@@ -234,8 +258,17 @@ fn displacement(offset: &[i64]) -> String {
     text
 }
 
-/// Pointers to the planes that a statement touches, and whether it overwrites a plane that it reads.
-fn planes(program: &Program, names: &Names, index: usize) -> (Vec<String>, String, bool) {
+/// A pointer to one time level of a field.
+struct Plane {
+    name: String,
+    /// `const float`
+    element: String,
+    value: String,
+}
+
+/// Pointers to the planes that a statement touches, the name of the one that it writes, and whether it
+/// overwrites a plane that it reads.
+fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String, bool) {
     let statement = &program.statements[index];
     let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
     let slots = |access: &Access| match program.field(access.field).role {
@@ -245,8 +278,7 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<String>, Strin
     let in_place = statement.reads.iter().any(|read| {
         read.field == write.field && (write.time - read.time).rem_euclid(slots(read)) == 0
     });
-    let restrict = if in_place { "" } else { "restrict " };
-    let mut pointers: BTreeMap<String, String> = BTreeMap::new();
+    let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         let field = program.field(access.field);
         let name = names.plane(program, access);
@@ -262,38 +294,82 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<String>, Strin
                 format!("grid->{member} + tw_modulo({level}, {slots}) * grid->level_stride")
             }
         };
-        let declaration = format!("{qualifier}{} *{restrict}{name} = {value};", field.element.c_name());
-        pointers.insert(name, declaration);
+        let element = format!("{qualifier}{}", field.element.c_name());
+        pointers.insert(name.clone(), Plane { name, element, value });
     }
     (pointers.into_values().collect(), names.plane(program, &write), in_place)
 }
 
-/// Declarations of the parameters as constants of the types in which the statement uses them.
-fn constants(program: &Program, names: &Names, index: usize, source: &str) -> Vec<String> {
+/// The parameters that a statement uses, each in the type in which it is used: declaration, and name.
+fn constants(program: &Program, names: &Names, index: usize) -> Vec<(ElementType, String, String)> {
     let statement = &program.statements[index];
-    let single = parameters_used_as(statement, ElementType::F32);
-    let double = parameters_used_as(statement, ElementType::F64);
-    let mut text = Vec::new();
-    for id in single {
+    let single = parameters_used_as(statement, ElementType::F32).into_iter().map(|id| {
         let name = names.parameter_f32(polyhedral::program::ParameterId(id));
-        text.push(format!("const float {name} = (float){source}{};", names.parameters[id]));
-    }
-    if !source.is_empty() {
-        for id in double {
-            text.push(format!("const double {0} = {source}{0};", names.parameters[id]));
-        }
-    }
-    text
+        (ElementType::F32, name, format!("(float)grid->{}", names.parameters[id]))
+    });
+    let double = parameters_used_as(statement, ElementType::F64).into_iter().map(|id| {
+        let name = names.parameters[id].clone();
+        (ElementType::F64, name.clone(), format!("grid->{name}"))
+    });
+    single.chain(double).collect()
 }
+
+fn constant_declarations(constants: &[(ElementType, String, String)]) -> Vec<String> {
+    let declare = |(element, name, value): &(ElementType, String, String)| {
+        format!("const {} {name} = {value};", element.c_name())
+    };
+    constants.iter().map(declare).collect()
+}
+
+/// Bytes of a cache line, and of the widest vectors.
+const LINE_BYTES: usize = 64;
 
 fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
     let statement = &program.statements[index];
     let dimension = program.dimension();
-    let unroll = rows_at_once(program, statement);
     let (planes, target, in_place) = planes(program, names, index);
-    let element = program.field(statement.target).element.c_name();
+    let constants = constants(program, names, index);
+    let target_name = &program.field(statement.target).name;
+    let rows = rows_at_once(program, statement);
+    let variants = (0..rows.len()).map(|at| variant(program, names, index, &target, &rows, at)).collect();
+    let restrict = if in_place { "" } else { "restrict " };
+    UpdateText {
+        name: format!("update_{target_name}"),
+        comment: format!("{target_name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
+        time: names.time.clone(),
+        planes: planes.iter().map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value)).collect(),
+        plane_arguments: planes.iter().map(|plane| format!("{} *{restrict}{}", plane.element, plane.name)).collect(),
+        plane_names: planes.into_iter().map(|plane| plane.name).collect(),
+        constant_arguments: constants.iter().map(|(element, name, _)| format!("{} {name}", element.c_name())).collect(),
+        constant_names: constants.iter().map(|(_, name, _)| name.clone()).collect(),
+        constants: constant_declarations(&constants),
+        target,
+        loops: (0..dimension).map(|d| box_loop(names, d, 1, false)).collect(),
+        innermost: box_loop(names, dimension - 1, 1, false),
+        variants,
+        in_place,
+    }
+}
 
-    let body = |copy: usize, copies: usize| -> Vec<String> {
+fn box_loop(names: &Names, d: usize, step: usize, declared: bool) -> BoxLoop {
+    BoxLoop {
+        index: names.space[d].clone(),
+        low: format!("low{d}"),
+        high: format!("high{d}"),
+        step,
+        slack: step - 1,
+        declared,
+    }
+}
+
+/// Variant `at` of the inner functions: `all[at]` neighbouring rows at once.
+fn variant(program: &Program, names: &Names, index: usize, target: &str, all: &[usize], at: usize) -> VariantText {
+    let rows = all[at];
+    let statement = &program.statements[index];
+    let dimension = program.dimension();
+    let element = program.field(statement.target).element;
+    let mut body = Vec::new();
+    for copy in 0..rows {
         let read = |access: &Access| {
             let mut offset = access.offset.clone();
             if dimension > 1 {
@@ -301,47 +377,31 @@ fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
             }
             format!("{}[x{}]", names.plane(program, access), displacement(&offset))
         };
-        let copy = (copies > 1).then_some(copy);
+        let copy = (rows > 1).then_some(copy);
         let printer = ExpressionPrinter { program, names, statement: index, copy, read: &read };
-        let mut lines = printer.locals();
-        lines.push(format!("const {element} tw_value{} = {};", copy.unwrap_or(0), printer.value()));
-        lines
-    };
-    let store = |copy: usize| {
+        body.extend(printer.locals());
+        let value = printer.value();
+        body.push(format!("const {} tw_value{} = {value};", element.c_name(), copy.unwrap_or(0)));
+    }
+    for copy in 0..rows {
         let mut offset = vec![0; dimension];
         offset[0] = copy as i64;
-        format!("{target}[x{}] = tw_value{copy};", if copy == 0 { String::new() } else { displacement(&offset) })
-    };
-    let lines = |copies: usize| -> Vec<String> {
-        (0..copies).flat_map(|copy| body(copy, copies)).chain((0..copies).map(store)).collect()
-    };
-
-    let loops: Vec<BoxLoop> = (0..dimension)
-        .map(|d| BoxLoop {
-            index: names.space[d].clone(),
-            low: format!("low{d}"),
-            high: format!("high{d}"),
-            step: if d == 0 { unroll } else { 1 },
-            slack: if d == 0 { unroll - 1 } else { 0 },
-        })
-        .collect();
-    let row_offset: Vec<String> = (0..dimension - 1).map(|d| format!("{} * stride{d}", names.space[d])).collect();
-    let target_name = &program.field(statement.target).name;
-    UpdateText {
-        name: format!("update_{target_name}"),
-        comment: format!("{target_name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
-        indices: names.space.clone(),
-        time: names.time.clone(),
-        unused: Vec::new(),
-        planes,
-        constants: constants(program, names, index, "grid->"),
-        innermost: loops[dimension - 1].clone(),
-        loops: loops[..dimension - 1].to_vec(),
-        unroll,
-        unrolled: if unroll > 1 { lines(unroll) } else { Vec::new() },
-        single: lines(1),
-        row_offset: row_offset.join(" + "),
-        in_place,
+        body.push(format!("{target}[x{}] = tw_value{copy};", if copy == 0 { String::new() } else { displacement(&offset) }));
+    }
+    // A single row has no other row to overlap its latencies with, so it takes several lines at a time.
+    let lines = if all.len() == 1 && statement.reads.len() <= 14 { 4 } else { 1 };
+    let place: Vec<String> = (0..dimension - 1).map(|d| format!("{} * stride{d}", names.space[d])).collect();
+    VariantText {
+        name: format!("{}_row{}", program.field(statement.target).name, if rows > 1 { format!("s{rows}") } else { String::new() }),
+        rows,
+        first: at == 0,
+        single: rows == 1,
+        width: lines * LINE_BYTES / element.bytes(),
+        body,
+        around: (0..dimension - 1)
+            .map(|d| box_loop(names, d, if d == 0 { rows } else { 1 }, d == 0 && all.len() > 1))
+            .collect(),
+        row: place.iter().map(|term| format!("{term} + ")).collect(),
     }
 }
 
@@ -352,11 +412,9 @@ fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
     let printer = ExpressionPrinter { program, names, statement: index, copy: None, read: &read };
     let dimension = program.dimension();
     let loops = (0..dimension).map(|d| BoxLoop {
-        index: names.space[d].clone(),
         low: statement.margin_low[d].to_string(),
         high: format!("grid->n{d} - {}", statement.margin_high[d]),
-        step: 1,
-        slack: 0,
+        ..box_loop(names, d, 1, false)
     });
     let place: Vec<String> = (0..dimension)
         .map(|d| if d + 1 < dimension { format!("{} * stride{d}", names.space[d]) } else { names.space[d].clone() })
@@ -368,8 +426,8 @@ fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
         target: program.field(statement.target).name.clone(),
         loops: loops.collect(),
         time: names.time.clone(),
-        planes: planes.into_iter().map(|plane| plane.replace("restrict ", "")).collect(),
-        constants: constants(program, names, index, "grid->"),
+        planes: planes.iter().map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value)).collect(),
+        constants: constant_declarations(&constants(program, names, index)),
         body,
     }
 }

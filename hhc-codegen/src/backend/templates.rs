@@ -5,11 +5,18 @@ use handlebars::Handlebars;
 use serde::Serialize;
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 5] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("openmp/program.c", include_str!("../../../templates/openmp/program.c.hbs")),
     ("openmp/program.h", include_str!("../../../templates/openmp/program.h.hbs")),
     ("openmp/main.c", include_str!("../../../templates/openmp/main.c.hbs")),
     ("openmp/CMakeLists.txt", include_str!("../../../templates/openmp/CMakeLists.txt.hbs")),
+    ("cuda/program.cu", include_str!("../../../templates/cuda/program.cu.hbs")),
+    ("cuda/tile", include_str!("../../../templates/cuda/tile.hbs")),
+    ("cuda/host", include_str!("../../../templates/cuda/host.hbs")),
+    ("cuda/launch", include_str!("../../../templates/cuda/launch.hbs")),
+    ("cuda/program.h", include_str!("../../../templates/cuda/program.h.hbs")),
+    ("cuda/main.cu", include_str!("../../../templates/cuda/main.cu.hbs")),
+    ("cuda/CMakeLists.txt", include_str!("../../../templates/cuda/CMakeLists.txt.hbs")),
     ("arguments", include_str!("../../../templates/arguments.hbs")),
 ];
 

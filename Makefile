@@ -1,0 +1,45 @@
+# Tilewright: `make test` and `make demo` need a Rust toolchain (1.88 or later) and a C compiler; what else
+# is missing, `make setup` installs.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build test lint format-check clippy doc unit-tests demo bench
+
+CARGO ?= cargo
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1 \2/p' $(MAKEFILE_LIST) | awk '{ printf "  %s %-8s", $$1, $$2; $$1 = $$2 = ""; print }'
+
+setup: ## install what the build needs and is missing (see scripts/setup.sh)
+	@scripts/setup.sh
+
+build: setup ## build the command: target/release/tilewright
+	$(CARGO) build --release --package tilewright
+
+test: setup ## everything that CI checks: format, lints, documentation, all tests
+	@$(MAKE) --no-print-directory lint doc unit-tests
+
+lint: format-check clippy ## formatter and linter, warnings are errors
+
+# A newcomer's toolchain may lack rustfmt and clippy; CI may not.
+format-check:
+	@if $(CARGO) fmt --version >/dev/null 2>&1; then echo "$(CARGO) fmt --all --check"; $(CARGO) fmt --all --check; \
+	elif [ "$${CI:-}" = true ]; then echo "rustfmt is missing, and CI needs it" >&2; exit 1; \
+	else echo "SKIPPED: the format check, because rustfmt is missing (rustup component add rustfmt)"; fi
+
+clippy:
+	@if $(CARGO) clippy --version >/dev/null 2>&1; then echo "$(CARGO) clippy --workspace --all-targets"; \
+	$(CARGO) clippy --locked --quiet --workspace --all-targets -- -D warnings; \
+	elif [ "$${CI:-}" = true ]; then echo "clippy is missing, and CI needs it" >&2; exit 1; \
+	else echo "SKIPPED: the linter, because clippy is missing (rustup component add clippy)"; fi
+
+doc: ## build the documentation of all crates, warnings are errors
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --workspace --no-deps
+
+unit-tests:
+	$(CARGO) test --locked --workspace
+
+demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
+	@scripts/demo.sh
+
+bench: setup ## the performance table of the README, measured on this machine
+	@scripts/bench.sh

@@ -1,0 +1,303 @@
+//! `tilewright compile`: source code, a header, a build file and `manifest.json`.
+
+use crate::arguments::{CompileArguments, TargetName};
+use crate::error::{Error, Result};
+use crate::list::Backend;
+use crate::progress::Session;
+use crate::report::{self, Report};
+use crate::{json, load, plan, plan_facts};
+use execution::output_file;
+use hhc_codegen::backend::{self, GeneratedFile};
+use hhc_codegen::strategy::Target;
+use hhc_codegen::{KernelPlan, TileSizes};
+use polyhedral::legality::Proof;
+use polyhedral::program::{FieldRole, Program};
+use serde::Serialize;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The name of the file that describes the others.
+const MANIFEST: &str = "manifest.json";
+
+/// The report of `compile`.
+#[derive(Debug, Serialize)]
+pub struct CompileReport {
+    /// What the manifest says.
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// The folder, as an absolute path.
+    pub directory: PathBuf,
+    /// The files, as absolute paths, the manifest last.
+    pub files: Vec<PathBuf>,
+    /// isl's proof that the code is legal.
+    pub proof: Proof,
+    /// The stage that `--dump` asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dump: Option<String>,
+}
+
+/// What is known of the generated code.
+#[derive(Debug, Clone, Serialize)]
+pub struct Facts {
+    /// Name of the stencil.
+    pub stencil: String,
+    /// Language.
+    pub target: &'static str,
+    /// Tiling strategy.
+    pub strategy: &'static str,
+    /// Tile sizes by name.
+    pub tile: TileSizes,
+    /// Tile sizes as `--tile` takes them.
+    pub tile_text: String,
+    /// Whether the tiling was proved legal; there is no code that was not.
+    pub legal: bool,
+    /// Grid extents that `launches` is for.
+    pub size: Option<Vec<i64>>,
+    /// Time steps that `launches` is for.
+    pub steps: Option<i64>,
+    /// Number of launches (OpenMP: of parallel regions); null where it depends on what was not given.
+    pub launches: Option<u64>,
+    /// Launches in one iteration of the host's loop over `host_loop`.
+    pub launches_per_iteration: usize,
+    /// The host's loop: its variable and inclusive bounds, as C expressions.
+    pub host_loop: HostLoop,
+    /// Bytes of shared memory of a block, the most of any kernel; null without shared memory.
+    pub shared_bytes_per_block: Option<u64>,
+    /// Threads of a block, the most of any kernel; null without thread blocks.
+    pub threads_per_block: Option<u64>,
+    /// The kernels.
+    pub kernels: Vec<KernelFacts>,
+    /// The fields, in the order of the arguments.
+    pub fields: Vec<FieldFacts>,
+    /// The parameters and their default values, in the order of the arguments.
+    pub parameters: Vec<ParameterFacts>,
+}
+
+/// A loop of the host.
+#[derive(Debug, Clone, Serialize)]
+pub struct HostLoop {
+    /// Loop variable.
+    pub variable: &'static str,
+    /// First value.
+    pub low: String,
+    /// Last value.
+    pub high: String,
+}
+
+/// A kernel of the generated code.
+#[derive(Debug, Clone, Serialize)]
+pub struct KernelFacts {
+    /// Its name in the plan.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// Dimensions of its grid of blocks.
+    pub block_dimensions: usize,
+    /// Rows that one block computes, each followed by a barrier, in one sub-tile; null where it varies.
+    pub rows_per_sub_tile: Option<i64>,
+    /// Bytes of shared memory of a block; null without shared memory.
+    pub shared_bytes: Option<u64>,
+    /// Threads of a block; null without thread blocks.
+    pub threads: Option<u64>,
+}
+
+/// A field of the generated code.
+#[derive(Debug, Clone, Serialize)]
+pub struct FieldFacts {
+    /// Name.
+    pub name: String,
+    /// Element type.
+    pub dtype: &'static str,
+    /// `state` or `coefficient`.
+    pub role: &'static str,
+    /// Initial time levels that the caller gives.
+    pub levels: usize,
+    /// Time levels that are stored.
+    pub slots: usize,
+}
+
+/// A parameter of the generated code.
+#[derive(Debug, Clone, Serialize)]
+pub struct ParameterFacts {
+    /// Name.
+    pub name: String,
+    /// Usual value.
+    pub default: f64,
+}
+
+#[derive(Serialize)]
+struct Manifest<'a> {
+    tilewright: &'static str,
+    #[serde(flatten)]
+    facts: &'a Facts,
+    files: Vec<&'a str>,
+}
+
+/// The languages, and whether they are available.
+pub fn targets() -> Vec<Backend> {
+    vec![
+        Backend { name: "openmp", available: true, description: "C with OpenMP for CPUs".to_owned() },
+        Backend {
+            name: "cuda",
+            available: false,
+            description: "CUDA C++ for GPUs; not in this version".to_owned(),
+        },
+    ]
+}
+
+/// Writes the code.
+///
+/// # Errors
+/// Wrong input, an infeasible tiling, or a folder that cannot be written.
+pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
+    let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
+    let size = arguments.size.as_ref().map(|size| size.0.clone());
+    if let Some(size) = &size {
+        execution::layout::grid_points(&program, size)?;
+    }
+    if let Some(machine) = &arguments.machine {
+        return Err(Error::infeasible(format!(
+            "there is no machine `{machine}`: no machine descriptions come with this version"
+        ))
+        .hint("leave --machine away: the tile sizes are then chosen for a common machine"));
+    }
+    let target = match arguments.target {
+        TargetName::OpenMp => Target::OpenMp,
+        TargetName::Cuda => return Err(no_cuda()),
+    };
+    let planned = plan::planned(&program, &arguments.plan, target, session)?;
+    let files = session.stage("generate", || backend::openmp::generate(&planned.plan))?;
+    let facts = facts(&planned.plan, "openmp", size, arguments.steps);
+    let (directory, files) = session.stage("write", || write(&arguments.output, &facts, &files))?;
+    Ok(CompileReport {
+        dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
+        facts,
+        directory,
+        files,
+        proof: planned.proof,
+    })
+}
+
+/// The CUDA back end is not part of this version.
+pub fn no_cuda() -> Error {
+    Error::infeasible("CUDA code cannot be generated by this version")
+        .hint("`--target openmp` writes tiled C code for CPUs")
+}
+
+fn facts(plan: &KernelPlan, target: &'static str, size: Option<Vec<i64>>, steps: Option<i64>) -> Facts {
+    let program = &plan.program;
+    Facts {
+        stencil: program.name.clone(),
+        target,
+        strategy: plan.strategy,
+        tile: plan.tile.clone(),
+        tile_text: plan.tile.to_string(),
+        legal: true,
+        launches: steps.and_then(|steps| plan_facts::launches(plan, size.as_deref(), steps)),
+        size,
+        steps,
+        launches_per_iteration: plan.launches.len(),
+        host_loop: HostLoop {
+            variable: plan.outer.variable,
+            low: plan.outer.low.to_c(),
+            high: plan.outer.high.to_c(),
+        },
+        shared_bytes_per_block: None,
+        threads_per_block: None,
+        kernels: plan.kernels.iter().map(kernel_facts).collect(),
+        fields: fields(program),
+        parameters: program
+            .parameters
+            .iter()
+            .map(|parameter| ParameterFacts { name: parameter.name.clone(), default: parameter.default })
+            .collect(),
+    }
+}
+
+fn kernel_facts(kernel: &hhc_codegen::plan::Kernel) -> KernelFacts {
+    let groups = kernel.rows.high.constant().zip(kernel.rows.low.constant());
+    KernelFacts {
+        name: kernel.name.clone(),
+        description: kernel.comment.clone(),
+        block_dimensions: kernel.blocks.len(),
+        rows_per_sub_tile: groups.map(|(high, low)| (high - low + 1) * kernel.instances.len() as i64),
+        shared_bytes: None,
+        threads: None,
+    }
+}
+
+fn fields(program: &Program) -> Vec<FieldFacts> {
+    let field = |field: &polyhedral::program::Field| {
+        let (role, levels, slots) = match field.role {
+            FieldRole::State { levels, slots } => ("state", levels, slots),
+            FieldRole::Coefficient => ("coefficient", 1, 1),
+        };
+        FieldFacts { name: field.name.clone(), dtype: field.element.name(), role, levels, slots }
+    };
+    program.fields.iter().map(field).collect()
+}
+
+/// Writes all files, each complete or not at all, the manifest last. Returns the absolute paths of the folder and
+/// of the files.
+fn write(folder: &Path, facts: &Facts, files: &[GeneratedFile]) -> Result<(PathBuf, Vec<PathBuf>)> {
+    let failed = |error: std::io::Error| {
+        Error::wrong_input(format!("cannot use {} as the output folder: {error}", folder.display()))
+    };
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::wrong_input(format!("{} exists and is not a folder", folder.display())));
+    }
+    std::fs::create_dir_all(folder).map_err(failed)?;
+    let directory = folder.canonicalize().map_err(failed)?;
+    let manifest = json::text(&Manifest {
+        tilewright: env!("CARGO_PKG_VERSION"),
+        facts,
+        files: files.iter().map(|file| file.name.as_str()).collect(),
+    });
+    let manifest = GeneratedFile { name: MANIFEST.to_owned(), text: manifest + "\n" };
+    let mut written = Vec::new();
+    for file in files.iter().chain([&manifest]) {
+        execution::interrupt::check()?;
+        let path = directory.join(&file.name);
+        output_file::write(&path, |out| out.write_all(file.text.as_bytes()))?;
+        written.push(path);
+    }
+    Ok((directory, written))
+}
+
+impl Report for CompileReport {
+    fn text(&self) -> String {
+        let facts = &self.facts;
+        let launches = match (facts.launches, facts.steps) {
+            (Some(launches), Some(steps)) => {
+                format!("{launches} for {}", report::count(steps as u64, "time step", "time steps"))
+            }
+            _ => format!(
+                "{} for each {} in {} ..= {}",
+                facts.launches_per_iteration,
+                facts.host_loop.variable,
+                facts.host_loop.low,
+                facts.host_loop.high
+            ),
+        };
+        let kernels: Vec<&str> = facts.kernels.iter().map(|kernel| kernel.description.as_str()).collect();
+        let files: Vec<String> = self.files.iter().map(|path| path.display().to_string()).collect();
+        let mut lines = vec![
+            ("stencil", facts.stencil.clone()),
+            ("target", facts.target.to_owned()),
+            ("strategy", facts.strategy.to_owned()),
+            ("tile", facts.tile_text.clone()),
+            ("proof", plan::proof_text(&self.proof)),
+            ("kernels", kernels.join("\n")),
+            ("launches", launches),
+        ];
+        if let Some(bytes) = facts.shared_bytes_per_block {
+            lines.push(("shared memory", format!("{} per block", report::bytes(bytes as f64))));
+        }
+        if let Some(threads) = facts.threads_per_block {
+            lines.push(("threads", format!("{threads} per block")));
+        }
+        lines.push(("files", files.join("\n")));
+        let dump = self.dump.as_ref().map(|dump| dump.clone() + "\n").unwrap_or_default();
+        dump + &report::pairs(&lines)
+    }
+}

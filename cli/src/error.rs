@@ -1,0 +1,189 @@
+//! What can go wrong in a command, how it is shown, and which exit code it gives.
+
+use execution::ExecutionError;
+use hhc_codegen::PlanError;
+use polyhedral::diagnostic::Diagnostics;
+use serde_json::{Value, json};
+
+/// Exit code of a failed check or an infeasible request.
+pub const FAILED: u8 = 1;
+/// Exit code of wrong input.
+pub const WRONG_INPUT: u8 = 2;
+/// Exit code after Ctrl-C.
+pub const INTERRUPTED: u8 = execution::interrupt::EXIT_CODE as u8;
+
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The request cannot be understood, or names what does not exist.
+    WrongInput,
+    /// The request makes sense, but cannot be served here, or not yet.
+    Infeasible,
+    /// Something outside failed: a compiler, the memory, a disk.
+    Failed,
+    /// The user stopped it.
+    Interrupted,
+    /// A mistake of Tilewright.
+    Internal,
+}
+
+impl Kind {
+    /// As the JSON document names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::WrongInput => "wrong-input",
+            Kind::Infeasible => "infeasible",
+            Kind::Failed => "failed",
+            Kind::Interrupted => "interrupted",
+            Kind::Internal => "internal",
+        }
+    }
+}
+
+/// Why a command has no report.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Mistakes in a stencil file.
+    #[error(transparent)]
+    Program(#[from] Diagnostics),
+    /// There is no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// Memory, files, compilers.
+    #[error(transparent)]
+    Execution(#[from] ExecutionError),
+    /// Anything that the command itself found.
+    #[error("{message}")]
+    Command {
+        /// Whose fault it is.
+        kind: Kind,
+        /// What is wrong.
+        message: String,
+        /// What to do.
+        hints: Vec<String>,
+    },
+}
+
+/// Result of a command.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A request that cannot be understood.
+    pub fn wrong_input(message: impl Into<String>) -> Error {
+        Error::Command { kind: Kind::WrongInput, message: message.into(), hints: Vec::new() }
+    }
+
+    /// A request that cannot be served.
+    pub fn infeasible(message: impl Into<String>) -> Error {
+        Error::Command { kind: Kind::Infeasible, message: message.into(), hints: Vec::new() }
+    }
+
+    /// A mistake of ours.
+    pub fn internal(message: impl Into<String>) -> Error {
+        let hints = vec!["this is a mistake of Tilewright; please report it".to_owned()];
+        Error::Command { kind: Kind::Internal, message: message.into(), hints }
+    }
+
+    /// Adds what to do.
+    pub fn hint(mut self, text: impl Into<String>) -> Error {
+        if let Error::Command { hints, .. } = &mut self {
+            hints.push(text.into());
+        }
+        self
+    }
+
+    /// Adds what to do, if there is something.
+    pub fn maybe_hint(self, text: Option<String>) -> Error {
+        match text {
+            Some(text) => self.hint(text),
+            None => self,
+        }
+    }
+
+    /// Whose fault it is.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Error::Program(_) => Kind::WrongInput,
+            Error::Plan(error) => match error {
+                PlanError::TileText { .. } | PlanError::UnknownStrategy { .. } => Kind::WrongInput,
+                PlanError::Template { .. } => Kind::Internal,
+                _ => Kind::Infeasible,
+            },
+            Error::Execution(error) => match error {
+                ExecutionError::WrongSize { .. }
+                | ExecutionError::WrongParameters { .. }
+                | ExecutionError::WrongSteps(_)
+                | ExecutionError::UnknownField { .. }
+                | ExecutionError::Npy { .. }
+                | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
+                ExecutionError::OutOfMemory { .. } | ExecutionError::NoCompiler { .. } => Kind::Infeasible,
+                ExecutionError::Interrupted => Kind::Interrupted,
+                ExecutionError::WrongData { .. } | ExecutionError::WrongSourceName(_) => Kind::Internal,
+                _ => Kind::Failed,
+            },
+            Error::Command { kind, .. } => *kind,
+        }
+    }
+
+    /// The exit code that goes with it.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind() {
+            Kind::WrongInput => WRONG_INPUT,
+            Kind::Interrupted => INTERRUPTED,
+            Kind::Infeasible | Kind::Failed | Kind::Internal => FAILED,
+        }
+    }
+
+    fn hints(&self) -> &[String] {
+        match self {
+            Error::Command { hints, .. } => hints,
+            _ => &[],
+        }
+    }
+
+    /// The JSON document: `error` with `kind`, `message`, `hints`, `diagnostics` (mistakes in a stencil file, each
+    /// with its file, line and column) and `exit_code`.
+    pub fn document(&self) -> Value {
+        let diagnostics = match self {
+            Error::Program(diagnostics) => diagnostics.to_data(),
+            _ => Vec::new(),
+        };
+        let message = match diagnostics.first() {
+            Some(first) => {
+                format!("{}:{}:{}: {}", first.file, first.place.line, first.place.column, first.message)
+            }
+            None => self.to_string(),
+        };
+        json!({"error": {
+            "kind": self.kind().name(),
+            "message": message,
+            "hints": self.hints(),
+            "diagnostics": diagnostics,
+            "exit_code": self.exit_code(),
+        }})
+    }
+
+    /// The text for a terminal.
+    pub fn render(&self, colour: bool) -> String {
+        match self {
+            Error::Program(diagnostics) => diagnostics.render(colour),
+            _ => {
+                let title = match self.kind() {
+                    Kind::WrongInput | Kind::Failed => "error",
+                    Kind::Infeasible => "limitation",
+                    Kind::Interrupted => return "interrupted".to_owned(),
+                    Kind::Internal => "internal error",
+                };
+                let (red, blue, plain) =
+                    if colour { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
+                let message = self.to_string();
+                let message = message.strip_prefix("internal error: ").unwrap_or(&message);
+                let mut text = format!("{red}{title}{plain}: {message}");
+                for hint in self.hints() {
+                    text.push_str(&format!("\n{blue}help{plain}: {hint}"));
+                }
+                text
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! JSON documents on stdout.
+
+use serde::Serialize;
+
+/// A value as an indented document. Numbers that JSON cannot hold (infinite, not a number) become `null`.
+pub fn text(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|error| {
+        format!("{{\"error\": {{\"kind\": \"internal\", \"message\": \"{error}\"}}}}")
+    })
+}

@@ -1,0 +1,168 @@
+//! `tilewright list`: what there is.
+
+use crate::arguments::ListArguments;
+use crate::error::{Error, Result};
+use crate::report::{self, Report};
+use hhc_codegen::strategy;
+use polyhedral::program::{FieldRole, Program};
+use polyhedral::shipped;
+use serde::Serialize;
+
+/// Letters of a description in the table; JSON has all.
+const DESCRIPTION_WIDTH: usize = 72;
+
+/// The report of `list`.
+#[derive(Debug, Serialize)]
+pub struct ListReport {
+    /// The shipped stencils, by dimension.
+    pub stencils: Vec<StencilEntry>,
+    /// The strategies, the preferred one first.
+    pub strategies: Vec<Named>,
+    /// The machines that come with descriptions.
+    pub machines: Vec<Named>,
+    /// What runs a stencil.
+    pub backends: Vec<Backend>,
+    /// Languages of generated code.
+    pub targets: Vec<Backend>,
+}
+
+/// A shipped stencil.
+#[derive(Debug, Serialize)]
+pub struct StencilEntry {
+    /// Name, as in SPEC.
+    pub name: &'static str,
+    /// Number of space dimensions.
+    pub dimension: usize,
+    /// Fields that change over time.
+    pub fields: Vec<String>,
+    /// Fields that are read only.
+    pub coefficients: Vec<String>,
+    /// Parameters.
+    pub parameters: Vec<String>,
+    /// Number of statements.
+    pub statements: usize,
+    /// Distinct values that a point reads.
+    pub reads: usize,
+    /// The first sentence of its description.
+    pub description: String,
+}
+
+/// A name and a line about it.
+#[derive(Debug, Serialize)]
+pub struct Named {
+    /// Name.
+    pub name: &'static str,
+    /// One line.
+    pub description: &'static str,
+}
+
+/// A back end.
+#[derive(Debug, Serialize)]
+pub struct Backend {
+    /// Name.
+    pub name: &'static str,
+    /// Whether it works in this version and on this machine.
+    pub available: bool,
+    /// One line: what it is, or why it is not available.
+    pub description: String,
+}
+
+/// Lists everything.
+///
+/// # Errors
+/// A broken shipped stencil, which is a mistake of ours.
+pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
+    let stencils = shipped::names().into_iter().map(|name| {
+        let program = shipped::load(name)
+            .ok_or_else(|| Error::internal(format!("the shipped stencil `{name}` is broken")))?;
+        Ok(entry(name, &program))
+    });
+    let strategies = strategy::all()
+        .map(|strategy| Named { name: strategy.name(), description: strategy.description() })
+        .into();
+    Ok(ListReport {
+        stencils: stencils.collect::<Result<_>>()?,
+        strategies,
+        machines: Vec::new(),
+        backends: crate::run::backends(),
+        targets: crate::compile::targets(),
+    })
+}
+
+fn entry(name: &'static str, program: &Program) -> StencilEntry {
+    let names = |state: bool| {
+        let chosen =
+            program.fields.iter().filter(move |field| (field.role != FieldRole::Coefficient) == state);
+        chosen.map(|field| format!("{}: {}", field.name, field.element.name())).collect()
+    };
+    StencilEntry {
+        name,
+        dimension: program.dimension(),
+        fields: names(true),
+        coefficients: names(false),
+        parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
+        statements: program.statements.len(),
+        reads: polyhedral::footprint::footprint(program).values_read,
+        description: first_sentence(&program.description),
+    }
+}
+
+/// The text up to the first full stop or colon that ends a word.
+fn first_sentence(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let end = text
+        .char_indices()
+        .find(|&(at, c)| {
+            matches!(c, '.' | ':') && text[at + 1..].chars().next().is_none_or(char::is_whitespace)
+        })
+        .map_or(text.len(), |(at, _)| at);
+    text[..end].to_owned()
+}
+
+impl Report for ListReport {
+    fn text(&self) -> String {
+        let rows: Vec<Vec<String>> = self
+            .stencils
+            .iter()
+            .map(|stencil| {
+                let fields = stencil.fields.iter().chain(&stencil.coefficients);
+                let fields: Vec<&str> = fields.map(String::as_str).collect();
+                vec![
+                    stencil.name.to_owned(),
+                    format!("{}D", stencil.dimension),
+                    stencil.statements.to_string(),
+                    stencil.reads.to_string(),
+                    fields.join(", "),
+                    report::shortened(&stencil.description, DESCRIPTION_WIDTH),
+                ]
+            })
+            .collect();
+        let header = ["stencil", "dim", "statements", "reads", "fields", "description"];
+        let named = |list: &[Named]| {
+            let rows: Vec<_> =
+                list.iter().map(|named| vec![named.name.to_owned(), named.description.to_owned()]).collect();
+            report::table(&["strategy", "description"], &rows, &[])
+        };
+        let backends = |title: &str, list: &[Backend]| {
+            let row = |backend: &Backend| {
+                let available = if backend.available { "yes" } else { "no" };
+                vec![backend.name.to_owned(), available.to_owned(), backend.description.clone()]
+            };
+            let rows: Vec<_> = list.iter().map(row).collect();
+            report::table(&[title, "available", "description"], &rows, &[])
+        };
+        let machines = if self.machines.is_empty() {
+            "No machine descriptions come with this version.\n".to_owned()
+        } else {
+            named(&self.machines)
+        };
+        [
+            report::table(&header, &rows, &[2, 3]),
+            named(&self.strategies),
+            backends("backend", &self.backends),
+            backends("target", &self.targets),
+            machines,
+        ]
+        .join("\n")
+    }
+}

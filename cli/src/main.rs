@@ -1,0 +1,7 @@
+//! The `tilewright` command; everything is in the library of this package.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    tilewright::main()
+}

@@ -1,0 +1,181 @@
+//! Reports: what a command found out, as text or as one JSON document; and how text is laid out.
+
+use crate::error::{Error, Kind, Result};
+use crate::json;
+use crate::progress::Session;
+use comfy_table::{CellAlignment, Table, presets};
+use serde::Serialize;
+use std::io::{ErrorKind, IsTerminal, Write};
+
+/// The result of a command.
+pub trait Report: Serialize {
+    /// For people.
+    fn text(&self) -> String;
+
+    /// Whether every check passed; else the exit code is 1.
+    fn passed(&self) -> bool {
+        true
+    }
+}
+
+/// A report, ready to be printed.
+pub struct Printed {
+    text: String,
+    passed: bool,
+}
+
+impl Printed {
+    /// The report in the form that the user asked for.
+    ///
+    /// # Errors
+    /// None today; the type fits the chain of a command.
+    pub fn of(report: &impl Report, session: &Session) -> Result<Printed> {
+        let text = if session.json() { json::text(report) } else { report.text() };
+        Ok(Printed { text, passed: report.passed() })
+    }
+
+    /// Prints it and says whether every check passed.
+    ///
+    /// # Errors
+    /// Where stdout cannot be written. A reader that has gone, as in `tilewright list | head -1`, is no error.
+    pub fn print(self) -> Result<bool> {
+        print_stdout(&self.text)?;
+        Ok(self.passed)
+    }
+}
+
+/// Writes a text and a line end to stdout.
+///
+/// # Errors
+/// Where stdout cannot be written, as on a full disk; a closed pipe is no error.
+pub fn print_stdout(text: &str) -> Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    let written = stdout
+        .write_all(text.trim_end_matches('\n').as_bytes())
+        .and_then(|()| stdout.write_all(b"\n"))
+        .and_then(|()| stdout.flush());
+    match written {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Command {
+            kind: Kind::Failed,
+            message: format!("cannot write to stdout: {error}"),
+            hints: Vec::new(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Writes a text and a line end to stderr, as far as possible.
+pub fn print_stderr(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+/// Whether messages on stderr are coloured: on a terminal, unless `NO_COLOR` is set.
+pub fn stderr_has_colour() -> bool {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    std::io::stderr().is_terminal()
+        && set("NO_COLOR").is_none()
+        && set("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Names and values, one pair a line, values in one column.
+pub fn pairs(pairs: &[(&str, String)]) -> String {
+    let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let indent = format!("\n{}", " ".repeat(width + 2));
+    pairs.iter().map(|(name, value)| format!("{name:<width$}  {}\n", value.replace('\n', &indent))).collect()
+}
+
+/// A table with a line under its header. Columns named in `right` are aligned to the right.
+pub fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_header(header.to_vec());
+    rows.iter().for_each(|row| {
+        table.add_row(row.clone());
+    });
+    for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 2));
+        if right.contains(&index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Every line indented by two spaces.
+pub fn indented(text: &str) -> String {
+    text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
+}
+
+/// A number and its noun: `1 launch`, `2 launches`.
+pub fn count(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+/// The text, cut at the end of a word so that it has at most `most` characters.
+pub fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let cut: String = text.chars().take(most.saturating_sub(3)).collect();
+    let end = cut.rfind(' ').unwrap_or(cut.len());
+    cut[..end].trim_end_matches([',', '(']).trim_end().to_owned() + "..."
+}
+
+/// Seconds with three significant digits and a fitting unit.
+pub fn seconds(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "us"),
+    };
+    let decimals = if value >= 100.0 {
+        0
+    } else if value >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// Bytes with a fitting unit.
+pub fn bytes(bytes: f64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{value} bytes") } else { format!("{value:.1} {}", units[unit]) }
+}
+
+/// Extents as the command line writes them: `4096x4096`.
+pub fn size(extents: &[i64]) -> String {
+    extents.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// A vector: `(1, -2)`.
+pub fn vector(values: &[i64]) -> String {
+    format!("({})", values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units() {
+        assert_eq!(seconds(1.234), "1.23 s");
+        assert_eq!(seconds(0.0123), "12.3 ms");
+        assert_eq!(seconds(0.000_2), "200 us");
+        assert_eq!(bytes(12.0), "12 bytes");
+        assert_eq!(bytes(3.5 * 1024.0 * 1024.0), "3.5 MiB");
+    }
+
+    #[test]
+    fn tables_have_no_space_at_the_end_of_lines() {
+        let text = table(&["name", "n"], &[vec!["heat2d".into(), "2".into()]], &[1]);
+        assert_eq!(text, "name    n\nheat2d  2\n");
+        assert_eq!(pairs(&[("a", "1\n2".into()), ("long", "3".into())]), "a     1\n      2\nlong  3\n");
+    }
+}

@@ -1,0 +1,237 @@
+//! What scripts rely on: keys of the JSON documents, files and their names, help texts.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use support::{Folder, tilewright};
+
+#[track_caller]
+fn has_keys(document: &Value, keys: &[&str]) {
+    let found: BTreeSet<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    let missing: Vec<&&str> = keys.iter().filter(|key| !found.contains(*key)).collect();
+    assert!(missing.is_empty(), "no {missing:?} in {found:?}");
+}
+
+#[test]
+fn every_command_has_a_help_text_with_an_example() {
+    for command in ["list", "analyze", "compile", "run"] {
+        let output = tilewright(&[command, "--help"]).succeeded();
+        assert!(output.stdout.contains("Examples:"), "{command}: {}", output.stdout);
+        assert!(output.stdout.contains(&format!("  tilewright {command}")), "{command}");
+        assert!(output.stdout.contains("--json"), "{command}");
+    }
+    assert!(tilewright(&["--help"]).succeeded().stdout.contains("Exit codes: 0 success"));
+    assert!(tilewright(&["--version"]).succeeded().stdout.starts_with("tilewright "));
+}
+
+/// Every example of every help text is understood.
+#[test]
+fn the_examples_are_understood() {
+    use clap::Parser;
+    for command in ["", "list", "analyze", "compile", "run"] {
+        let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
+        let help = tilewright(&arguments).stdout;
+        let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  tilewright ")).collect();
+        assert!(!examples.is_empty(), "{help}");
+        for example in examples {
+            let parsed = tilewright::arguments::Arguments::try_parse_from(example.split_whitespace());
+            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+        }
+    }
+}
+
+#[test]
+fn list() {
+    let document = tilewright(&["list", "--json"]).succeeded().json();
+    has_keys(&document, &["stencils", "strategies", "machines", "backends", "targets"]);
+    let stencils = document["stencils"].as_array().unwrap();
+    assert_eq!(stencils.len(), polyhedral::shipped::names().len());
+    for stencil in stencils {
+        has_keys(stencil, &["name", "dimension", "fields", "statements", "description"]);
+        assert!(!stencil["description"].as_str().unwrap().is_empty(), "{stencil}");
+    }
+    let text = tilewright(&["list"]).succeeded().stdout;
+    assert!(text.contains("heat2d") && text.contains("hhc") && text.contains("machine"));
+    assert!(text.lines().all(|line| line.len() < 160 && line == line.trim_end()));
+}
+
+#[test]
+fn analyze() {
+    let arguments = ["analyze", "fdtd2d", "--size", "100x80", "--steps", "10", "--json"];
+    let document = tilewright(&arguments).succeeded().json();
+    has_keys(
+        &document,
+        &[
+            "stencil",
+            "dimension",
+            "statements",
+            "fields",
+            "dependences",
+            "cone",
+            "footprint",
+            "counts",
+            "flops",
+            "bytes",
+            "intensity",
+            "strategy",
+            "tile",
+            "legal",
+            "proof",
+            "totals",
+        ],
+    );
+    has_keys(&document["totals"], &["points", "points_per_step", "grid_bytes", "flops", "bytes", "launches"]);
+    assert_eq!(document["legal"], true);
+    assert_eq!(document["totals"]["points"], 8000);
+    // The third statement, with a margin at one side only, computes as many points as any.
+    assert_eq!(document["totals"]["points_per_step"], 100 * 79);
+    let text = tilewright(&["analyze", "fdtd2d"]).succeeded().stdout;
+    assert!(text.contains("legal for all grid sizes") && text.contains("anti"), "{text}");
+}
+
+#[test]
+fn every_stage_can_be_printed() {
+    for (stage, part) in [
+        ("program", "stencil heat2d(t, i, j) {"),
+        ("dependences", "flow dependence of statement 0"),
+        ("plan", "kernel phase0"),
+        ("schedule", "group of rows (Sequential)"),
+    ] {
+        let text = tilewright(&["analyze", "heat2d", "--dump", stage]).succeeded().stdout;
+        assert!(text.contains(part), "{stage}: {text}");
+        let document = tilewright(&["analyze", "heat2d", "--dump", stage, "--json"]).succeeded().json();
+        assert!(document["dump"].as_str().unwrap().contains(part));
+    }
+}
+
+#[test]
+fn drawings_are_the_same_every_time() {
+    let folder = Folder::new();
+    let draw = |name: &str, arguments: &[&str]| {
+        let file = folder.arg(name);
+        tilewright(&[&["analyze"], arguments, &["--svg", &file]].concat()).succeeded();
+        std::fs::read_to_string(file).unwrap()
+    };
+    for arguments in [
+        &["heat2d", "--tile", "st=4,s0=6,s1=16"][..],
+        &["fdtd2d"],
+        &["heat1d", "--strategy", "naive"],
+        &["heat3d"],
+    ] {
+        let first = draw("first.svg", arguments);
+        assert_eq!(first, draw("second.svg", arguments), "{arguments:?}");
+        assert!(first.starts_with("<svg ") && first.trim_end().ends_with("</svg>"));
+        assert!(!first.contains("NaN") && !first.contains("inf"), "{arguments:?}");
+        assert!(first.len() < 1_000_000, "{arguments:?}: {} bytes", first.len());
+    }
+    assert_eq!(folder.names(), ["first.svg", "second.svg"]);
+}
+
+#[test]
+fn compile() {
+    let folder = Folder::new();
+    let out = folder.arg("out/deep");
+    let arguments = [
+        "compile", "heat2d", "--target", "openmp", "--size", "64x64", "--steps", "100", "-o", &out, "--json",
+    ];
+    let document = tilewright(&arguments).succeeded().json();
+    let keys = [
+        "files",
+        "tile",
+        "strategy",
+        "legal",
+        "launches",
+        "shared_bytes_per_block",
+        "threads_per_block",
+        "kernels",
+    ];
+    has_keys(&document, &keys);
+    assert_eq!(document["strategy"], "hhc");
+    assert_eq!(document["legal"], true);
+    assert!(document["launches"].as_u64().unwrap() > 0);
+    for kernel in document["kernels"].as_array().unwrap() {
+        has_keys(kernel, &["name", "shared_bytes", "threads"]);
+    }
+    let files: Vec<&str> =
+        document["files"].as_array().unwrap().iter().map(|file| file.as_str().unwrap()).collect();
+    for name in ["heat2d.c", "heat2d.h", "heat2d_main.c", "CMakeLists.txt", "manifest.json"] {
+        assert!(files.iter().any(|file| file.ends_with(name)), "{name} in {files:?}");
+    }
+    assert!(files.iter().all(|file| std::fs::metadata(file).unwrap().len() > 0));
+    let manifest: Value =
+        serde_json::from_slice(&std::fs::read(folder.path("out/deep/manifest.json")).unwrap()).unwrap();
+    has_keys(&manifest, &keys);
+    assert_eq!(manifest["tile"], document["tile"]);
+    // Nothing else, and the same again: the folder may exist, and nothing in the files depends on time.
+    let entries = || std::fs::read_dir(folder.path("out/deep")).unwrap().count();
+    assert_eq!(entries(), files.len());
+    let before: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+    tilewright(&arguments).succeeded();
+    let after: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
+    assert!(before == after && entries() == files.len());
+}
+
+#[test]
+fn a_tile_of_a_document_can_be_given_again() {
+    let folder = Folder::new();
+    let out = folder.arg("out");
+    let compile = |tile: &[&str]| {
+        let base = ["compile", "wave2d", "--target", "openmp", "-o", &out, "--json"];
+        tilewright(&[&base[..], tile].concat()).succeeded().json()
+    };
+    let first = compile(&[]);
+    assert_eq!(first["launches"], Value::Null);
+    let second = compile(&["--tile", first["tile_text"].as_str().unwrap()]);
+    assert_eq!(first["tile"], second["tile"]);
+}
+
+#[test]
+fn run() {
+    let base = ["run", "heat2d", "--size", "70x45", "--steps", "9", "--json"];
+    let keys = [
+        "stencil",
+        "strategy",
+        "backend",
+        "size",
+        "steps",
+        "tile",
+        "seconds",
+        "seconds_all",
+        "gstencil_per_s",
+        "checksum",
+        "verified",
+        "max_abs_error",
+        "mismatches",
+    ];
+    let output =
+        tilewright(&[&base[..], &["--verify", "--repeat", "3", "--threads", "2"]].concat()).succeeded();
+    let document = output.json();
+    has_keys(&document, &keys);
+    assert_eq!(document["verified"], true);
+    assert_eq!(document["mismatches"], 0);
+    assert_eq!(document["max_abs_error"], 0.0);
+    assert_eq!(document["size"], serde_json::json!([70, 45]));
+    assert_eq!(document["seconds_all"].as_array().unwrap().len(), 3);
+    assert_eq!(document["points_per_step"], 68 * 43);
+    assert_eq!(document["threads"], 2);
+    assert_eq!(document["checksum"].as_str().unwrap().len(), 16);
+
+    let reference = tilewright(&[&base[..], &["--backend", "reference"]].concat()).succeeded().json();
+    has_keys(&reference, &keys);
+    assert_eq!(reference["verified"], Value::Null);
+    assert_eq!(reference["strategy"], Value::Null);
+    assert_eq!(reference["checksum"], document["checksum"]);
+}
+
+#[test]
+fn timings_go_to_stderr() {
+    let output =
+        tilewright(&["run", "heat1d", "--size", "50", "--steps", "3", "--timings", "--json"]).succeeded();
+    output.json();
+    for stage in ["read", "plan and proof", "compile", "run", "all stages"] {
+        assert!(output.stderr.contains(stage), "{}", output.stderr);
+    }
+    assert!(!output.stderr.contains('\x1b'));
+}

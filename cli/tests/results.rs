@@ -1,0 +1,116 @@
+//! What `run` computes and writes.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use support::{Folder, read_array, tilewright, write_array};
+
+/// `steps` steps of `heat2d` by hand, with both diffusion numbers `a`.
+fn heat(mut u: Vec<f32>, (rows, columns): (usize, usize), a: f32, steps: usize) -> Vec<f32> {
+    for _ in 0..steps {
+        let old = u.clone();
+        for i in 1..rows - 1 {
+            for j in 1..columns - 1 {
+                let at = |di: usize, dj: usize| old[(i + di - 1) * columns + j + dj - 1];
+                let (centre, two) = (at(1, 1), 2.0f32);
+                u[i * columns + j] = centre
+                    + a * (at(0, 1) - two * centre + at(2, 1))
+                    + a * (at(1, 0) - two * centre + at(1, 2));
+            }
+        }
+    }
+    u
+}
+
+fn picture(points: usize) -> Vec<f32> {
+    (0..points).map(|index| ((index * 7919) % 1009) as f32 / 1009.0).collect()
+}
+
+#[test]
+fn arrays_go_in_and_out() {
+    let folder = Folder::new();
+    let (rows, columns, steps) = (37, 53, 11);
+    let shape = [rows as u64, columns as u64];
+    let before = picture(rows * columns);
+    write_array(&folder.path("before.npy"), &shape, &before);
+    let expected = heat(before, (rows, columns), 0.2, steps);
+    let input = format!("u={}", folder.arg("before.npy"));
+    let output = format!("u={}", folder.arg("after.npy"));
+    let base = ["run", "heat2d", "--input", &input, "--output", &output, "--steps", "11", "--param", "a=0.2"];
+    for rest in [
+        &["--backend", "reference"][..],
+        &["--verify"],
+        &["--layout", "dense", "--tile", "st=2,s0=3,s1=5", "--verify"],
+        &["--strategy", "naive", "--repeat", "2", "--verify"],
+    ] {
+        let arguments = [&base[..], &["--param", "b=0.2", "--json"], rest].concat();
+        let document = tilewright(&arguments).succeeded().json();
+        assert_eq!(document["size"], serde_json::json!([rows, columns]));
+        assert_eq!(document["seed"], serde_json::Value::Null);
+        let after = read_array(&folder.path("after.npy"), &shape);
+        let same = after.iter().zip(&expected).all(|(a, b)| a.to_bits() == b.to_bits());
+        assert!(same, "{rest:?}");
+        std::fs::remove_file(folder.path("after.npy")).unwrap();
+    }
+    assert_eq!(folder.names(), ["before.npy"]);
+}
+
+#[test]
+fn a_field_may_have_several_initial_levels() {
+    let folder = Folder::new();
+    let values = picture(2 * 30);
+    write_array(&folder.path("levels.npy"), &[2, 30], &values);
+    let input = format!("u={}", folder.arg("levels.npy"));
+    let output = format!("u={}", folder.arg("out.npy"));
+    let run = ["run", "leapfrog1d", "--input", &input, "--output", &output, "--json", "--verify", "--steps"];
+    let document = tilewright(&[&run[..], &["0"]].concat()).succeeded().json();
+    assert_eq!(document["size"], serde_json::json!([30]));
+    // The newest level stands last.
+    assert_eq!(read_array(&folder.path("out.npy"), &[30]), values[30..]);
+    assert_eq!(tilewright(&[&run[..], &["13"]].concat()).succeeded().json()["verified"], true);
+}
+
+/// Every shipped stencil, at a size that is a multiple of nothing.
+#[test]
+fn all_shipped_stencils_have_the_reference_s_bits() {
+    for name in ["heat1d", "asym2d", "fdtd2d", "skewed2d", "varcoef2d", "heat3d"] {
+        let size = match polyhedral::shipped::load(name).unwrap().dimension() {
+            1 => "301",
+            2 => "41x67",
+            _ => "19x23x29",
+        };
+        for dtype in ["f32", "f64"] {
+            let run = ["run", name, "--size", size, "--steps", "7", "--dtype", dtype, "--verify", "--json"];
+            let document = tilewright(&run).succeeded().json();
+            assert_eq!(document["verified"], true, "{name} {dtype}");
+            assert_eq!(document["dtype"], dtype);
+        }
+    }
+}
+
+#[test]
+fn no_steps_and_tiny_grids_are_fine() {
+    for (size, steps, note) in
+        [("20x20", "0", false), ("1x1", "5", true), ("2x9", "3", true), ("3x3", "40", false)]
+    {
+        let run = ["run", "heat2d", "--size", size, "--steps", steps, "--verify", "--json"];
+        let document = tilewright(&run).succeeded().json();
+        assert_eq!(document["verified"], true, "{size}");
+        let notes = document["notes"].to_string();
+        assert_eq!(notes.contains("smaller than the stencil"), note, "{size}: {notes}");
+        assert!(document["gstencil_per_s"].as_f64().unwrap() >= 0.0);
+    }
+}
+
+#[test]
+fn the_seed_decides() {
+    let checksum = |seed: &str, layout: &str| {
+        let run = [
+            "run", "heat2d", "--size", "33x65", "--steps", "5", "--json", "--seed", seed, "--layout", layout,
+        ];
+        tilewright(&run).succeeded().json()["checksum"].clone()
+    };
+    let first = checksum("1", "padded");
+    assert_eq!(first, checksum("1", "dense"));
+    assert_ne!(first, checksum("2", "padded"));
+}

@@ -1,0 +1,101 @@
+//! Running the command as a user does.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
+
+use execution::grid::{ValuesMut, ValuesRef};
+use execution::npy;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What a command gave.
+pub struct Output {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Output {
+    /// The one JSON document on stdout.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error}\nstdout: {}\nstderr: {}", self.stdout, self.stderr))
+    }
+
+    /// Fails unless the command succeeded.
+    pub fn succeeded(self) -> Output {
+        assert_eq!(self.code, 0, "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+}
+
+/// The command, with a cache of the tests' own.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
+    command
+        .args(arguments)
+        .env("TILEWRIGHT_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs the command to its end. A panic is never right.
+pub fn tilewright(arguments: &[&str]) -> Output {
+    finish(command(arguments))
+}
+
+pub fn finish(mut command: Command) -> Output {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let output = Output {
+        code: output.status.code().expect("ended by a signal"),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    };
+    assert!(!output.stderr.contains("panicked"), "{}", output.stderr);
+    output
+}
+
+/// An empty folder and the paths in it.
+pub struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// The path as an argument.
+    pub fn arg(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> String {
+        std::fs::write(self.path(name), text).unwrap();
+        self.arg(name)
+    }
+
+    /// Names of all files, sorted.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+/// Writes an array of single precision.
+pub fn write_array(path: &Path, shape: &[u64], values: &[f32]) {
+    npy::write(path, shape, ValuesRef::F32(values)).unwrap();
+}
+
+/// Reads an array of single precision of this shape.
+pub fn read_array(path: &Path, shape: &[u64]) -> Vec<f32> {
+    let mut values = vec![0.0; shape.iter().product::<u64>() as usize];
+    npy::read_into(path, shape, ValuesMut::F32(&mut values)).unwrap();
+    values
+}

@@ -1,0 +1,29 @@
+//! Generated CUDA text with what a host needs to launch its kernels; the [`crate::emulator`] and
+//! [`crate::cuda`] run the same.
+
+/// The CUDA text of a plan and its kernels, in the form of `docs/cuda-contract.md`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceProgram {
+    /// The text; host code stands between `#ifndef TW_DEVICE_ONLY` and `#endif`.
+    pub source: String,
+    /// The kernels, in the order of the plan's kernels.
+    pub kernels: Vec<DeviceKernel>,
+}
+
+/// One `extern "C" __global__` function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceKernel {
+    /// Its name in the text, as in `heat2d_phase0`.
+    pub symbol: String,
+    /// Threads of a block: `x`, `y`, `z`.
+    pub threads: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u64,
+}
+
+impl DeviceKernel {
+    /// Threads of a block, all together.
+    pub fn threads_per_block(&self) -> u64 {
+        self.threads.iter().map(|&threads| u64::from(threads)).product()
+    }
+}

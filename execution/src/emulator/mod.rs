@@ -1,0 +1,209 @@
+//! CUDA kernels on the processor: the text that is shipped, compiled as C++ with a small header, every access
+//! checked.
+//!
+//! Threads of a block are fibers that switch at barriers. Whatever the order in which they run, the emulator
+//! finds accesses out of bounds, reads of what nobody wrote, races and divergent barriers; running in several
+//! orders also changes the results of kernels that depend on one. See `templates/emulator/`.
+
+mod foreign;
+mod report;
+mod shim;
+
+pub use report::{EmulatorReport, OtherThread, Violation, ViolationKind};
+
+use crate::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
+use crate::cache::Cache;
+use crate::device_program::DeviceProgram;
+use crate::error::{ExecutionError, Result};
+use crate::grid::{ProgramData, slots};
+use crate::initial::{initial_levels, mix, prepare_boundary};
+use crate::interrupt;
+use crate::launches::for_each_launch;
+use crate::layout::Layout;
+use crate::reference::check_arguments;
+use foreign::{FIXED, Functions, INITIALISED, PADDING};
+use hhc_codegen::KernelPlan;
+use polyhedral::program::{FieldId, FieldRole, Program};
+use std::sync::Arc;
+
+/// The header and the two that it includes.
+const HEADERS: [(&str, &str); 3] = [
+    ("tw_emulator.h", include_str!("../../../templates/emulator/tw_emulator.h")),
+    ("tw_checks.h", include_str!("../../../templates/emulator/tw_checks.h")),
+    ("tw_fibers.h", include_str!("../../../templates/emulator/tw_fibers.h")),
+];
+
+/// Violations of each kind that a report describes.
+const DESCRIBED: usize = 5;
+
+/// The order in which the threads of a block run between two barriers, and the blocks of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ThreadOrder {
+    /// 0, 1, 2, ...
+    Ascending,
+    /// ..., 2, 1, 0
+    Descending,
+    /// A pseudo-random order from this seed, another one after every barrier.
+    Shuffled(u64),
+}
+
+impl ThreadOrder {
+    /// The number of `Order` in `tw_checks.h`.
+    fn number(self) -> i32 {
+        match self {
+            ThreadOrder::Ascending => 0,
+            ThreadOrder::Descending => 1,
+            ThreadOrder::Shuffled(_) => 2,
+        }
+    }
+
+    /// The seed of launch number `launch`.
+    fn seed(self, launch: u64) -> u64 {
+        match self {
+            ThreadOrder::Shuffled(seed) => mix(mix(seed) ^ launch),
+            _ => 0,
+        }
+    }
+}
+
+/// The kernels of a plan, compiled for the processor.
+#[derive(Debug, Clone)]
+pub struct Emulator {
+    functions: Functions,
+    plan: KernelPlan,
+    device: DeviceProgram,
+    /// Keeps the file in the cache.
+    _object: SharedObject,
+}
+
+impl Emulator {
+    /// Compiles the kernels of `plan` with the system's C++ compiler, through the user's cache.
+    ///
+    /// # Errors
+    /// As for [`Compiler::find`], [`Cache::open`] and [`Emulator::compile_with`].
+    pub fn compile(plan: &KernelPlan, device: &DeviceProgram) -> Result<Emulator> {
+        Emulator::compile_with(plan, device, &Compiler::find(Language::Cxx)?, &Cache::open()?)
+    }
+
+    /// Compiles the kernels of `plan` with this C++ compiler and cache.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Plan`] where the text has not one kernel for each of the plan's;
+    /// [`ExecutionError::CompilerFailed`]; [`ExecutionError::Load`].
+    pub fn compile_with(
+        plan: &KernelPlan,
+        device: &DeviceProgram,
+        compiler: &Compiler,
+        cache: &Arc<Cache>,
+    ) -> Result<Emulator> {
+        device.check(plan)?;
+        let block_loops: Vec<usize> = plan.kernels.iter().map(|kernel| kernel.blocks.len()).collect();
+        let mut sources = vec![
+            SourceText::new("emulator.cpp", shim::text(&plan.program, device, &block_loops)),
+            SourceText::new(shim::DEVICE_FILE, device.source.clone()),
+        ];
+        sources.extend(HEADERS.map(|(name, text)| SourceText::new(name, text)));
+        let options = CompileOptions {
+            optimization: 1,
+            openmp: false,
+            native: false,
+            contraction: false,
+            strict: false,
+            // Kernels are unrolled for a GPU by pragmas that a C++ compiler need not know.
+            arguments: ["-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
+        };
+        let object = compiler.compile_shared(&sources, &options, cache)?;
+        let functions = Functions::load(&object.path())?;
+        Ok(Emulator { functions, plan: plan.clone(), device: device.clone(), _object: object })
+    }
+
+    /// Runs `steps` time steps from the initial levels in `data` and leaves the newest levels there. The
+    /// boundary is prepared first.
+    ///
+    /// A run with violations goes on: reads of what has no value give NaN, and writes outside an array do
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`], [`ExecutionError::WrongData`],
+    /// [`ExecutionError::OutOfMemory`], [`ExecutionError::Plan`], and [`ExecutionError::Interrupted`]
+    /// between launches; `data` then have no meaning.
+    pub fn run(
+        &self,
+        parameters: &[f64],
+        data: &mut ProgramData,
+        steps: i64,
+        order: ThreadOrder,
+    ) -> Result<EmulatorReport> {
+        let program = &*self.plan.program;
+        check_arguments(program, parameters, steps)?;
+        prepare_boundary(program, data)?;
+        let layout = data.layout().clone();
+        let flags: Vec<Vec<u8>> =
+            (0..program.fields.len()).map(|field| element_flags(program, FieldId(field), &layout)).collect();
+        let mut session = self.functions.begin(data, &flags, DESCRIBED)?;
+        let mut number = 0;
+        for_each_launch(&self.plan, &layout, steps, |launch| {
+            interrupt::check()?;
+            number += 1;
+            let kernel = &self.device.kernels[launch.kernel];
+            session.launch(kernel, launch, parameters, (order.number(), order.seed(number)))
+        })?;
+        let (counts, violations) = session.results();
+        Ok(EmulatorReport::new(&self.plan, &layout, counts, &violations))
+    }
+}
+
+impl DeviceProgram {
+    /// Whether there is one kernel for each of the plan's.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Plan`].
+    pub fn check(&self, plan: &KernelPlan) -> Result<()> {
+        if self.kernels.len() == plan.kernels.len() {
+            return Ok(());
+        }
+        Err(ExecutionError::Plan(format!(
+            "the CUDA text has {} kernel(s), the plan {}",
+            self.kernels.len(),
+            plan.kernels.len()
+        )))
+    }
+}
+
+/// What is known of each element of a field before the first launch, all slots.
+fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> {
+    let stored = slots(program.field(field).role);
+    let mut flags = vec![PADDING; stored * layout.level_stride()];
+    let writer = program.statements.iter().position(|statement| statement.target == field);
+    let domain = writer.map(|statement| program.domain(statement, layout.size()));
+    let given: Vec<usize> =
+        initial_levels(program, field).map(|level| program.slot_of_level(field, level)).collect();
+    for slot in 0..stored {
+        let inside = match program.field(field).role {
+            FieldRole::Coefficient => INITIALISED,
+            FieldRole::State { .. } if given.contains(&slot) => INITIALISED,
+            FieldRole::State { .. } => 0,
+        };
+        let level = &mut flags[slot * layout.level_stride()..][..layout.level_stride()];
+        for segment in layout.segments(0..layout.points()) {
+            for (column, flag) in (segment.column..).zip(&mut level[segment.elements()]) {
+                let changes =
+                    domain.as_ref().is_none_or(|domain| in_domain(segment.row, column, layout.size(), domain));
+                *flag = if changes { inside } else { INITIALISED | FIXED };
+            }
+        }
+    }
+    flags
+}
+
+/// Whether the point in this row and column lies in the box.
+fn in_domain(mut row: usize, column: usize, size: &[i64], domain: &[(i64, i64)]) -> bool {
+    let inside = |position: usize, (first, end): (i64, i64)| (first..end).contains(&(position as i64));
+    let outer = size.len() - 1;
+    inside(column, domain[outer])
+        && (0..outer).rev().all(|d| {
+            let position = row % size[d] as usize;
+            row /= size[d] as usize;
+            inside(position, domain[d])
+        })
+}

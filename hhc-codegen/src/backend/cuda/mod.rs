@@ -1,0 +1,354 @@
+//! The CUDA back end: kernels that keep the window of a tile in shared memory, a plain C entry point that launches
+//! them, its header, a standalone main and a build file. The text is that of `docs/cuda-contract.md`.
+//!
+//! A kernel whose rows are computed once each (the naive strategy) works in memory directly ([`direct`]); all
+//! others stage their sub-tiles in shared memory ([`staged`]).
+
+mod direct;
+mod host;
+mod local;
+mod staged;
+mod threads;
+mod window;
+
+use super::names::Names;
+use super::plain_loops::uses_exp;
+use super::templates::render;
+use super::{GeneratedFile, Signature};
+use crate::PlanError;
+use crate::int_expr::{int, var};
+use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
+use host::HostText;
+use polyhedral::program::{FieldRole, Program};
+use serde::Serialize;
+use staged::ShapeText;
+
+/// What a device gives to one thread block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceLimits {
+    /// Name of the device, for messages.
+    pub device: String,
+    /// Bytes of shared memory that a block may ask for.
+    pub shared_bytes_per_block: i64,
+    /// Threads of a block.
+    pub threads_per_block: i64,
+}
+
+impl DeviceLimits {
+    /// Compute capability 7.0 (V100): 96 KiB.
+    pub fn sm_70() -> Self {
+        DeviceLimits { device: "sm_70".to_string(), shared_bytes_per_block: 96 << 10, threads_per_block: 1024 }
+    }
+
+    /// Compute capability 8.0 (A100): 163 KiB.
+    pub fn sm_80() -> Self {
+        DeviceLimits { device: "sm_80".to_string(), shared_bytes_per_block: 163 << 10, threads_per_block: 1024 }
+    }
+
+    /// Compute capability 9.0 (H100, H200): 227 KiB.
+    pub fn sm_90() -> Self {
+        DeviceLimits { device: "sm_90".to_string(), shared_bytes_per_block: 227 << 10, threads_per_block: 1024 }
+    }
+}
+
+impl Default for DeviceLimits {
+    /// What every device from sm_70 on has, less the KiB that newer ones keep for themselves.
+    fn default() -> Self {
+        DeviceLimits { device: "any device".to_string(), shared_bytes_per_block: 95 << 10, threads_per_block: 1024 }
+    }
+}
+
+/// What can be chosen.
+#[derive(Debug, Clone, Default)]
+pub struct CudaOptions {
+    /// Limits of the device that the program must run on.
+    pub limits: DeviceLimits,
+}
+
+/// A plan as CUDA.
+#[derive(Debug, Clone)]
+pub struct CudaProgram {
+    /// `NAME.cu`, `NAME.h`, `NAME_main.cu`, `CMakeLists.txt`.
+    pub files: Vec<GeneratedFile>,
+    /// The text of `NAME.cu`, for NVRTC and the emulator: with `TW_DEVICE_ONLY` defined it has no host code.
+    pub device_source: String,
+    /// The kernels in the order of the plan's kernels.
+    pub kernels: Vec<CudaKernel>,
+    /// Kernels that a caller without the C entry point launches once before the first time step: each gives the
+    /// fixed boundary of one field to all its stored levels. Their host variable is 0.
+    pub boundary: Vec<CudaKernel>,
+}
+
+/// One kernel.
+#[derive(Debug, Clone)]
+pub struct CudaKernel {
+    /// Its name in the plan.
+    pub name: String,
+    /// Its name in the text.
+    pub symbol: String,
+    /// Threads of a block: `x`, `y`, `z`.
+    pub threads: [u32; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: u32,
+    /// The loops over blocks. The last one is `blockIdx.x`, the one before it `blockIdx.y`, then `blockIdx.z`; where
+    /// a loop is longer than the device's grid (65,535 in `y` and `z`), launch parts of it: the lowest coordinate of
+    /// each loop is an argument.
+    pub blocks: Vec<Loop>,
+}
+
+/// A plan as CUDA text.
+///
+/// # Errors
+/// [`PlanError::Limit`] where a tile needs more shared memory than there is, and [`PlanError::Tile`] where a
+/// dimension that has to be cut is not.
+pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram, PlanError> {
+    let program = &plan.program;
+    let names = Names::new(program);
+    let mut shapes: Vec<Shape> = Vec::new();
+    let mut kernels = Vec::new();
+    let mut text = Vec::new();
+    for kernel in &plan.kernels {
+        let comment = kernel.comment.clone();
+        let symbol = format!("{}_{}", program.name, kernel.name);
+        let (threads, shared_bytes, body) = if is_direct(kernel) {
+            let threads = direct::threads(kernel, &options.limits);
+            (threads.block(), 0, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
+        } else {
+            let known = shapes.iter().position(|shape| same_tiles(shape.kernel, kernel));
+            let index = known.map_or_else(
+                || {
+                    let staging = staged::Staging::new(plan, kernel, &options.limits)?;
+                    shapes.push(Shape { kernel, staging });
+                    Ok::<usize, PlanError>(shapes.len() - 1)
+                },
+                Ok,
+            )?;
+            let Shape { staging, .. } = &shapes[index];
+            let call = TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
+            (staging.threads.block(), staging.shared_bytes as u32, KernelBody::staged(call))
+        };
+        text.push(KernelText::new(kernel, &symbol, comment, threads, body));
+        kernels.push(CudaKernel {
+            name: kernel.name.clone(),
+            symbol,
+            threads,
+            shared_bytes,
+            blocks: kernel.blocks.clone(),
+        });
+    }
+    let boundary = boundary_kernels(program);
+    let data = ProgramText {
+        version: env!("CARGO_PKG_VERSION"),
+        description: program.description.lines().map(|line| line.replace("*/", "* /")).collect(),
+        strategy: plan.strategy,
+        tile: plan.tile.to_string(),
+        uses_exp: uses_exp(program),
+        exp_header: polyhedral::portable_exp::C_HEADER,
+        arguments: Arguments::new(program, &names),
+        shapes: (shapes.iter().enumerate())
+            .map(|(index, shape)| shape.staging.text(plan, &names, shape.kernel, index))
+            .collect(),
+        kernels: text,
+        host: HostText::new(plan, &names, &kernels, &boundary),
+        signature: Signature::new(program, &names),
+    };
+    let file =
+        |name: String, template: &str| render(template, &data).map(|text| GeneratedFile { name, text: tidy(&text) });
+    let files = vec![
+        file(format!("{}.cu", program.name), "cuda/program.cu")?,
+        file(format!("{}.h", program.name), "cuda/program.h")?,
+        file(format!("{}_main.cu", program.name), "cuda/main.cu")?,
+        file("CMakeLists.txt".to_string(), "cuda/CMakeLists.txt")?,
+    ];
+    Ok(CudaProgram { device_source: files[0].text.clone(), files, kernels, boundary })
+}
+
+/// Tiles of one shape: the device functions for them are shared by the kernels that place them.
+struct Shape<'a> {
+    /// The first kernel with such tiles.
+    kernel: &'a Kernel,
+    staging: staged::Staging,
+}
+
+/// The data of the templates.
+#[derive(Serialize)]
+struct ProgramText {
+    version: &'static str,
+    description: Vec<String>,
+    strategy: &'static str,
+    tile: String,
+    uses_exp: bool,
+    exp_header: &'static str,
+    arguments: Arguments,
+    shapes: Vec<ShapeText>,
+    kernels: Vec<KernelText>,
+    host: HostText,
+    signature: Signature,
+}
+
+/// The arguments that all kernels and tile functions have in common.
+#[derive(Serialize)]
+struct Arguments {
+    /// `TW_GLOBAL(float) u, long long n0, .., double alpha`
+    declared: String,
+    /// `u, n0, .., alpha`
+    passed: String,
+}
+
+impl Arguments {
+    fn new(program: &Program, names: &Names) -> Self {
+        let dimension = program.dimension();
+        let fields = program.fields.iter().zip(&names.fields).map(|(field, name)| {
+            let qualifier = if field.role == FieldRole::Coefficient { "const " } else { "" };
+            (format!("TW_GLOBAL({qualifier}{})", field.element.c_name()), name.clone())
+        });
+        let sizes = SIZE_NAMES[..dimension].iter().map(|name| name.to_string());
+        let strides = (0..dimension - 1).map(|d| format!("stride{d}"));
+        let integers = sizes.chain(strides).chain(["level_stride".to_string(), "steps".to_string()]);
+        let parameters = names.parameters.iter().map(|name| ("double".to_string(), name.clone()));
+        let all: Vec<(String, String)> =
+            fields.chain(integers.map(|name| ("long long".to_string(), name))).chain(parameters).collect();
+        Arguments {
+            declared: all.iter().map(|(kind, name)| format!("{kind} {name}")).collect::<Vec<_>>().join(", "),
+            passed: all.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+/// One kernel.
+#[derive(Serialize)]
+struct KernelText {
+    symbol: String,
+    comment: String,
+    threads: u32,
+    blocks: Vec<BlockText>,
+    bindings: Vec<BindingText>,
+    body: KernelBody,
+}
+
+/// What a kernel does once it knows its place: one of the two.
+#[derive(Serialize)]
+struct KernelBody {
+    direct: Option<direct::DirectText>,
+    staged: Option<TileCall>,
+}
+
+impl KernelBody {
+    fn direct(text: direct::DirectText) -> Self {
+        KernelBody { direct: Some(text), staged: None }
+    }
+
+    fn staged(call: TileCall) -> Self {
+        KernelBody { direct: None, staged: Some(call) }
+    }
+}
+
+/// The call of a tile function.
+#[derive(Serialize)]
+struct TileCall {
+    function: String,
+    placed_by: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct BlockText {
+    variable: &'static str,
+    axis: char,
+}
+
+#[derive(Serialize)]
+struct BindingText {
+    name: &'static str,
+    value: String,
+    comment: String,
+}
+
+impl KernelText {
+    fn new(kernel: &Kernel, symbol: &str, comment: String, threads: [u32; 3], body: KernelBody) -> Self {
+        KernelText {
+            symbol: symbol.to_string(),
+            comment,
+            threads: threads.iter().product(),
+            blocks: (kernel.blocks.iter().rev().zip(['x', 'y', 'z']).rev())
+                .map(|(block, axis)| BlockText { variable: block.variable, axis })
+                .collect(),
+            bindings: kernel
+                .bindings
+                .iter()
+                .map(|binding| BindingText {
+                    name: binding.name,
+                    value: binding.value.to_c(),
+                    comment: binding.comment.clone(),
+                })
+                .collect(),
+            body,
+        }
+    }
+}
+
+/// Whether no row of the kernel can use what another one has read: then there is nothing to stage.
+fn is_direct(kernel: &Kernel) -> bool {
+    kernel.instances.len() == 1
+        && kernel.sub_tiles.is_empty()
+        && kernel.rows.low.constant().is_some()
+        && kernel.rows.low == kernel.rows.high
+}
+
+/// Whether two kernels differ only in where they place their tiles.
+fn same_tiles(a: &Kernel, b: &Kernel) -> bool {
+    let same_loop = |a: &Loop, b: &Loop| a.variable == b.variable && a.low == b.low && a.high == b.high;
+    a.sub_tiles.len() == b.sub_tiles.len()
+        && a.sub_tiles.iter().zip(&b.sub_tiles).all(|(a, b)| same_loop(a, b))
+        && same_loop(&a.rows, &b.rows)
+        && a.full_when == b.full_when
+        && a.instances.len() == b.instances.len()
+        && a.instances.iter().zip(&b.instances).all(|(a, b)| {
+            a.statement == b.statement
+                && a.step == b.step
+                && a.ranges.len() == b.ranges.len()
+                && a.ranges.iter().zip(&b.ranges).all(|(a, b)| a.low == b.low && a.high == b.high)
+        })
+}
+
+/// Threads of a block that copies boundaries: one block per line of the grid.
+const BOUNDARY_THREADS: u32 = 128;
+
+const BOUNDARY_BLOCKS: [&str; 2] = ["b0", "b1"];
+
+fn boundary_kernels(program: &Program) -> Vec<CudaKernel> {
+    let stored_more_than_once =
+        program.fields.iter().filter(|field| matches!(field.role, FieldRole::State { slots: 2.., .. }));
+    stored_more_than_once
+        .map(|field| CudaKernel {
+            name: format!("boundary_{}", field.name),
+            symbol: format!("{}_boundary_{}", program.name, field.name),
+            threads: [BOUNDARY_THREADS, 1, 1],
+            shared_bytes: 0,
+            blocks: (0..program.dimension() - 1)
+                .map(|d| Loop { variable: BOUNDARY_BLOCKS[d], low: int(0), high: var(SIZE_NAMES[d]) - 1 })
+                .collect(),
+        })
+        .collect()
+}
+
+/// `name`, `name_2`, ..
+fn suffixed(name: &str, index: usize) -> String {
+    if index == 0 { name.to_string() } else { format!("{name}_{}", index + 1) }
+}
+
+/// The declarations `const int thread0 = threadIdx.z;`, as far as there is more than one thread.
+fn thread_declarations(threads: &threads::Threads) -> Vec<String> {
+    let dimension = threads.per_dimension.len();
+    (threads.per_dimension.iter().enumerate())
+        .map(|(d, &count)| {
+            let value =
+                if count == 1 { "0".to_string() } else { format!("(int)threadIdx.{}", ["x", "y", "z"][dimension - 1 - d]) };
+            format!("const int thread{d} = {value};")
+        })
+        .collect()
+}
+
+/// Without blanks at the ends of lines.
+fn tidy(text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+}

@@ -1,0 +1,715 @@
+//! Kernels that stage sub-tiles in shared memory.
+//!
+//! ```text
+//! for sub_tile:                       tw_tile
+//!     load the cells that enter the window; barrier
+//!     for row:                        tw_rows
+//!         each thread: its points of the row, some neighbours at once  (tw_update_FIELD)
+//!         barrier
+//!     move the cells that stay to the front of the window; barrier
+//! ```
+
+use super::super::expression::ExpressionPrinter;
+use super::super::names::Names;
+use super::super::plain_loops::constants;
+use super::local::{LocalKernel, LocalRow};
+use super::threads::{Threads, points_at_once};
+use super::window::{CellBox, Plane, Window, first_planes};
+use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
+use crate::PlanError;
+use crate::int_expr::{IntExpr, int, var};
+use crate::plan::{Kernel, KernelPlan};
+use polyhedral::program::{Access, ElementType, ExprKind, FieldRole, Program};
+use serde::Serialize;
+
+/// Everything that was decided about the tiles of a kernel.
+pub(super) struct Staging {
+    local: LocalKernel,
+    window: Window,
+    pub(super) threads: Threads,
+    pub(super) shared_bytes: i64,
+    /// Per field: position of its planes in shared memory, in bytes.
+    offsets: Vec<i64>,
+    /// Variables of the kernel that the tile functions need.
+    pub(super) placed_by: Vec<&'static str>,
+    /// Whether the loop over rows of a full tile is unrolled.
+    unrolled: bool,
+}
+
+/// Operations per thread up to which all rows of a full tile are unrolled: their bounds become constants, and the
+/// code still fits in the instruction cache.
+const MOST_UNROLLED_OPERATIONS: i64 = 3000;
+
+/// Arrays in shared memory begin at multiples of this.
+const ALIGNMENT: i64 = 16;
+
+impl Staging {
+    pub(super) fn new(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Self, PlanError> {
+        let program = &plan.program;
+        let local = LocalKernel::new(plan, kernel)?;
+        let mut window = Window::new(program, &local);
+        let planes = first_planes(program);
+        let (mut offsets, mut shared_bytes) = (Vec::new(), 0_i64);
+        for (field, description) in program.fields.iter().enumerate() {
+            offsets.push(shared_bytes);
+            let cells = window.cells().saturating_mul((planes[field + 1] - planes[field]) as i64);
+            let bytes = cells.saturating_mul(description.element.bytes() as i64);
+            shared_bytes = shared_bytes.saturating_add(bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        }
+        if shared_bytes > limits.shared_bytes_per_block {
+            return Err(PlanError::Limit {
+                what: format!("a tile of `{}` with {}", program.name, plan.tile),
+                needed: shared_bytes,
+                limit: limits.shared_bytes_per_block,
+                unit: format!("bytes of shared memory per thread block on {}", limits.device),
+                hint: format!(
+                    "reduce {}; the window has {} cells for each of {} stored levels and coefficients",
+                    plan.tile.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "),
+                    window.extent.iter().map(i64::to_string).collect::<Vec<_>>().join(" x "),
+                    planes[planes.len() - 1],
+                ),
+            });
+        }
+        window.find_live_cells(program, &local);
+
+        let widths = |d: usize| {
+            local.rows.iter().flat_map(move |row| row.boxes.iter().map(move |bounds| bounds[d].1 - bounds[d].0 + 1))
+        };
+        let dimension = program.dimension();
+        let widest: Vec<i64> = (0..dimension).map(|d| widths(d).max().unwrap_or(1)).collect();
+        let threads = Threads::new(&widest, widths(0).min().unwrap_or(1), limits.threads_per_block);
+        let operations: i64 = (local.rows.iter())
+            .map(|row| {
+                let statement = &program.statements[row.statement];
+                let locals = statement.locals.iter().map(|local| &local.value);
+                let mut size = 0;
+                for value in locals.chain([&statement.value]) {
+                    value.walk(|expr| size += i64::from(!matches!(expr.kind, ExprKind::Literal(_))));
+                }
+                let points: i64 = (row.boxes.iter())
+                    .map(|bounds| (bounds[0].1 - bounds[0].0) / threads.per_dimension[0] + 1)
+                    .sum();
+                points * size
+            })
+            .sum();
+        let moving = kernel.blocks.iter().map(|block| block.variable);
+        let moving: Vec<&'static str> = moving.chain(kernel.bindings.iter().map(|binding| binding.name)).collect();
+        let uses = |name: &str| {
+            let loops = kernel.sub_tiles.iter().flat_map(|l| [&l.low, &l.high]);
+            let mut all = local.corner.iter().chain([&local.first_step]).chain(&kernel.full_when).chain(loops);
+            all.any(|expr| expr.mentions(name))
+        };
+        Ok(Staging {
+            placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
+            unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
+            local,
+            window,
+            threads,
+            shared_bytes,
+            offsets,
+        })
+    }
+
+    /// The text of the tile functions.
+    pub(super) fn text(&self, plan: &KernelPlan, names: &Names, kernel: &Kernel, index: usize) -> ShapeText {
+        let printer = Printer { staging: self, program: &plan.program, names, kernel, index };
+        printer.shape()
+    }
+}
+
+/// The device functions for tiles of one shape.
+#[derive(Serialize)]
+pub(super) struct ShapeText {
+    comment: Vec<String>,
+    updates: Vec<UpdateText>,
+    rows_function: String,
+    tile_function: String,
+    placed_by: Vec<&'static str>,
+    thread_declarations: Vec<String>,
+    constants: Vec<String>,
+    first_step: String,
+    corners: Vec<BindingText>,
+    row_variable: &'static str,
+    first_group: i64,
+    last_group: i64,
+    unroll_full: i64,
+    unroll_partial: i64,
+    rows: Vec<RowText>,
+    arrays: Vec<String>,
+    sub_tiles: Vec<SubTileText>,
+    full_when: String,
+    window: String,
+    slots: Vec<String>,
+    slides: bool,
+    /// First cell of the innermost dimension that is loaded.
+    entering: Option<String>,
+    exact_when: String,
+    exact_loads: Vec<NestText>,
+    all_loads: Vec<NestText>,
+    moves: Option<MoveText>,
+}
+
+#[derive(Serialize)]
+struct SubTileText {
+    variable: &'static str,
+    low: String,
+    high: String,
+}
+
+/// One statement at neighbouring points.
+#[derive(Serialize)]
+struct UpdateText {
+    function: String,
+    comment: String,
+    arguments: Vec<String>,
+    arrays: Vec<String>,
+    element: &'static str,
+    /// Cells between neighbours.
+    pitch: i64,
+    locals: Vec<String>,
+    value: String,
+    target: String,
+    memory: String,
+    /// Distance in memory between neighbours, where there may be several.
+    stride: Option<&'static str>,
+}
+
+/// One row of a group.
+#[derive(Serialize)]
+struct RowText {
+    comment: String,
+    step: String,
+    first: String,
+    last: String,
+    clip_first: String,
+    clip_last: String,
+    /// Local bounds of dimensions 1 and 2.
+    lows: Vec<String>,
+    /// Whether a later row of the sweep computes the same cells.
+    covered_when: String,
+    covered_first: String,
+    covered_last: String,
+    /// Where covering depends on the thread's own point.
+    covered_here: Option<String>,
+    planes: Vec<String>,
+    open: Vec<String>,
+    close: Vec<String>,
+    inside: String,
+    column: Option<String>,
+    place: String,
+    one_dimension: bool,
+    single_thread: bool,
+    parts: i64,
+    update: String,
+    /// Arguments before the cell.
+    passed: String,
+    /// Numbers of points at once, descending.
+    points: Vec<PointsText>,
+    first_cell: i64,
+    pitch: i64,
+}
+
+#[derive(Serialize)]
+struct PointsText {
+    count: i64,
+    many: bool,
+}
+
+/// A nest of loops around one statement.
+#[derive(Serialize)]
+struct NestText {
+    comment: String,
+    lines: Vec<String>,
+}
+
+/// How kept cells move to the front.
+#[derive(Serialize)]
+struct MoveText {
+    kept: i64,
+    size: i64,
+    extent: i64,
+    thread: String,
+    threads: i64,
+    arrays: Vec<MovedArray>,
+    /// Whether more cells stay than leave, so that several passes are needed.
+    passes: bool,
+}
+
+#[derive(Serialize)]
+struct MovedArray {
+    name: String,
+    lines: i64,
+    cells: i64,
+}
+
+/// `name + shift`, without a sum of zero.
+pub(super) fn shifted(name: &str, shift: i64) -> String {
+    match shift {
+        0 => name.to_string(),
+        1.. => format!("{name} + {shift}"),
+        _ => format!("{name} - {}", -shift),
+    }
+}
+
+struct Printer<'a> {
+    staging: &'a Staging,
+    program: &'a Program,
+    names: &'a Names,
+    kernel: &'a Kernel,
+    index: usize,
+}
+
+impl Printer<'_> {
+    fn dimension(&self) -> usize {
+        self.program.dimension()
+    }
+
+    /// Number of stored levels; 1 for a coefficient.
+    fn slots(&self, field: usize) -> i64 {
+        match self.program.fields[field].role {
+            FieldRole::State { slots, .. } => slots as i64,
+            FieldRole::Coefficient => 1,
+        }
+    }
+
+    /// Name of a field's planes in shared memory.
+    fn array(&self, field: usize) -> String {
+        format!("tw_{}", self.names.fields[field])
+    }
+
+    fn array_declaration(&self, field: usize) -> String {
+        format!(
+            "TW_SHARED({}, {}, {}, {});",
+            self.program.fields[field].element.c_name(),
+            self.array(field),
+            self.slots(field) * self.staging.window.cells(),
+            self.staging.offsets[field]
+        )
+    }
+
+    /// Cells between neighbours in dimension `d`.
+    fn cell_stride(&self, d: usize) -> i64 {
+        self.staging.window.extent[d + 1..].iter().product()
+    }
+
+    fn shape(&self) -> ShapeText {
+        let Staging { local, window, threads, .. } = self.staging;
+        let dimension = self.dimension();
+        let innermost = dimension - 1;
+        let (first_group, last_group) = local.groups;
+        let parameters: Vec<String> = (0..self.program.statements.len())
+            .flat_map(|k| constants(self.names, &self.program.statements[k], ""))
+            .fold(Vec::new(), |mut all, text| {
+                if !all.contains(&text) {
+                    all.push(text);
+                }
+                all
+            });
+        let corners = local.corner.iter().enumerate().map(|(d, corner)| BindingText {
+            name: ["corner0", "corner1", "corner2"][d],
+            value: corner.to_c(),
+            comment: String::new(),
+        });
+        let slots: Vec<i64> = (0..self.program.fields.len()).map(|field| self.slots(field)).collect();
+        let period = slots.iter().fold(1, |all, &slots| all / gcd(all, slots) * slots);
+        let entering = window.slide.and(self.kernel.sub_tiles.last()).map(|sub_tile| {
+            format!("{} == {} ? 0 : {}", sub_tile.variable, sub_tile.low.to_c(), window.kept())
+        });
+        ShapeText {
+            comment: self.describe(),
+            updates: local.rows.iter().map(|row| self.update(row)).collect(),
+            rows_function: suffixed("tw_rows", self.index),
+            tile_function: suffixed("tw_tile", self.index),
+            placed_by: self.staging.placed_by.clone(),
+            thread_declarations: thread_declarations(threads),
+            constants: parameters,
+            first_step: local.first_step.to_c(),
+            corners: corners.collect(),
+            row_variable: self.kernel.rows.variable,
+            first_group,
+            last_group,
+            unroll_full: if self.staging.unrolled { last_group - first_group + 1 } else { period },
+            unroll_partial: 1,
+            rows: local.rows.iter().map(|row| self.row(row)).collect(),
+            arrays: (0..self.program.fields.len()).map(|field| self.array_declaration(field)).collect(),
+            sub_tiles: (self.kernel.sub_tiles.iter())
+                .map(|l| SubTileText { variable: l.variable, low: l.low.to_c(), high: l.high.to_c() })
+                .collect(),
+            full_when: (self.kernel.full_when.iter())
+                .map(|condition| format!("{} >= 0", condition.to_c()))
+                .collect::<Vec<_>>()
+                .join("\n            && "),
+            window: (0..dimension)
+                .map(|d| {
+                    let first = shifted(&format!("corner{d}"), window.low[d]);
+                    if d == innermost { first } else { format!("({first}) * stride{d}") }
+                })
+                .collect::<Vec<_>>()
+                .join(" + "),
+            slots: window.planes.iter().filter_map(|plane| self.slot(plane)).collect(),
+            slides: window.slide.is_some(),
+            entering,
+            exact_when: self.exact_when(),
+            exact_loads: window.planes.iter().flat_map(|plane| self.loads(plane, true)).collect(),
+            all_loads: window.planes.iter().flat_map(|plane| self.loads(plane, false)).collect(),
+            moves: self.moves(),
+        }
+    }
+
+    fn describe(&self) -> Vec<String> {
+        let Staging { window, threads, shared_bytes, .. } = self.staging;
+        let by = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");
+        let corner: Vec<String> = (0..self.dimension()).map(|d| shifted(&format!("corner{d}"), window.low[d])).collect();
+        let mut lines = vec![
+            format!("The window of a tile in shared memory: {} cells per stored level,", by(&window.extent)),
+            format!("{shared_bytes} bytes in all; its first cell is the point ({}).", corner.join(", ")),
+            format!("A block has {} threads.", by(&threads.per_dimension)),
+        ];
+        if let Some(size) = window.slide {
+            lines.push(format!(
+                "From one sub-tile to the next the window slides by {size} points along dimension {}.",
+                self.dimension() - 1
+            ));
+        }
+        lines
+    }
+
+    /// The position of a plane's slot in memory; `None` where there is only one.
+    fn slot(&self, plane: &Plane) -> Option<String> {
+        let slots = self.slots(plane.field);
+        (slots > 1).then(|| {
+            format!(
+                "const tw_int {} = tw_modulo({}, {slots}) * level_stride;",
+                self.slot_name(plane),
+                shifted("first_step", plane.number)
+            )
+        })
+    }
+
+    fn slot_name(&self, plane: &Plane) -> String {
+        format!("tw_{}_slot{}", self.names.fields[plane.field], plane.number)
+    }
+
+    /// When the window holds no fixed boundary points in the dimensions that are walked inside a block: there, all
+    /// cells that a row writes are written.
+    fn exact_when(&self) -> String {
+        let Staging { window, .. } = self.staging;
+        let statements = &self.program.statements;
+        let mut conditions = vec!["full".to_string()];
+        if window.slide.is_some() {
+            conditions.push("entering > 0".to_string());
+        }
+        for d in 1..self.dimension() {
+            let margin_low = statements.iter().map(|statement| statement.margin_low[d]).max().unwrap_or(0);
+            let margin_high = statements.iter().map(|statement| statement.margin_high[d]).max().unwrap_or(0);
+            let sliding = window.slide.is_some() && d + 1 == self.dimension();
+            let first = window.low[d] + if sliding { window.kept() } else { 0 };
+            let end = window.low[d] + window.extent[d];
+            conditions.push(format!("corner{d} >= {}", margin_low - first));
+            conditions.push(format!("corner{d} <= n{d} - {}", end + margin_high));
+        }
+        conditions.join(" && ")
+    }
+
+    /// The loads of one plane, exactly the cells that are live in, or all that are read and lie on the grid.
+    fn loads(&self, plane: &Plane, exact: bool) -> Vec<NestText> {
+        let boxes = if exact { &plane.live_in } else { &plane.read };
+        boxes.iter().map(|cells| self.load(plane, cells, exact)).collect()
+    }
+
+    fn load(&self, plane: &Plane, cells: &CellBox, exact: bool) -> NestText {
+        let Staging { window, threads, .. } = self.staging;
+        let dimension = self.dimension();
+        let mut lines = Vec::new();
+        let mut indent = 0;
+        let push = |lines: &mut Vec<String>, text: String, indent: usize| {
+            lines.push(format!("{}{text}", "    ".repeat(indent)));
+        };
+        let mut braces = 0;
+        for d in 0..dimension {
+            let sliding = d + 1 == dimension && window.slide.is_some();
+            let count = threads.per_dimension[d];
+            let (low, high) = match (sliding, cells.get(d)) {
+                (true, _) if exact => (window.kept().to_string(), window.extent[d] - 1),
+                (false, Some(&(low, high))) => (low.to_string(), high),
+                _ => ("entering".to_string(), window.extent[d] - 1),
+            };
+            let start = if low == "0" { format!("thread{d}") } else { format!("{low} + thread{d}") };
+            if exact && sliding && window.slide == Some(count) {
+                push(&mut lines, "{".to_string(), indent);
+                push(&mut lines, format!("const int w{d} = {start};"), indent + 1);
+            } else {
+                push(&mut lines, format!("for (int w{d} = {start}; w{d} <= {high}; w{d} += {count}) {{"), indent);
+            }
+            indent += 1;
+            braces += 1;
+            if !exact {
+                push(&mut lines, format!("const tw_int p{d} = corner{d} + w{d}{};", signed(window.low[d])), indent);
+                push(&mut lines, format!("if (p{d} < 0 || p{d} >= n{d}) continue;"), indent);
+            }
+        }
+        let (mut cell, mut place) = (Vec::new(), Vec::new());
+        for d in 0..dimension {
+            let stride = self.cell_stride(d);
+            cell.push(if d + 1 == dimension { format!("w{d}") } else { format!("w{d} * {stride}") });
+            place.push(if d + 1 == dimension { format!("w{d}") } else { format!("w{d} * stride{d}") });
+        }
+        let first_cell = plane.number * window.cells();
+        let slot = if self.slots(plane.field) > 1 { format!("{} + ", self.slot_name(plane)) } else { String::new() };
+        push(
+            &mut lines,
+            format!(
+                "{}[{}{}] = {}[{slot}window + {}];",
+                self.array(plane.field),
+                if first_cell > 0 { format!("{first_cell} + ") } else { String::new() },
+                cell.join(" + "),
+                self.names.fields[plane.field],
+                place.join(" + ")
+            ),
+            indent,
+        );
+        for level in (0..braces).rev() {
+            push(&mut lines, "}".to_string(), level);
+        }
+        let field = &self.program.fields[plane.field];
+        let level = match field.role {
+            FieldRole::Coefficient => field.name.clone(),
+            FieldRole::State { .. } => format!("{}, plane {}", field.name, plane.number),
+        };
+        NestText { comment: level, lines }
+    }
+
+    fn moves(&self) -> Option<MoveText> {
+        let Staging { window, threads, .. } = self.staging;
+        let size = window.slide?;
+        let kept = window.kept();
+        if kept == 0 {
+            return None;
+        }
+        let extent = window.extent[self.dimension() - 1];
+        let mut thread = "thread0".to_string();
+        for d in 1..self.dimension() {
+            thread = format!("({thread}) * {} + thread{d}", threads.per_dimension[d]).replacen("(thread0)", "thread0", 1);
+        }
+        let arrays = (0..self.program.fields.len()).map(|field| {
+            let lines = self.slots(field) * window.cells() / extent;
+            MovedArray { name: self.array(field), lines, cells: lines * kept.min(size) }
+        });
+        let passes = kept > size;
+        Some(MoveText { kept, size, extent, thread, threads: threads.count(), arrays: arrays.collect(), passes })
+    }
+
+    /// The name of the variable with the position of a plane in a field's array; `None` where there is one plane.
+    fn plane_name(&self, access: &Access) -> Option<String> {
+        (self.slots(access.field.0) > 1).then(|| self.names.plane(self.program, access))
+    }
+
+    fn planes(&self, row: &LocalRow) -> Vec<(String, i64, i64)> {
+        let statement = &self.program.statements[row.statement];
+        let write = Access { field: statement.target, time: 1, offset: vec![0; self.dimension()] };
+        let mut planes = Vec::new();
+        for access in statement.reads.iter().chain([&write]) {
+            if let FieldRole::State { levels, slots: slots @ 2.. } = self.program.field(access.field).role {
+                let shift = (row.step + access.time + levels as i64 - 1).rem_euclid(slots as i64);
+                let plane = (self.names.plane(self.program, access), shift, slots as i64);
+                if !planes.contains(&plane) {
+                    planes.push(plane);
+                }
+            }
+        }
+        planes.sort();
+        planes
+    }
+
+    fn update(&self, row: &LocalRow) -> UpdateText {
+        let program = self.program;
+        let statement = &program.statements[row.statement];
+        let dimension = self.dimension();
+        let cell = |access: &Access| {
+            let offset: i64 = access.offset.iter().enumerate().map(|(d, &x)| x * self.cell_stride(d)).sum();
+            let plane = self.plane_name(access).map_or(String::new(), |plane| format!("{plane} + "));
+            format!("{}[{plane}{}]", self.array(access.field.0), shifted("x", offset))
+        };
+        let printer = ExpressionPrinter { program, names: self.names, statement: row.statement, copy: None, read: &cell };
+        let target = statement.target.0;
+        let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
+        let mut arguments = vec![format!("TW_GLOBAL({}) {}", program.fields[target].element.c_name(), self.names.fields[target])];
+        if dimension > 1 {
+            arguments.push("tw_int stride0".to_string());
+        }
+        arguments.extend(self.constant_arguments(row.statement).iter().map(|(kind, name)| format!("{kind} {name}")));
+        arguments.extend(self.planes(row).iter().map(|(plane, ..)| format!("int {plane}")));
+        let mut fields: Vec<usize> = statement.reads.iter().map(|read| read.field.0).chain([target]).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        let name = &program.fields[target].name;
+        UpdateText {
+            function: self.update_name(row.statement),
+            comment: format!("{name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
+            arguments,
+            arrays: fields.into_iter().map(|field| self.array_declaration(field)).collect(),
+            element: program.fields[target].element.c_name(),
+            pitch: self.staging.window.pitch(),
+            locals: printer.locals(),
+            value: printer.value(),
+            target: cell(&write),
+            memory: self.names.fields[target].clone(),
+            stride: (dimension > 1).then_some("stride0"),
+        }
+    }
+
+    fn update_name(&self, statement: usize) -> String {
+        let target = self.program.statements[statement].target;
+        suffixed(&format!("tw_update_{}", self.names.fields[target.0]), self.index)
+    }
+
+    /// The constants that a statement uses, by type and name.
+    fn constant_arguments(&self, statement: usize) -> Vec<(&'static str, String)> {
+        let statement = &self.program.statements[statement];
+        let mut all = Vec::new();
+        for (element, kind) in [(ElementType::F32, "float"), (ElementType::F64, "double")] {
+            for id in super::super::expression::parameters_used_as(statement, element) {
+                let id = polyhedral::program::ParameterId(id);
+                let name = match element {
+                    ElementType::F32 => self.names.parameter_f32(id),
+                    ElementType::F64 => self.names.parameters[id.0].clone(),
+                };
+                all.push((kind, name));
+            }
+        }
+        all
+    }
+
+    fn row(&self, row: &LocalRow) -> RowText {
+        let Staging { local, window, threads, .. } = self.staging;
+        let program = self.program;
+        let statement = &program.statements[row.statement];
+        let dimension = self.dimension();
+        let variable = self.kernel.rows.variable;
+        let target = statement.target.0;
+        let slots = self.slots(target);
+        let later = var(variable) + slots;
+        let at_later = |expr: &IntExpr| expr.substitute(variable, &later).to_c();
+
+        // Dimensions 1 and 2: point `low_d + i_d` belongs to thread `i_d`.
+        let (mut open, mut lows, mut inside) = (Vec::new(), Vec::new(), vec!["true".to_string()]);
+        let (mut column, mut place) = (Vec::new(), Vec::new());
+        let mut covered_here = Vec::new();
+        if slots > 1 || matches!(program.fields[target].role, FieldRole::State { .. }) {
+            let level = shifted("step", self.level_shift(target));
+            if slots > 1 {
+                place.push(format!("tw_modulo({level}, {slots}) * level_stride"));
+            }
+        }
+        if dimension > 1 {
+            place.push("corner0 * stride0".to_string());
+        }
+        for d in 1..dimension {
+            let (low, high) = &row.ranges[d];
+            let width = row.boxes.iter().map(|bounds| bounds[d].1 - bounds[d].0 + 1).max().unwrap_or(1);
+            let constant = row.boxes.iter().all(|bounds| bounds[d].1 - bounds[d].0 + 1 == width);
+            let count = threads.per_dimension[d];
+            lows.push(format!("const int low{d} = {};", low.to_c()));
+            open.push(match count.cmp(&width) {
+                std::cmp::Ordering::Equal if constant => format!("{{ const int i{d} = thread{d};"),
+                _ => {
+                    let width = if constant { width.to_string() } else { format!("{} - low{d} + 1", high.to_c()) };
+                    format!("for (int i{d} = thread{d}; i{d} < {width}; i{d} += {count}) {{")
+                }
+            });
+            let (below, above) = (statement.margin_low[d], statement.margin_high[d]);
+            let point = format!("corner{d} + low{d} + i{d}");
+            inside.push(format!("{point} >= {below} && {point} < n{d} - {above}"));
+            let first = shifted(&format!("low{d} + i{d}"), -window.low[d]);
+            let stride = self.cell_stride(d);
+            column.push(if stride == 1 { first } else { format!("({first}) * {stride}") });
+            place.push(if d + 1 == dimension { point.clone() } else { format!("({point}) * stride{d}") });
+            let sliding = window.slide.is_some() && d + 1 == dimension;
+            if !sliding {
+                let point = format!("low{d} + i{d}");
+                covered_here.push(format!("{point} >= {} && {point} <= {}", at_later(low), at_later(high)));
+            }
+        }
+        if dimension == 1 {
+            place.push("corner0".to_string());
+        }
+        inside.remove(0);
+        let share = (row.boxes.iter())
+            .map(|bounds| (bounds[0].1 - bounds[0].0 + 1) / threads.per_dimension[0])
+            .max()
+            .unwrap_or(1);
+        let most = points_at_once(program, row.statement, share);
+        let mut points = vec![PointsText { count: most, many: true }];
+        let mut count = most / 2;
+        while count >= 1 {
+            points.push(PointsText { count, many: false });
+            count /= 2;
+        }
+        let mut passed = vec![self.names.fields[target].clone()];
+        if dimension > 1 {
+            passed.push("stride0".to_string());
+        }
+        passed.extend(self.constant_arguments(row.statement).into_iter().map(|(_, name)| name));
+        passed.extend(self.planes(row).into_iter().map(|(plane, ..)| plane));
+        let name = &program.fields[target].name;
+        let many = local.rows.len() > 1;
+        let (last_group, cells) = (local.groups.1, window.cells());
+        RowText {
+            comment: if many {
+                format!("row {}*{variable} + {} of the tile: {name}", local.rows.len(), row.statement)
+            } else {
+                format!("row {variable} of the tile: {name}")
+            },
+            step: format!("first_step + {}", shifted(variable, row.step)),
+            first: row.ranges[0].0.to_c(),
+            last: row.ranges[0].1.to_c(),
+            clip_first: (int(statement.margin_low[0]) - var("corner0")).to_c(),
+            clip_last: (var("n0") - (statement.margin_high[0] + 1) - var("corner0")).to_c(),
+            lows,
+            covered_when: format!("{variable} + {slots} <= {last_group} && (full || step + {slots} < steps)"),
+            covered_first: at_later(&row.ranges[0].0),
+            covered_last: at_later(&row.ranges[0].1),
+            covered_here: (!covered_here.is_empty()).then(|| covered_here.join(" && ")),
+            planes: (self.planes(row).into_iter())
+                .map(|(plane, shift, slots)| {
+                    let level = shifted(variable, shift);
+                    format!("const int {plane} = (int)((unsigned int)({level}) % {slots}u) * {cells};")
+                })
+                .collect(),
+            close: vec!["}".to_string(); open.len()],
+            open,
+            inside: inside.join(" && "),
+            column: (!column.is_empty()).then(|| column.join(" + ")),
+            place: place.join(" + "),
+            one_dimension: dimension == 1,
+            single_thread: threads.per_dimension[0] == 1,
+            parts: threads.per_dimension[0],
+            update: self.update_name(row.statement),
+            passed: passed.join(", "),
+            points,
+            first_cell: -window.low[0],
+            pitch: window.pitch(),
+        }
+    }
+
+    /// What is added to the time step for the slot of the level that is computed.
+    fn level_shift(&self, field: usize) -> i64 {
+        match self.program.fields[field].role {
+            FieldRole::State { levels, .. } => levels as i64,
+            FieldRole::Coefficient => 0,
+        }
+    }
+}
+
+/// ` + 3`, ` - 3`, or nothing.
+fn signed(value: i64) -> String {
+    match value {
+        0 => String::new(),
+        1.. => format!(" + {value}"),
+        _ => format!(" - {}", -value),
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

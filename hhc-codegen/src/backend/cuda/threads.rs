@@ -1,0 +1,93 @@
+//! Which thread computes which points of a row.
+//!
+//! | dimensions | `threadIdx.x`  | `threadIdx.y`  | `threadIdx.z`  |
+//! |------------|----------------|----------------|----------------|
+//! | 1          | dimension 0    |                |                |
+//! | 2          | dimension 1    | parts of dim 0 |                |
+//! | 3          | dimension 2    | dimension 1    | parts of dim 0 |
+//!
+//! Threads of a warp walk the innermost dimension: neighbours touch neighbouring words, in memory (coalesced) and
+//! in shared memory (no bank conflicts). In two and three dimensions a thread computes a column of points along
+//! dimension 0, several of them at once, whose common operands it reads only once.
+
+use polyhedral::program::Program;
+use std::collections::BTreeSet;
+
+/// Threads of a block where the tile has work for them: enough for the latencies of one block to be hidden by the
+/// others that fit on a multiprocessor, few enough for every thread to have a column of points.
+const PREFERRED_THREADS: i64 = 256;
+
+/// Operands that a thread may hold at once; more would leave registers for one block per multiprocessor only.
+const MOST_OPERANDS: usize = 96;
+
+/// The threads of a block, by dimension of the grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Threads {
+    /// Threads along each dimension, slowest first.
+    pub per_dimension: Vec<i64>,
+}
+
+impl Threads {
+    /// The rule. `widths` are the numbers of points of the widest row along each dimension, `narrowest` that of the
+    /// narrowest row along dimension 0.
+    ///
+    /// The innermost dimension gets as many threads as it has points, up to `limit`, in equal passes where it has
+    /// more; what remains of 256 threads goes to the middle dimension and then to dimension 0, there so that each
+    /// thread has at least two points of the narrowest row.
+    pub fn new(widths: &[i64], narrowest: i64, limit: i64) -> Self {
+        let preferred = PREFERRED_THREADS.min(limit);
+        let in_equal_passes = |count: i64, most: i64| {
+            let passes = (count + most - 1) / most.max(1);
+            (count + passes - 1) / passes.max(1)
+        };
+        let mut per_dimension = vec![1; widths.len()];
+        let mut free = preferred;
+        for d in (0..widths.len()).rev() {
+            let innermost = d + 1 == widths.len();
+            per_dimension[d] = if d > 0 || innermost {
+                in_equal_passes(widths[d].max(1), free.max(1))
+            } else {
+                (narrowest / 2).clamp(1, free.max(1))
+            };
+            if innermost && per_dimension[d] > 32 {
+                // Whole warps, so that a warp stays on one line.
+                per_dimension[d] = ((per_dimension[d] + 31) / 32 * 32).min(limit);
+            }
+            free /= per_dimension[d].max(1);
+        }
+        Threads { per_dimension }
+    }
+
+    /// Threads of a block.
+    pub fn count(&self) -> i64 {
+        self.per_dimension.iter().product()
+    }
+
+    /// As CUDA counts them: `x`, `y`, `z`.
+    pub fn block(&self) -> [u32; 3] {
+        let mut block = [1; 3];
+        for (axis, &threads) in self.per_dimension.iter().rev().enumerate() {
+            block[axis] = threads as u32;
+        }
+        block
+    }
+}
+
+/// How many neighbours along dimension 0 a thread computes at once: a power of two, at most 8 and at most a
+/// thread's share of the widest row, such that the operands of all of them fit in registers. One where dimension 0
+/// is innermost, because its points belong to different threads.
+pub fn points_at_once(program: &Program, statement: usize, share: i64) -> i64 {
+    if program.dimension() == 1 {
+        return 1;
+    }
+    let reads = &program.statements[statement].reads;
+    let operands = |points: i64| {
+        let cells: BTreeSet<_> = (0..points)
+            .flat_map(|point| {
+                reads.iter().map(move |read| (read.field, read.time, read.offset[0] + point, &read.offset[1..]))
+            })
+            .collect();
+        cells.len()
+    };
+    [8, 4, 2].into_iter().find(|&points| points <= share && operands(points) <= MOST_OPERANDS).unwrap_or(1)
+}

@@ -1,0 +1,220 @@
+//! The window: the part of the grid that a sub-tile keeps in shared memory, and what has to be loaded into it.
+//!
+//! Shared memory is used as a cache that the kernel manages by itself. It holds one plane of cells per field and
+//! stored time level ("slot"), all planes with the extents of the same window. Within a sweep of the innermost
+//! sub-tile loop the window slides along the innermost dimension; cells that stay in it are kept.
+//!
+//! A cell that enters the window has not been touched by this block in this sweep, so that memory holds its
+//! current value. It has to be loaded if some row reads it before a row writes it ("live in"). A value that a row
+//! writes goes to memory at once, unless a later row of the sweep writes the same cell again ("live out").
+
+use super::local::LocalKernel;
+use polyhedral::program::{FieldRole, Program};
+use std::collections::BTreeSet;
+
+/// A box of cells in window coordinates, both ends inclusive; one interval per dimension but the one in which the
+/// window slides.
+pub type CellBox = Vec<(i64, i64)>;
+
+/// Window and planes of a kernel.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Per dimension: local coordinate of the first cell.
+    pub low: Vec<i64>,
+    /// Per dimension: number of cells.
+    pub extent: Vec<i64>,
+    /// How many cells of the innermost dimension leave the window from one sub-tile to the next; `None` where the
+    /// window does not slide.
+    pub slide: Option<i64>,
+    /// One plane per field and stored level, in order of field and plane.
+    pub planes: Vec<Plane>,
+}
+
+/// The cells of one stored level of a field.
+#[derive(Debug, Clone)]
+pub struct Plane {
+    /// Index of the field.
+    pub field: usize,
+    /// Plane `q` of a state field holds the slot `(first step + q) mod slots`.
+    pub number: i64,
+    /// Cells that some row reads.
+    pub read: Vec<CellBox>,
+    /// Cells that some row reads before a row writes them, where no row is clipped.
+    pub live_in: Vec<CellBox>,
+}
+
+impl Window {
+    /// The window of a kernel.
+    pub fn new(program: &Program, kernel: &LocalKernel) -> Self {
+        let dimension = program.dimension();
+        let (mut low, mut high) = (vec![i64::MAX; dimension], vec![i64::MIN; dimension]);
+        for row in &kernel.rows {
+            for bounds in &row.boxes {
+                for d in 0..dimension {
+                    let offsets = || program.statements[row.statement].reads.iter().map(|read| read.offset[d]);
+                    low[d] = low[d].min(bounds[d].0 + offsets().min().unwrap_or(0).min(0));
+                    high[d] = high[d].max(bounds[d].1 + offsets().max().unwrap_or(0).max(0));
+                }
+            }
+        }
+        let slide = kernel.advances.last().filter(|(d, _)| d + 1 == dimension).map(|&(_, size)| size);
+        let extent: Vec<i64> = low.iter().zip(&high).map(|(low, high)| high - low + 1).collect();
+        Window { low, extent, slide, planes: Vec::new() }
+    }
+
+    /// Number of cells of one plane.
+    pub fn cells(&self) -> i64 {
+        self.extent.iter().product()
+    }
+
+    /// Number of cells between neighbours in dimension 0 (1 where it is the only one).
+    pub fn pitch(&self) -> i64 {
+        self.extent[1..].iter().product()
+    }
+
+    /// How many cells of the innermost dimension stay in the window from one sub-tile to the next.
+    pub fn kept(&self) -> i64 {
+        self.slide.map_or(0, |size| (self.extent[self.extent.len() - 1] - size).max(0))
+    }
+
+    /// The dimensions in which cells are told apart: all but the one in which the window slides.
+    fn table_dimensions(&self) -> usize {
+        self.extent.len() - usize::from(self.slide.is_some())
+    }
+
+    /// Finds out which cells are live, by executing the tile's rows on a table of cells. Along the dimension in
+    /// which the window slides all cells are alike: there, a row that comes earlier reaches each of them first.
+    pub fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel) {
+        let dimensions = self.table_dimensions();
+        let cells: i64 = self.extent[..dimensions].iter().product();
+        let position = |cell: &[i64]| {
+            cell.iter().zip(&self.extent).fold(0, |at, (x, extent)| at * extent + x) as usize
+        };
+        let first_plane: Vec<usize> = first_planes(program);
+        let count = first_plane.last().copied().unwrap_or(0);
+        let blank = || vec![vec![false; cells as usize]; count];
+        let (mut read, mut written, mut live) = (blank(), blank(), blank());
+        for group in kernel.groups.0..=kernel.groups.1 {
+            for row in &kernel.rows {
+                let statement = &program.statements[row.statement];
+                let bounds = &row.boxes[(group - kernel.groups.0) as usize];
+                let reads: BTreeSet<(usize, &[i64])> = statement
+                    .reads
+                    .iter()
+                    .map(|access| {
+                        let plane = first_plane[access.field.0]
+                            + plane_number(program, access.field.0, row.step + group + access.time) as usize;
+                        (plane, &access.offset[..dimensions])
+                    })
+                    .collect();
+                for (plane, offset) in reads {
+                    let shifted: Vec<_> = (0..dimensions)
+                        .map(|d| (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d]))
+                        .collect();
+                    for_each_cell(&shifted, &mut |cell| {
+                        let at = position(cell);
+                        read[plane][at] = true;
+                        live[plane][at] |= !written[plane][at];
+                    });
+                }
+                let target = statement.target.0;
+                let plane = first_plane[target] + plane_number(program, target, row.step + group + 1) as usize;
+                let own: Vec<_> =
+                    (0..dimensions).map(|d| (bounds[d].0 - self.low[d], bounds[d].1 - self.low[d])).collect();
+                for_each_cell(&own, &mut |cell| written[plane][position(cell)] = true);
+            }
+        }
+        let extent = &self.extent[..dimensions];
+        self.planes = (0..program.fields.len())
+            .flat_map(|field| (first_plane[field]..first_plane[field + 1]).map(move |plane| (field, plane)))
+            .map(|(field, plane)| Plane {
+                field,
+                number: (plane - first_plane[field]) as i64,
+                read: boxes(&read[plane], extent),
+                live_in: boxes(&live[plane], extent),
+            })
+            .collect();
+    }
+}
+
+/// Position of the first plane of every field, and the number of planes at the end.
+pub fn first_planes(program: &Program) -> Vec<usize> {
+    let mut first = vec![0];
+    for field in &program.fields {
+        let planes = match field.role {
+            FieldRole::State { slots, .. } => slots,
+            FieldRole::Coefficient => 1,
+        };
+        first.push(first[first.len() - 1] + planes);
+    }
+    first
+}
+
+/// The plane of a time level, counted from local time 0: the slot that it would have if time began there.
+pub fn plane_number(program: &Program, field: usize, level: i64) -> i64 {
+    program.slot_of_level(polyhedral::program::FieldId(field), level) as i64
+}
+
+fn for_each_cell(bounds: &[(i64, i64)], visit: &mut dyn FnMut(&[i64])) {
+    fn nest(bounds: &[(i64, i64)], cell: &mut Vec<i64>, visit: &mut dyn FnMut(&[i64])) {
+        let Some(&(low, high)) = bounds.get(cell.len()) else { return visit(cell) };
+        for x in low..=high {
+            cell.push(x);
+            nest(bounds, cell, visit);
+            cell.pop();
+        }
+    }
+    nest(bounds, &mut Vec::new(), visit);
+}
+
+/// At most this many boxes are listed where several lines could share one.
+const FEW_BOXES: usize = 4;
+
+/// A few boxes around the marked cells. Along dimension 0 they hold marked lines only; in the other dimensions
+/// they may hold more cells than are marked.
+fn boxes(marked: &[bool], extent: &[i64]) -> Vec<CellBox> {
+    let lines = extent[0];
+    let inner = &extent[1..];
+    let cells: i64 = inner.iter().product();
+    let mut found: Vec<CellBox> = Vec::new();
+    for line in 0..lines {
+        let mut hull: Option<Vec<(i64, i64)>> = None;
+        for at in 0..cells {
+            if !marked[(line * cells + at) as usize] {
+                continue;
+            }
+            let mut rest = at;
+            let mut cell: Vec<i64> = inner.iter().rev().map(|e| {
+                let x = rest % e;
+                rest /= e;
+                x
+            }).collect();
+            cell.reverse();
+            let point: Vec<_> = cell.iter().map(|&x| (x, x)).collect();
+            hull = Some(hull.map_or(point.clone(), |hull| around(&hull, &point)));
+        }
+        let Some(hull) = hull else { continue };
+        match found.last_mut() {
+            Some(last) if last[0].1 == line - 1 && last[1..] == hull[..] => last[0].1 = line,
+            _ => found.push([vec![(line, line)], hull].concat()),
+        }
+    }
+    // Neighbouring boxes grow together, those first that add the fewest cells.
+    while found.len() > FEW_BOXES {
+        let volume = |cells: &CellBox| cells.iter().map(|(low, high)| high - low + 1).product::<i64>();
+        let cost = |at: usize| {
+            let joined = around(&found[at], &found[at + 1]);
+            (found[at][0].1 + 1 == found[at + 1][0].0)
+                .then(|| volume(&joined) - volume(&found[at]) - volume(&found[at + 1]))
+        };
+        let Some((_, at)) = (0..found.len() - 1).filter_map(|at| Some((cost(at)?, at))).min() else { break };
+        let next = found.remove(at + 1);
+        found[at] = around(&found[at], &next);
+    }
+    found
+}
+
+/// The smallest box around two.
+fn around(a: &[(i64, i64)], b: &[(i64, i64)]) -> CellBox {
+    a.iter().zip(b).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1))).collect()
+}

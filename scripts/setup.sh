@@ -1,0 +1,145 @@
+#!/bin/sh
+# Installs what Tilewright's build and tests need besides Rust and a C compiler, where it is missing.
+#
+#   scripts/setup.sh            install what is missing
+#   scripts/setup.sh --check    only say what is missing; exit code 1 if anything is
+#
+# autoconf, automake, libtool, m4, perl and make build isl, the integer set library inside the isl-rs crate.
+# The C++ compiler builds the CUDA emulator. NVRTC, NVIDIA's run-time compiler, is optional and needs
+# python3 with pip; without it the tests that compile CUDA with it are skipped. TW_NVRTC=0 does without.
+set -eu
+
+cd "$(dirname "$0")/.."
+check_only=0
+case "${1:-}" in
+    '') ;;
+    --check) check_only=1 ;;
+    *) echo "usage: scripts/setup.sh [--check]" >&2; exit 2 ;;
+esac
+
+say() { echo "setup: $*"; }
+fail() { echo "setup: $*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Whether `$1 $2...` turns standard input into a program: a compiler may be there without its headers.
+compiles() { "$@" -o "$scratch/program" - >/dev/null 2>&1; }
+c_works() { have "${CC:-cc}" && echo '#include <stdio.h>
+int main(void) { return puts("") < 0; }' | compiles "${CC:-cc}" -x c; }
+cxx_works() { have "${CXX:-c++}" && echo '#include <vector>
+int main() { return (int)std::vector<int>().size(); }' | compiles "${CXX:-c++}" -x c++; }
+
+# What is missing, by the names that missing_packages() knows.
+find_missing() {
+    missing=
+    c_works || missing="$missing cc"
+    cxx_works || missing="$missing c++"
+    have make || missing="$missing make"
+    have autoreconf || missing="$missing autoconf"
+    have aclocal || missing="$missing automake"
+    have libtoolize || have glibtoolize || missing="$missing libtool"
+    have m4 || have gm4 || missing="$missing m4"
+    have perl || missing="$missing perl"
+}
+
+# The first package manager that is there.
+find_manager() {
+    manager=
+    for candidate in apt-get dnf yum pacman zypper apk brew; do
+        if have "$candidate"; then manager=$candidate; return; fi
+    done
+}
+
+# The packages of this manager that hold what is missing.
+missing_packages() {
+    packages=
+    for tool in $missing; do
+        case "$manager:$tool" in
+            apt-get:cc) tool="gcc libc6-dev" ;;
+            apk:cc) tool="gcc musl-dev" ;;
+            pacman:c++) tool=gcc ;;
+            apt-get:c++ | apk:c++) tool=g++ ;;
+            dnf:c++ | yum:c++ | zypper:c++) tool=gcc-c++ ;;
+                *:cc) tool=gcc ;;
+        esac
+        packages="$packages $tool"
+    done
+    packages=$(echo "$packages" | tr -s ' ' | sed 's/^ //; s/ $//')
+}
+
+install_command() {
+    case "$manager" in
+        apt-get) echo "apt-get install -y --no-install-recommends $packages" ;;
+        dnf | yum) echo "$manager install -y $packages" ;;
+        pacman) echo "pacman -S --needed --noconfirm $packages" ;;
+        zypper) echo "zypper --non-interactive install $packages" ;;
+        apk) echo "apk add $packages" ;;
+        brew) echo "brew install $packages" ;;
+    esac
+}
+
+install_packages() {
+    as_root=
+    if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
+        if have sudo && sudo -n true 2>/dev/null; then
+            as_root="sudo -n"
+        else
+            fail "missing:$missing; run 'sudo $(install_command)' (this script needs root or passwordless sudo for that), then again"
+        fi
+    fi
+    say "missing:$missing; running: ${as_root:+sudo }$(install_command)"
+    if [ "$manager" = apt-get ]; then
+        # The lists of packages of a fresh machine may be old or missing.
+        $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >"$scratch/log" 2>&1 ||
+            say "apt-get update failed; going on with the lists that are there"
+    fi
+    # shellcheck disable=SC2046 # the words of the command
+    $as_root env DEBIAN_FRONTEND=noninteractive $(install_command) >"$scratch/log" 2>&1 || {
+        tail -n 20 "$scratch/log" >&2
+        fail "could not install: $packages (the lines above are from $manager)"
+    }
+}
+
+# Rust: the toolchain itself is the user's to install.
+have cargo || fail "missing: cargo; install Rust 1.88 or later from https://rustup.rs"
+release=$(rustc --version | sed 's/^rustc \([0-9]*\)\.\([0-9]*\).*/\1 \2/')
+# shellcheck disable=SC2086 # two numbers
+set -- $release
+[ "$1" -gt 1 ] || [ "$2" -ge 88 ] || fail "Rust $1.$2 is too old: 1.88 or later is needed (rustup update)"
+
+find_missing
+if [ -n "$missing" ]; then
+    find_manager
+    missing_packages
+    if [ "$check_only" = 1 ]; then
+        fail "missing:$missing${manager:+ (packages of $manager: $packages)}"
+    fi
+    [ -n "$manager" ] || fail "missing:$missing; install them (no package manager that this script knows was found)"
+    case "$manager:$missing " in
+        brew:*" cc "* | brew:*" c++ "* | brew:*" make "*) fail "missing:$missing; run 'xcode-select --install', then again" ;;
+    esac
+    install_packages
+    find_missing
+    [ -z "$missing" ] || fail "still missing after the installation:$missing"
+fi
+
+# The formatter and the linter, where rustup can add them.
+for component in rustfmt clippy; do
+    tool=$component
+    [ "$component" = rustfmt ] || tool=cargo-clippy
+    if ! "$tool" --version >/dev/null 2>&1 && [ "$check_only" = 0 ] && have rustup; then
+        say "adding the Rust component $component"
+        rustup component add "$component" >"$scratch/log" 2>&1 || say "could not add $component"
+    fi
+done
+
+# NVRTC is never needed: without it the tests that use it are skipped.
+if [ "$check_only" = 0 ] && [ "${TW_NVRTC:-1}" != 0 ] && [ -x scripts/get-nvrtc.sh ]; then
+    if ! scripts/get-nvrtc.sh >"$scratch/log" 2>&1; then
+        tail -n 3 "$scratch/log"
+        say "no NVRTC: tests that compile CUDA with NVIDIA's compiler will be skipped"
+    fi
+fi
+say "everything that the build needs is there"

@@ -1,0 +1,270 @@
+//! From a program to compiled code, and from compiled code to a comparison with the reference.
+
+use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText};
+use execution::cache::Cache;
+use execution::compare::compare;
+use execution::grid::{ProgramData, ValuesMut, ValuesRef, slots};
+use execution::layout::Layout;
+use execution::native::{NativeLibrary, NativeProgram};
+use execution::{initial, reference};
+use hhc_codegen::backend::GeneratedFile;
+use hhc_codegen::pipeline::{self, Planned};
+use hhc_codegen::strategy::{self, Hexagon, Target};
+use hhc_codegen::{KernelPlan, TileSizes, backend};
+use polyhedral::analysis::{Analysis, analyze};
+use polyhedral::program::{FieldId, Program};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+/// One cache for these tests, apart from the user's.
+static CACHE: LazyLock<Arc<Cache>> =
+    LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("semantics-cache")).unwrap());
+
+/// What stands between the rows of a padded grid: code must neither read nor write it.
+const PADDING: f32 = 12345.0;
+
+/// Random values of the initial levels and coefficients.
+const SEED: u64 = 20140215;
+
+/// Warnings are errors; little optimisation, for speed.
+pub fn strict(optimization: u8) -> CompileOptions {
+    CompileOptions { optimization, native: false, strict: true, ..CompileOptions::default() }
+}
+
+/// A shipped stencil.
+pub fn shipped(name: &str) -> Arc<Program> {
+    Arc::new(polyhedral::shipped::load(name).unwrap_or_else(|| panic!("no stencil {name}")))
+}
+
+/// A program from its text.
+pub fn parsed(name: &str, text: &str) -> Arc<Program> {
+    Arc::new(polyhedral::parse(name, text).unwrap_or_else(|error| panic!("{error:?}\n{text}")))
+}
+
+/// The plan, proved legal.
+pub fn planned(program: &Arc<Program>, strategy: &str, tile: &TileSizes) -> Planned {
+    let strategy = strategy::by_name(strategy).unwrap();
+    pipeline::plan(program, strategy, tile, Target::OpenMp).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The smallest hexagon that is legal for a half height of `steps` time steps, some points wider.
+pub fn hexagonal_tile(program: &Program, steps: i64, wider: i64, classical: &[i64]) -> TileSizes {
+    let analysis = analyze(program).unwrap();
+    hexagonal_tile_of(program, &analysis, steps, wider, classical)
+}
+
+/// [`hexagonal_tile`] of a program that is analysed already.
+pub fn hexagonal_tile_of(
+    program: &Program,
+    analysis: &Analysis,
+    steps: i64,
+    wider: i64,
+    classical: &[i64],
+) -> TileSizes {
+    let half_height = steps * program.statements.len() as i64;
+    let (lower, upper) = (analysis.cone.lower[0], analysis.cone.upper[0]);
+    let hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
+    let tile = TileSizes::new([("st", half_height), ("s0", hexagon.least_flat_top() + wider)]);
+    let names = ["s1", "s2"].into_iter().take(program.dimension() - 1);
+    names.zip(classical).fold(tile, |tile, (name, &size)| tile.with(name, size))
+}
+
+/// The library of a plan: its C file and header.
+pub fn library_text(plan: &KernelPlan) -> Vec<GeneratedFile> {
+    let program = &plan.program.name;
+    let files = backend::openmp::generate(plan).unwrap();
+    let wanted = [format!("{program}.c"), format!("{program}.h")];
+    files.into_iter().filter(|file| wanted.contains(&file.name)).collect()
+}
+
+/// Compiles and loads a library.
+pub fn compiled(program: &Program, files: &[GeneratedFile], options: &CompileOptions) -> NativeProgram {
+    let sources: Vec<SourceText> =
+        files.iter().map(|file| SourceText::new(file.name.clone(), file.text.clone())).collect();
+    let compiler = Compiler::find(Language::C).unwrap();
+    let object = compiler
+        .compile_shared(&sources, options, &CACHE)
+        .unwrap_or_else(|error| panic!("{}: {error}", program.name));
+    let library = NativeLibrary::load(&object.path()).unwrap();
+    library.program(&format!("{}_invoke", program.name)).unwrap()
+}
+
+/// A problem: grid, steps, and the values of the parameters.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    pub size: Vec<i64>,
+    pub steps: i64,
+    pub parameters: Vec<f64>,
+}
+
+impl Problem {
+    /// With the program's own parameters.
+    pub fn new(program: &Program, size: &[i64], steps: i64) -> Self {
+        Problem { size: size.to_vec(), steps, parameters: reference::default_parameters(program) }
+    }
+
+    /// Initial data in a layout; what lies between the points is marked.
+    fn data(&self, program: &Program, layout: Layout) -> ProgramData {
+        let mut data = ProgramData::zeroed_with(program, layout).unwrap();
+        for_each_padding(program, &mut data, |padding| match padding {
+            ValuesMut::F32(values) => values.fill(PADDING),
+            ValuesMut::F64(values) => values.fill(f64::from(PADDING)),
+        });
+        initial::fill_random(program, &mut data, SEED).unwrap();
+        data
+    }
+
+    /// What the program means.
+    pub fn expected(&self, program: &Program) -> ProgramData {
+        let mut data = self.data(program, Layout::dense(program, &self.size).unwrap());
+        reference::run_quietly(program, &self.parameters, &mut data, self.steps).unwrap();
+        data
+    }
+
+    /// Dense, padded, and with strides that are not multiples of anything.
+    pub fn layouts(&self, program: &Program) -> [Layout; 3] {
+        let dense = Layout::dense(program, &self.size).unwrap();
+        let outer = dense.strides().len() - 1;
+        let mut strides = dense.strides()[..outer].to_vec();
+        // Each stride grows with the one inside it.
+        let mut span = self.size[outer] as usize;
+        for (d, stride) in strides.iter_mut().enumerate().rev() {
+            *stride = span + 3;
+            span = *stride * self.size[d] as usize;
+        }
+        let odd = Layout::with_strides(program, &self.size, &strides, span + 7).unwrap();
+        [dense, Layout::padded(program, &self.size).unwrap(), odd]
+    }
+
+    /// Runs compiled code in this layout and compares every stored time level with what is expected.
+    pub fn check(
+        &self,
+        program: &Program,
+        native: &NativeProgram,
+        layout: Layout,
+        expected: &ProgramData,
+    ) -> Result<(), String> {
+        let text = || format!("{}, {} steps, strides {:?}", program.name, self.steps, layout.strides());
+        let mut data = self.data(program, layout.clone());
+        // More threads than cores, so that tiles run in changing orders.
+        native.library().set_threads(3);
+        native.run(program, &self.parameters, &mut data, self.steps).map_err(|error| error.to_string())?;
+        let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap_or(1) as i64;
+        for back in 0..stored {
+            let comparison = compare(program, expected, &data, self.steps - back);
+            if let Some(first) = comparison.first {
+                return Err(format!(
+                    "{}: {} of {} values differ {back} levels before the last, first {first} (size {:?})",
+                    text(),
+                    comparison.mismatches,
+                    comparison.points,
+                    self.size,
+                ));
+            }
+        }
+        let mut touched = false;
+        for_each_padding(program, &mut data, |padding| match padding {
+            ValuesMut::F32(values) => touched |= values.iter().any(|&value| value != PADDING),
+            ValuesMut::F64(values) => touched |= values.iter().any(|&value| value != f64::from(PADDING)),
+        });
+        if touched { Err(format!("{}: padding was overwritten", text())) } else { Ok(()) }
+    }
+}
+
+/// Visits all elements that belong to no point.
+fn for_each_padding(program: &Program, data: &mut ProgramData, mut visit: impl FnMut(ValuesMut<'_>)) {
+    let layout = data.layout().clone();
+    let mut gaps: Vec<Range<usize>> = Vec::new();
+    let mut end = 0;
+    for segment in layout.segments(0..layout.points()) {
+        gaps.push(end..segment.offset);
+        end = segment.offset + segment.length;
+    }
+    gaps.push(end..layout.level_stride());
+    for (number, field) in program.fields.iter().enumerate() {
+        for slot in 0..slots(field.role) {
+            for gap in gaps.iter().filter(|gap| !gap.is_empty()) {
+                match data.slot_mut(FieldId(number), slot) {
+                    ValuesMut::F32(values) => visit(ValuesMut::F32(&mut values[gap.clone()])),
+                    ValuesMut::F64(values) => visit(ValuesMut::F64(&mut values[gap.clone()])),
+                }
+            }
+        }
+    }
+}
+
+/// Fails where the result tells nothing: values that are not finite, or all the same.
+pub fn assert_meaningful(program: &Program, data: &ProgramData, steps: i64) {
+    for number in 0..program.fields.len() {
+        let level = data.level(program, FieldId(number), steps);
+        let values: Vec<f64> = match level {
+            ValuesRef::F32(values) => values.iter().map(|&value| f64::from(value)).collect(),
+            ValuesRef::F64(values) => values.to_vec(),
+        };
+        let name = &program.fields[number].name;
+        assert!(values.iter().all(|value| value.is_finite()), "{name} of {} is not finite", program.name);
+        let different = values.iter().map(|value| value.to_bits()).collect::<std::collections::BTreeSet<_>>();
+        assert!(different.len() * 4 > values.len(), "{name} of {} has few different values", program.name);
+    }
+}
+
+/// Everything that a program goes through: both strategies with small and with default tiles, at odd sizes, for few
+/// and many steps, in three layouts.
+pub fn agrees_with_reference(program: &Arc<Program>) {
+    let dimension = program.dimension();
+    let classical: &[i64] = [&[][..], &[9], &[5, 8]][dimension - 1];
+    // Two time steps at once, or one where that makes many rows already.
+    let steps = if program.statements.len() > 4 { 1 } else { 2 };
+    let small = hexagonal_tile(program, steps, 1, classical);
+    let small_blocks = TileSizes::new(["s0", "s1", "s2"].into_iter().zip([7, 10, 13]).take(dimension));
+    let variants: Vec<(Planned, NativeProgram)> = [
+        ("hhc", small.clone(), 1),
+        ("hhc", TileSizes::default(), 2),
+        ("naive", small_blocks, 1),
+        ("naive", TileSizes::default(), 1),
+    ]
+    .into_iter()
+    .map(|(strategy, tile, optimization)| {
+        let planned = planned(program, strategy, &tile);
+        let native = compiled(program, &library_text(&planned.plan), &strict(optimization));
+        (planned, native)
+    })
+    .collect();
+
+    let sizes: &[&[i64]] = match dimension {
+        1 => &[&[1], &[5], &[61], &[1013]],
+        2 => &[&[1, 9], &[5, 5], &[61, 77], &[161, 93]],
+        _ => &[&[9, 1, 6], &[5, 5, 5], &[37, 23, 41]],
+    };
+    let largest = sizes[sizes.len() - 1];
+    let mut failures = Vec::new();
+    for size in sizes {
+        for steps in [0, 1, 2, 7, 23] {
+            let mut problem = Problem::new(program, size, steps);
+            if steps == 7 {
+                problem.parameters.iter_mut().for_each(|value| *value *= 0.75);
+            }
+            let expected = problem.expected(program);
+            for (planned, native) in &variants {
+                for layout in problem.layouts(program) {
+                    if let Err(failure) = problem.check(program, native, layout, &expected) {
+                        failures.push(format!("{} {}: {failure}", planned.plan.strategy, planned.plan.tile));
+                    }
+                }
+            }
+            if steps == 23 && *size == largest {
+                assert_meaningful(program, &expected, steps);
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert_full_and_partial(&variants[0].0.plan, largest, 23);
+}
+
+/// Both code paths of the generated text must have run.
+fn assert_full_and_partial(plan: &KernelPlan, size: &[i64], steps: i64) {
+    let mut seen = [false; 2];
+    plan.for_each_row(size, steps, |row| seen[usize::from(row.full)] = true).unwrap();
+    assert_eq!(seen, [true; 2], "partial and full tiles of {} with {} at {size:?}", plan.program.name, plan.tile);
+}

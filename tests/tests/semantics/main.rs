@@ -1,0 +1,15 @@
+//! One semantics: what is planned, printed and compiled computes exactly what the program means.
+//!
+//! - [`shipped`] and [`programs`]: generated C against the reference interpreter, bit for bit;
+//! - [`random`]: random programs, tiles and sizes, by [`replay`] of the plan and by compiled code;
+//! - [`faults`]: plans and texts with one mistake in them must be refused or found;
+//! - [`performance`]: times that a user would notice.
+
+mod faults;
+mod harness;
+mod names;
+mod performance;
+mod programs;
+mod random;
+mod replay;
+mod shipped;

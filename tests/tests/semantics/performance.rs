@@ -1,0 +1,73 @@
+//! Times that a user notices: planning with its proof, the length of the text, and compilation.
+//!
+//! `cargo test --release -p tilewright-tests --test semantics performance -- --ignored --nocapture`
+
+use crate::harness::{hexagonal_tile, library_text, parsed, planned, shipped};
+use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText};
+use execution::cache::Cache;
+use hhc_codegen::TileSizes;
+use polyhedral::program::Program;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Longest time for analysis, plan and proof, in seconds of an optimised build.
+const MOST_SECONDS: f64 = 0.5;
+/// Longest generated file.
+const MOST_LINES: usize = 3000;
+
+fn programs() -> Vec<(String, Arc<Program>)> {
+    let mut programs: Vec<(String, Arc<Program>)> =
+        polyhedral::shipped::names().into_iter().map(|name| (name.to_owned(), shipped(name))).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        programs.push((name.clone(), parsed(&name, &std::fs::read_to_string(path).unwrap())));
+    }
+    programs
+}
+
+#[test]
+#[ignore = "a measurement, for optimised builds on a quiet machine"]
+fn planning() {
+    let mut slow = Vec::new();
+    for (name, program) in programs() {
+        for (strategy, tile) in [
+            ("hhc", hexagonal_tile(&program, 2, 1, &[7, 8])),
+            ("hhc", TileSizes::default()),
+            ("naive", TileSizes::default()),
+        ] {
+            let start = Instant::now();
+            let planned = planned(&program, strategy, &tile);
+            let seconds = start.elapsed().as_secs_f64();
+            let lines = library_text(&planned.plan).iter().map(|file| file.text.lines().count()).max().unwrap();
+            let line = format!(
+                "{name:14} {strategy:5} {:24} {seconds:6.3} s (proof {:.3} s), {lines} lines",
+                planned.plan.tile.to_string(),
+                planned.proof.seconds
+            );
+            println!("{line}");
+            if seconds > MOST_SECONDS || lines > MOST_LINES {
+                slow.push(line);
+            }
+        }
+    }
+    assert!(slow.is_empty(), "too slow or too long:\n{}", slow.join("\n"));
+}
+
+#[test]
+#[ignore = "a measurement, for optimised builds on a quiet machine"]
+fn compilation() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(folder.path()).unwrap();
+    let compiler = Compiler::find(Language::C).unwrap();
+    for name in ["heat2d", "heat3d", "fdtd2d", "box2d4r", "box3d2r"] {
+        let planned = planned(&shipped(name), "hhc", &TileSizes::default());
+        let sources: Vec<SourceText> =
+            library_text(&planned.plan).into_iter().map(|file| SourceText::new(file.name, file.text)).collect();
+        let start = Instant::now();
+        compiler.compile_shared(&sources, &CompileOptions::default(), &cache).unwrap();
+        println!("{name:14} compiled in {:.3} s", start.elapsed().as_secs_f64());
+    }
+}

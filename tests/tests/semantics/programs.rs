@@ -1,0 +1,36 @@
+//! The programs of `tests/programs`, which no part of the tool was made for.
+
+use crate::harness::{agrees_with_reference, parsed};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+fn check(name: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    agrees_with_reference(&parsed(name, &text));
+}
+
+macro_rules! programs {
+    ($($name:ident),* $(,)?) => {
+        $(#[test]
+        fn $name() {
+            check(stringify!($name));
+        })*
+
+        #[test]
+        fn all_programs_are_listed() {
+            let listed = BTreeSet::from([$(stringify!($name).to_owned()),*]);
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+            let found = std::fs::read_dir(folder).unwrap().map(|entry| {
+                entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()
+            });
+            assert_eq!(listed, found.collect());
+        }
+    };
+}
+
+programs![
+    maxwell3d, elastic2d, downwind3d, pointwise3d, fourstage2d, mixed2d, arrhenius2d, flux2d, anisotropic2d,
+    depth8_2d, everyother2d, exchange2d, majority2d, names2d, upwind2d, limiter1d, laxwendroff1d, longreach1d,
+    depth3_1d, wave1d,
+];

@@ -1,0 +1,265 @@
+//! Random programs with random tiles: the plan replayed on memory cells, and the compiled text.
+//!
+//! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` change the number of cases and where they start.
+
+use crate::harness::{Problem, compiled, hexagonal_tile_of, library_text, parsed, strict};
+use crate::replay::replay;
+use hhc_codegen::pipeline::Planned;
+use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::{TileSizes, pipeline};
+use polyhedral::analysis::analyze;
+use polyhedral::program::Program;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// An expression whose names are numbers, taken modulo what the program has.
+#[derive(Debug, Clone)]
+enum Shape {
+    Read { field: usize, time: i64, offset: [i64; 3] },
+    Number(i64),
+    Parameter(usize),
+    Local(usize),
+    Call(usize, Box<Shape>),
+    Binary(usize, Box<Shape>, Box<Shape>),
+    Select(usize, Box<[Shape; 6]>),
+}
+
+/// One statement: the reads that make up most of its value, and a bounded term with everything else.
+#[derive(Debug, Clone)]
+struct StatementShape {
+    single: bool,
+    locals: Vec<Shape>,
+    linear: Vec<Shape>,
+    other: Shape,
+}
+
+/// A program before its names are resolved.
+#[derive(Debug, Clone)]
+struct ProgramShape {
+    dimension: usize,
+    /// How far reads go, below and above, per dimension.
+    reach: [(i64, i64); 3],
+    coefficients: Vec<bool>,
+    parameters: usize,
+    statements: Vec<StatementShape>,
+}
+
+fn read() -> impl Strategy<Value = Shape> {
+    // Time levels: the new one where there is one, the last two, and the one before them.
+    (any::<u8>(), -2i64..=1, [any::<u8>(), any::<u8>(), any::<u8>()]).prop_map(|(field, time, offset)| {
+        Shape::Read { field: field.into(), time, offset: offset.map(i64::from) }
+    })
+}
+
+fn expression() -> impl Strategy<Value = Shape> {
+    let leaf = prop_oneof![
+        4 => read(),
+        1 => (-40i64..40).prop_map(Shape::Number),
+        1 => (0usize..4).prop_map(Shape::Parameter),
+        1 => (0usize..4).prop_map(Shape::Local),
+    ];
+    leaf.prop_recursive(4, 24, 6, |inner| {
+        let boxed = || inner.clone().prop_map(Box::new);
+        prop_oneof![
+            2 => (0usize..6, boxed()).prop_map(|(call, a)| Shape::Call(call, a)),
+            5 => (0usize..7, boxed(), boxed()).prop_map(|(op, a, b)| Shape::Binary(op, a, b)),
+            1 => (any::<usize>(), prop::collection::vec(inner.clone(), 6)).prop_filter_map("six", |(which, all)| {
+                all.try_into().ok().map(|all: [Shape; 6]| Shape::Select(which, Box::new(all)))
+            }),
+        ]
+    })
+}
+
+fn programs() -> impl Strategy<Value = ProgramShape> {
+    let statement = (
+        any::<bool>(),
+        prop::collection::vec(expression(), 0..3),
+        prop::collection::vec(read(), 1..5),
+        expression(),
+    )
+        .prop_map(|(single, locals, linear, other)| StatementShape { single, locals, linear, other });
+    (
+        1usize..=3,
+        [(0i64..=3, 0i64..=3), (0i64..=3, 0i64..=3), (0i64..=2, 0i64..=2)],
+        prop::collection::vec(any::<bool>(), 0..3),
+        0usize..3,
+        prop::collection::vec(statement, 1..=3),
+    )
+        .prop_map(|(dimension, reach, coefficients, parameters, statements)| ProgramShape {
+            dimension,
+            reach,
+            coefficients,
+            parameters,
+            statements,
+        })
+}
+
+const INDICES: [&str; 3] = ["i", "j", "k"];
+
+impl ProgramShape {
+    /// The program as text. State field `k` is computed by statement `k`.
+    fn text(&self) -> String {
+        let indices = INDICES[..self.dimension].join(", ");
+        let mut text = format!("stencil random(t, {indices}) {{\n");
+        let element = |single: bool| if single { "f32" } else { "f64" };
+        for (k, statement) in self.statements.iter().enumerate() {
+            let _ = writeln!(text, "    field f{k}: {};", element(statement.single));
+        }
+        for (c, &single) in self.coefficients.iter().enumerate() {
+            let _ = writeln!(text, "    coefficient c{c}: {};", element(single));
+        }
+        for p in 0..self.parameters {
+            let _ = writeln!(text, "    param p{p} = {};", [0.3, -0.7][p]);
+        }
+        for (k, statement) in self.statements.iter().enumerate() {
+            // A local may use those before it.
+            for (l, local) in statement.locals.iter().enumerate() {
+                let _ = writeln!(text, "    let l{k}_{l} = {};", self.expression(local, k, l));
+            }
+            let terms: Vec<String> = statement
+                .linear
+                .iter()
+                .zip(["0.31", "0.23", "0.19", "0.13"])
+                .map(|(read, weight)| format!("{weight} * {}", self.expression(read, k, statement.locals.len())))
+                .collect();
+            let other = self.expression(&statement.other, k, statement.locals.len());
+            let _ = writeln!(
+                text,
+                "    f{k}[t+1, {indices}] = {} + 0.1 * max(min({other}, 1), -1);",
+                terms.join(" + ")
+            );
+        }
+        text + "}\n"
+    }
+
+    fn expression(&self, shape: &Shape, statement: usize, locals: usize) -> String {
+        let of = |shape: &Shape| self.expression(shape, statement, locals);
+        match shape {
+            Shape::Read { field, time, offset } => self.read(*field, *time, offset, statement),
+            Shape::Number(tenths) => format!("{}", *tenths as f64 / 8.0),
+            Shape::Parameter(_) if self.parameters == 0 => "0.625".to_owned(),
+            Shape::Parameter(p) => format!("p{}", p % self.parameters),
+            Shape::Local(_) if locals == 0 => "1.75".to_owned(),
+            Shape::Local(l) => format!("l{statement}_{}", l % locals),
+            Shape::Call(which, a) => match which {
+                0 => format!("sqrt({})", of(a)),
+                1 => format!("sqrt(abs({}))", of(a)),
+                2 => format!("exp({})", of(a)),
+                3 => format!("exp(-abs({}))", of(a)),
+                4 => format!("abs({})", of(a)),
+                _ => format!("-({})", of(a)),
+            },
+            Shape::Binary(which, a, b) => {
+                let (a, b) = (of(a), of(b));
+                match which {
+                    0 => format!("({a} + {b})"),
+                    1 => format!("({a} - {b})"),
+                    2 => format!("({a} * {b})"),
+                    3 => format!("({a}) / ({b})"),
+                    4 => format!("({a}) / (1 + abs({b}))"),
+                    5 => format!("min({a}, {b})"),
+                    _ => format!("max({a}, {b}, 0.125)"),
+                }
+            }
+            Shape::Select(which, all) => {
+                let [a, b, c, d, then, otherwise] = all.each_ref().map(of);
+                let compare = ["<", "<=", ">", ">=", "==", "!="];
+                let (first, second) = (compare[which % 6], compare[which / 6 % 6]);
+                let join = ["&&", "||"][which / 36 % 2];
+                let not = ["", "!"][which / 72 % 2];
+                format!("({not}(({a}) {first} ({b})) {join} ({c}) {second} ({d}) ? {then} : {otherwise})")
+            }
+        }
+    }
+
+    fn read(&self, field: usize, time: i64, offset: &[i64; 3], statement: usize) -> String {
+        let states = self.statements.len();
+        let field = field % (states + self.coefficients.len());
+        let place: Vec<String> = (0..self.dimension)
+            .map(|d| {
+                let (below, above) = self.reach[d];
+                let offset = offset[d] % (below + above + 1) - below;
+                format!("{}{offset:+}", INDICES[d])
+            })
+            .collect();
+        let place = place.join(", ");
+        if field >= states {
+            return format!("c{}[{place}]", field - states);
+        }
+        let time = time.min(i64::from(field < statement));
+        format!("f{field}[t{time:+}, {place}]")
+    }
+}
+
+/// Tile sizes before they are made to fit: steps, extra width, classical sizes (0: not cut).
+type TileShape = (i64, i64, [i64; 2]);
+
+fn tiles() -> impl Strategy<Value = TileShape> {
+    (1i64..=4, 0i64..=5, [0i64..=9, 0i64..=9])
+}
+
+fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Planned, TestCaseError> {
+    let analysis = analyze(program).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let (steps, wider, classical) = tile;
+    let tile = match strategy {
+        "hhc" => hexagonal_tile_of(program, &analysis, *steps, *wider, classical),
+        _ => TileSizes::new(
+            ["s0", "s1", "s2"].into_iter().zip([*wider, classical[0], classical[1]]).take(program.dimension()),
+        ),
+    };
+    let strategy = strategy::by_name(strategy).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    pipeline::plan(program, strategy, &tile, Target::OpenMp).map_err(|error| TestCaseError::fail(error.to_string()))
+}
+
+fn config(cases: u32) -> ProptestConfig {
+    let default = ProptestConfig::default();
+    let chosen = std::env::var_os("PROPTEST_CASES").map_or(cases, |_| default.cases);
+    let rng_seed = match default.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(20140215),
+        fixed => fixed,
+    };
+    ProptestConfig { cases: chosen, rng_seed, failure_persistence: None, max_shrink_iters: 200, ..default }
+}
+
+proptest! {
+    #![proptest_config(config(40))]
+
+    /// Every instance once, every read finds its level, no races, full tiles full.
+    #[test]
+    fn plans_replay_like_the_program(
+        shape in programs(), tile in tiles(), size in [1i64..=40, 1i64..=13, 1i64..=9],
+        steps in 0i64..=9, seed in any::<u64>(),
+    ) {
+        let program = parsed("random", &shape.text());
+        for strategy in ["hhc", "naive"] {
+            let planned = plan(&program, strategy, &tile)?;
+            let result = replay(&planned.plan, &size[..shape.dimension], steps, seed);
+            prop_assert!(result.is_ok(), "{} {}: {}\n{}", strategy, planned.plan.tile, result.unwrap_err(), shape.text());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(12))]
+
+    /// The compiled text computes the values of the reference, bit for bit.
+    #[test]
+    fn compiled_programs_agree_with_the_reference(
+        shape in programs(), tile in tiles(), size in [1i64..=70, 1i64..=37, 1i64..=19], steps in 1i64..=12,
+    ) {
+        let program = parsed("random", &shape.text());
+        let planned = plan(&program, "hhc", &tile)?;
+        let native = compiled(&program, &library_text(&planned.plan), &strict(1));
+        let large = [67, 31, 17];
+        for (size, steps) in [(&size, steps), (&large, 9)] {
+            let problem = Problem::new(&program, &size[..shape.dimension], steps);
+            let expected = problem.expected(&program);
+            for layout in problem.layouts(&program) {
+                let result = problem.check(&program, &native, layout, &expected);
+                prop_assert!(result.is_ok(), "{}: {}\n{}", planned.plan.tile, result.unwrap_err(), shape.text());
+            }
+        }
+    }
+}
