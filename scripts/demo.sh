@@ -15,10 +15,17 @@ photo=assets/camera.png
 out=out/demo
 
 title() { printf '\n== %s ==\n\n' "$*"; }
-# Prints a command, then runs it.
-show() { echo "\$ $*"; "$@"; echo; }
-# The value of a line of a report: `field speed FILE`.
-field() { sed -n "s/^$1  *//p" "$2" | head -n 1; }
+# Prints a command, then runs it; a check that fails ends the demonstration. The report is kept in $report.
+report=$(mktemp)
+trap 'rm -f "$report"' EXIT
+show() {
+    echo "\$ $*"
+    "$@" > "$report"
+    cat "$report"
+    echo
+}
+# The value of a line of the last report: `field speed`.
+field() { sed -n "s/^$1  *//p" "$report" | head -n 1; }
 
 echo "Building (the first time this takes some minutes: isl, the integer set library, is built too) ..."
 ${CARGO:-cargo} build --release --quiet --package tilewright --bin tilewright --example tilewright-image
@@ -27,7 +34,7 @@ PATH=$(cd "$target" && pwd):$(cd "$target/examples" && pwd):$PATH
 mkdir -p "$out"
 
 title "The stencil"
-show tilewright analyze heat2d --tile st=4,s0=6,s1=16 --svg "$out/tiles.svg" | sed -n '1,/^drawing/p'
+show tilewright analyze heat2d --tile st=4,s0=6,s1=16 --svg "$out/tiles.svg"
 
 if tilewright list | grep -q '^cuda *yes  *CUDA C++'; then
     title "Tiled CUDA code"
@@ -43,17 +50,19 @@ show tilewright run heat2d --input "u=$out/before.npy" --output "u=$out/after.np
 tilewright-image to-png "$out/before.npy" "$out/after.npy" "$out/before_after.png"
 
 title "A large grid, tiled"
-show tilewright run heat2d --size "$size" --steps "$steps" --repeat 3 --verify | tee "$out/tiled.txt"
+show tilewright run heat2d --size "$size" --steps "$steps" --repeat 3 --verify
+tiled=$(field speed)
+tiled_checksum=$(field checksum)
 
 title "The same without tiling"
-show tilewright run heat2d --size "$size" --steps "$steps" --repeat 3 --strategy naive --verify | tee "$out/naive.txt"
+show tilewright run heat2d --size "$size" --steps "$steps" --repeat 3 --strategy naive --verify
+naive=$(field speed)
+naive_checksum=$(field checksum)
 
 title "Result"
-tiled=$(field speed "$out/tiled.txt")
-naive=$(field speed "$out/naive.txt")
 ratio=$(awk "BEGIN { printf \"%.1f\", ${tiled% *} / ${naive% *} }")
 echo "heat2d, $size, $steps steps: tiled $tiled, without tiling $naive: $ratio times as fast"
-echo "checksums: tiled $(field checksum "$out/tiled.txt"), without tiling $(field checksum "$out/naive.txt")"
+echo "checksums: tiled $tiled_checksum, without tiling $naive_checksum"
 echo "the photograph before and after: $out/before_after.png"
 echo "the tiles: $out/tiles.svg"
 echo "the generated code: $out/openmp"

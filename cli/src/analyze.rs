@@ -1,6 +1,6 @@
 //! `tilewright analyze`: what is known of a stencil and of its tiling.
 
-use crate::arguments::{AnalyzeArguments, TargetName};
+use crate::arguments::AnalyzeArguments;
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::{self, Report};
@@ -8,7 +8,6 @@ use crate::{load, plan, plan_facts, svg};
 use execution::layout::grid_points;
 use execution::output_file;
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::Target;
 use polyhedral::analysis::Analysis;
 use polyhedral::dependence::Dependence;
 use polyhedral::legality::Proof;
@@ -90,11 +89,7 @@ pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<Analyz
         Some(size) => Some((size.0.clone(), grid_points(&program, &size.0)?)),
         None => None,
     };
-    let target = match arguments.target {
-        TargetName::OpenMp => Target::OpenMp,
-        TargetName::Cuda => Target::Cuda,
-    };
-    let planned = plan::planned(&program, &arguments.plan, target, session)?;
+    let planned = plan::planned(&program, &arguments.plan, arguments.target.target(), session)?;
     let totals = points.map(|(size, points)| {
         let per_step = plan_facts::points_per_step(&program, &size);
         let all =

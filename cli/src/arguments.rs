@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::Target;
 use polyhedral::program::ElementType;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -176,13 +177,13 @@ pub struct RunArguments {
     #[arg(long)]
     pub verify: bool,
     /// Number of threads; all cores where not given
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub threads: Option<u64>,
     /// Measure this often, after one run to warm up; with 1, without
-    #[arg(long, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub repeat: u64,
     /// Seed of the pseudo-random initial values
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
     pub seed: u64,
     /// How the grid lies in memory
     #[arg(long, value_name = "LAYOUT", default_value = "padded")]
@@ -216,6 +217,24 @@ pub enum TargetName {
     /// C with OpenMP for CPUs
     #[value(name = "openmp")]
     OpenMp,
+}
+
+impl TargetName {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            TargetName::Cuda => "cuda",
+            TargetName::OpenMp => "openmp",
+        }
+    }
+
+    /// What the default tile sizes are for.
+    pub fn target(self) -> Target {
+        match self {
+            TargetName::Cuda => Target::Cuda,
+            TargetName::OpenMp => Target::OpenMp,
+        }
+    }
 }
 
 /// What runs a stencil.

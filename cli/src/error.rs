@@ -116,7 +116,9 @@ impl Error {
                 | ExecutionError::UnknownField { .. }
                 | ExecutionError::Npy { .. }
                 | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
-                ExecutionError::OutOfMemory { .. } | ExecutionError::NoCompiler { .. } => Kind::Infeasible,
+                ExecutionError::OutOfMemory { .. }
+                | ExecutionError::NoCompiler { .. }
+                | ExecutionError::Plan(_) => Kind::Infeasible,
                 ExecutionError::Interrupted => Kind::Interrupted,
                 ExecutionError::WrongData { .. } | ExecutionError::WrongSourceName(_) => Kind::Internal,
                 _ => Kind::Failed,

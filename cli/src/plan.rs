@@ -7,8 +7,8 @@ use crate::report;
 use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::plan::{Instance, Loop};
-use hhc_codegen::strategy::{self, Target};
-use hhc_codegen::{KernelPlan, TileSizes, prove};
+use hhc_codegen::strategy::{self, Strategy, Target};
+use hhc_codegen::{KernelPlan, prove};
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use std::fmt::Write;
@@ -24,8 +24,7 @@ pub fn planned(
     target: Target,
     session: &Session,
 ) -> Result<Planned> {
-    let strategy = strategy::by_name(&arguments.strategy)
-        .map_err(|error| with_suggestion(error, &arguments.strategy))?;
+    let strategy = strategy_named(&arguments.strategy)?;
     let tile = arguments.tile.clone().unwrap_or_default();
     session.stage("plan and proof", || {
         // isl does not look at the flag that a signal sets.
@@ -34,9 +33,15 @@ pub fn planned(
     })
 }
 
-fn with_suggestion(error: hhc_codegen::PlanError, name: &str) -> Error {
-    let names = strategy::all().map(|strategy| strategy.name());
-    Error::wrong_input(error.to_string()).maybe_hint(crate::load::did_you_mean(name, names.into_iter()))
+/// The strategy of this name.
+///
+/// # Errors
+/// That there is none, with the nearest name and all names.
+pub fn strategy_named(name: &str) -> Result<&'static dyn Strategy> {
+    strategy::by_name(name).map_err(|error| {
+        let names = strategy::all().map(|strategy| strategy.name());
+        Error::wrong_input(error.to_string()).maybe_hint(crate::load::did_you_mean(name, names.into_iter()))
+    })
 }
 
 /// What the proof says, in words.
@@ -51,11 +56,6 @@ pub fn proof_text(proof: &Proof) -> String {
         report::count(proof.relations as u64, "relation", "relations"),
         report::seconds(proof.seconds),
     )
-}
-
-/// Tile sizes as JSON reports hold them: by name, and as `--tile` takes them.
-pub fn tile_text(tile: &TileSizes) -> String {
-    tile.to_string()
 }
 
 /// A stage as text.

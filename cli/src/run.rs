@@ -9,10 +9,13 @@ use crate::report::{self, Report};
 use crate::{load, pace, plan, plan_facts};
 use execution::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText, compile_shared};
 use execution::compare::{checksum, compare};
+use execution::device_program::{DeviceKernel, DeviceProgram};
+use execution::emulator::{Emulator, EmulatorReport, ThreadOrder};
 use execution::grid::ProgramData;
 use execution::native::{NativeLibrary, NativeProgram};
 use execution::timing::{Repetition, Timing, measure};
 use execution::{ExecutionError, npy, reference};
+use hhc_codegen::backend::cuda::CudaOptions;
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, TileSizes, backend};
@@ -76,6 +79,8 @@ pub struct RunReport {
     pub proof: Option<Proof>,
     /// The compiler's command line.
     pub compiler: Option<String>,
+    /// What the emulator's checks found; null on other back ends.
+    pub emulator: Option<EmulatorReport>,
     /// Output files by field.
     pub outputs: BTreeMap<String, PathBuf>,
     /// Facts worth knowing.
@@ -87,10 +92,12 @@ pub struct RunReport {
 
 /// The back ends, and whether they are available on this machine.
 pub fn backends() -> Vec<Backend> {
-    let openmp = match Compiler::find(Language::C) {
-        Ok(compiler) => (true, format!("compiled C on all cores, with {}", compiler.version())),
+    let compiled = |language, what: &str| match Compiler::find(language) {
+        Ok(compiler) => (true, format!("{what}, with {}", compiler.version())),
         Err(error) => (false, error.to_string()),
     };
+    let openmp = compiled(Language::C, "compiled C on all cores");
+    let emulator = compiled(Language::Cxx, "the CUDA code on the CPU, every access checked");
     let backend = |name: BackendName, available, description: &str| Backend {
         name: name.name(),
         available,
@@ -99,11 +106,7 @@ pub fn backends() -> Vec<Backend> {
     vec![
         backend(BackendName::OpenMp, openmp.0, &openmp.1),
         backend(BackendName::Cuda, false, "a GPU; not in this version"),
-        backend(
-            BackendName::Emulator,
-            false,
-            "the CUDA code on the CPU, every access checked; not in this version",
-        ),
+        backend(BackendName::Emulator, emulator.0, &emulator.1),
         backend(BackendName::Reference, true, "the plain interpreter that defines the right result"),
     ]
 }
@@ -112,6 +115,7 @@ pub fn backends() -> Vec<Backend> {
 enum Runner {
     Reference,
     Native(NativeProgram),
+    Emulator(Box<Emulator>, ThreadOrder),
 }
 
 /// A runner and what was found out on the way to it.
@@ -151,7 +155,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let job = Job { program: &program, parameters: &parameters, steps: arguments.steps, repeat };
     let keep_initial = repeat > 1 || arguments.verify;
     let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
-    let timing = job.measure(&runner, &mut data, initial.as_ref(), session)?;
+    let (timing, emulator) = job.measure(&runner, &mut data, initial.as_ref(), session)?;
     let comparison = match (&mut initial, arguments.verify) {
         (Some(expected), true) => {
             session.stage_of("reference", arguments.steps as u64, |progress| {
@@ -169,6 +173,9 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let updates = points_per_step as f64 * arguments.steps as f64;
     let plan = planned.as_ref().map(|planned| &planned.plan);
     let mut notes = notes(&job, &size);
+    if planned.is_none() && (arguments.plan.tile.is_some() || arguments.plan.dump.is_some()) {
+        notes.push("the reference interpreter has no tiling: --tile and --dump have no effect".to_owned());
+    }
     notes.extend(object.iter().flat_map(|object| object.notes.clone()));
     let element = program.fields[0].element;
     Ok(RunReport {
@@ -196,11 +203,13 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         threads: match &runner {
             Runner::Native(native) => native.library().threads().unwrap_or(1),
             Runner::Reference => rayon::current_num_threads(),
+            Runner::Emulator(..) => 1,
         },
         seed: (inputs.len() < program.fields.len()).then_some(arguments.seed),
         parameters: names(&program).zip(parameters.iter().copied()).collect(),
         proof: planned.as_ref().map(|planned| planned.proof.clone()),
         compiler: object.map(|object| object.command),
+        emulator,
         outputs: outputs
             .iter()
             .map(|file| (program.field(file.field).name.clone(), file.path.clone()))
@@ -231,7 +240,10 @@ fn prepare(
     session: &Session,
 ) -> Result<Prepared> {
     match arguments.backend {
-        BackendName::Reference => Ok(Prepared { runner: Runner::Reference, planned: None, object: None }),
+        BackendName::Reference => {
+            plan::strategy_named(&arguments.plan.strategy)?;
+            Ok(Prepared { runner: Runner::Reference, planned: None, object: None })
+        }
         BackendName::OpenMp => {
             let planned = plan::planned(program, &arguments.plan, Target::OpenMp, session)?;
             let object = session.stage("compile", || compile_openmp(&planned.plan))?;
@@ -242,12 +254,29 @@ fn prepare(
             let native = library.program(&format!("{}_invoke", program.name))?;
             Ok(Prepared { runner: Runner::Native(native), planned: Some(planned), object: Some(object) })
         }
-        BackendName::Cuda | BackendName::Emulator => Err(Error::infeasible(format!(
-            "the back end `{}` is not in this version",
-            arguments.backend.name()
-        ))
-        .hint("`--backend openmp` runs the tiled code on the CPU")),
+        BackendName::Emulator => {
+            let planned = plan::planned(program, &arguments.plan, Target::Cuda, session)?;
+            let emulator = session.stage("compile", || {
+                let device = device_program(&planned.plan)?;
+                Ok::<Emulator, Error>(Emulator::compile(&planned.plan, &device)?)
+            })?;
+            let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(arguments.seed));
+            Ok(Prepared { runner, planned: Some(planned), object: None })
+        }
+        BackendName::Cuda => Err(Error::infeasible("the back end `cuda` is not in this version")
+            .hint("`--backend emulator` runs the same kernels on the CPU, and checks every access")),
     }
+}
+
+/// The generated kernels.
+fn device_program(plan: &KernelPlan) -> Result<DeviceProgram> {
+    let cuda = backend::cuda::generate(plan, &CudaOptions::default())?;
+    let kernels = cuda.kernels.into_iter().map(|kernel| DeviceKernel {
+        symbol: kernel.symbol,
+        threads: kernel.threads,
+        shared_bytes: kernel.shared_bytes.into(),
+    });
+    Ok(DeviceProgram { kernels: kernels.collect(), source: cuda.device_source })
 }
 
 /// The generated C code as a shared object.
@@ -271,12 +300,13 @@ impl Job<'_> {
         data: &mut ProgramData,
         initial: Option<&ProgramData>,
         session: &Session,
-    ) -> Result<Timing> {
+    ) -> Result<(Timing, Option<EmulatorReport>)> {
         let warm_up = usize::from(self.repeat > 1);
         let repetition = Repetition { warm_up, runs: self.repeat };
         let total = (self.repeat + warm_up) as i64 * self.steps;
         session.stage_of("run", total as u64, |progress| {
             let mut number = 0;
+            let mut found = None;
             let mut state = (data, 0);
             let timing = measure(
                 repetition,
@@ -289,9 +319,12 @@ impl Job<'_> {
                     number += 1;
                     Ok(())
                 },
-                |(data, before)| self.run_once(runner, data, &|done| progress.done(*before + done)),
-            );
-            Ok(timing?)
+                |(data, before)| {
+                    found = self.run_once(runner, data, &|done| progress.done(*before + done))?;
+                    Ok(())
+                },
+            )?;
+            Ok((timing, found))
         })
     }
 
@@ -300,23 +333,28 @@ impl Job<'_> {
         runner: &Runner,
         data: &mut ProgramData,
         progress: &dyn Fn(i64),
-    ) -> std::result::Result<(), ExecutionError> {
+    ) -> std::result::Result<Option<EmulatorReport>, ExecutionError> {
         match runner {
             Runner::Native(native) => {
-                pace::run(native, self.program, self.parameters, data, self.steps, progress)
+                pace::run(native, self.program, self.parameters, data, self.steps, progress)?;
+            }
+            Runner::Emulator(emulator, order) => {
+                return emulator.run(self.parameters, data, self.steps, *order).map(Some);
             }
             Runner::Reference => {
                 reference::run(self.program, self.parameters, data, self.steps, &mut |done| {
                     progress(done);
                     ControlFlow::Continue(())
-                })
+                })?;
             }
         }
+        Ok(None)
     }
 }
 
 fn run_reference(job: &Job<'_>, data: &mut ProgramData, progress: &Progress) -> Result<()> {
-    Ok(job.run_once(&Runner::Reference, data, &|done| progress.done(done))?)
+    job.run_once(&Runner::Reference, data, &|done| progress.done(done))?;
+    Ok(())
 }
 
 /// Writes the newest levels, each file complete or not at all.
@@ -354,6 +392,7 @@ fn notes(job: &Job<'_>, size: &[i64]) -> Vec<String> {
 impl Report for RunReport {
     fn passed(&self) -> bool {
         self.verified != Some(false)
+            && self.emulator.as_ref().is_none_or(|report| report.total_violations == 0)
     }
 
     fn text(&self) -> String {
@@ -396,6 +435,20 @@ impl Report for RunReport {
                 _ => "not asked for (--verify)".to_owned(),
             },
         ));
+        if let Some(report) = &self.emulator {
+            let found = match report.total_violations {
+                0 => "no violation".to_owned(),
+                many => format!("{} VIOLATIONS", many),
+            };
+            let mut text = format!(
+                "{found} in {} ({}, {})",
+                report::count(report.launches, "launch", "launches"),
+                report::count(report.blocks, "block", "blocks"),
+                report::count(report.barriers, "barrier", "barriers"),
+            );
+            report.violations.iter().for_each(|violation| text.push_str(&format!("\n{violation}")));
+            lines.push(("emulator", text));
+        }
         let outputs: Vec<String> =
             self.outputs.iter().map(|(field, path)| format!("{field} in {}", path.display())).collect();
         if !outputs.is_empty() {

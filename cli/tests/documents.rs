@@ -85,8 +85,8 @@ fn analyze() {
     has_keys(&document["totals"], &["points", "points_per_step", "grid_bytes", "flops", "bytes", "launches"]);
     assert_eq!(document["legal"], true);
     assert_eq!(document["totals"]["points"], 8000);
-    // The third statement, with a margin at one side only, computes as many points as any.
-    assert_eq!(document["totals"]["points_per_step"], 100 * 79);
+    // The first statement computes the most: all but the first row.
+    assert_eq!(document["totals"]["points_per_step"], 99 * 80);
     let text = tilewright(&["analyze", "fdtd2d"]).succeeded().stdout;
     assert!(text.contains("legal for all grid sizes") && text.contains("anti"), "{text}");
 }

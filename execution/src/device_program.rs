@@ -1,6 +1,10 @@
 //! Generated CUDA text with what a host needs to launch its kernels; the [`crate::emulator`] and
 //! [`crate::cuda`] run the same.
 
+use crate::error::{ExecutionError, Result};
+use hhc_codegen::KernelPlan;
+use hhc_codegen::backend::cuda::CudaProgram;
+
 /// The CUDA text of a plan and its kernels, in the form of `docs/cuda-contract.md`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceProgram {
@@ -19,6 +23,34 @@ pub struct DeviceKernel {
     pub threads: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
     pub shared_bytes: u64,
+}
+
+impl DeviceProgram {
+    /// Whether there is one kernel for each of the plan's.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Plan`].
+    pub fn check(&self, plan: &KernelPlan) -> Result<()> {
+        if self.kernels.len() == plan.kernels.len() {
+            return Ok(());
+        }
+        Err(ExecutionError::Plan(format!(
+            "the CUDA text has {} kernel(s), the plan {}",
+            self.kernels.len(),
+            plan.kernels.len()
+        )))
+    }
+}
+
+impl From<&CudaProgram> for DeviceProgram {
+    fn from(cuda: &CudaProgram) -> Self {
+        let kernels = cuda.kernels.iter().map(|kernel| DeviceKernel {
+            symbol: kernel.symbol.clone(),
+            threads: kernel.threads,
+            shared_bytes: kernel.shared_bytes.into(),
+        });
+        DeviceProgram { source: cuda.device_source.clone(), kernels: kernels.collect() }
+    }
 }
 
 impl DeviceKernel {

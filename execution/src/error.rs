@@ -137,6 +137,31 @@ pub enum ExecutionError {
     #[error("the kernels cannot be launched: {0}")]
     Plan(String),
 
+    /// There is no version of NVRTC that compiles for the device.
+    #[error(
+        "no NVRTC, NVIDIA's run-time compiler, compiles for compute capability {}.{} ({found}); run scripts/get-nvrtc.sh, or set CUDA_HOME to a CUDA toolkit",
+        .architecture / 10, .architecture % 10
+    )]
+    NoNvrtc {
+        /// Compute capability without the point.
+        architecture: u32,
+        /// The libraries that there are, in words.
+        found: String,
+    },
+
+    /// There is no CUDA device that can be used.
+    #[error("no CUDA device can be used: {0}")]
+    NoDevice(String),
+
+    /// The CUDA driver reported a failure.
+    #[error("the CUDA device failed to {action}: {reason}")]
+    Device {
+        /// What was tried, as in `launch heat2d_phase0`.
+        action: String,
+        /// The driver's reason.
+        reason: String,
+    },
+
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,

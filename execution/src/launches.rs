@@ -26,11 +26,12 @@ impl PlannedLaunch {
     }
 }
 
-/// Calls `visit` with every launch that has at least one block; stops at the first error.
+/// Calls `visit` with every launch that has at least one block; stops at the first error. What exceeds the
+/// grid of a device is several launches.
 ///
 /// # Errors
-/// [`ExecutionError::Plan`] for a bound over an unknown variable or a grid beyond what devices accept, and
-/// what `visit` returns.
+/// [`ExecutionError::Plan`] for a bound over an unknown variable or a kernel with more than three block loops,
+/// and what `visit` returns.
 pub fn for_each_launch(
     plan: &KernelPlan,
     layout: &Layout,
@@ -53,18 +54,15 @@ pub fn for_each_launch(
                 continue;
             }
             let kernel = &plan.kernels[launch.kernel];
-            let mut integers = common.clone();
-            integers.push(host);
-            let mut extents = Vec::new();
+            let mut ranges = Vec::new();
             for block in &kernel.blocks {
-                let (first, last) = (value(&block.low, &environment)?, value(&block.high, &environment)?);
-                integers.push(first);
-                extents.push((last - first + 1).max(0));
+                ranges.push((value(&block.low, &environment)?, value(&block.high, &environment)?));
             }
-            if extents.contains(&0) {
-                continue;
-            }
-            visit(&PlannedLaunch { kernel: launch.kernel, grid: grid(&kernel.name, &extents)?, integers })?;
+            let integers: Vec<i64> = common.iter().copied().chain([host]).collect();
+            for_each_part(&ranges, &mut |firsts, grid| {
+                let integers = integers.iter().chain(firsts).copied().collect();
+                visit(&PlannedLaunch { kernel: launch.kernel, grid, integers })
+            })?;
         }
     }
     Ok(())
@@ -79,17 +77,61 @@ fn value(expression: &IntExpr, environment: &Environment) -> Result<i64> {
 /// Most blocks in `x`, `y` and `z` of every device since compute capability 3.0.
 const LARGEST_GRID: [i64; 3] = [i32::MAX as i64, 65_535, 65_535];
 
-fn grid(kernel: &str, extents: &[i64]) -> Result<[u32; 3]> {
-    let mut grid = [1; 3];
-    for (axis, &extent) in extents.iter().rev().enumerate() {
-        let largest = LARGEST_GRID.get(axis).copied().unwrap_or(0);
-        if extent > largest {
-            let axis = ["x", "y", "z"].get(axis).copied().unwrap_or("a fourth dimension");
-            return Err(ExecutionError::Plan(format!(
-                "kernel `{kernel}` would have {extent} blocks in {axis}, and at most {largest} are possible; use larger tiles"
-            )));
-        }
-        grid[axis] = extent as u32;
+/// Cuts block loops with these inclusive bounds into grids that devices accept: one, but for very large loops.
+/// `visit` gets the lowest coordinates and the grid.
+fn for_each_part(
+    ranges: &[(i64, i64)],
+    visit: &mut dyn FnMut(&[i64], [u32; 3]) -> Result<()>,
+) -> Result<()> {
+    if ranges.len() > LARGEST_GRID.len() {
+        return Err(ExecutionError::Plan(format!("a kernel has {} block loops, and at most 3 are possible", ranges.len())));
     }
-    Ok(grid)
+    let mut firsts: Vec<i64> = ranges.iter().map(|&(first, _)| first).collect();
+    if ranges.iter().any(|(first, last)| first > last) {
+        return Ok(());
+    }
+    loop {
+        let mut grid = [1; 3];
+        for (axis, (first, (_, last))) in firsts.iter().zip(ranges).rev().enumerate() {
+            grid[axis] = (last - first + 1).min(LARGEST_GRID[axis]) as u32;
+        }
+        visit(&firsts, grid)?;
+        // The next part: like an odometer, the last loop fastest.
+        let mut axis = 0;
+        loop {
+            let Some(loop_number) = ranges.len().checked_sub(axis + 1) else { return Ok(()) };
+            firsts[loop_number] += i64::from(grid[axis]);
+            if firsts[loop_number] <= ranges[loop_number].1 {
+                break;
+            }
+            firsts[loop_number] = ranges[loop_number].0;
+            axis += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_loops_are_launched_in_parts() {
+        let mut parts = Vec::new();
+        let mut visit = |firsts: &[i64], grid: [u32; 3]| {
+            parts.push((firsts.to_vec(), grid));
+            Ok(())
+        };
+        for_each_part(&[(-1, 2), (5, 65_540), (0, 9)], &mut visit).unwrap();
+        for_each_part(&[(3, 4)], &mut visit).unwrap();
+        for_each_part(&[], &mut visit).unwrap();
+        for_each_part(&[(3, 2), (0, 1)], &mut visit).unwrap();
+        assert!(for_each_part(&[(0, 0); 4], &mut visit).is_err());
+        let expected = [
+            (vec![-1, 5, 0], [10, 65_535, 4]),
+            (vec![-1, 65_540, 0], [10, 1, 4]),
+            (vec![3], [2, 1, 1]),
+            (vec![], [1, 1, 1]),
+        ];
+        assert_eq!(parts, expected);
+    }
 }

@@ -11,7 +11,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let cuda = backend::cuda::generate(&planned.plan, &Default::default())?;
     let kernel = &cuda.kernels[0];
     let lines = cuda.device_source.lines().count();
-    eprintln!("{} {} threads {:?} shared {} lines {lines}", args[1], planned.plan.tile, kernel.threads, kernel.shared_bytes);
+    eprintln!(
+        "{} {} threads {:?} shared {} lines {lines}",
+        args[1], planned.plan.tile, kernel.threads, kernel.shared_bytes
+    );
     for file in cuda.files {
         if let Some(folder) = args.get(4) {
             std::fs::create_dir_all(folder)?;

@@ -129,7 +129,13 @@ impl IntExpr {
         let walk = |a: &IntExpr| a.substitute(name, value);
         match self {
             Const(_) => self.clone(),
-            Var(own) => if *own == name { value.clone() } else { self.clone() },
+            Var(own) => {
+                if *own == name {
+                    value.clone()
+                } else {
+                    self.clone()
+                }
+            }
             IntExpr::Add(a, b) => walk(a) + walk(b),
             IntExpr::Sub(a, b) => walk(a) - walk(b),
             IntExpr::Scale(factor, a) => walk(a) * *factor,
@@ -195,9 +201,14 @@ impl IntExpr {
                 return parenthesise(format!("{} - {}", a.print(0, call), b.print(1, call)), level > 0);
             }
             IntExpr::Scale(factor, a) => {
-                return parenthesise(format!("{factor}*{}", a.print(2, call)), level > 1 || (*factor < 0 && level > 0));
+                return parenthesise(
+                    format!("{factor}*{}", a.print(2, call)),
+                    level > 1 || (*factor < 0 && level > 0),
+                );
             }
-            IntExpr::FloorDiv(a, divisor) => return call("floordiv", &a.print(0, call), &divisor.to_string()),
+            IntExpr::FloorDiv(a, divisor) => {
+                return call("floordiv", &a.print(0, call), &divisor.to_string());
+            }
             IntExpr::Modulo(a, divisor) => return call("modulo", &a.print(0, call), &divisor.to_string()),
             IntExpr::Min(a, b) => return call("min", &a.print(0, call), &b.print(0, call)),
             IntExpr::Max(a, b) => return call("max", &a.print(0, call), &b.print(0, call)),

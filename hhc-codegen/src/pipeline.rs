@@ -33,10 +33,8 @@ pub fn plan(
     tile: &TileSizes,
     target: Target,
 ) -> Result<Planned, PlanError> {
-    let analysis = analyze(program).map_err(|error| PlanError::Analysis {
-        stencil: program.name.clone(),
-        reason: error.to_string(),
-    })?;
+    let analysis = analyze(program)
+        .map_err(|error| PlanError::Analysis { stencil: program.name.clone(), reason: error.to_string() })?;
     let defaults = strategy.default_tile(program, &analysis.cone, target);
     let tile = tile.complete(&defaults, strategy.name())?;
     let plan = strategy.plan(program, &analysis.cone, &tile)?;

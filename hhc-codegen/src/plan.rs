@@ -140,7 +140,12 @@ impl KernelPlan {
     /// Visits every non-empty row in execution order (parallel blocks in ascending order). This is the
     /// plan's own enumeration: closed forms and emitted code are compared with it. Returns `None` where a
     /// bound mentions an unknown variable.
-    pub fn for_each_row(&self, size: &[i64], steps: i64, mut visit: impl FnMut(&ExecutedRow<'_>)) -> Option<()> {
+    pub fn for_each_row(
+        &self,
+        size: &[i64],
+        steps: i64,
+        mut visit: impl FnMut(&ExecutedRow<'_>),
+    ) -> Option<()> {
         let mut environment = Environment::new();
         environment.insert("steps", steps);
         for (name, &extent) in SIZE_NAMES.iter().zip(size) {
@@ -156,53 +161,61 @@ impl KernelPlan {
                     continue;
                 }
                 let kernel = &self.kernels[*kernel];
-                nest(&kernel.blocks, &mut environment.clone(), &mut Vec::new(), &mut |environment, block| {
-                    for binding in &kernel.bindings {
-                        let value = binding.value.evaluate(environment)?;
-                        environment.insert(binding.name, value);
-                    }
-                    nest(&kernel.sub_tiles, environment, &mut Vec::new(), &mut |environment, sub_tile| {
-                        let mut full = true;
-                        for condition in &kernel.full_when {
-                            full &= condition.evaluate(environment)? >= 0;
+                nest(
+                    &kernel.blocks,
+                    &mut environment.clone(),
+                    &mut Vec::new(),
+                    &mut |environment, block| {
+                        for binding in &kernel.bindings {
+                            let value = binding.value.evaluate(environment)?;
+                            environment.insert(binding.name, value);
                         }
-                        let rows = (kernel.rows.low.evaluate(environment)?, kernel.rows.high.evaluate(environment)?);
-                        for group in rows.0..=rows.1 {
-                            environment.insert(kernel.rows.variable, group);
-                            for (index, instance) in kernel.instances.iter().enumerate() {
-                                let step = instance.step.evaluate(environment)?;
-                                if !(0..steps).contains(&step) {
-                                    continue;
-                                }
-                                let domain = self.program.domain(instance.statement, size);
-                                let mut bounds = Vec::with_capacity(domain.len());
-                                let mut clipped = false;
-                                for (range, (first, end)) in instance.ranges.iter().zip(domain) {
-                                    let low = range.low.evaluate(environment)?;
-                                    let high = range.high.evaluate(environment)? + 1;
-                                    clipped |= low < first || high > end;
-                                    bounds.push((low.max(first), high.min(end)));
-                                }
-                                if bounds.iter().all(|(first, end)| first < end) {
-                                    visit(&ExecutedRow {
-                                        outer,
-                                        launch,
-                                        block,
-                                        sub_tile,
-                                        group,
-                                        instance: index,
-                                        statement: instance.statement,
-                                        step,
-                                        bounds: &bounds,
-                                        full,
-                                        clipped,
-                                    });
+                        nest(&kernel.sub_tiles, environment, &mut Vec::new(), &mut |environment, sub_tile| {
+                            let mut full = true;
+                            for condition in &kernel.full_when {
+                                full &= condition.evaluate(environment)? >= 0;
+                            }
+                            let rows = (
+                                kernel.rows.low.evaluate(environment)?,
+                                kernel.rows.high.evaluate(environment)?,
+                            );
+                            for group in rows.0..=rows.1 {
+                                environment.insert(kernel.rows.variable, group);
+                                for (index, instance) in kernel.instances.iter().enumerate() {
+                                    let step = instance.step.evaluate(environment)?;
+                                    if !(0..steps).contains(&step) {
+                                        continue;
+                                    }
+                                    let domain = self.program.domain(instance.statement, size);
+                                    let mut bounds = Vec::with_capacity(domain.len());
+                                    let mut clipped = false;
+                                    for (range, (first, end)) in instance.ranges.iter().zip(domain) {
+                                        let low = range.low.evaluate(environment)?;
+                                        let high = range.high.evaluate(environment)? + 1;
+                                        clipped |= low < first || high > end;
+                                        bounds.push((low.max(first), high.min(end)));
+                                    }
+                                    if bounds.iter().all(|(first, end)| first < end) {
+                                        visit(&ExecutedRow {
+                                            outer,
+                                            launch,
+                                            block,
+                                            sub_tile,
+                                            group,
+                                            instance: index,
+                                            statement: instance.statement,
+                                            step,
+                                            bounds: &bounds,
+                                            full,
+                                            clipped,
+                                        });
+                                    }
                                 }
                             }
-                        }
-                        Some(())
-                    })
-                })?;
+                            Some(())
+                        })
+                    },
+                )?;
             }
         }
         Some(())

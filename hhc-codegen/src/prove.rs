@@ -36,9 +36,8 @@ pub fn schedule(plan: &KernelPlan) -> Schedule {
     dimensions.extend((0..sub_tiles).map(|i| dimension(format!("sub-tile {i}"), Execution::Sequential)));
     dimensions.push(dimension("group of rows".to_string(), Execution::Sequential));
     dimensions.push(dimension("row".to_string(), Execution::Sequential));
-    dimensions.extend(
-        (0..plan.program.dimension()).map(|d| dimension(format!("point s{d}"), Execution::Parallel)),
-    );
+    dimensions
+        .extend((0..plan.program.dimension()).map(|d| dimension(format!("point s{d}"), Execution::Parallel)));
 
     let mut pieces = Vec::new();
     for (launch_index, launch) in plan.launches.iter().enumerate() {
@@ -88,7 +87,9 @@ fn piece(
     constraints.push(format!("launch = {launch_index}"));
     constraints.push(format!("row = {row}"));
     constraints.push(format!("t = {}", instance.step.to_isl()));
-    constraints.extend(kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())));
+    constraints.extend(
+        kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())),
+    );
     constraints.extend(launch.when.iter().map(|condition| format!("{} >= 0", condition.to_isl())));
     for d in 0..plan.program.dimension() {
         variables.push(format!("p{d}"));

@@ -43,7 +43,8 @@ impl TileSizes {
     pub fn parse(text: &str) -> Result<Self, PlanError> {
         let mut sizes = TileSizes::default();
         for part in text.split(',').map(str::trim) {
-            let bad = |reason: &str| PlanError::TileText { part: part.to_string(), reason: reason.to_string() };
+            let bad =
+                |reason: &str| PlanError::TileText { part: part.to_string(), reason: reason.to_string() };
             let (name, value) = part.split_once('=').ok_or_else(|| bad("expected NAME=INTEGER"))?;
             let value = value.trim().parse::<i64>().map_err(|_| bad("the value is not an integer"))?;
             let name = name.trim();
@@ -83,7 +84,9 @@ impl fmt::Display for TileSizes {
         if let Some(height) = self.get("st") {
             parts.push(format!("st={height}"));
         }
-        parts.extend(self.iter().filter(|(name, _)| *name != "st").map(|(name, value)| format!("{name}={value}")));
+        parts.extend(
+            self.iter().filter(|(name, _)| *name != "st").map(|(name, value)| format!("{name}={value}")),
+        );
         f.write_str(&parts.join(","))
     }
 }

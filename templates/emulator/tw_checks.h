@@ -26,6 +26,9 @@ struct Field {
 
 constexpr unsigned char INITIALISED = 1, PADDING = 2, FIXED = 4;
 
+/* Of shared memory: what was moved there had no value. */
+constexpr unsigned char VALUELESS = 1;
+
 enum Order : std::int32_t { ASCENDING, DESCENDING, SHUFFLED };
 
 struct Launch {
@@ -290,9 +293,9 @@ struct SharedPlace {
     std::uint64_t byte_offset;
 };
 
-/* Whether the element may be read; false only where it has no value. */
+/* Whether the element may be read; false only where it has no value, which is a violation unless `moves`. */
 __attribute__((noinline)) inline bool
-check_shared_read(const SharedPlace &place, std::int64_t index, std::uint64_t bytes) {
+check_shared_read(const SharedPlace &place, std::int64_t index, std::uint64_t bytes, bool moves = false) {
     if (index < 0 || index >= place.count) {
         report_shared(SHARED_BOUNDS, 0, place.name, index, -1);
         return false;
@@ -301,21 +304,21 @@ check_shared_read(const SharedPlace &place, std::int64_t index, std::uint64_t by
     bool written = true;
     for (std::uint64_t word = first; word < first + bytes / 4; word++) {
         Shadow &shadow = running.context->shared_shadow[word];
-        if (shadow.write < running.block_start) {
-            if (written)
+        if (shadow.write < running.block_start || (shadow.flags & VALUELESS)) {
+            if (written && !moves)
                 report_shared(SHARED_UNWRITTEN, 0, place.name, index, -1);
             written = false;
-        } else if (shadow.write == running.stamp && shadow.writer != running.thread) {
-            report_shared(SHARED_RACE, 2, place.name, index, shadow.writer);
         }
+        if (shadow.write == running.stamp && shadow.writer != running.thread)
+            report_shared(SHARED_RACE, 2, place.name, index, shadow.writer);
         remember_read(shadow);
     }
     return written;
 }
 
-/* Whether the element may be written. */
+/* Whether the element may be written, with these flags afterwards. */
 __attribute__((noinline)) inline bool
-check_shared_write(const SharedPlace &place, std::int64_t index, std::uint64_t bytes) {
+check_shared_write(const SharedPlace &place, std::int64_t index, std::uint64_t bytes, unsigned char flags = 0) {
     if (index < 0 || index >= place.count) {
         report_shared(SHARED_BOUNDS, 1, place.name, index, -1);
         return false;
@@ -327,6 +330,7 @@ check_shared_write(const SharedPlace &place, std::int64_t index, std::uint64_t b
             report_shared(SHARED_RACE, 3, place.name, index, shadow.writer);
         else if (other_reader(shadow) != NO_THREAD)
             report_shared(SHARED_RACE, 1, place.name, index, other_reader(shadow));
+        shadow.flags = flags;
         shadow.write = running.stamp;
         shadow.writer = running.thread;
     }

@@ -153,23 +153,6 @@ impl Emulator {
     }
 }
 
-impl DeviceProgram {
-    /// Whether there is one kernel for each of the plan's.
-    ///
-    /// # Errors
-    /// [`ExecutionError::Plan`].
-    pub fn check(&self, plan: &KernelPlan) -> Result<()> {
-        if self.kernels.len() == plan.kernels.len() {
-            return Ok(());
-        }
-        Err(ExecutionError::Plan(format!(
-            "the CUDA text has {} kernel(s), the plan {}",
-            self.kernels.len(),
-            plan.kernels.len()
-        )))
-    }
-}
-
 /// What is known of each element of a field before the first launch, all slots.
 fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> {
     let stored = slots(program.field(field).role);

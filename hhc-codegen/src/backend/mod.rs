@@ -3,6 +3,7 @@
 
 pub mod cuda;
 pub mod expression;
+mod indent;
 pub mod names;
 pub mod openmp;
 mod plain_loops;

@@ -3,6 +3,7 @@
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
 use super::expression::{ExpressionPrinter, parameters_used_as};
+use super::indent::indent_c;
 use super::names::Names;
 use super::templates::render;
 use super::{GeneratedFile, Signature};
@@ -21,11 +22,13 @@ pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let program = &plan.program;
     let names = Names::new(program);
     let data = ProgramText::new(plan, &names);
-    let file = |name: String, template: &str| {
-        render(template, &data).map(|text| GeneratedFile { name, text })
-    };
+    let file =
+        |name: String, template: &str| render(template, &data).map(|text| GeneratedFile { name, text });
     Ok(vec![
-        file(format!("{}.c", program.name), "openmp/program.c")?,
+        GeneratedFile {
+            name: format!("{}.c", program.name),
+            text: indent_c(&render("openmp/program.c", &data)?),
+        },
         file(format!("{}.h", program.name), "openmp/program.h")?,
         file(format!("{}_main.c", program.name), "openmp/main.c")?,
         file("CMakeLists.txt".to_string(), "openmp/CMakeLists.txt")?,
@@ -86,6 +89,7 @@ struct VariantText {
     /// Number of rows.
     rows: usize,
     first: bool,
+    many: bool,
     single: bool,
     /// How many points of a row are one block: whole cache lines.
     width: usize,
@@ -275,9 +279,10 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
         FieldRole::State { slots, .. } => slots as i64,
         FieldRole::Coefficient => 1,
     };
-    let in_place = statement.reads.iter().any(|read| {
-        read.field == write.field && (write.time - read.time).rem_euclid(slots(read)) == 0
-    });
+    let in_place = statement
+        .reads
+        .iter()
+        .any(|read| read.field == write.field && (write.time - read.time).rem_euclid(slots(read)) == 0);
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         let field = program.field(access.field);
@@ -337,10 +342,19 @@ fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
         name: format!("update_{target_name}"),
         comment: format!("{target_name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
         time: names.time.clone(),
-        planes: planes.iter().map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value)).collect(),
-        plane_arguments: planes.iter().map(|plane| format!("{} *{restrict}{}", plane.element, plane.name)).collect(),
+        planes: planes
+            .iter()
+            .map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value))
+            .collect(),
+        plane_arguments: planes
+            .iter()
+            .map(|plane| format!("{} *{restrict}{}", plane.element, plane.name))
+            .collect(),
         plane_names: planes.into_iter().map(|plane| plane.name).collect(),
-        constant_arguments: constants.iter().map(|(element, name, _)| format!("{} {name}", element.c_name())).collect(),
+        constant_arguments: constants
+            .iter()
+            .map(|(element, name, _)| format!("{} {name}", element.c_name()))
+            .collect(),
         constant_names: constants.iter().map(|(_, name, _)| name.clone()).collect(),
         constants: constant_declarations(&constants),
         target,
@@ -363,7 +377,14 @@ fn box_loop(names: &Names, d: usize, step: usize, declared: bool) -> BoxLoop {
 }
 
 /// Variant `at` of the inner functions: `all[at]` neighbouring rows at once.
-fn variant(program: &Program, names: &Names, index: usize, target: &str, all: &[usize], at: usize) -> VariantText {
+fn variant(
+    program: &Program,
+    names: &Names,
+    index: usize,
+    target: &str,
+    all: &[usize],
+    at: usize,
+) -> VariantText {
     let rows = all[at];
     let statement = &program.statements[index];
     let dimension = program.dimension();
@@ -386,15 +407,23 @@ fn variant(program: &Program, names: &Names, index: usize, target: &str, all: &[
     for copy in 0..rows {
         let mut offset = vec![0; dimension];
         offset[0] = copy as i64;
-        body.push(format!("{target}[x{}] = tw_value{copy};", if copy == 0 { String::new() } else { displacement(&offset) }));
+        body.push(format!(
+            "{target}[x{}] = tw_value{copy};",
+            if copy == 0 { String::new() } else { displacement(&offset) }
+        ));
     }
     // A single row has no other row to overlap its latencies with, so it takes several lines at a time.
     let lines = if all.len() == 1 && statement.reads.len() <= 14 { 4 } else { 1 };
     let place: Vec<String> = (0..dimension - 1).map(|d| format!("{} * stride{d}", names.space[d])).collect();
     VariantText {
-        name: format!("{}_row{}", program.field(statement.target).name, if rows > 1 { format!("s{rows}") } else { String::new() }),
+        name: format!(
+            "{}_row{}",
+            program.field(statement.target).name,
+            if rows > 1 { format!("s{rows}") } else { String::new() }
+        ),
         rows,
         first: at == 0,
+        many: rows > 2,
         single: rows == 1,
         width: lines * LINE_BYTES / element.bytes(),
         body,
@@ -408,7 +437,8 @@ fn variant(program: &Program, names: &Names, index: usize, target: &str, all: &[
 fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
     let statement = &program.statements[index];
     let (planes, target, _) = planes(program, names, index);
-    let read = |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
+    let read =
+        |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
     let printer = ExpressionPrinter { program, names, statement: index, copy: None, read: &read };
     let dimension = program.dimension();
     let loops = (0..dimension).map(|d| BoxLoop {
@@ -417,7 +447,9 @@ fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
         ..box_loop(names, d, 1, false)
     });
     let place: Vec<String> = (0..dimension)
-        .map(|d| if d + 1 < dimension { format!("{} * stride{d}", names.space[d]) } else { names.space[d].clone() })
+        .map(|d| {
+            if d + 1 < dimension { format!("{} * stride{d}", names.space[d]) } else { names.space[d].clone() }
+        })
         .collect();
     let mut body = vec![format!("const ptrdiff_t x = {};", place.join(" + "))];
     body.extend(printer.locals());
@@ -426,7 +458,10 @@ fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
         target: program.field(statement.target).name.clone(),
         loops: loops.collect(),
         time: names.time.clone(),
-        planes: planes.iter().map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value)).collect(),
+        planes: planes
+            .iter()
+            .map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value))
+            .collect(),
         constants: constant_declarations(&constants(program, names, index)),
         body,
     }
@@ -447,7 +482,11 @@ fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
         let target = &program.field(statement.target).name;
         let many = kernel.instances.len() > 1;
         RowText {
-            comment: if many { format!("row {}*m + {}: {target}", kernel.instances.len(), instance.statement) } else { format!("row m: {target}") },
+            comment: if many {
+                format!("row {}*m + {}: {target}", kernel.instances.len(), instance.statement)
+            } else {
+                format!("row m: {target}")
+            },
             update: format!("update_{target}"),
             step: instance.step.to_c(),
             bounds: bounds.collect(),

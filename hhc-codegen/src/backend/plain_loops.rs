@@ -4,7 +4,7 @@
 use super::expression::{ExpressionPrinter, parameters_used_as};
 use super::names::Names;
 use polyhedral::program::{
-    Access, ElementType, ExprKind, FieldRole, Function, ParameterId, Program, Statement,
+    Access, BinaryOp, ElementType, ExprKind, FieldRole, Function, ParameterId, Program, Statement,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,7 +39,8 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
     let statement = &program.statements[index];
     let dimension = program.dimension();
     let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
-    let read = |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
+    let read =
+        |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
     let printer = ExpressionPrinter { program, names, statement: index, copy: None, read: &read };
 
     let mut planes = BTreeMap::new();
@@ -119,10 +120,19 @@ pub(super) fn displacement(offset: &[i64]) -> String {
 
 /// Whether some statement uses the exponential.
 pub(super) fn uses_exp(program: &Program) -> bool {
+    uses(program, |kind| matches!(kind, ExprKind::Call(Function::Exp, _)))
+}
+
+/// Whether some statement uses the smaller or the larger of two values.
+pub(super) fn uses_extrema(program: &Program) -> bool {
+    uses(program, |kind| matches!(kind, ExprKind::Binary(BinaryOp::Min | BinaryOp::Max, ..)))
+}
+
+fn uses(program: &Program, what: impl Fn(&ExprKind) -> bool) -> bool {
     program.statements.iter().any(|statement| {
         let mut found = false;
         for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
-            value.walk(|expr| found |= matches!(expr.kind, ExprKind::Call(Function::Exp, _)));
+            value.walk(|expr| found |= what(&expr.kind));
         }
         found
     })

@@ -155,7 +155,11 @@ impl Signature {
             name: program.name.clone(),
             entry: format!("{}_run", program.name),
             fields: fields.collect(),
-            sizes: extents.iter().enumerate().map(|(index, name)| SizeArgument { name: name.clone(), index }).collect(),
+            sizes: extents
+                .iter()
+                .enumerate()
+                .map(|(index, name)| SizeArgument { name: name.clone(), index })
+                .collect(),
             strides: strides.collect(),
             parameters: parameters.collect(),
             level_stride_index: 2 * dimension - 1,

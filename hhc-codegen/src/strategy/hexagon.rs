@@ -61,9 +61,11 @@ impl Hexagon {
     /// left edge `dl*a + b >= h*dl - (den(dl)-1)/den(dl)`, solved for `b` in integers.
     pub fn first_column(&self, a: IntExpr) -> IntExpr {
         let (h, dl, du) = (self.h(), self.lower, self.upper);
-        let lower_left =
-            (a.clone() * *du.numer() + (self.upper_reach() * du.denom() - (2 * h + 1) * du.numer())).ceil_div(*du.denom());
-        let upper_left = (IntExpr::from(h * dl.numer() - (dl.denom() - 1)) - a * *dl.numer()).ceil_div(*dl.denom());
+        let lower_left = (a.clone() * *du.numer()
+            + (self.upper_reach() * du.denom() - (2 * h + 1) * du.numer()))
+        .ceil_div(*du.denom());
+        let upper_left =
+            (IntExpr::from(h * dl.numer() - (dl.denom() - 1)) - a * *dl.numer()).ceil_div(*dl.denom());
         upper_left.max(lower_left)
     }
 
@@ -72,8 +74,9 @@ impl Hexagon {
     pub fn last_column(&self, a: IntExpr) -> IntExpr {
         let (h, dl, du) = (self.h(), self.lower, self.upper);
         let top = self.upper_reach() + self.flat_top - 1;
-        let lower_right =
-            (IntExpr::from((2 * h + 1) * dl.numer() + top * dl.denom()) - a.clone() * *dl.numer()).floor_div(*dl.denom());
+        let lower_right = (IntExpr::from((2 * h + 1) * dl.numer() + top * dl.denom())
+            - a.clone() * *dl.numer())
+        .floor_div(*dl.denom());
         let upper_right = (a * *du.numer()
             + ((top + self.lower_reach()) * du.denom() + (du.denom() - 1) - h * du.numer()))
         .floor_div(*du.denom());
@@ -88,9 +91,9 @@ impl Hexagon {
 
     /// First and last column over all rows.
     pub fn extent(&self) -> (i64, i64) {
-        (0..self.rows()).map(|a| self.row(a)).fold((i64::MAX, i64::MIN), |(low, high), (first, last)| {
-            (low.min(first), high.max(last))
-        })
+        (0..self.rows())
+            .map(|a| self.row(a))
+            .fold((i64::MAX, i64::MIN), |(low, high), (first, last)| (low.min(first), high.max(last)))
     }
 }
 
@@ -135,7 +138,11 @@ mod tests {
         }
         for row in 0..3 * rows {
             for column in -5..30 {
-                assert_eq!(covered.get(&(row, column)), Some(&1), "{hexagon:?} at row {row}, column {column}");
+                assert_eq!(
+                    covered.get(&(row, column)),
+                    Some(&1),
+                    "{hexagon:?} at row {row}, column {column}"
+                );
             }
         }
     }

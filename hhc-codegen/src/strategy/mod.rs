@@ -56,9 +56,11 @@ pub fn by_name(name: &str) -> Result<&'static dyn Strategy, PlanError> {
     if name == "auto" {
         return Ok(strategies[0]);
     }
-    strategies.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| PlanError::UnknownStrategy {
-        name: name.to_string(),
-        known: strategies.map(|strategy| strategy.name()).join(", ") + ", auto",
+    strategies.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
+        PlanError::UnknownStrategy {
+            name: name.to_string(),
+            known: strategies.map(|strategy| strategy.name()).join(", ") + ", auto",
+        }
     })
 }
 

@@ -40,7 +40,8 @@ impl Strategy for Naive {
         for name in &SPACE_SIZES[..program.dimension()] {
             sizes.push(check_size(self.name(), tile, name, 0, " (0: the whole dimension)")?);
         }
-        let kernels = (0..program.statements.len()).map(|statement| kernel(program, statement, &sizes)).collect();
+        let kernels =
+            (0..program.statements.len()).map(|statement| kernel(program, statement, &sizes)).collect();
         Ok(KernelPlan {
             program: program.clone(),
             strategy: self.name(),
@@ -66,7 +67,11 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         let corner = var(BLOCK_NAMES[d]) * size;
         full_when.push(corner.clone() - first.clone());
         full_when.push(last.clone() - (corner.clone() + (size - 1)));
-        blocks.push(Loop { variable: BLOCK_NAMES[d], low: first.floor_div(size), high: last.floor_div(size) });
+        blocks.push(Loop {
+            variable: BLOCK_NAMES[d],
+            low: first.floor_div(size),
+            high: last.floor_div(size),
+        });
         ranges.push(Range { low: corner.clone(), high: corner + (size - 1) });
     }
     let target = &program.field(statement.target).name;

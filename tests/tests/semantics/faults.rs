@@ -252,7 +252,7 @@ fn too_few_time_levels() {
 }
 
 /// The conditions for full tiles are no part of the schedule; the replay checks them. Each is needed for
-/// some tile and size.
+/// some phase, tile and size.
 #[test]
 fn full_tiles_that_are_not_full() {
     for name in ["heat1d", "heat2d", "fdtd2d", "heat3d"] {
@@ -265,7 +265,9 @@ fn full_tiles_that_are_not_full() {
             for condition in 0..plans[0].kernels[0].full_when.len() {
                 let found = plans.iter().any(|plan| {
                     let mut wrong = plan.clone();
-                    wrong.kernels[0].full_when.remove(condition);
+                    for kernel in &mut wrong.kernels {
+                        kernel.full_when.remove(condition);
+                    }
                     (0..8).any(|extra| {
                         let size: Vec<i64> = size(plan).iter().map(|extent| extent + extra).collect();
                         replay(&wrong, &size, 9 + extra, 1).is_err_and(|error| error.contains("full tile"))

@@ -3,6 +3,7 @@
 //! - [`shipped`] and [`programs`]: generated C against the reference interpreter, bit for bit;
 //! - [`random`]: random programs, tiles and sizes, by [`replay`] of the plan and by compiled code;
 //! - [`faults`]: plans and texts with one mistake in them must be refused or found;
+//! - [`names`], [`standalone`]: names that collide, and the program that users build by hand;
 //! - [`performance`]: times that a user would notice.
 
 mod faults;
@@ -13,3 +14,4 @@ mod programs;
 mod random;
 mod replay;
 mod shipped;
+mod standalone;

@@ -62,7 +62,7 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &
     let mut levels = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         if let FieldRole::State { levels: initial, slots: slots @ 2.. } = program.field(access.field).role {
-            let level = super::staged::shifted("step", access.time + initial as i64 - 1);
+            let level = super::staged::shifted("now", access.time + initial as i64 - 1);
             let plane = names.plane(program, access);
             levels.insert(
                 plane.clone(),
@@ -75,7 +75,8 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &
     declarations.extend(levels.into_values());
 
     let read = |access: &Access| cell(program, names, access);
-    let printer = ExpressionPrinter { program, names, statement: instance.statement, copy: None, read: &read };
+    let printer =
+        ExpressionPrinter { program, names, statement: instance.statement, copy: None, read: &read };
     let place: Vec<String> = (0..dimension)
         .map(|d| if d + 1 < dimension { format!("i{d} * stride{d}") } else { format!("i{d}") })
         .collect();
@@ -112,7 +113,9 @@ fn cell(program: &Program, names: &Names, access: &Access) -> String {
     let field = &names.fields[access.field.0];
     let offset = displacement(&access.offset);
     match program.field(access.field).role {
-        FieldRole::State { slots: 2.., .. } => format!("{field}[{} + x{offset}]", names.plane(program, access)),
+        FieldRole::State { slots: 2.., .. } => {
+            format!("{field}[{} + x{offset}]", names.plane(program, access))
+        }
         _ => format!("{field}[x{offset}]"),
     }
 }

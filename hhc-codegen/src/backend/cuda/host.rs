@@ -60,16 +60,21 @@ struct BlockLoopText {
 const SHARED_BYTES_WITHOUT_ASKING: u32 = 48 << 10;
 
 impl HostText {
-    pub(super) fn new(plan: &KernelPlan, names: &Names, kernels: &[CudaKernel], boundary: &[CudaKernel]) -> Self {
+    pub(super) fn new(
+        plan: &KernelPlan,
+        names: &Names,
+        kernels: &[CudaKernel],
+        boundary: &[CudaKernel],
+    ) -> Self {
         let program = &plan.program;
         let launches = plan.launches.iter().map(|l| {
             let kernel = &kernels[l.kernel];
             let comment = plan.kernels[l.kernel].comment.clone();
             launch(kernel, comment, l.when.as_ref(), plan.outer.variable)
         });
-        let copies = boundary.iter().map(|kernel| {
-            launch(kernel, "the fixed boundary, at every stored level".to_string(), None, "0")
-        });
+        let copies = boundary
+            .iter()
+            .map(|kernel| launch(kernel, "the fixed boundary, at every stored level".to_string(), None, "0"));
         HostText {
             boundary: copies.collect(),
             boundary_threads: super::BOUNDARY_THREADS,
@@ -87,7 +92,12 @@ impl HostText {
     }
 }
 
-fn launch(kernel: &CudaKernel, comment: String, when: Option<&IntExpr>, host_value: &'static str) -> LaunchText {
+fn launch(
+    kernel: &CudaKernel,
+    comment: String,
+    when: Option<&IntExpr>,
+    host_value: &'static str,
+) -> LaunchText {
     LaunchText {
         comment,
         when: when.map(IntExpr::to_c),
@@ -101,15 +111,20 @@ fn launch(kernel: &CudaKernel, comment: String, when: Option<&IntExpr>, host_val
             _ => "blocks_x, blocks_y, blocks_z",
         }
         .to_string(),
-        blocks: (kernel.blocks.iter().rev().zip([('x', i64::from(i32::MAX)), ('y', 65_535), ('z', 65_535)]).rev())
-            .map(|(block, (axis, most))| BlockLoopText {
-                variable: block.variable,
-                low: block.low.to_c(),
-                high: block.high.to_c(),
-                axis,
-                most,
-            })
-            .collect(),
+        blocks: (kernel
+            .blocks
+            .iter()
+            .rev()
+            .zip([('x', i64::from(i32::MAX)), ('y', 65_535), ('z', 65_535)])
+            .rev())
+        .map(|(block, (axis, most))| BlockLoopText {
+            variable: block.variable,
+            low: block.low.to_c(),
+            high: block.high.to_c(),
+            axis,
+            most,
+        })
+        .collect(),
         host_value,
     }
 }

@@ -67,7 +67,8 @@ impl LocalKernel {
             .map(|l| l.variable)
             .chain(kernel.bindings.iter().map(|binding| binding.name))
             .collect();
-        let local = |expr: &IntExpr| moving.iter().fold(expr.clone(), |expr, name| expr.substitute(name, &int(0)));
+        let local =
+            |expr: &IntExpr| moving.iter().fold(expr.clone(), |expr, name| expr.substitute(name, &int(0)));
         let origin = |expr: &IntExpr| {
             let at_low = expr.substitute(row, &int(low));
             let offset = local(&at_low).constant()?;
@@ -91,19 +92,25 @@ impl LocalKernel {
                     ),
                 });
             }
-            corner.push(origin(&range.low).ok_or_else(|| unsupported("a bound depends on the size of the grid"))?);
+            corner.push(
+                origin(&range.low).ok_or_else(|| unsupported("a bound depends on the size of the grid"))?,
+            );
         }
-        let first_step = origin(&first.step).ok_or_else(|| unsupported("a time step depends on the size of the grid"))?;
+        let first_step =
+            origin(&first.step).ok_or_else(|| unsupported("a time step depends on the size of the grid"))?;
 
         let mut rows = Vec::new();
         for instance in &kernel.instances {
             let ranges: Vec<_> = instance.ranges.iter().map(|r| (local(&r.low), local(&r.high))).collect();
             let value = |expr: &IntExpr, group: i64| expr.substitute(row, &int(group)).constant();
-            let step = value(&local(&instance.step), 0).ok_or_else(|| unsupported("a time step is not local"))?;
+            let step =
+                value(&local(&instance.step), 0).ok_or_else(|| unsupported("a time step is not local"))?;
             let mut boxes = Vec::new();
             for group in low..=high {
                 let bounds = ranges.iter().map(|(a, b)| Some((value(a, group)?, value(b, group)?)));
-                boxes.push(bounds.collect::<Option<Vec<_>>>().ok_or_else(|| unsupported("a bound is not local"))?);
+                boxes.push(
+                    bounds.collect::<Option<Vec<_>>>().ok_or_else(|| unsupported("a bound is not local"))?,
+                );
                 if value(&local(&instance.step), group) != Some(step + group) {
                     return Err(unsupported("a group of rows is not one time step"));
                 }
@@ -131,8 +138,11 @@ impl LocalKernel {
     /// Whether corner and local part together are the plan's bounds, at a few places.
     fn agrees(&self, kernel: &Kernel, moving: &[&'static str]) -> bool {
         [0, 1, 2, 5, 1000].into_iter().all(|place| {
-            let mut environment: Environment =
-                moving.iter().enumerate().map(|(i, name)| (*name, place * (i as i64 + 1) + i as i64)).collect();
+            let mut environment: Environment = moving
+                .iter()
+                .enumerate()
+                .map(|(i, name)| (*name, place * (i as i64 + 1) + i as i64))
+                .collect();
             (self.groups.0..=self.groups.1).all(|group| {
                 environment.insert(kernel.rows.variable, group);
                 kernel.instances.iter().zip(&self.rows).all(|(instance, row)| {

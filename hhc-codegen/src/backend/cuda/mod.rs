@@ -12,7 +12,7 @@ mod threads;
 mod window;
 
 use super::names::Names;
-use super::plain_loops::uses_exp;
+use super::plain_loops::{uses_exp, uses_extrema};
 use super::templates::render;
 use super::{GeneratedFile, Signature};
 use crate::PlanError;
@@ -37,24 +37,40 @@ pub struct DeviceLimits {
 impl DeviceLimits {
     /// Compute capability 7.0 (V100): 96 KiB.
     pub fn sm_70() -> Self {
-        DeviceLimits { device: "sm_70".to_string(), shared_bytes_per_block: 96 << 10, threads_per_block: 1024 }
+        DeviceLimits {
+            device: "sm_70".to_string(),
+            shared_bytes_per_block: 96 << 10,
+            threads_per_block: 1024,
+        }
     }
 
     /// Compute capability 8.0 (A100): 163 KiB.
     pub fn sm_80() -> Self {
-        DeviceLimits { device: "sm_80".to_string(), shared_bytes_per_block: 163 << 10, threads_per_block: 1024 }
+        DeviceLimits {
+            device: "sm_80".to_string(),
+            shared_bytes_per_block: 163 << 10,
+            threads_per_block: 1024,
+        }
     }
 
     /// Compute capability 9.0 (H100, H200): 227 KiB.
     pub fn sm_90() -> Self {
-        DeviceLimits { device: "sm_90".to_string(), shared_bytes_per_block: 227 << 10, threads_per_block: 1024 }
+        DeviceLimits {
+            device: "sm_90".to_string(),
+            shared_bytes_per_block: 227 << 10,
+            threads_per_block: 1024,
+        }
     }
 }
 
 impl Default for DeviceLimits {
     /// What every device from sm_70 on has, less the KiB that newer ones keep for themselves.
     fn default() -> Self {
-        DeviceLimits { device: "any device".to_string(), shared_bytes_per_block: 95 << 10, threads_per_block: 1024 }
+        DeviceLimits {
+            device: "any device".to_string(),
+            shared_bytes_per_block: 95 << 10,
+            threads_per_block: 1024,
+        }
     }
 }
 
@@ -124,7 +140,8 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                 Ok,
             )?;
             let Shape { staging, .. } = &shapes[index];
-            let call = TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
+            let call =
+                TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
             (staging.threads.block(), staging.shared_bytes as u32, KernelBody::staged(call))
         };
         text.push(KernelText::new(kernel, &symbol, comment, threads, body));
@@ -143,6 +160,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         strategy: plan.strategy,
         tile: plan.tile.to_string(),
         uses_exp: uses_exp(program),
+        uses_extrema: uses_extrema(program),
         exp_header: polyhedral::portable_exp::C_HEADER,
         arguments: Arguments::new(program, &names),
         shapes: (shapes.iter().enumerate())
@@ -152,8 +170,9 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         host: HostText::new(plan, &names, &kernels, &boundary),
         signature: Signature::new(program, &names),
     };
-    let file =
-        |name: String, template: &str| render(template, &data).map(|text| GeneratedFile { name, text: tidy(&text) });
+    let file = |name: String, template: &str| {
+        render(template, &data).map(|text| GeneratedFile { name, text: tidy(&text) })
+    };
     let files = vec![
         file(format!("{}.cu", program.name), "cuda/program.cu")?,
         file(format!("{}.h", program.name), "cuda/program.h")?,
@@ -178,6 +197,7 @@ struct ProgramText {
     strategy: &'static str,
     tile: String,
     uses_exp: bool,
+    uses_extrema: bool,
     exp_header: &'static str,
     arguments: Arguments,
     shapes: Vec<ShapeText>,
@@ -341,8 +361,11 @@ fn thread_declarations(threads: &threads::Threads) -> Vec<String> {
     let dimension = threads.per_dimension.len();
     (threads.per_dimension.iter().enumerate())
         .map(|(d, &count)| {
-            let value =
-                if count == 1 { "0".to_string() } else { format!("(int)threadIdx.{}", ["x", "y", "z"][dimension - 1 - d]) };
+            let value = if count == 1 {
+                "0".to_string()
+            } else {
+                format!("(int)threadIdx.{}", ["x", "y", "z"][dimension - 1 - d])
+            };
             format!("const int thread{d} = {value};")
         })
         .collect()

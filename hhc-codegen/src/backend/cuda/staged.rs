@@ -54,7 +54,8 @@ impl Staging {
             offsets.push(shared_bytes);
             let cells = window.cells().saturating_mul((planes[field + 1] - planes[field]) as i64);
             let bytes = cells.saturating_mul(description.element.bytes() as i64);
-            shared_bytes = shared_bytes.saturating_add(bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+            shared_bytes =
+                shared_bytes.saturating_add(bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
         }
         if shared_bytes > limits.shared_bytes_per_block {
             return Err(PlanError::Limit {
@@ -73,7 +74,10 @@ impl Staging {
         window.find_live_cells(program, &local);
 
         let widths = |d: usize| {
-            local.rows.iter().flat_map(move |row| row.boxes.iter().map(move |bounds| bounds[d].1 - bounds[d].0 + 1))
+            local
+                .rows
+                .iter()
+                .flat_map(move |row| row.boxes.iter().map(move |bounds| bounds[d].1 - bounds[d].0 + 1))
         };
         let dimension = program.dimension();
         let widest: Vec<i64> = (0..dimension).map(|d| widths(d).max().unwrap_or(1)).collect();
@@ -93,10 +97,12 @@ impl Staging {
             })
             .sum();
         let moving = kernel.blocks.iter().map(|block| block.variable);
-        let moving: Vec<&'static str> = moving.chain(kernel.bindings.iter().map(|binding| binding.name)).collect();
+        let moving: Vec<&'static str> =
+            moving.chain(kernel.bindings.iter().map(|binding| binding.name)).collect();
         let uses = |name: &str| {
             let loops = kernel.sub_tiles.iter().flat_map(|l| [&l.low, &l.high]);
-            let mut all = local.corner.iter().chain([&local.first_step]).chain(&kernel.full_when).chain(loops);
+            let mut all =
+                local.corner.iter().chain([&local.first_step]).chain(&kernel.full_when).chain(loops);
             all.any(|expr| expr.mentions(name))
         };
         Ok(Staging {
@@ -359,7 +365,8 @@ impl Printer<'_> {
     fn describe(&self) -> Vec<String> {
         let Staging { window, threads, shared_bytes, .. } = self.staging;
         let by = |values: &[i64]| values.iter().map(i64::to_string).collect::<Vec<_>>().join(" x ");
-        let corner: Vec<String> = (0..self.dimension()).map(|d| shifted(&format!("corner{d}"), window.low[d])).collect();
+        let corner: Vec<String> =
+            (0..self.dimension()).map(|d| shifted(&format!("corner{d}"), window.low[d])).collect();
         let mut lines = vec![
             format!("The window of a tile in shared memory: {} cells per stored level,", by(&window.extent)),
             format!("{shared_bytes} bytes in all; its first cell is the point ({}).", corner.join(", ")),
@@ -411,7 +418,7 @@ impl Printer<'_> {
         conditions.join(" && ")
     }
 
-    /// The loads of one plane, exactly the cells that are live in, or all that are read and lie on the grid.
+    /// The loads of one plane: exactly the cells that are live in where no row is clipped, or those that may be.
     fn loads(&self, plane: &Plane, exact: bool) -> Vec<NestText> {
         let boxes = if exact { &plane.live_in } else { &plane.read };
         boxes.iter().map(|cells| self.load(plane, cells, exact)).collect()
@@ -420,63 +427,95 @@ impl Printer<'_> {
     fn load(&self, plane: &Plane, cells: &CellBox, exact: bool) -> NestText {
         let Staging { window, threads, .. } = self.staging;
         let dimension = self.dimension();
-        let mut lines = Vec::new();
-        let mut indent = 0;
-        let push = |lines: &mut Vec<String>, text: String, indent: usize| {
-            lines.push(format!("{}{text}", "    ".repeat(indent)));
-        };
-        let mut braces = 0;
+        let mut lines = Lines::default();
         for d in 0..dimension {
             let sliding = d + 1 == dimension && window.slide.is_some();
             let count = threads.per_dimension[d];
-            let (low, high) = match (sliding, cells.get(d)) {
-                (true, _) if exact => (window.kept().to_string(), window.extent[d] - 1),
-                (false, Some(&(low, high))) => (low.to_string(), high),
+            let (low, high) = match cells.get(d) {
+                Some(&(low, high)) if !sliding => (low.to_string(), high),
+                _ if exact => (window.kept().to_string(), window.extent[d] - 1),
                 _ => ("entering".to_string(), window.extent[d] - 1),
             };
             let start = if low == "0" { format!("thread{d}") } else { format!("{low} + thread{d}") };
             if exact && sliding && window.slide == Some(count) {
-                push(&mut lines, "{".to_string(), indent);
-                push(&mut lines, format!("const int w{d} = {start};"), indent + 1);
+                lines.open("{");
+                lines.push(&format!("const int w{d} = {start};"));
             } else {
-                push(&mut lines, format!("for (int w{d} = {start}; w{d} <= {high}; w{d} += {count}) {{"), indent);
+                lines.open(&format!("for (int w{d} = {start}; w{d} <= {high}; w{d} += {count}) {{"));
             }
-            indent += 1;
-            braces += 1;
             if !exact {
-                push(&mut lines, format!("const tw_int p{d} = corner{d} + w{d}{};", signed(window.low[d])), indent);
-                push(&mut lines, format!("if (p{d} < 0 || p{d} >= n{d}) continue;"), indent);
+                lines.push(&format!("const tw_int p{d} = corner{d} + w{d}{};", signed(window.low[d])));
+                lines.push(&format!("if (p{d} < 0 || p{d} >= n{d}) continue;"));
             }
+        }
+        if !exact && let Some(condition) = self.wanted(plane) {
+            lines.push(&format!("if (!({condition})) continue;"));
         }
         let (mut cell, mut place) = (Vec::new(), Vec::new());
         for d in 0..dimension {
             let stride = self.cell_stride(d);
-            cell.push(if d + 1 == dimension { format!("w{d}") } else { format!("w{d} * {stride}") });
+            cell.push(if stride == 1 { format!("w{d}") } else { format!("w{d} * {stride}") });
             place.push(if d + 1 == dimension { format!("w{d}") } else { format!("w{d} * stride{d}") });
         }
         let first_cell = plane.number * window.cells();
-        let slot = if self.slots(plane.field) > 1 { format!("{} + ", self.slot_name(plane)) } else { String::new() };
-        push(
-            &mut lines,
-            format!(
-                "{}[{}{}] = {}[{slot}window + {}];",
-                self.array(plane.field),
-                if first_cell > 0 { format!("{first_cell} + ") } else { String::new() },
-                cell.join(" + "),
-                self.names.fields[plane.field],
-                place.join(" + ")
-            ),
-            indent,
-        );
-        for level in (0..braces).rev() {
-            push(&mut lines, "}".to_string(), level);
-        }
+        lines.push(&format!(
+            "{}[{}{}] = {}[{}window + {}];",
+            self.array(plane.field),
+            if first_cell > 0 { format!("{first_cell} + ") } else { String::new() },
+            cell.join(" + "),
+            self.names.fields[plane.field],
+            if self.slots(plane.field) > 1 { format!("{} + ", self.slot_name(plane)) } else { String::new() },
+            place.join(" + ")
+        ));
+        lines.close();
         let field = &self.program.fields[plane.field];
-        let level = match field.role {
+        let comment = match field.role {
             FieldRole::Coefficient => field.name.clone(),
             FieldRole::State { .. } => format!("{}, plane {}", field.name, plane.number),
         };
-        NestText { comment: level, lines }
+        NestText { comment, lines: lines.text }
+    }
+
+    /// Which of the cells that are read have to be loaded into a tile that may be partial; `None`: all.
+    ///
+    /// Cells of the fixed boundary, because no row writes them. Of the others those that are live in; in a tile that
+    /// begins before the first time step, where the rows that would write are missing, those that have a value:
+    /// all but those of the one slot that holds no initial level.
+    fn wanted(&self, plane: &Plane) -> Option<String> {
+        let FieldRole::State { levels, slots } = self.program.fields[plane.field].role else { return None };
+        let (_, statement) = self.program.writer_of(polyhedral::program::FieldId(plane.field))?;
+        let mut fixed = Vec::new();
+        for d in 0..self.dimension() {
+            let (low, high) = (statement.margin_low[d], statement.margin_high[d]);
+            if low > 0 {
+                fixed.push(format!("p{d} < {low}"));
+            }
+            if high > 0 {
+                fixed.push(format!("p{d} >= n{d} - {high}"));
+            }
+        }
+        let inside = |cells: &CellBox| {
+            let tests =
+                cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
+            tests.collect::<Vec<_>>().join(" && ")
+        };
+        let live = if plane.live_in == plane.read {
+            "true".to_string()
+        } else if plane.live_in.is_empty() {
+            "false".to_string()
+        } else {
+            plane.live_in.iter().map(inside).collect::<Vec<_>>().join(" || ")
+        };
+        let early = if slots > levels {
+            format!("{} != {} * level_stride", self.slot_name(plane), slots - 1)
+        } else {
+            "true".to_string()
+        };
+        if live == "true" && early == "true" {
+            return None;
+        }
+        fixed.push(format!("(first_step < 0 ? {early} : {live})"));
+        Some(fixed.join(" || "))
     }
 
     fn moves(&self) -> Option<MoveText> {
@@ -489,14 +528,26 @@ impl Printer<'_> {
         let extent = window.extent[self.dimension() - 1];
         let mut thread = "thread0".to_string();
         for d in 1..self.dimension() {
-            thread = format!("({thread}) * {} + thread{d}", threads.per_dimension[d]).replacen("(thread0)", "thread0", 1);
+            thread = format!("({thread}) * {} + thread{d}", threads.per_dimension[d]).replacen(
+                "(thread0)",
+                "thread0",
+                1,
+            );
         }
         let arrays = (0..self.program.fields.len()).map(|field| {
             let lines = self.slots(field) * window.cells() / extent;
             MovedArray { name: self.array(field), lines, cells: lines * kept.min(size) }
         });
         let passes = kept > size;
-        Some(MoveText { kept, size, extent, thread, threads: threads.count(), arrays: arrays.collect(), passes })
+        Some(MoveText {
+            kept,
+            size,
+            extent,
+            thread,
+            threads: threads.count(),
+            arrays: arrays.collect(),
+            passes,
+        })
     }
 
     /// The name of the variable with the position of a plane in a field's array; `None` where there is one plane.
@@ -530,16 +581,29 @@ impl Printer<'_> {
             let plane = self.plane_name(access).map_or(String::new(), |plane| format!("{plane} + "));
             format!("{}[{plane}{}]", self.array(access.field.0), shifted("x", offset))
         };
-        let printer = ExpressionPrinter { program, names: self.names, statement: row.statement, copy: None, read: &cell };
+        let printer = ExpressionPrinter {
+            program,
+            names: self.names,
+            statement: row.statement,
+            copy: None,
+            read: &cell,
+        };
         let target = statement.target.0;
         let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
-        let mut arguments = vec![format!("TW_GLOBAL({}) {}", program.fields[target].element.c_name(), self.names.fields[target])];
+        let mut arguments = vec![format!(
+            "TW_GLOBAL({}) {}",
+            program.fields[target].element.c_name(),
+            self.names.fields[target]
+        )];
         if dimension > 1 {
             arguments.push("tw_int stride0".to_string());
         }
-        arguments.extend(self.constant_arguments(row.statement).iter().map(|(kind, name)| format!("{kind} {name}")));
+        arguments.extend(
+            self.constant_arguments(row.statement).iter().map(|(kind, name)| format!("{kind} {name}")),
+        );
         arguments.extend(self.planes(row).iter().map(|(plane, ..)| format!("int {plane}")));
-        let mut fields: Vec<usize> = statement.reads.iter().map(|read| read.field.0).chain([target]).collect();
+        let mut fields: Vec<usize> =
+            statement.reads.iter().map(|read| read.field.0).chain([target]).collect();
         fields.sort_unstable();
         fields.dedup();
         let name = &program.fields[target].name;
@@ -613,7 +677,8 @@ impl Printer<'_> {
             open.push(match count.cmp(&width) {
                 std::cmp::Ordering::Equal if constant => format!("{{ const int i{d} = thread{d};"),
                 _ => {
-                    let width = if constant { width.to_string() } else { format!("{} - low{d} + 1", high.to_c()) };
+                    let width =
+                        if constant { width.to_string() } else { format!("{} - low{d} + 1", high.to_c()) };
                     format!("for (int i{d} = thread{d}; i{d} < {width}; i{d} += {count}) {{")
                 }
             });
@@ -697,6 +762,33 @@ impl Printer<'_> {
         match self.program.fields[field].role {
             FieldRole::State { levels, .. } => levels as i64,
             FieldRole::Coefficient => 0,
+        }
+    }
+}
+
+/// Lines of C, indented.
+#[derive(Default)]
+struct Lines {
+    text: Vec<String>,
+    depth: usize,
+}
+
+impl Lines {
+    fn push(&mut self, line: &str) {
+        self.text.push(format!("{}{line}", "    ".repeat(self.depth)));
+    }
+
+    /// A line that opens a block.
+    fn open(&mut self, line: &str) {
+        self.push(line);
+        self.depth += 1;
+    }
+
+    /// Closes all blocks.
+    fn close(&mut self) {
+        while self.depth > 0 {
+            self.depth -= 1;
+            self.push("}");
         }
     }
 }

@@ -84,7 +84,9 @@ pub fn points_at_once(program: &Program, statement: usize, share: i64) -> i64 {
     let operands = |points: i64| {
         let cells: BTreeSet<_> = (0..points)
             .flat_map(|point| {
-                reads.iter().map(move |read| (read.field, read.time, read.offset[0] + point, &read.offset[1..]))
+                reads
+                    .iter()
+                    .map(move |read| (read.field, read.time, read.offset[0] + point, &read.offset[1..]))
             })
             .collect();
         cells.len()

@@ -51,7 +51,8 @@ impl Window {
         for row in &kernel.rows {
             for bounds in &row.boxes {
                 for d in 0..dimension {
-                    let offsets = || program.statements[row.statement].reads.iter().map(|read| read.offset[d]);
+                    let offsets =
+                        || program.statements[row.statement].reads.iter().map(|read| read.offset[d]);
                     low[d] = low[d].min(bounds[d].0 + offsets().min().unwrap_or(0).min(0));
                     high[d] = high[d].max(bounds[d].1 + offsets().max().unwrap_or(0).max(0));
                 }
@@ -87,9 +88,8 @@ impl Window {
     pub fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel) {
         let dimensions = self.table_dimensions();
         let cells: i64 = self.extent[..dimensions].iter().product();
-        let position = |cell: &[i64]| {
-            cell.iter().zip(&self.extent).fold(0, |at, (x, extent)| at * extent + x) as usize
-        };
+        let position =
+            |cell: &[i64]| cell.iter().zip(&self.extent).fold(0, |at, (x, extent)| at * extent + x) as usize;
         let first_plane: Vec<usize> = first_planes(program);
         let count = first_plane.last().copied().unwrap_or(0);
         let blank = || vec![vec![false; cells as usize]; count];
@@ -109,7 +109,9 @@ impl Window {
                     .collect();
                 for (plane, offset) in reads {
                     let shifted: Vec<_> = (0..dimensions)
-                        .map(|d| (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d]))
+                        .map(|d| {
+                            (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d])
+                        })
                         .collect();
                     for_each_cell(&shifted, &mut |cell| {
                         let at = position(cell);
@@ -118,7 +120,8 @@ impl Window {
                     });
                 }
                 let target = statement.target.0;
-                let plane = first_plane[target] + plane_number(program, target, row.step + group + 1) as usize;
+                let plane =
+                    first_plane[target] + plane_number(program, target, row.step + group + 1) as usize;
                 let own: Vec<_> =
                     (0..dimensions).map(|d| (bounds[d].0 - self.low[d], bounds[d].1 - self.low[d])).collect();
                 for_each_cell(&own, &mut |cell| written[plane][position(cell)] = true);
@@ -184,11 +187,15 @@ fn boxes(marked: &[bool], extent: &[i64]) -> Vec<CellBox> {
                 continue;
             }
             let mut rest = at;
-            let mut cell: Vec<i64> = inner.iter().rev().map(|e| {
-                let x = rest % e;
-                rest /= e;
-                x
-            }).collect();
+            let mut cell: Vec<i64> = inner
+                .iter()
+                .rev()
+                .map(|e| {
+                    let x = rest % e;
+                    rest /= e;
+                    x
+                })
+                .collect();
             cell.reverse();
             let point: Vec<_> = cell.iter().map(|&x| (x, x)).collect();
             hull = Some(hull.map_or(point.clone(), |hull| around(&hull, &point)));

@@ -1,0 +1,180 @@
+//! The strategies on the CPU against each other and against hand-written double-buffered OpenMP loops: one
+//! run, one compiler, the same flags, the same memory (huge pages), all threads.
+//!
+//! Rounds are interleaved, so that a change of the machine's mood meets all contestants. Every contestant's
+//! result is compared with the first one's, bit for bit, before a time counts. Prints medians and writes
+//! them, with the machine's facts, to `benches/results/cpu.json` (or `$TILEWRIGHT_BENCH_OUT`).
+//!
+//! `cargo bench -p tilewright-benches -- [STENCIL]...`
+
+use execution::bandwidth;
+use execution::c_compiler::{self, CompileOptions, SourceText};
+use execution::compare::compare;
+use execution::grid::ProgramData;
+use execution::initial;
+use execution::layout::Layout;
+use execution::machine::MachineFacts;
+use execution::native::{NativeLibrary, NativeProgram};
+use execution::reference::default_parameters;
+use execution::timing::Timing;
+use hhc_codegen::{TileSizes, backend, pipeline, strategy};
+use polyhedral::program::Program;
+use serde::Serialize;
+use std::error::Error;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What is measured: stencil, grid, steps, and the hand-written loops where there are some.
+const CASES: [(&str, &[i64], i64, Option<&str>); 3] = [
+    ("heat2d", &[4096, 4096], 100, Some(include_str!("hand_written/heat2d.c"))),
+    ("heat3d", &[256, 256, 256], 100, Some(include_str!("hand_written/heat3d.c"))),
+    ("star2d2r", &[4096, 4096], 100, Some(include_str!("hand_written/star2d2r.c"))),
+];
+
+const ROUNDS: usize = 5;
+
+#[derive(Serialize)]
+struct Report {
+    machine: MachineFacts,
+    /// Copy bandwidth of main memory in bytes per second (read and written bytes counted), all threads.
+    copy_bytes_per_second: f64,
+    cases: Vec<Case>,
+}
+
+#[derive(Serialize)]
+struct Case {
+    stencil: &'static str,
+    size: Vec<i64>,
+    steps: i64,
+    contestants: Vec<Measured>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    name: String,
+    tile: String,
+    layout: &'static str,
+    seconds: Timing,
+    gstencil_per_s: f64,
+}
+
+/// One program that is measured, with its own data.
+struct Contestant {
+    name: String,
+    tile: String,
+    layout: &'static str,
+    native: NativeProgram,
+    data: ProgramData,
+    seconds: Vec<f64>,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let version = c_compiler::Compiler::find(c_compiler::Language::C)?.version().to_string();
+    let mut report = Report {
+        machine: MachineFacts::collect(Some(&version)),
+        copy_bytes_per_second: bandwidth::measure_copy(5)?.bytes_per_second,
+        cases: Vec::new(),
+    };
+    println!("{}, {}, copy {:.1} GB/s", report.machine.cpu, version, report.copy_bytes_per_second * 1e-9);
+    for (stencil, size, steps, hand_written) in CASES {
+        if wanted.is_empty() || wanted.iter().any(|name| name == stencil) {
+            report.cases.push(measure(stencil, size, steps, hand_written)?);
+        }
+    }
+    let path = std::env::var("TILEWRIGHT_BENCH_OUT")
+        .unwrap_or_else(|_| concat!(env!("CARGO_MANIFEST_DIR"), "/results/cpu.json").to_string());
+    execution::output_file::write(Path::new(&path), |file| {
+        serde_json::to_writer_pretty(&mut *file, &report).map_err(std::io::Error::other)
+    })?;
+    println!("written: {path}");
+    Ok(())
+}
+
+fn measure(
+    stencil: &'static str,
+    size: &[i64],
+    steps: i64,
+    hand_written: Option<&str>,
+) -> Result<Case, Box<dyn Error>> {
+    let program = Arc::new(polyhedral::shipped::load(stencil).ok_or("no such stencil")?);
+    let parameters = default_parameters(&program);
+    let mut contestants = Vec::new();
+    if let Some(text) = hand_written {
+        let source = vec![SourceText::new(format!("{stencil}.c"), text)];
+        contestants.push(contestant(&program, "hand-written", String::new(), &source, size, "dense")?);
+    }
+    for (name, layout) in [("naive", "padded"), ("hhc", "dense"), ("hhc", "padded")] {
+        let planned =
+            pipeline::plan(&program, strategy::by_name(name)?, &TileSizes::default(), strategy::Target::OpenMp)?;
+        let sources: Vec<SourceText> = backend::openmp::generate(&planned.plan)?
+            .into_iter()
+            .filter(|file| file.name == format!("{stencil}.c") || file.name == format!("{stencil}.h"))
+            .map(|file| SourceText::new(file.name, file.text))
+            .collect();
+        contestants.push(contestant(&program, name, planned.plan.tile.to_string(), &sources, size, layout)?);
+    }
+
+    println!("\n{stencil}, {} points, {steps} steps", size.iter().map(i64::to_string).collect::<Vec<_>>().join("x"));
+    for _round in 0..ROUNDS {
+        for index in 0..contestants.len() {
+            let (first, rest) = contestants.split_at_mut(1);
+            let current = if index == 0 { &mut first[0] } else { &mut rest[index - 1] };
+            initial::fill_random(&program, &mut current.data, 1)?;
+            let start = Instant::now();
+            current.native.run(&program, &parameters, &mut current.data, steps)?;
+            current.seconds.push(start.elapsed().as_secs_f64());
+            if index > 0 {
+                let difference = compare(&program, &first[0].data, &rest[index - 1].data, steps);
+                if difference.mismatches > 0 {
+                    return Err(format!("{stencil}: {} is wrong at {:?}", rest[index - 1].name, difference.first).into());
+                }
+            }
+        }
+    }
+
+    let points: f64 = size.iter().map(|&extent| extent as f64).product();
+    let mut results: Vec<Measured> = Vec::new();
+    for contestant in contestants {
+        let seconds = Timing::of(contestant.seconds).ok_or("nothing was measured")?;
+        let rate = 1e-9 * points * steps as f64 / seconds.median;
+        let against = |name: &str| {
+            let other = results.iter().find(|result| result.name == name);
+            other.map_or(String::new(), |other| format!("  {:.2} x {name}", rate / other.gstencil_per_s))
+        };
+        println!(
+            "  {:12} {:6} {:24} {:6.2} GStencil/s (median of {ROUNDS}, {:.1} % dispersion){}{}",
+            contestant.name,
+            contestant.layout,
+            contestant.tile,
+            rate,
+            100.0 * seconds.relative_dispersion(),
+            against("hand-written"),
+            against("naive"),
+        );
+        results.push(Measured {
+            name: contestant.name,
+            tile: contestant.tile,
+            layout: contestant.layout,
+            seconds,
+            gstencil_per_s: rate,
+        });
+    }
+    Ok(Case { stencil, size: size.to_vec(), steps, contestants: results })
+}
+
+fn contestant(
+    program: &Program,
+    name: &str,
+    tile: String,
+    sources: &[SourceText],
+    size: &[i64],
+    layout: &'static str,
+) -> Result<Contestant, Box<dyn Error>> {
+    let object = c_compiler::compile_shared(sources, &CompileOptions::default())?;
+    let native = NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?;
+    let strides = if layout == "dense" { Layout::dense(program, size)? } else { Layout::padded(program, size)? };
+    let data = ProgramData::zeroed_with(program, strides)?;
+    Ok(Contestant { name: name.to_string(), tile, layout, native, data, seconds: Vec::new() })
+}

@@ -1,0 +1,1 @@
+//! The measurements are the bench targets of this package; see `cpu.rs`.

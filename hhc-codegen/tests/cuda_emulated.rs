@@ -1,0 +1,123 @@
+//! The CUDA text of shipped and of odd programs, run by the emulator and compared bit for bit with the reference:
+//! small grids, small tiles, several orders of threads.
+#![allow(clippy::unwrap_used)]
+
+use execution::c_compiler::{Compiler, Language};
+use execution::cache::Cache;
+use execution::compare::compare;
+use execution::device_program::{DeviceKernel, DeviceProgram};
+use execution::emulator::{Emulator, ThreadOrder};
+use execution::grid::ProgramData;
+use execution::layout::Layout;
+use execution::{initial, reference};
+use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram};
+use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::{TileSizes, pipeline};
+use polyhedral::program::Program;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+static CACHE: LazyLock<Arc<Cache>> =
+    LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-emulated")).unwrap());
+
+fn device(cuda: &CudaProgram) -> DeviceProgram {
+    DeviceProgram {
+        source: cuda.device_source.clone(),
+        kernels: (cuda.kernels.iter())
+            .map(|kernel| DeviceKernel {
+                symbol: kernel.symbol.clone(),
+                threads: kernel.threads,
+                shared_bytes: kernel.shared_bytes.into(),
+            })
+            .collect(),
+    }
+}
+
+/// Runs the program on each size for each number of steps and compares with the reference.
+fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {
+    let program = Arc::new(program);
+    let tile = TileSizes::parse(tile).unwrap();
+    let plan =
+        pipeline::plan(&program, strategy::by_name(strategy).unwrap(), &tile, Target::Cuda).unwrap().plan;
+    let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
+    let compiler = Compiler::find(Language::Cxx).unwrap();
+    let emulator = Emulator::compile_with(&plan, &device(&cuda), &compiler, &CACHE).unwrap();
+    let parameters = reference::default_parameters(&program);
+    for (number, &size) in sizes.iter().enumerate() {
+        for &steps in steps {
+            let layout = if number % 2 == 0 {
+                Layout::dense(&program, size).unwrap()
+            } else {
+                Layout::padded(&program, size).unwrap()
+            };
+            let mut expected = ProgramData::zeroed_with(&program, layout).unwrap();
+            initial::fill_random(&program, &mut expected, 42).unwrap();
+            let mut found = expected.try_clone().unwrap();
+            reference::run_quietly(&program, &parameters, &mut expected, steps).unwrap();
+            let order =
+                [ThreadOrder::Ascending, ThreadOrder::Descending, ThreadOrder::Shuffled(7)][number % 3];
+            let report = emulator.run(&parameters, &mut found, steps, order).unwrap();
+            let context =
+                format!("{} {strategy} {} on {size:?}, {steps} steps, {order:?}", program.name, plan.tile);
+            assert!(report.is_clean(), "{context}: {report:#?}");
+            let comparison = compare(&program, &expected, &found, steps);
+            assert_eq!(comparison.mismatches, 0, "{context}: {comparison:?}");
+        }
+    }
+}
+
+fn shipped(name: &str, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {
+    check(polyhedral::shipped::load(name).unwrap(), strategy, tile, sizes, steps);
+}
+
+const STEPS: [i64; 5] = [0, 1, 2, 7, 12];
+const SIZES_1D: [&[i64]; 4] = [&[101], &[64], &[7], &[2]];
+const SIZES_2D: [&[i64]; 4] = [&[37, 53], &[29, 31], &[9, 40], &[4, 5]];
+const SIZES_3D: [&[i64]; 3] = [&[19, 17, 23], &[7, 12, 29], &[5, 6, 7]];
+
+#[test]
+fn one_dimension() {
+    for name in ["jacobi1d", "heat1d", "leapfrog1d"] {
+        shipped(name, "hhc", "st=3,s0=5", &SIZES_1D, &STEPS);
+        shipped(name, "hhc", "st=1,s0=40", &SIZES_1D, &STEPS);
+        shipped(name, "naive", "s0=32", &SIZES_1D, &STEPS);
+    }
+}
+
+fn two_dimensions(name: &str, tiles: &[&str]) {
+    for tile in tiles {
+        shipped(name, "hhc", tile, &SIZES_2D, &STEPS);
+    }
+    shipped(name, "naive", "s0=4,s1=16", &SIZES_2D[..2], &[5]);
+}
+
+#[test]
+fn two_dimensions_one_statement() {
+    for name in
+        ["jacobi2d", "heat2d", "laplacian2d", "gradient2d", "star2d1r", "box2d1r", "varcoef2d", "wave2d"]
+    {
+        two_dimensions(name, &["st=2,s0=3,s1=8", "st=3,s0=4,s1=5", "st=1,s0=1,s1=32"]);
+    }
+}
+
+#[test]
+fn two_dimensions_wide() {
+    for name in ["star2d2r", "star2d4r", "box2d3r", "asym2d"] {
+        two_dimensions(name, &["st=2,s0=6,s1=8", "st=1,s0=5,s1=32"]);
+    }
+}
+
+#[test]
+fn two_dimensions_several_statements() {
+    two_dimensions("fdtd2d", &["st=3,s0=3,s1=8", "st=6,s0=4,s1=16"]);
+    two_dimensions("skewed2d", &["st=2,s0=3,s1=8", "st=4,s0=4,s1=16"]);
+}
+
+#[test]
+fn three_dimensions() {
+    for name in ["heat3d", "star3d2r", "box3d1r", "varcoef3d"] {
+        shipped(name, "hhc", "st=2,s0=4,s1=5,s2=8", &SIZES_3D, &[1, 6]);
+        shipped(name, "hhc", "st=1,s0=3,s1=4,s2=16", &SIZES_3D[..2], &[5]);
+        shipped(name, "naive", "s0=2,s1=4,s2=8", &SIZES_3D[..2], &[3]);
+    }
+}

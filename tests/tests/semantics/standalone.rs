@@ -1,0 +1,68 @@
+//! The standalone program: it builds without warnings, and its own check finds no difference.
+
+use crate::harness::{hexagonal_tile, parsed, planned, shipped};
+use hhc_codegen::TileSizes;
+use polyhedral::program::Program;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::sync::Arc;
+
+fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Builds and runs all generated files the way their header says; gives what the program prints.
+fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &str)>) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = planned(program, "hhc", tile).plan;
+    let name = &program.name;
+    for mut file in hhc_codegen::backend::openmp::generate(&plan).unwrap() {
+        if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}.c")) {
+            assert!(file.text.contains(from), "{name}: no `{from}`");
+            file.text = file.text.replacen(from, to, 1);
+        }
+        std::fs::write(folder.path().join(file.name), file.text).unwrap();
+    }
+    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let built = run(Command::new(compiler)
+        .args(["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fopenmp", "-ffp-contract=off"])
+        .args(["-D_POSIX_C_SOURCE=200809L", "-o", "program"])
+        .args([format!("{name}.c"), format!("{name}_main.c"), "-lm".to_owned()])
+        .current_dir(folder.path()));
+    assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
+    // A small grid to time, and few steps.
+    let sizes = ["20", "19", "18", "3"];
+    let given = sizes[..program.dimension()].iter().chain(&sizes[3..]);
+    run(Command::new(folder.path().join("program")).args(given))
+}
+
+fn check(program: &Arc<Program>) {
+    let tile = hexagonal_tile(program, 2, 1, &[9, 8]);
+    let output = standalone(program, &tile, None);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("check: 0 of"), "{}: {text}", program.name);
+}
+
+#[test]
+fn shipped_stencils() {
+    for name in ["heat1d", "leapfrog1d", "fdtd2d", "varcoef2d", "heat3d"] {
+        check(&shipped(name));
+    }
+}
+
+#[test]
+fn programs() {
+    for name in ["mixed2d", "arrhenius2d", "depth8_2d", "limiter1d"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"));
+        check(&parsed(name, &std::fs::read_to_string(path).unwrap()));
+    }
+}
+
+/// The check does find a wrong result.
+#[test]
+fn mistakes_are_reported() {
+    let program = shipped("heat2d");
+    let tile = hexagonal_tile(&program, 2, 1, &[9]);
+    let output = standalone(&program, &tile, Some(("[x - stride0]", "[x]")));
+    assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
