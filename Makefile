@@ -2,7 +2,7 @@
 # is missing, `make setup` installs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test lint format-check clippy doc unit-tests demo bench
+.PHONY: help setup nvrtc build test lint format-check clippy doc unit-tests demo bench
 
 CARGO ?= cargo
 
@@ -15,8 +15,12 @@ setup: ## install what the build needs and is missing (see scripts/setup.sh)
 build: setup ## build the command: target/release/tilewright
 	$(CARGO) build --release --package tilewright
 
-test: setup ## everything that CI checks: format, lints, documentation, all tests
+test: setup nvrtc ## everything that CI checks: format, lints, documentation, all tests
 	@$(MAKE) --no-print-directory lint doc unit-tests
+
+# NVIDIA's compiler, for the tests that use it where it is there; TW_NVRTC=0 does without.
+nvrtc:
+	@if [ "$${TW_NVRTC:-1}" != 0 ]; then scripts/get-nvrtc.sh; fi
 
 lint: format-check clippy ## formatter and linter, warnings are errors
 
@@ -36,10 +40,10 @@ doc: ## build the documentation of all crates, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --workspace --no-deps
 
 unit-tests:
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --workspace --no-fail-fast
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh
 
-bench: setup ## the performance table of the README, measured on this machine
-	@scripts/bench.sh
+bench: setup ## measure the strategies against each other and against hand-written loops
+	$(CARGO) bench --locked --package tilewright-benches

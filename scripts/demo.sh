@@ -22,7 +22,6 @@ show() {
     echo "\$ $*"
     "$@" > "$report"
     cat "$report"
-    echo
 }
 # The value of a line of the last report: `field speed`.
 field() { sed -n "s/^$1  *//p" "$report" | head -n 1; }
@@ -34,7 +33,9 @@ PATH=$(cd "$target" && pwd):$(cd "$target/examples" && pwd):$PATH
 mkdir -p "$out"
 
 title "The stencil"
-show tilewright analyze heat2d --tile st=4,s0=6,s1=16 --svg "$out/tiles.svg"
+tilewright analyze heat2d --tile st=4,s0=6,s1=16 --svg "$out/tiles.svg" > "$report"
+echo "\$ tilewright analyze heat2d --tile st=4,s0=6,s1=16 --svg $out/tiles.svg"
+sed '/^drawing/q' "$report"
 
 if tilewright list | grep -q '^cuda *yes  *CUDA C++'; then
     title "Tiled CUDA code"

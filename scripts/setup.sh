@@ -5,8 +5,8 @@
 #   scripts/setup.sh --check    only say what is missing; exit code 1 if anything is
 #
 # autoconf, automake, libtool, m4, perl and make build isl, the integer set library inside the isl-rs crate.
-# The C++ compiler builds the CUDA emulator. NVRTC, NVIDIA's run-time compiler, is optional and needs
-# python3 with pip; without it the tests that compile CUDA with it are skipped. TW_NVRTC=0 does without.
+# The C++ compiler builds the CUDA emulator. NVRTC, NVIDIA's run-time compiler, which some tests use where it is
+# there, is not fetched here but by scripts/get-nvrtc.sh.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -135,11 +135,4 @@ for component in rustfmt clippy; do
     fi
 done
 
-# NVRTC is never needed: without it the tests that use it are skipped.
-if [ "$check_only" = 0 ] && [ "${TW_NVRTC:-1}" != 0 ] && [ -x scripts/get-nvrtc.sh ]; then
-    if ! scripts/get-nvrtc.sh >"$scratch/log" 2>&1; then
-        tail -n 3 "$scratch/log"
-        say "no NVRTC: tests that compile CUDA with NVIDIA's compiler will be skipped"
-    fi
-fi
 say "everything that the build needs is there"

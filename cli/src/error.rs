@@ -118,6 +118,8 @@ impl Error {
                 | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
                 ExecutionError::OutOfMemory { .. }
                 | ExecutionError::NoCompiler { .. }
+                | ExecutionError::NoDevice(_)
+                | ExecutionError::NoNvrtc { .. }
                 | ExecutionError::Plan(_) => Kind::Infeasible,
                 ExecutionError::Interrupted => Kind::Interrupted,
                 ExecutionError::WrongData { .. } | ExecutionError::WrongSourceName(_) => Kind::Internal,

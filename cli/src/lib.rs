@@ -25,6 +25,7 @@ pub mod svg;
 // Parts of `run`.
 mod initial_data;
 mod pace;
+mod runner;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

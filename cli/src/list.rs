@@ -84,7 +84,7 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
         stencils: stencils.collect::<Result<_>>()?,
         strategies,
         machines: Vec::new(),
-        backends: crate::run::backends(),
+        backends: crate::runner::backends(),
         targets: crate::compile::targets(),
     })
 }

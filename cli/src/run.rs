@@ -1,29 +1,22 @@
 //! `tilewright run`: runs a stencil, checks the result and measures it.
 
-use crate::arguments::{BackendName, LayoutName, RunArguments};
+use crate::arguments::{LayoutName, RunArguments};
 use crate::error::{Error, Result};
 use crate::initial_data::{self, FieldFile};
-use crate::list::Backend;
-use crate::progress::{Progress, Session};
+use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, pace, plan, plan_facts};
-use execution::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText, compile_shared};
+use crate::runner::{Job, Prepared, Run, Runner};
+use crate::{load, plan, plan_facts};
 use execution::compare::{checksum, compare};
-use execution::device_program::{DeviceKernel, DeviceProgram};
-use execution::emulator::{Emulator, EmulatorReport, ThreadOrder};
+use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
-use execution::native::{NativeLibrary, NativeProgram};
-use execution::timing::{Repetition, Timing, measure};
-use execution::{ExecutionError, npy, reference};
-use hhc_codegen::backend::cuda::CudaOptions;
-use hhc_codegen::pipeline::Planned;
-use hhc_codegen::strategy::Target;
-use hhc_codegen::{KernelPlan, TileSizes, backend};
+use execution::timing::Timing;
+use execution::{interrupt, npy};
+use hhc_codegen::TileSizes;
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 /// The report of `run`.
@@ -69,8 +62,12 @@ pub struct RunReport {
     pub layout: &'static str,
     /// Bytes of the grid.
     pub bytes: u64,
-    /// Number of threads.
-    pub threads: usize,
+    /// Number of threads of the CPU; null where a device computes.
+    pub threads: Option<usize>,
+    /// Name of the device; null on the CPU.
+    pub device: Option<String>,
+    /// Kernel launches of a run; null on the CPU.
+    pub launches: Option<u64>,
     /// Seed of the pseudo-random initial values; null where all values came from files.
     pub seed: Option<u64>,
     /// Parameters and their values.
@@ -90,49 +87,6 @@ pub struct RunReport {
     pub dump: Option<String>,
 }
 
-/// The back ends, and whether they are available on this machine.
-pub fn backends() -> Vec<Backend> {
-    let compiled = |language, what: &str| match Compiler::find(language) {
-        Ok(compiler) => (true, format!("{what}, with {}", compiler.version())),
-        Err(error) => (false, error.to_string()),
-    };
-    let openmp = compiled(Language::C, "compiled C on all cores");
-    let emulator = compiled(Language::Cxx, "the CUDA code on the CPU, every access checked");
-    let backend = |name: BackendName, available, description: &str| Backend {
-        name: name.name(),
-        available,
-        description: description.to_owned(),
-    };
-    vec![
-        backend(BackendName::OpenMp, openmp.0, &openmp.1),
-        backend(BackendName::Cuda, false, "a GPU; not in this version"),
-        backend(BackendName::Emulator, emulator.0, &emulator.1),
-        backend(BackendName::Reference, true, "the plain interpreter that defines the right result"),
-    ]
-}
-
-/// What runs the program.
-enum Runner {
-    Reference,
-    Native(NativeProgram),
-    Emulator(Box<Emulator>, ThreadOrder),
-}
-
-/// A runner and what was found out on the way to it.
-struct Prepared {
-    runner: Runner,
-    planned: Option<Planned>,
-    object: Option<SharedObject>,
-}
-
-/// Everything that a run needs beside the data.
-struct Job<'a> {
-    program: &'a Program,
-    parameters: &'a [f64],
-    steps: i64,
-    repeat: usize,
-}
-
 /// Runs the stencil.
 ///
 /// # Errors
@@ -149,17 +103,18 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let mut data = session.stage("initial data", || {
         initial_data::initial_data(&program, &size, arguments.layout, &inputs, arguments.seed)
     })?;
-    let Prepared { runner, planned, object } = prepare(&program, arguments, session)?;
+    let prepared = Prepared::new(&program, arguments, session)?;
+    let Prepared { runner, planned, .. } = &prepared;
 
     let repeat = arguments.repeat as usize;
-    let job = Job { program: &program, parameters: &parameters, steps: arguments.steps, repeat };
+    let job = Job { program: &program, parameters: &parameters, steps: arguments.steps };
     let keep_initial = repeat > 1 || arguments.verify;
     let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
-    let (timing, emulator) = job.measure(&runner, &mut data, initial.as_ref(), session)?;
+    let (timing, last) = measure(&job, runner, repeat, &mut data, initial.as_ref(), session)?;
     let comparison = match (&mut initial, arguments.verify) {
         (Some(expected), true) => {
             session.stage_of("reference", arguments.steps as u64, |progress| {
-                run_reference(&job, expected, progress)
+                Runner::Reference.run(&job, expected, &|done| progress.done(done))
             })?;
             Some(session.stage("compare", || compare(&program, &data, expected, arguments.steps)))
         }
@@ -176,7 +131,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     if planned.is_none() && (arguments.plan.tile.is_some() || arguments.plan.dump.is_some()) {
         notes.push("the reference interpreter has no tiling: --tile and --dump have no effect".to_owned());
     }
-    notes.extend(object.iter().flat_map(|object| object.notes.clone()));
+    notes.extend(prepared.notes.iter().cloned());
     let element = program.fields[0].element;
     Ok(RunReport {
         stencil: program.name.clone(),
@@ -200,16 +155,14 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
             layout => layout.name(),
         },
         bytes: data.bytes(),
-        threads: match &runner {
-            Runner::Native(native) => native.library().threads().unwrap_or(1),
-            Runner::Reference => rayon::current_num_threads(),
-            Runner::Emulator(..) => 1,
-        },
+        threads: runner.threads(),
+        device: runner.device(),
+        launches: last.launches,
         seed: (inputs.len() < program.fields.len()).then_some(arguments.seed),
         parameters: names(&program).zip(parameters.iter().copied()).collect(),
         proof: planned.as_ref().map(|planned| planned.proof.clone()),
-        compiler: object.map(|object| object.command),
-        emulator,
+        compiler: prepared.compiler.clone(),
+        emulator: last.emulator,
         outputs: outputs
             .iter()
             .map(|file| (program.field(file.field).name.clone(), file.path.clone()))
@@ -233,128 +186,36 @@ fn set_threads(arguments: &RunArguments) -> Result<()> {
         .map_err(|error| Error::infeasible(format!("cannot start {threads} threads: {error}")))
 }
 
-/// Plans, generates, compiles and loads what the back end runs.
-fn prepare(
-    program: &std::sync::Arc<Program>,
-    arguments: &RunArguments,
+/// Runs as often as asked for, after one run to warm up where that is more than once; `data` start as the initial
+/// values and end as the result.
+fn measure(
+    job: &Job<'_>,
+    runner: &Runner,
+    repeat: usize,
+    data: &mut ProgramData,
+    initial: Option<&ProgramData>,
     session: &Session,
-) -> Result<Prepared> {
-    match arguments.backend {
-        BackendName::Reference => {
-            plan::strategy_named(&arguments.plan.strategy)?;
-            Ok(Prepared { runner: Runner::Reference, planned: None, object: None })
-        }
-        BackendName::OpenMp => {
-            let planned = plan::planned(program, &arguments.plan, Target::OpenMp, session)?;
-            let object = session.stage("compile", || compile_openmp(&planned.plan))?;
-            let library = NativeLibrary::load(&object.path())?;
-            if let Some(threads) = arguments.threads {
-                library.set_threads(threads as usize);
+) -> Result<(Timing, Run)> {
+    let warm_up = usize::from(repeat > 1);
+    let total = (warm_up + repeat) as i64 * job.steps;
+    session.stage_of("run", total as u64, |progress| {
+        let mut seconds_all = Vec::with_capacity(repeat);
+        let mut number = 0;
+        loop {
+            let before = number as i64 * job.steps;
+            let run = runner.run(job, data, &|done| progress.done(before + done))?;
+            if number >= warm_up {
+                seconds_all.push(run.seconds);
             }
-            let native = library.program(&format!("{}_invoke", program.name))?;
-            Ok(Prepared { runner: Runner::Native(native), planned: Some(planned), object: Some(object) })
-        }
-        BackendName::Emulator => {
-            let planned = plan::planned(program, &arguments.plan, Target::Cuda, session)?;
-            let emulator = session.stage("compile", || {
-                let device = device_program(&planned.plan)?;
-                Ok::<Emulator, Error>(Emulator::compile(&planned.plan, &device)?)
-            })?;
-            let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(arguments.seed));
-            Ok(Prepared { runner, planned: Some(planned), object: None })
-        }
-        BackendName::Cuda => Err(Error::infeasible("the back end `cuda` is not in this version")
-            .hint("`--backend emulator` runs the same kernels on the CPU, and checks every access")),
-    }
-}
-
-/// The generated kernels.
-fn device_program(plan: &KernelPlan) -> Result<DeviceProgram> {
-    let cuda = backend::cuda::generate(plan, &CudaOptions::default())?;
-    let kernels = cuda.kernels.into_iter().map(|kernel| DeviceKernel {
-        symbol: kernel.symbol,
-        threads: kernel.threads,
-        shared_bytes: kernel.shared_bytes.into(),
-    });
-    Ok(DeviceProgram { kernels: kernels.collect(), source: cuda.device_source })
-}
-
-/// The generated C code as a shared object.
-fn compile_openmp(plan: &KernelPlan) -> Result<SharedObject> {
-    let name = &plan.program.name;
-    let library = [format!("{name}.c"), format!("{name}.h")];
-    let files = backend::openmp::generate(plan)?;
-    let sources: Vec<SourceText> = files
-        .into_iter()
-        .filter(|file| library.contains(&file.name))
-        .map(|file| SourceText::new(file.name, file.text))
-        .collect();
-    Ok(compile_shared(&sources, &CompileOptions::default())?)
-}
-
-impl Job<'_> {
-    /// Runs as often as asked for; `data` start as the initial values and end as the result.
-    fn measure(
-        &self,
-        runner: &Runner,
-        data: &mut ProgramData,
-        initial: Option<&ProgramData>,
-        session: &Session,
-    ) -> Result<(Timing, Option<EmulatorReport>)> {
-        let warm_up = usize::from(self.repeat > 1);
-        let repetition = Repetition { warm_up, runs: self.repeat };
-        let total = (self.repeat + warm_up) as i64 * self.steps;
-        session.stage_of("run", total as u64, |progress| {
-            let mut number = 0;
-            let mut found = None;
-            let mut state = (data, 0);
-            let timing = measure(
-                repetition,
-                &mut state,
-                |(data, before)| {
-                    if let (Some(initial), 1..) = (initial, number) {
-                        data.copy_from(initial);
-                    }
-                    *before = number * self.steps;
-                    number += 1;
-                    Ok(())
-                },
-                |(data, before)| {
-                    found = self.run_once(runner, data, &|done| progress.done(*before + done))?;
-                    Ok(())
-                },
-            )?;
-            Ok((timing, found))
-        })
-    }
-
-    fn run_once(
-        &self,
-        runner: &Runner,
-        data: &mut ProgramData,
-        progress: &dyn Fn(i64),
-    ) -> std::result::Result<Option<EmulatorReport>, ExecutionError> {
-        match runner {
-            Runner::Native(native) => {
-                pace::run(native, self.program, self.parameters, data, self.steps, progress)?;
+            number += 1;
+            if number == warm_up + repeat {
+                let timing = Timing::of(seconds_all);
+                return timing.map(|timing| (timing, run)).ok_or_else(|| Error::internal("no run was timed"));
             }
-            Runner::Emulator(emulator, order) => {
-                return emulator.run(self.parameters, data, self.steps, *order).map(Some);
-            }
-            Runner::Reference => {
-                reference::run(self.program, self.parameters, data, self.steps, &mut |done| {
-                    progress(done);
-                    ControlFlow::Continue(())
-                })?;
-            }
+            interrupt::check()?;
+            initial.into_iter().for_each(|initial| data.copy_from(initial));
         }
-        Ok(None)
-    }
-}
-
-fn run_reference(job: &Job<'_>, data: &mut ProgramData, progress: &Progress) -> Result<()> {
-    job.run_once(&Runner::Reference, data, &|done| progress.done(done))?;
-    Ok(())
+    })
 }
 
 /// Writes the newest levels, each file complete or not at all.
@@ -396,6 +257,10 @@ impl Report for RunReport {
     }
 
     fn text(&self) -> String {
+        let where_it_runs = match (&self.device, self.threads) {
+            (Some(device), _) => device.clone(),
+            (None, threads) => report::count(threads.unwrap_or(1) as u64, "thread", "threads"),
+        };
         let mut lines = vec![
             (
                 "stencil",
@@ -406,10 +271,7 @@ impl Report for RunReport {
                     report::count(self.steps as u64, "step", "steps")
                 ),
             ),
-            (
-                "backend",
-                format!("{}, {}", self.backend, report::count(self.threads as u64, "thread", "threads")),
-            ),
+            ("backend", format!("{}, {where_it_runs}", self.backend)),
         ];
         if let (Some(strategy), Some(tile), Some(proof)) = (self.strategy, &self.tile_text, &self.proof) {
             lines.push(("strategy", strategy.to_owned()));

@@ -174,6 +174,22 @@ fn compile() {
 }
 
 #[test]
+fn compile_for_cuda() {
+    let folder = Folder::new();
+    let out = folder.arg("out");
+    let arguments = ["compile", "heat2d", "--target", "cuda", "-o", &out, "--json"];
+    let document = tilewright(&arguments).succeeded().json();
+    assert!(document["shared_bytes_per_block"].as_u64().unwrap() > 0);
+    assert!((1..=1024).contains(&document["threads_per_block"].as_u64().unwrap()));
+    for kernel in document["kernels"].as_array().unwrap() {
+        assert!(kernel["symbol"].as_str().unwrap().starts_with("heat2d_"));
+        assert!(kernel["threads"].as_u64().is_some() && kernel["shared_bytes"].as_u64().is_some());
+    }
+    let files = document["files"].as_array().unwrap();
+    assert!(files.iter().any(|file| file.as_str().unwrap().ends_with("heat2d.cu")));
+}
+
+#[test]
 fn a_tile_of_a_document_can_be_given_again() {
     let folder = Folder::new();
     let out = folder.arg("out");

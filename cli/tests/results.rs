@@ -87,6 +87,34 @@ fn tiled_code_has_the_bits_of_the_reference() {
     }
 }
 
+/// The CUDA kernels, every access checked.
+#[test]
+fn the_emulator_has_the_bits_of_the_reference() {
+    let base = ["run", "heat2d", "--size", "35x71", "--steps", "6", "--verify", "--json", "--backend"];
+    let emulated = tilewright(&[&base[..], &["emulator"]].concat()).succeeded().json();
+    assert_eq!(emulated["verified"], true);
+    assert_eq!(emulated["emulator"]["total_violations"], 0);
+    assert!(emulated["launches"].as_u64().unwrap() > 0);
+    let compiled = tilewright(&[&base[..], &["openmp"]].concat()).succeeded().json();
+    assert_eq!(emulated["checksum"], compiled["checksum"]);
+}
+
+/// With a device as without: a result, or a reason.
+#[test]
+fn cuda_runs_or_says_why_not() {
+    let output =
+        tilewright(&["run", "heat2d", "--size", "35x71", "--steps", "6", "--backend", "cuda", "--verify"]);
+    match output.code {
+        0 => assert!(output.stdout.contains("every bit is that of the reference"), "{}", output.stdout),
+        1 => assert!(
+            output.stderr.contains("no CUDA device") || output.stderr.contains("NVRTC"),
+            "{}",
+            output.stderr
+        ),
+        code => panic!("exit code {code}: {}", output.stderr),
+    }
+}
+
 #[test]
 fn no_steps_and_tiny_grids_are_fine() {
     for (size, steps, note) in
@@ -112,4 +140,28 @@ fn the_seed_decides() {
     let first = checksum("1", "padded");
     assert_eq!(first, checksum("1", "dense"));
     assert_ne!(first, checksum("2", "padded"));
+}
+
+/// A compiler that re-associates sums gives other bits: a check that fails is exit code 1, with a whole report.
+#[cfg(unix)]
+#[test]
+fn a_result_that_differs_fails_the_check() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let text =
+        "stencil rounds(t, i) {\n    field u: f32;\n    u[t+1, i] = (u[t, i] + 1000000) - 1000000;\n}\n";
+    let stencil = folder.write("rounds.stencil", text);
+    let compiler = folder.write("careless-cc", "#!/bin/sh\nexec cc \"$@\" -ffast-math\n");
+    std::fs::set_permissions(&compiler, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = ["run", &stencil, "--size", "100", "--steps", "1", "--verify", "--json"];
+    tilewright(&run).succeeded();
+    let mut command = support::command(&run);
+    command.env("CC", &compiler);
+    let output = support::finish(command);
+    assert_eq!(output.code, 1, "{}", output.stderr);
+    let document = output.json();
+    assert_eq!(document["verified"], false);
+    assert!(document["mismatches"].as_u64().unwrap() > 50);
+    assert!(document["max_abs_error"].as_f64().unwrap() > 0.01);
+    assert!(document["first_mismatch"].as_str().unwrap().starts_with("u["));
 }

@@ -25,6 +25,7 @@ pub mod cache;
 pub mod native;
 
 // CUDA kernels, on the processor and on a device.
+pub mod cuda;
 pub mod device_program;
 pub mod emulator;
 pub mod launches;

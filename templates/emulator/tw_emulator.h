@@ -27,7 +27,6 @@
 #define TW_GLOBAL(T) tw_emulator::Global<T>
 #define TW_SHARED(T, name, count, byte_offset) \
     const tw_emulator::Shared<T> name = tw_emulator::shared_array<T>(#name, (count), (byte_offset))
-#define TW_MOVE(name, to, from) (name).move((to), (from))
 
 /* Moves an element, also one without a value: then the other has none either. */
 #define TW_MOVE(name, to, from) (name).move((to), (from))
@@ -180,29 +179,8 @@ public:
         if (check_shared_write(place, to, sizeof(T), written ? 0 : VALUELESS) && written)
             std::memcpy(address(to), address(from), sizeof(T));
     }
-    /* Moves an element, also one that has no value: then the other has none either. */
-    void move(std::int64_t to, std::int64_t from) const {
-        if (has_value(from)) {
-            write(to, read(from));
-        } else if (to >= 0 && to < place.count) {
-            for (std::uint64_t word = 0; word < sizeof(T) / 4; word++)
-                running.context->shared_shadow[first_word(to) + word].write = 0;
-        }
-    }
 
 private:
-    std::uint64_t first_word(std::int64_t index) const {
-        return (place.byte_offset + static_cast<std::uint64_t>(index + offset) * sizeof(T)) / 4;
-    }
-    /* Whether it was written in this block; true out of bounds, where reading reports that. */
-    bool has_value(std::int64_t index) const {
-        if (index + offset < 0 || index + offset >= place.count)
-            return true;
-        bool value = true;
-        for (std::uint64_t word = 0; word < sizeof(T) / 4; word++)
-            value &= running.context->shared_shadow[first_word(index) + word].write >= running.block_start;
-        return value;
-    }
     unsigned char *address(std::int64_t index) const {
         return running.context->shared_bytes.data() + place.byte_offset
             + static_cast<std::uint64_t>(index) * sizeof(T);

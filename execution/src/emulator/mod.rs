@@ -14,7 +14,7 @@ pub use report::{EmulatorReport, OtherThread, Violation, ViolationKind};
 use crate::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
 use crate::cache::Cache;
 use crate::device_program::DeviceProgram;
-use crate::error::{ExecutionError, Result};
+use crate::error::Result;
 use crate::grid::{ProgramData, slots};
 use crate::initial::{initial_levels, mix, prepare_boundary};
 use crate::interrupt;
@@ -88,8 +88,8 @@ impl Emulator {
     /// Compiles the kernels of `plan` with this C++ compiler and cache.
     ///
     /// # Errors
-    /// [`ExecutionError::Plan`] where the text has not one kernel for each of the plan's;
-    /// [`ExecutionError::CompilerFailed`]; [`ExecutionError::Load`].
+    /// [`crate::ExecutionError::Plan`] where the text has not one kernel for each of the plan's;
+    /// [`crate::ExecutionError::CompilerFailed`]; [`crate::ExecutionError::Load`].
     pub fn compile_with(
         plan: &KernelPlan,
         device: &DeviceProgram,
@@ -124,8 +124,8 @@ impl Emulator {
     /// nothing.
     ///
     /// # Errors
-    /// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`], [`ExecutionError::WrongData`],
-    /// [`ExecutionError::OutOfMemory`], [`ExecutionError::Plan`], and [`ExecutionError::Interrupted`]
+    /// [`crate::ExecutionError::WrongParameters`], [`crate::ExecutionError::WrongSteps`], [`crate::ExecutionError::WrongData`],
+    /// [`crate::ExecutionError::OutOfMemory`], [`crate::ExecutionError::Plan`], and [`crate::ExecutionError::Interrupted`]
     /// between launches; `data` then have no meaning.
     pub fn run(
         &self,

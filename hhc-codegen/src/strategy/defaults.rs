@@ -11,9 +11,9 @@ use polyhedral::program::{FieldRole, Program};
 /// for the slower cache.
 const CPU_TILE_BYTES: [i64; 3] = [900 << 10, 900 << 10, 5200 << 10];
 
-/// Bytes of shared memory that a default tile may fill on a GPU: what every device since sm_70 gives
-/// without asking.
-const GPU_TILE_BYTES: i64 = 44 << 10;
+/// Bytes of shared memory that a default tile may fill on a GPU: what every device since sm_70 gives without asking,
+/// so that two blocks or more share a multiprocessor.
+const GPU_TILE_BYTES: i64 = 48 << 10;
 
 /// Default sizes of [`super::HybridHexagonal`].
 pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileSizes {
@@ -32,9 +32,13 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
         (Target::OpenMp, _) => {
             &[(16, 16, &[16, 0]), (12, 12, &[16, 0]), (8, 8, &[16, 0]), (4, 8, &[16, 0]), (2, 8, &[16, 0])]
         }
-        (Target::Cuda, 1) => &[(16, 256, &[]), (8, 256, &[])],
-        (Target::Cuda, 2) => &[(4, 12, &[64]), (2, 8, &[64]), (1, 4, &[32])],
-        (Target::Cuda, _) => &[(2, 4, &[8, 32]), (1, 4, &[4, 32]), (1, 2, &[2, 32])],
+        (Target::Cuda, 1) => &[(32, 1024, &[]), (8, 256, &[])],
+        (Target::Cuda, 2) => {
+            &[(6, 12, &[128]), (4, 12, &[128]), (2, 12, &[128]), (2, 8, &[64]), (1, 8, &[64]), (1, 4, &[32])]
+        }
+        (Target::Cuda, _) => {
+            &[(2, 4, &[15, 32]), (2, 4, &[8, 32]), (1, 4, &[12, 32]), (1, 4, &[8, 32]), (1, 2, &[4, 32]), (1, 2, &[2, 32])]
+        }
     };
     let budget = if target == Target::OpenMp { CPU_TILE_BYTES[dimension - 1] } else { GPU_TILE_BYTES };
     let mut chosen = TileSizes::default();
@@ -47,21 +51,34 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
         for (name, &size) in SPACE_SIZES[1..dimension].iter().zip(classical) {
             chosen = chosen.with(name, size);
         }
-        if tile_bytes(program, cone, &hexagon, classical) <= budget {
+        let halo = |d: usize| if target == Target::OpenMp { 2 } else { halo(program, d) };
+        if tile_bytes(program, cone, &hexagon, classical, halo) <= budget {
             break;
         }
     }
     chosen
 }
 
+/// How far statements read in dimension `d`, towards smaller and larger indices together.
+fn halo(program: &Program, d: usize) -> i64 {
+    let offsets = || program.statements.iter().flat_map(|statement| &statement.reads).map(|read| read.offset[d]);
+    offsets().max().unwrap_or(0).max(0) - offsets().min().unwrap_or(0).min(0)
+}
+
 /// Bytes of the box that a tile touches, all stored time levels and coefficients counted; a dimension that is not cut
-/// counts as 256 points.
-fn tile_bytes(program: &Program, cone: &Cone, hexagon: &Hexagon, classical: &[i64]) -> i64 {
+/// counts as 256 points. `halo` is the number of points read around a tile per dimension, both sides together.
+fn tile_bytes(
+    program: &Program,
+    cone: &Cone,
+    hexagon: &Hexagon,
+    classical: &[i64],
+    halo: impl Fn(usize) -> i64,
+) -> i64 {
     let (first, last) = hexagon.extent();
-    let mut points = last - first + 3;
+    let mut points = last - first + 1 + halo(0);
     for (d, &size) in classical.iter().enumerate() {
-        let skew = (cone.lower[d + 1] * hexagon.rows()).ceil().to_integer();
-        points *= if size == 0 { 256 } else { size + skew + 2 };
+        let skew = (cone.lower[d + 1] * (hexagon.rows() - 1)).floor().to_integer();
+        points *= if size == 0 { 256 } else { size + skew + halo(d + 1) };
     }
     let bytes_per_point: i64 = program
         .fields

@@ -27,7 +27,7 @@ fn correct_wider(name: &str, strategy: &str, wider: i64) -> (KernelPlan, Vec<Dep
 }
 
 fn size(plan: &KernelPlan) -> &'static [i64] {
-    [&[70][..], &[41, 23], &[19, 13, 9]][plan.program.dimension() - 1]
+    [&[70][..], &[41, 23], &[19, 13, 11]][plan.program.dimension() - 1]
 }
 
 /// What is in the message where isl refuses a plan.
@@ -260,7 +260,10 @@ fn full_tiles_that_are_not_full() {
             let plans: Vec<KernelPlan> = (0..3).map(|wider| correct_wider(name, strategy, wider).0).collect();
             for plan in &plans {
                 let statistics = replay(plan, size(plan), 11, 1).unwrap();
-                assert!(statistics.full_rows > 0 && statistics.partial_rows > 0, "{name} {strategy}: {statistics:?}");
+                assert!(
+                    statistics.full_rows > 0 && statistics.partial_rows > 0,
+                    "{name} {strategy}: {statistics:?}"
+                );
             }
             for condition in 0..plans[0].kernels[0].full_when.len() {
                 let found = plans.iter().any(|plan| {

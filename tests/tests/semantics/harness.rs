@@ -266,5 +266,9 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
 fn assert_full_and_partial(plan: &KernelPlan, size: &[i64], steps: i64) {
     let mut seen = [false; 2];
     plan.for_each_row(size, steps, |row| seen[usize::from(row.full)] = true).unwrap();
-    assert_eq!(seen, [true; 2], "partial and full tiles of {} with {} at {size:?}", plan.program.name, plan.tile);
+    assert_eq!(
+        seen, [true; 2],
+        "partial and full tiles of {} with {} at {size:?}",
+        plan.program.name, plan.tile
+    );
 }

@@ -6,6 +6,8 @@
 //! - [`names`], [`standalone`]: names that collide, and the program that users build by hand;
 //! - [`performance`]: times that a user would notice.
 
+#![allow(clippy::unwrap_used)]
+
 mod faults;
 mod harness;
 mod names;

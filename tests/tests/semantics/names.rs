@@ -58,7 +58,8 @@ fn names_of_the_generated_code() {
         }
     }
     // Macros and functions of the headers.
-    identifiers.extend(["M_PI", "M_E", "HUGE_VAL", "NAN", "y0", "j1", "gamma", "signgam", "log"].map(str::to_owned));
+    identifiers
+        .extend(["M_PI", "M_E", "HUGE_VAL", "NAN", "y0", "j1", "gamma", "signgam", "log"].map(str::to_owned));
     let accepted = |name: &&String| {
         let mut names = USUAL;
         names[0] = name;
@@ -68,7 +69,8 @@ fn names_of_the_generated_code() {
     let mut failures = Vec::new();
     // Eight names at a time; in the course of the rounds each comes to each place.
     for round in 0..accepted.len() {
-        let names: Names<'_> = std::array::from_fn(|place| accepted[(round + place * 7) % accepted.len()].as_str());
+        let names: Names<'_> =
+            std::array::from_fn(|place| accepted[(round + place * 7) % accepted.len()].as_str());
         let strategy = ["hhc", "naive"][round % 2];
         if let Err(error) = catch_unwind(AssertUnwindSafe(|| check(names, strategy))) {
             let message = error.downcast_ref::<String>().cloned().unwrap_or_default();
@@ -77,4 +79,14 @@ fn names_of_the_generated_code() {
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// A description goes into a C comment, whatever is in it.
+#[test]
+fn descriptions_like_comments() {
+    let text = format!("// Opens /* and closes */, ends with \\\n{}", program(USUAL));
+    let program = parsed("named", &text);
+    assert!(program.description.contains("/*"));
+    let plan = planned(&program, "naive", &TileSizes::default()).plan;
+    compiled(&program, &library_text(&plan), &strict(0));
 }

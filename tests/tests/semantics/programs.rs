@@ -30,7 +30,24 @@ macro_rules! programs {
 }
 
 programs![
-    maxwell3d, elastic2d, downwind3d, pointwise3d, fourstage2d, mixed2d, arrhenius2d, flux2d, anisotropic2d,
-    depth8_2d, everyother2d, exchange2d, majority2d, names2d, upwind2d, limiter1d, laxwendroff1d, longreach1d,
-    depth3_1d, wave1d,
+    maxwell3d,
+    elastic2d,
+    downwind3d,
+    pointwise3d,
+    fourstage2d,
+    mixed2d,
+    arrhenius2d,
+    flux2d,
+    anisotropic2d,
+    depth8_2d,
+    everyother2d,
+    exchange2d,
+    majority2d,
+    names2d,
+    upwind2d,
+    limiter1d,
+    laxwendroff1d,
+    longreach1d,
+    depth3_1d,
+    wave1d,
 ];

@@ -122,7 +122,9 @@ impl ProgramShape {
                 .linear
                 .iter()
                 .zip(["0.31", "0.23", "0.19", "0.13"])
-                .map(|(read, weight)| format!("{weight} * {}", self.expression(read, k, statement.locals.len())))
+                .map(|(read, weight)| {
+                    format!("{weight} * {}", self.expression(read, k, statement.locals.len()))
+                })
                 .collect();
             let other = self.expression(&statement.other, k, statement.locals.len());
             let _ = writeln!(
@@ -206,11 +208,15 @@ fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Plan
     let tile = match strategy {
         "hhc" => hexagonal_tile_of(program, &analysis, *steps, *wider, classical),
         _ => TileSizes::new(
-            ["s0", "s1", "s2"].into_iter().zip([*wider, classical[0], classical[1]]).take(program.dimension()),
+            ["s0", "s1", "s2"]
+                .into_iter()
+                .zip([*wider, classical[0], classical[1]])
+                .take(program.dimension()),
         ),
     };
     let strategy = strategy::by_name(strategy).map_err(|error| TestCaseError::fail(error.to_string()))?;
-    pipeline::plan(program, strategy, &tile, Target::OpenMp).map_err(|error| TestCaseError::fail(error.to_string()))
+    pipeline::plan(program, strategy, &tile, Target::OpenMp)
+        .map_err(|error| TestCaseError::fail(error.to_string()))
 }
 
 fn config(cases: u32) -> ProptestConfig {

@@ -129,7 +129,10 @@ impl<'a> Memory<'a> {
     }
 
     fn linear(&self, point: &[i64]) -> usize {
-        point.iter().zip(self.size).fold(0, |index, (&position, &extent)| index * extent as usize + position as usize)
+        point
+            .iter()
+            .zip(self.size)
+            .fold(0, |index, (&position, &extent)| index * extent as usize + position as usize)
     }
 
     fn cell(&self, access: &Access, step: i64, point: &[i64]) -> usize {
@@ -162,7 +165,9 @@ impl<'a> Memory<'a> {
             return Err(format!("{row} reads {access:?} at {place:?}: level {found} instead of {wanted}"));
         }
         if field.writers[cell].by_another(epochs.0, block) {
-            return Err(format!("{row} reads {access:?} at {place:?}, which another block of the launch writes"));
+            return Err(format!(
+                "{row} reads {access:?} at {place:?}, which another block of the launch writes"
+            ));
         }
         field.readers[cell].set(epochs.0, block);
         field.row_readers[cell].set(epochs.1, reader);
@@ -175,7 +180,8 @@ impl<'a> Memory<'a> {
         let cell = self.cell(&access, row.step, point);
         let writer = self.linear(point);
         let field = &mut self.fields[target.0];
-        if field.writers[cell].by_another(epochs.0, block) || field.readers[cell].by_another(epochs.0, block) {
+        if field.writers[cell].by_another(epochs.0, block) || field.readers[cell].by_another(epochs.0, block)
+        {
             return Err(format!("{row} writes at {point:?} a cell that another block of the launch uses"));
         }
         if field.row_readers[cell].by_another(epochs.1, writer) {
@@ -277,7 +283,9 @@ fn launches(
         let key = (row.outer, row.launch);
         if row.full {
             statistics.full_rows += 1;
-            *full_tiles.entry((row.outer, row.launch, row.block.to_vec(), row.sub_tile.to_vec())).or_default() += 1;
+            *full_tiles
+                .entry((row.outer, row.launch, row.block.to_vec(), row.sub_tile.to_vec()))
+                .or_default() += 1;
             if row.clipped && clipped.is_none() {
                 clipped = Some(Row::new(row).to_string());
             }
@@ -299,7 +307,9 @@ fn launches(
         if let (Some(low), Some(high)) = (low, high)
             && rows != (high - low + 1) as usize * kernel.instances.len()
         {
-            return Err(format!("full tile {block:?} {sub_tile:?} of launch {outer}.{launch} has only {rows} rows"));
+            return Err(format!(
+                "full tile {block:?} {sub_tile:?} of launch {outer}.{launch} has only {rows} rows"
+            ));
         }
     }
     Ok(launches.into_iter().map(|(_, rows)| rows).collect())

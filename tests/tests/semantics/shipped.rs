@@ -1,8 +1,6 @@
 //! Every shipped stencil.
 
-use crate::harness::{
-    Problem, agrees_with_reference, compiled, library_text, planned, shipped,
-};
+use crate::harness::{Problem, agrees_with_reference, compiled, library_text, planned, shipped};
 use execution::c_compiler::CompileOptions;
 use hhc_codegen::TileSizes;
 use std::collections::BTreeSet;
@@ -24,9 +22,33 @@ macro_rules! stencils {
 
 stencils![
     // The slow ones first.
-    box3d2r, box2d4r, box2d3r, star3d2r, box3d1r, varcoef3d, heat3d, laplacian3d, star3d1r, fdtd2d, star2d4r,
-    box2d2r, star2d3r, varcoef2d, asym2d, gradient2d, wave2d, skewed2d, star2d2r, star2d1r, box2d1r, heat2d,
-    laplacian2d, jacobi2d, leapfrog1d, heat1d, jacobi1d,
+    box3d2r,
+    box2d4r,
+    box2d3r,
+    star3d2r,
+    box3d1r,
+    varcoef3d,
+    heat3d,
+    laplacian3d,
+    star3d1r,
+    fdtd2d,
+    star2d4r,
+    box2d2r,
+    star2d3r,
+    varcoef2d,
+    asym2d,
+    gradient2d,
+    wave2d,
+    skewed2d,
+    star2d2r,
+    star2d1r,
+    box2d1r,
+    heat2d,
+    laplacian2d,
+    jacobi2d,
+    leapfrog1d,
+    heat1d,
+    jacobi1d,
 ];
 
 /// The options that users get, at sizes at which default tiles are full too.
@@ -42,7 +64,9 @@ fn production(name: &str, size: &[i64], steps: i64) {
         let options = CompileOptions { strict: true, ..CompileOptions::default() };
         let native = compiled(&program, &library_text(&planned.plan), &options);
         for layout in problem.layouts(&program) {
-            problem.check(&program, &native, layout, &expected).unwrap_or_else(|error| panic!("{strategy}: {error}"));
+            problem
+                .check(&program, &native, layout, &expected)
+                .unwrap_or_else(|error| panic!("{strategy}: {error}"));
         }
     }
 }

@@ -17,7 +17,7 @@ use super::threads::{Threads, points_at_once};
 use super::window::{CellBox, Plane, Window, first_planes};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
-use crate::int_expr::{IntExpr, int, var};
+use crate::int_expr::{Environment, IntExpr, int, var};
 use crate::plan::{Kernel, KernelPlan};
 use polyhedral::program::{Access, ElementType, ExprKind, FieldRole, Program};
 use serde::Serialize;
@@ -71,7 +71,7 @@ impl Staging {
                 ),
             });
         }
-        window.find_live_cells(program, &local);
+        window.find_live_cells(program, &local, &missing_steps(plan, &local));
 
         let widths = |d: usize| {
             local
@@ -478,44 +478,35 @@ impl Printer<'_> {
 
     /// Which of the cells that are read have to be loaded into a tile that may be partial; `None`: all.
     ///
-    /// Cells of the fixed boundary, because no row writes them. Of the others those that are live in; in a tile that
-    /// begins before the first time step, where the rows that would write are missing, those that have a value:
-    /// all but those of the one slot that holds no initial level.
+    /// Cells of the fixed boundary, because no row writes them, and of the others those that are live in.
     fn wanted(&self, plane: &Plane) -> Option<String> {
-        let FieldRole::State { levels, slots } = self.program.fields[plane.field].role else { return None };
         let (_, statement) = self.program.writer_of(polyhedral::program::FieldId(plane.field))?;
-        let mut fixed = Vec::new();
+        let mut wanted = Vec::new();
         for d in 0..self.dimension() {
             let (low, high) = (statement.margin_low[d], statement.margin_high[d]);
             if low > 0 {
-                fixed.push(format!("p{d} < {low}"));
+                wanted.push(format!("p{d} < {low}"));
             }
             if high > 0 {
-                fixed.push(format!("p{d} >= n{d} - {high}"));
+                wanted.push(format!("p{d} >= n{d} - {high}"));
             }
         }
         let inside = |cells: &CellBox| {
-            let tests =
-                cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
-            tests.collect::<Vec<_>>().join(" && ")
+            let tests = cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
+            format!("({})", tests.collect::<Vec<_>>().join(" && "))
         };
-        let live = if plane.live_in == plane.read {
-            "true".to_string()
-        } else if plane.live_in.is_empty() {
-            "false".to_string()
-        } else {
-            plane.live_in.iter().map(inside).collect::<Vec<_>>().join(" || ")
+        let live = |boxes: &[CellBox]| match boxes {
+            [] => "false".to_string(),
+            boxes if boxes == plane.read => "true".to_string(),
+            boxes => boxes.iter().map(inside).collect::<Vec<_>>().join(" || "),
         };
-        let early = if slots > levels {
-            format!("{} != {} * level_stride", self.slot_name(plane), slots - 1)
-        } else {
-            "true".to_string()
-        };
-        if live == "true" && early == "true" {
-            return None;
+        let (early, usual) = (live(&plane.early_live_in), live(&plane.live_in));
+        match (early.as_str(), usual.as_str()) {
+            ("true", "true") => return None,
+            _ if early == usual => wanted.push(usual),
+            _ => wanted.push(format!("(first_step < 0 ? {early} : {usual})")),
         }
-        fixed.push(format!("(first_step < 0 ? {early} : {live})"));
-        Some(fixed.join(" || "))
+        Some(wanted.join(" || "))
     }
 
     fn moves(&self) -> Option<MoveText> {
@@ -791,6 +782,30 @@ impl Lines {
             self.push("}");
         }
     }
+}
+
+/// Numbers of time steps that are missing at the beginning of a tile: `-first_step` where that is positive. Tiles of
+/// all kernels are looked at, block 0 of the first host iterations.
+fn missing_steps(plan: &KernelPlan, local: &LocalKernel) -> Vec<i64> {
+    let mut missing = Vec::new();
+    for kernel in &plan.kernels {
+        for outer in 0..local.groups.1 - local.groups.0 + 2 {
+            let mut place: Environment = kernel.blocks.iter().map(|block| (block.variable, 0)).collect();
+            place.extend(kernel.sub_tiles.iter().map(|sub_tile| (sub_tile.variable, 0)));
+            place.insert(plan.outer.variable, outer);
+            for binding in &kernel.bindings {
+                if let Some(value) = binding.value.evaluate(&place) {
+                    place.insert(binding.name, value);
+                }
+            }
+            if let Some(first) = local.first_step.evaluate(&place).filter(|first| *first < 0)
+                && !missing.contains(&-first)
+            {
+                missing.push(-first);
+            }
+        }
+    }
+    missing
 }
 
 /// ` + 3`, ` - 3`, or nothing.

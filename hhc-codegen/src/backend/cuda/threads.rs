@@ -17,6 +17,9 @@ use std::collections::BTreeSet;
 /// others that fit on a multiprocessor, few enough for every thread to have a column of points.
 const PREFERRED_THREADS: i64 = 256;
 
+/// The same in three dimensions, whose windows are so large that few blocks fit on a multiprocessor.
+const PREFERRED_THREADS_3D: i64 = 512;
+
 /// Operands that a thread may hold at once; more would leave registers for one block per multiprocessor only.
 const MOST_OPERANDS: usize = 96;
 
@@ -32,10 +35,10 @@ impl Threads {
     /// narrowest row along dimension 0.
     ///
     /// The innermost dimension gets as many threads as it has points, up to `limit`, in equal passes where it has
-    /// more; what remains of 256 threads goes to the middle dimension and then to dimension 0, there so that each
+    /// more; what remains of 256 threads (512 in three dimensions) goes to the middle dimension and then to dimension 0, there so that each
     /// thread has at least two points of the narrowest row.
     pub fn new(widths: &[i64], narrowest: i64, limit: i64) -> Self {
-        let preferred = PREFERRED_THREADS.min(limit);
+        let preferred = if widths.len() > 2 { PREFERRED_THREADS_3D } else { PREFERRED_THREADS }.min(limit);
         let in_equal_passes = |count: i64, most: i64| {
             let passes = (count + most - 1) / most.max(1);
             (count + passes - 1) / passes.max(1)

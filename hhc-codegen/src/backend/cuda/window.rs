@@ -41,6 +41,8 @@ pub struct Plane {
     pub read: Vec<CellBox>,
     /// Cells that some row reads before a row writes them, where no row is clipped.
     pub live_in: Vec<CellBox>,
+    /// The same in tiles whose first rows come before the first time step and do not exist.
+    pub early_live_in: Vec<CellBox>,
 }
 
 impl Window {
@@ -83,51 +85,19 @@ impl Window {
         self.extent.len() - usize::from(self.slide.is_some())
     }
 
-    /// Finds out which cells are live, by executing the tile's rows on a table of cells. Along the dimension in
-    /// which the window slides all cells are alike: there, a row that comes earlier reaches each of them first.
-    pub fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel) {
-        let dimensions = self.table_dimensions();
-        let cells: i64 = self.extent[..dimensions].iter().product();
-        let position =
-            |cell: &[i64]| cell.iter().zip(&self.extent).fold(0, |at, (x, extent)| at * extent + x) as usize;
-        let first_plane: Vec<usize> = first_planes(program);
-        let count = first_plane.last().copied().unwrap_or(0);
-        let blank = || vec![vec![false; cells as usize]; count];
-        let (mut read, mut written, mut live) = (blank(), blank(), blank());
-        for group in kernel.groups.0..=kernel.groups.1 {
-            for row in &kernel.rows {
-                let statement = &program.statements[row.statement];
-                let bounds = &row.boxes[(group - kernel.groups.0) as usize];
-                let reads: BTreeSet<(usize, &[i64])> = statement
-                    .reads
-                    .iter()
-                    .map(|access| {
-                        let plane = first_plane[access.field.0]
-                            + plane_number(program, access.field.0, row.step + group + access.time) as usize;
-                        (plane, &access.offset[..dimensions])
-                    })
-                    .collect();
-                for (plane, offset) in reads {
-                    let shifted: Vec<_> = (0..dimensions)
-                        .map(|d| {
-                            (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d])
-                        })
-                        .collect();
-                    for_each_cell(&shifted, &mut |cell| {
-                        let at = position(cell);
-                        read[plane][at] = true;
-                        live[plane][at] |= !written[plane][at];
-                    });
-                }
-                let target = statement.target.0;
-                let plane =
-                    first_plane[target] + plane_number(program, target, row.step + group + 1) as usize;
-                let own: Vec<_> =
-                    (0..dimensions).map(|d| (bounds[d].0 - self.low[d], bounds[d].1 - self.low[d])).collect();
-                for_each_cell(&own, &mut |cell| written[plane][position(cell)] = true);
+    /// Finds out which cells are live. `early` holds the numbers of missing time steps with which tiles begin before
+    /// the first one.
+    pub fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel, early: &[i64]) {
+        let extent = &self.extent[..self.table_dimensions()];
+        let first_plane = first_planes(program);
+        let (read, live) = self.execute(program, kernel, 0);
+        let mut early_live = vec![vec![false; live.first().map_or(0, Vec::len)]; live.len()];
+        for &missing in early {
+            let (_, live) = self.execute(program, kernel, missing);
+            for (all, plane) in early_live.iter_mut().zip(live) {
+                all.iter_mut().zip(plane).for_each(|(all, live)| *all |= live);
             }
         }
-        let extent = &self.extent[..dimensions];
         self.planes = (0..program.fields.len())
             .flat_map(|field| (first_plane[field]..first_plane[field + 1]).map(move |plane| (field, plane)))
             .map(|(field, plane)| Plane {
@@ -135,8 +105,49 @@ impl Window {
                 number: (plane - first_plane[field]) as i64,
                 read: boxes(&read[plane], extent),
                 live_in: boxes(&live[plane], extent),
+                early_live_in: boxes(&early_live[plane], extent),
             })
             .collect();
+    }
+
+    /// Executes the rows of a tile from local time `first` on, on a table of cells: which cells are read, and which
+    /// are read before they are written, per plane. Along the dimension in which the window slides all cells are
+    /// alike: there, a row that comes earlier reaches each of them first.
+    fn execute(&self, program: &Program, kernel: &LocalKernel, first: i64) -> (Vec<Vec<bool>>, Vec<Vec<bool>>) {
+        let dimensions = self.table_dimensions();
+        let cells: i64 = self.extent[..dimensions].iter().product();
+        let position =
+            |cell: &[i64]| cell.iter().zip(&self.extent).fold(0, |at, (x, extent)| at * extent + x) as usize;
+        let first_plane = first_planes(program);
+        let blank = || vec![vec![false; cells as usize]; first_plane[first_plane.len() - 1]];
+        let (mut read, mut written, mut live) = (blank(), blank(), blank());
+        for group in kernel.groups.0..=kernel.groups.1 {
+            for row in kernel.rows.iter().filter(|row| row.step + group >= first) {
+                let statement = &program.statements[row.statement];
+                let bounds = &row.boxes[(group - kernel.groups.0) as usize];
+                let plane_of = |field: usize, time: i64| {
+                    first_plane[field] + plane_number(program, field, row.step + group + time) as usize
+                };
+                let shifted = |offset: &[i64]| -> CellBox {
+                    (0..dimensions)
+                        .map(|d| (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d]))
+                        .collect()
+                };
+                let reads: BTreeSet<(usize, &[i64])> = (statement.reads.iter())
+                    .map(|access| (plane_of(access.field.0, access.time), &access.offset[..dimensions]))
+                    .collect();
+                for (plane, offset) in reads {
+                    for_each_cell(&shifted(offset), &mut |cell| {
+                        let at = position(cell);
+                        read[plane][at] = true;
+                        live[plane][at] |= !written[plane][at];
+                    });
+                }
+                let target = plane_of(statement.target.0, 1);
+                for_each_cell(&shifted(&vec![0; dimensions]), &mut |cell| written[target][position(cell)] = true);
+            }
+        }
+        (read, live)
     }
 }
 

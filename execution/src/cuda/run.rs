@@ -1,0 +1,254 @@
+//! A plan on a device: kernels loaded, arrays copied there and back, launches timed.
+#![allow(unsafe_code)]
+
+use super::driver::{Device, failed};
+use super::nvrtc::{CompiledCuda, CudaOptions, Nvrtc};
+use crate::cache::Cache;
+use crate::device_program::DeviceProgram;
+use crate::error::{ExecutionError, Result};
+use crate::grid::{ProgramData, ValuesMut, ValuesRef};
+use crate::initial::prepare_boundary;
+use crate::interrupt;
+use crate::launches::{PlannedLaunch, for_each_launch};
+use crate::layout::Layout;
+use crate::reference::check_arguments;
+use cudarc::driver::sys::CUfunction_attribute;
+use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
+use cudarc::nvrtc::Ptx;
+use hhc_codegen::KernelPlan;
+use polyhedral::program::{FieldId, FieldRole};
+use std::sync::Arc;
+
+/// The kernels of a plan, loaded on a device.
+#[derive(Debug)]
+pub struct CudaProgramOnDevice {
+    device: Device,
+    plan: KernelPlan,
+    program: DeviceProgram,
+    functions: Vec<CudaFunction>,
+    compiled: CompiledCuda,
+}
+
+/// The arrays of a program on a device.
+#[derive(Debug)]
+pub struct DeviceData {
+    layout: Layout,
+    arrays: Vec<DeviceArray>,
+}
+
+#[derive(Debug)]
+enum DeviceArray {
+    F32(CudaSlice<f32>),
+    F64(CudaSlice<f64>),
+}
+
+/// What a run on a device tells.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceRun {
+    /// Seconds from the first launch to the end of the last, measured by the device.
+    pub seconds: f64,
+    /// Kernel launches.
+    pub launches: u64,
+}
+
+impl CudaProgramOnDevice {
+    /// Compiles the kernels of `plan` for the device with the newest NVRTC that its driver supports, and
+    /// loads them.
+    ///
+    /// # Errors
+    /// [`ExecutionError::NoNvrtc`], [`ExecutionError::CompilerFailed`], [`ExecutionError::Device`], and
+    /// [`ExecutionError::Plan`] where a kernel needs more threads, registers or shared memory than there are.
+    pub fn load(
+        device: &Device,
+        plan: &KernelPlan,
+        program: &DeviceProgram,
+        contraction: bool,
+        cache: &Arc<Cache>,
+    ) -> Result<CudaProgramOnDevice> {
+        program.check(plan)?;
+        let facts = device.facts();
+        let nvrtc = Nvrtc::for_driver(facts.architecture, device.driver_major())?;
+        let options = CudaOptions { contraction, ..CudaOptions::new(facts.architecture) };
+        let name = format!("{}.cu", plan.program.name);
+        let compiled = nvrtc.compile(&program.source, &name, &options, cache)?;
+        let module = device
+            .context
+            .load_module(Ptx::from_binary(compiled.cubin.clone()))
+            .map_err(|error| failed("load the kernels", error))?;
+        let mut functions = Vec::with_capacity(program.kernels.len());
+        for kernel in &program.kernels {
+            let function = module
+                .load_function(&kernel.symbol)
+                .map_err(|error| failed(&format!("find the kernel {}", kernel.symbol), error))?;
+            let threads = kernel.threads_per_block();
+            let allowed = function.max_threads_per_block().map_err(|error| failed("describe a kernel", error))?;
+            if threads > u64::try_from(allowed).unwrap_or(0) {
+                return Err(ExecutionError::Plan(format!(
+                    "`{}` has blocks of {threads} threads, and its registers allow {allowed} on {}",
+                    kernel.symbol, facts.name
+                )));
+            }
+            if kernel.shared_bytes > facts.shared_bytes_per_block {
+                return Err(ExecutionError::Plan(format!(
+                    "`{}` needs {} bytes of shared memory per block, and {} has {}; use smaller tiles",
+                    kernel.symbol, kernel.shared_bytes, facts.name, facts.shared_bytes_per_block
+                )));
+            }
+            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            function
+                .set_attribute(attribute, kernel.shared_bytes as i32)
+                .map_err(|error| failed("reserve shared memory", error))?;
+            functions.push(function);
+        }
+        Ok(CudaProgramOnDevice {
+            device: device.clone(),
+            plan: plan.clone(),
+            program: program.clone(),
+            functions,
+            compiled,
+        })
+    }
+
+    /// The compiler's results.
+    pub fn compiled(&self) -> &CompiledCuda {
+        &self.compiled
+    }
+
+    /// Copies `data` to the device; their boundary is prepared first.
+    ///
+    /// # Errors
+    /// [`ExecutionError::WrongData`]; [`ExecutionError::OutOfMemory`] where the device has too little memory;
+    /// [`ExecutionError::Device`].
+    pub fn upload(&self, data: &mut ProgramData) -> Result<DeviceData> {
+        prepare_boundary(&self.plan.program, data)?;
+        let free = self.device.free_memory()?;
+        if data.bytes() > free {
+            return Err(ExecutionError::OutOfMemory {
+                bytes: data.bytes().into(),
+                available: Some(free.into()),
+            });
+        }
+        let stream = &self.device.stream;
+        let copied = |error| failed("copy the grid to the device", error);
+        let arrays = data.fields().iter().map(|field| match field.values.view() {
+            ValuesRef::F32(values) => stream.clone_htod(values).map(DeviceArray::F32).map_err(copied),
+            ValuesRef::F64(values) => stream.clone_htod(values).map(DeviceArray::F64).map_err(copied),
+        });
+        Ok(DeviceData { arrays: arrays.collect::<Result<_>>()?, layout: data.layout().clone() })
+    }
+
+    /// Copies the initial levels of `data` to the device once more, for another run.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Device`]; [`ExecutionError::WrongData`] for data in another layout.
+    pub fn refill(&self, data: &ProgramData, on_device: &mut DeviceData) -> Result<()> {
+        self.check(data, on_device)?;
+        let stream = &self.device.stream;
+        for (field, array) in data.fields().iter().zip(&mut on_device.arrays) {
+            let copied = match (field.values.view(), array) {
+                (ValuesRef::F32(from), DeviceArray::F32(to)) => stream.memcpy_htod(from, to),
+                (ValuesRef::F64(from), DeviceArray::F64(to)) => stream.memcpy_htod(from, to),
+                _ => return Err(self.wrong_data("the element types differ")),
+            };
+            copied.map_err(|error| failed("copy the grid to the device", error))?;
+        }
+        Ok(())
+    }
+
+    /// Copies all arrays back.
+    ///
+    /// # Errors
+    /// As for [`CudaProgramOnDevice::refill`].
+    pub fn download(&self, on_device: &DeviceData, data: &mut ProgramData) -> Result<()> {
+        self.check(data, on_device)?;
+        let stream = &self.device.stream;
+        for (number, array) in on_device.arrays.iter().enumerate() {
+            let copied = match (array, data.values_mut(FieldId(number))) {
+                (DeviceArray::F32(from), ValuesMut::F32(to)) => stream.memcpy_dtoh(from, to),
+                (DeviceArray::F64(from), ValuesMut::F64(to)) => stream.memcpy_dtoh(from, to),
+                _ => return Err(self.wrong_data("the element types differ")),
+            };
+            copied.map_err(|error| failed("copy the grid from the device", error))?;
+        }
+        stream.synchronize().map_err(|error| failed("copy the grid from the device", error))
+    }
+
+    fn check(&self, data: &ProgramData, on_device: &DeviceData) -> Result<()> {
+        data.check(&self.plan.program)?;
+        if *data.layout() == on_device.layout { Ok(()) } else { Err(self.wrong_data("the layouts differ")) }
+    }
+
+    fn wrong_data(&self, problem: &str) -> ExecutionError {
+        ExecutionError::WrongData { program: self.plan.program.name.clone(), problem: problem.to_owned() }
+    }
+
+    /// Runs `steps` time steps from the initial levels on the device, and leaves the newest levels there.
+    ///
+    /// # Errors
+    /// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`], [`ExecutionError::Plan`],
+    /// [`ExecutionError::Device`], [`ExecutionError::Interrupted`].
+    pub fn run(&self, parameters: &[f64], data: &mut DeviceData, steps: i64) -> Result<DeviceRun> {
+        check_arguments(&self.plan.program, parameters, steps)?;
+        interrupt::check()?;
+        // Evaluated before time is measured.
+        let mut launches = Vec::new();
+        for_each_launch(&self.plan, &data.layout, steps, |launch| {
+            launches.push(launch.clone());
+            Ok(())
+        })?;
+        let arrays = &mut data.arrays;
+        let seconds = self.device.seconds(|| {
+            launches.iter().try_for_each(|launch| {
+                interrupt::check()?;
+                self.launch(launch, arrays, parameters)
+            })
+        })?;
+        Ok(DeviceRun { seconds, launches: launches.len() as u64 })
+    }
+
+    fn launch(&self, launch: &PlannedLaunch, arrays: &mut [DeviceArray], parameters: &[f64]) -> Result<()> {
+        let kernel = &self.program.kernels[launch.kernel];
+        let (before, after) =
+            launch.integers.split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
+        let mut builder = self.device.stream.launch_builder(&self.functions[launch.kernel]);
+        for (array, field) in arrays.iter_mut().zip(&self.plan.program.fields) {
+            match (array, field.role) {
+                (DeviceArray::F32(array), FieldRole::Coefficient) => builder.arg(&*array),
+                (DeviceArray::F64(array), FieldRole::Coefficient) => builder.arg(&*array),
+                (DeviceArray::F32(array), FieldRole::State { .. }) => builder.arg(array),
+                (DeviceArray::F64(array), FieldRole::State { .. }) => builder.arg(array),
+            };
+        }
+        for integer in before {
+            builder.arg(integer);
+        }
+        for parameter in parameters {
+            builder.arg(parameter);
+        }
+        for integer in after {
+            builder.arg(integer);
+        }
+        let [x, y, z] = kernel.threads;
+        let config = LaunchConfig {
+            grid_dim: (launch.grid[0], launch.grid[1], launch.grid[2]),
+            block_dim: (x, y, z),
+            shared_mem_bytes: kernel.shared_bytes as u32,
+        };
+        // SAFETY: the arguments are those of `docs/cuda-contract.md`, which the text was generated for; the
+        // arrays have the layout that the integers describe, and the plan was proved to stay within it.
+        unsafe { builder.launch(config) }
+            .map(drop)
+            .map_err(|error| failed(&format!("launch {}", kernel.symbol), error))
+    }
+}
+
+impl DeviceData {
+    /// Bytes of all arrays.
+    pub fn bytes(&self) -> u64 {
+        let bytes = |array: &DeviceArray| match array {
+            DeviceArray::F32(array) => array.num_bytes(),
+            DeviceArray::F64(array) => array.num_bytes(),
+        };
+        self.arrays.iter().map(bytes).sum::<usize>() as u64
+    }
+}
