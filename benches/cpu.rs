@@ -70,7 +70,8 @@ struct Contestant {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let wanted: Vec<String> =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let version = c_compiler::Compiler::find(c_compiler::Language::C)?.version().to_string();
     let mut report = Report {
         machine: MachineFacts::collect(Some(&version)),
@@ -106,8 +107,12 @@ fn measure(
         contestants.push(contestant(&program, "hand-written", String::new(), &source, size, "dense")?);
     }
     for (name, layout) in [("naive", "padded"), ("hhc", "dense"), ("hhc", "padded")] {
-        let planned =
-            pipeline::plan(&program, strategy::by_name(name)?, &TileSizes::default(), strategy::Target::OpenMp)?;
+        let planned = pipeline::plan(
+            &program,
+            strategy::by_name(name)?,
+            &TileSizes::default(),
+            strategy::Target::OpenMp,
+        )?;
         let sources: Vec<SourceText> = backend::openmp::generate(&planned.plan)?
             .into_iter()
             .filter(|file| file.name == format!("{stencil}.c") || file.name == format!("{stencil}.h"))
@@ -116,7 +121,10 @@ fn measure(
         contestants.push(contestant(&program, name, planned.plan.tile.to_string(), &sources, size, layout)?);
     }
 
-    println!("\n{stencil}, {} points, {steps} steps", size.iter().map(i64::to_string).collect::<Vec<_>>().join("x"));
+    println!(
+        "\n{stencil}, {} points, {steps} steps",
+        size.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
+    );
     for _round in 0..ROUNDS {
         for index in 0..contestants.len() {
             let (first, rest) = contestants.split_at_mut(1);
@@ -128,7 +136,12 @@ fn measure(
             if index > 0 {
                 let difference = compare(&program, &first[0].data, &rest[index - 1].data, steps);
                 if difference.mismatches > 0 {
-                    return Err(format!("{stencil}: {} is wrong at {:?}", rest[index - 1].name, difference.first).into());
+                    return Err(format!(
+                        "{stencil}: {} is wrong at {:?}",
+                        rest[index - 1].name,
+                        difference.first
+                    )
+                    .into());
                 }
             }
         }
@@ -174,7 +187,8 @@ fn contestant(
 ) -> Result<Contestant, Box<dyn Error>> {
     let object = c_compiler::compile_shared(sources, &CompileOptions::default())?;
     let native = NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?;
-    let strides = if layout == "dense" { Layout::dense(program, size)? } else { Layout::padded(program, size)? };
+    let strides =
+        if layout == "dense" { Layout::dense(program, size)? } else { Layout::padded(program, size)? };
     let data = ProgramData::zeroed_with(program, strides)?;
     Ok(Contestant { name: name.to_string(), tile, layout, native, data, seconds: Vec::new() })
 }

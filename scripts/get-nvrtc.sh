@@ -79,7 +79,7 @@ fetch() {
     # The library and the part that it loads itself; the `alt` ones are for other run-time libraries.
     mkdir "$scratch/library"
     find "$scratch/wheel-files" -path '*/lib/libnvrtc*' ! -name '*.alt.*' -exec mv {} "$scratch/library/" \;
-    find "$scratch/wheel-files" -iname 'License*' -exec cp {} "$scratch/library/" \;
+    find "$scratch/wheel-files" -type f -iname 'License*' -exec cp {} "$scratch/library/" \;
     ls "$scratch"/library/libnvrtc.so.* "$scratch"/library/libnvrtc-builtins.so.* >/dev/null 2>&1 ||
         skip "the wheel of $2 holds no library"
     basename "$wheel" | cut -d- -f2 >"$scratch/library/complete"

@@ -81,10 +81,13 @@ const LARGEST_GRID: [i64; 3] = [i32::MAX as i64, 65_535, 65_535];
 /// `visit` gets the lowest coordinates and the grid.
 fn for_each_part(
     ranges: &[(i64, i64)],
-    visit: &mut dyn FnMut(&[i64], [u32; 3]) -> Result<()>,
+    visit: &mut impl FnMut(&[i64], [u32; 3]) -> Result<()>,
 ) -> Result<()> {
     if ranges.len() > LARGEST_GRID.len() {
-        return Err(ExecutionError::Plan(format!("a kernel has {} block loops, and at most 3 are possible", ranges.len())));
+        return Err(ExecutionError::Plan(format!(
+            "a kernel has {} block loops, and at most 3 are possible",
+            ranges.len()
+        )));
     }
     let mut firsts: Vec<i64> = ranges.iter().map(|&(first, _)| first).collect();
     if ranges.iter().any(|(first, last)| first > last) {

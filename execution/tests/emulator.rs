@@ -119,7 +119,8 @@ fn finds(emulator: &Emulator, kind: ViolationKind) -> EmulatorReport {
 fn a_correct_kernel_is_clean_and_agrees_with_the_reference() {
     let program = cross();
     let emulator = emulator(KERNEL);
-    for layout in [Layout::dense(&program, &[37, 70]).unwrap(), Layout::padded(&program, &[37, 70]).unwrap()] {
+    for layout in [Layout::dense(&program, &[37, 70]).unwrap(), Layout::padded(&program, &[37, 70]).unwrap()]
+    {
         let mut expected = data(layout.clone());
         reference::run_quietly(&program, &[0.2], &mut expected, 3).unwrap();
         for order in ORDERS {
@@ -156,7 +157,8 @@ fn a_missing_barrier_is_a_race() {
 
 #[test]
 fn writing_the_same_value_twice_is_a_race() {
-    let report = finds(&mutated("tile[cell] = (", "tile[0] = 1.0f, tile[cell] = ("), ViolationKind::SharedRace);
+    let report =
+        finds(&mutated("tile[cell] = (", "tile[0] = 1.0f, tile[cell] = ("), ViolationKind::SharedRace);
     assert!(report.violations[0].writes && report.violations[0].other.as_ref().unwrap().writes);
 }
 
@@ -173,7 +175,8 @@ fn one_row_too_many_is_out_of_bounds() {
 
 #[test]
 fn one_column_too_many_is_padding() {
-    let report = finds(&mutated("i1 >= 0 && i1 < n1)", "i1 >= 0 && i1 < n1 + 1)"), ViolationKind::GlobalPadding);
+    let report =
+        finds(&mutated("i1 >= 0 && i1 < n1)", "i1 >= 0 && i1 < n1 + 1)"), ViolationKind::GlobalPadding);
     assert!(!report.violations[0].writes);
 }
 
@@ -214,7 +217,10 @@ fn an_update_in_place_is_a_race_between_blocks() {
 
 #[test]
 fn overlapping_blocks_race_even_where_they_agree() {
-    let emulator = mutated("const int row = threadIdx.x / 32,", "const int row = threadIdx.x / 32 - (threadIdx.x < 32),");
+    let emulator = mutated(
+        "const int row = threadIdx.x / 32,",
+        "const int row = threadIdx.x / 32 - (threadIdx.x < 32),",
+    );
     let report = run(&emulator, ThreadOrder::Ascending);
     assert!(report.kinds().contains(&ViolationKind::BlockRace), "{:#?}", report.violations);
 }
@@ -248,7 +254,10 @@ fn a_barrier_that_some_threads_miss() {
     );
     assert!(report.violations[0].to_string().contains("thread 200 has ended"));
     let report = finds(
-        &mutated("    __syncthreads();", "    if (row < 3)\n        __syncthreads();\n    else\n        __syncthreads();"),
+        &mutated(
+            "    __syncthreads();",
+            "    if (row < 3)\n        __syncthreads();\n    else\n        __syncthreads();",
+        ),
         ViolationKind::DivergentBarrier,
     );
     let violation = &report.violations[0];

@@ -20,7 +20,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 const STEPS: i64 = 7;
-const ORDERS: [ThreadOrder; 3] = [ThreadOrder::Ascending, ThreadOrder::Descending, ThreadOrder::Shuffled(2026)];
+const ORDERS: [ThreadOrder; 3] =
+    [ThreadOrder::Ascending, ThreadOrder::Descending, ThreadOrder::Shuffled(2026)];
 
 /// Odd sizes that are no multiples of anything; larger than the reach of every shipped stencil.
 fn size(program: &Program) -> Vec<i64> {
@@ -65,7 +66,11 @@ fn check(name: &str, strategy: &str, tile: &str, cache: &Arc<Cache>) {
         assert_eq!(comparison.mismatches, 0, "{name} {strategy} {order:?}: {:?}", comparison.first);
         assert!(report.launches > 0 && report.blocks > 0);
     }
-    println!("{name:12} {strategy:6} {:28} compile {compiled:.2?}, three runs {:.2?}", plan.tile, start.elapsed());
+    println!(
+        "{name:12} {strategy:6} {:28} compile {compiled:.2?}, three runs {:.2?}",
+        plan.tile,
+        start.elapsed()
+    );
 }
 
 fn check_all(strategy: &str) {
@@ -92,7 +97,9 @@ fn shipped_stencils_hhc() {
 #[test]
 fn small_tiles_make_many_blocks_and_bands() {
     let cache = Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator-cache")).unwrap();
-    for (name, tile) in [("jacobi1d", "st=1,s0=2"), ("heat2d", "st=2,s0=3,s1=5"), ("heat3d", "st=1,s0=2,s1=3,s2=32")] {
+    for (name, tile) in
+        [("jacobi1d", "st=1,s0=2"), ("heat2d", "st=2,s0=3,s1=5"), ("heat3d", "st=1,s0=2,s1=3,s2=32")]
+    {
         check(name, "hhc", tile, &cache);
     }
 }

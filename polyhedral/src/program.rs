@@ -279,7 +279,9 @@ impl Program {
     pub fn slot_of_level(&self, field: FieldId, level: i64) -> usize {
         match self.field(field).role {
             FieldRole::Coefficient => 0,
-            FieldRole::State { levels, slots } => (level + levels as i64 - 1).rem_euclid(slots as i64) as usize,
+            FieldRole::State { levels, slots } => {
+                (level + levels as i64 - 1).rem_euclid(slots as i64) as usize
+            }
         }
     }
 
@@ -304,7 +306,8 @@ impl Program {
 /// it happens before the write: `reader < writer`, or the same statement reading the very point it writes.
 pub fn slots_needed<'a>(writer: usize, reads: impl Iterator<Item = (usize, &'a Access)>) -> usize {
     let needed = reads.map(|(reader, access)| {
-        let before_write = reader < writer || (reader == writer && access.offset.iter().all(|&offset| offset == 0));
+        let before_write =
+            reader < writer || (reader == writer && access.offset.iter().all(|&offset| offset == 0));
         if before_write { 1 - access.time } else { 2 - access.time }
     });
     needed.max().unwrap_or(1).max(1) as usize

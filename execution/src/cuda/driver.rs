@@ -123,7 +123,8 @@ impl Device {
     /// # Errors
     /// [`ExecutionError::Device`].
     pub fn free_memory(&self) -> Result<u64> {
-        let (free, _) = self.context.mem_get_info().map_err(|error| failed("say how much memory is free", error))?;
+        let (free, _) =
+            self.context.mem_get_info().map_err(|error| failed("say how much memory is free", error))?;
         Ok(free as u64)
     }
 

@@ -110,7 +110,11 @@ impl Nvrtc {
                 .iter()
                 .map(|nvrtc| format!("{} at {}", nvrtc.version(), nvrtc.library.path.display()))
                 .collect();
-            let found = if found.is_empty() { "none was found".to_owned() } else { format!("found {}", found.join(", ")) };
+            let found = if found.is_empty() {
+                "none was found".to_owned()
+            } else {
+                format!("found {}", found.join(", "))
+            };
             ExecutionError::NoNvrtc { architecture, found }
         })
     }
@@ -170,8 +174,11 @@ impl Nvrtc {
                 [(CUBIN, &compiled.cubin), (PTX, compiled.ptx.as_bytes()), (LOG, compiled.log.as_bytes())];
             files.into_iter().try_for_each(|(name, bytes)| {
                 let path = folder.join(name);
-                std::fs::write(&path, bytes)
-                    .map_err(|source| ExecutionError::File { action: "write", path, source })
+                std::fs::write(&path, bytes).map_err(|source| ExecutionError::File {
+                    action: "write",
+                    path,
+                    source,
+                })
             })
         })?;
         let read = |name: &str| {
@@ -235,7 +242,10 @@ fn candidates() -> Vec<PathBuf> {
     }
     let toolkits = [variable("CUDA_HOME"), variable("CUDA_PATH"), Some(PathBuf::from("/usr/local/cuda"))];
     for toolkit in toolkits.into_iter().flatten() {
-        folders.extend(["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"].map(|lib| toolkit.join(lib)));
+        folders.extend(
+            ["lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"]
+                .map(|lib| toolkit.join(lib)),
+        );
     }
     // The program lies in target/release, a test in target/debug/deps.
     let program = std::env::current_exe().unwrap_or_default();

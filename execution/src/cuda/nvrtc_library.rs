@@ -50,8 +50,10 @@ impl NvrtcLibrary {
     /// Opens the library at this path, or of this name in the system's folders.
     pub fn open(path: &Path) -> Result<NvrtcLibrary> {
         open_builtins(path);
-        let failed =
-            |reason: String| ExecutionError::Load { path: path.to_owned(), reason: format!("NVRTC: {reason}") };
+        let failed = |reason: String| ExecutionError::Load {
+            path: path.to_owned(),
+            reason: format!("NVRTC: {reason}"),
+        };
         // SAFETY: NVRTC's initialisers have no preconditions.
         let library = unsafe { Library::new(path) }.map_err(|error| failed(error.to_string()))?;
         let library = Arc::new(library);
@@ -94,7 +96,8 @@ impl NvrtcLibrary {
         unsafe {
             let create: CreateProgram = self.function("nvrtcCreateProgram")?;
             let compile: CompileProgram = self.function("nvrtcCompileProgram")?;
-            let destroy: unsafe extern "C" fn(*mut Program) -> c_int = self.function("nvrtcDestroyProgram")?;
+            let destroy: unsafe extern "C" fn(*mut Program) -> c_int =
+                self.function("nvrtcDestroyProgram")?;
             let mut program: Program = std::ptr::null_mut();
             let none = std::ptr::null();
             let code = create(&mut program, source.as_ptr(), name.as_ptr(), 0, none, none);
@@ -126,7 +129,8 @@ impl NvrtcLibrary {
             let mut size = 0;
             let code = get_size(program, &mut size);
             let mut bytes = vec![0u8; size];
-            let code = if code == 0 && size > 0 { get_bytes(program, bytes.as_mut_ptr().cast()) } else { code };
+            let code =
+                if code == 0 && size > 0 { get_bytes(program, bytes.as_mut_ptr().cast()) } else { code };
             if code == 0 { Ok(bytes) } else { Err(self.failure(&format!("{bytes_name} returned {code}"))) }
         }
     }

@@ -81,7 +81,8 @@ impl CudaProgramOnDevice {
                 .load_function(&kernel.symbol)
                 .map_err(|error| failed(&format!("find the kernel {}", kernel.symbol), error))?;
             let threads = kernel.threads_per_block();
-            let allowed = function.max_threads_per_block().map_err(|error| failed("describe a kernel", error))?;
+            let allowed =
+                function.max_threads_per_block().map_err(|error| failed("describe a kernel", error))?;
             if threads > u64::try_from(allowed).unwrap_or(0) {
                 return Err(ExecutionError::Plan(format!(
                     "`{}` has blocks of {threads} threads, and its registers allow {allowed} on {}",
@@ -208,8 +209,9 @@ impl CudaProgramOnDevice {
 
     fn launch(&self, launch: &PlannedLaunch, arrays: &mut [DeviceArray], parameters: &[f64]) -> Result<()> {
         let kernel = &self.program.kernels[launch.kernel];
-        let (before, after) =
-            launch.integers.split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
+        let (before, after) = launch
+            .integers
+            .split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
         let mut builder = self.device.stream.launch_builder(&self.functions[launch.kernel]);
         for (array, field) in arrays.iter_mut().zip(&self.plan.program.fields) {
             match (array, field.role) {

@@ -167,7 +167,9 @@ impl Session<'_> {
         match unsafe { (self.functions.run)(self.context.as_ptr(), &foreign) } {
             0 => Ok(()),
             1 => Err(ExecutionError::OutOfMemory { bytes: kernel.shared_bytes.into(), available: None }),
-            code => Err(ExecutionError::Plan(format!("the emulator has no kernel {} ({code})", launch.kernel))),
+            code => {
+                Err(ExecutionError::Plan(format!("the emulator has no kernel {} ({code})", launch.kernel)))
+            }
         }
     }
 

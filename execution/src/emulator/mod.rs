@@ -170,8 +170,9 @@ fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> 
         let level = &mut flags[slot * layout.level_stride()..][..layout.level_stride()];
         for segment in layout.segments(0..layout.points()) {
             for (column, flag) in (segment.column..).zip(&mut level[segment.elements()]) {
-                let changes =
-                    domain.as_ref().is_none_or(|domain| in_domain(segment.row, column, layout.size(), domain));
+                let changes = domain
+                    .as_ref()
+                    .is_none_or(|domain| in_domain(segment.row, column, layout.size(), domain));
                 *flag = if changes { inside } else { INITIALISED | FIXED };
             }
         }

@@ -141,7 +141,8 @@ impl Violation {
             block: raw.other_block,
             thread,
             writes: raw.writes & 2 != 0,
-            line: (kind == ViolationKind::DivergentBarrier && raw.other_index >= 0).then_some(raw.other_index),
+            line: (kind == ViolationKind::DivergentBarrier && raw.other_index >= 0)
+                .then_some(raw.other_index),
         });
         let field = usize::try_from(raw.field).ok().and_then(|field| plan.program.fields.get(field));
         let name_bytes: Vec<u8> = raw.array.iter().copied().take_while(|&byte| byte != 0).collect();
@@ -208,15 +209,23 @@ impl fmt::Display for Violation {
             ViolationKind::SharedBounds => format!("{access} {element}, outside the shared array"),
             ViolationKind::SharedUnwritten => format!("{access} {element}, which the block has not written"),
             ViolationKind::SharedPlace => {
-                format!("shared array {} is not aligned, or ends at byte {}, beyond the launch's shared memory", self.array, self.index)
+                format!(
+                    "shared array {} is not aligned, or ends at byte {}, beyond the launch's shared memory",
+                    self.array, self.index
+                )
             }
             ViolationKind::DivergentBarrier => {
                 let other = self.other.as_ref().map_or(0, |other| other.thread);
                 match self.other.as_ref().and_then(|other| other.line) {
                     Some(line) => {
-                        format!("waits at the barrier of line {}, thread {other} at that of line {line}", self.index)
+                        format!(
+                            "waits at the barrier of line {}, thread {other} at that of line {line}",
+                            self.index
+                        )
                     }
-                    None => format!("waits at the barrier of line {}, and thread {other} has ended", self.index),
+                    None => {
+                        format!("waits at the barrier of line {}, and thread {other} has ended", self.index)
+                    }
                 }
             }
         };

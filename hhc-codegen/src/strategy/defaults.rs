@@ -36,9 +36,14 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
         (Target::Cuda, 2) => {
             &[(6, 12, &[128]), (4, 12, &[128]), (2, 12, &[128]), (2, 8, &[64]), (1, 8, &[64]), (1, 4, &[32])]
         }
-        (Target::Cuda, _) => {
-            &[(2, 4, &[15, 32]), (2, 4, &[8, 32]), (1, 4, &[12, 32]), (1, 4, &[8, 32]), (1, 2, &[4, 32]), (1, 2, &[2, 32])]
-        }
+        (Target::Cuda, _) => &[
+            (2, 4, &[15, 32]),
+            (2, 4, &[8, 32]),
+            (1, 4, &[12, 32]),
+            (1, 4, &[8, 32]),
+            (1, 2, &[4, 32]),
+            (1, 2, &[2, 32]),
+        ],
     };
     let budget = if target == Target::OpenMp { CPU_TILE_BYTES[dimension - 1] } else { GPU_TILE_BYTES };
     let mut chosen = TileSizes::default();
@@ -61,7 +66,8 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
 
 /// How far statements read in dimension `d`, towards smaller and larger indices together.
 fn halo(program: &Program, d: usize) -> i64 {
-    let offsets = || program.statements.iter().flat_map(|statement| &statement.reads).map(|read| read.offset[d]);
+    let offsets =
+        || program.statements.iter().flat_map(|statement| &statement.reads).map(|read| read.offset[d]);
     offsets().max().unwrap_or(0).max(0) - offsets().min().unwrap_or(0).min(0)
 }
 

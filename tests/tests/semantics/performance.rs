@@ -64,12 +64,12 @@ fn extremes() {
     let chain = |statements: usize| {
         let mut text = "stencil chain(t, i, j) {\n".to_owned();
         for k in 0..statements {
-            text += &format!("field f{k}: f32;\n");
+            text += &format!("field a{k}: f32;\n");
         }
         for k in 0..statements {
             let (before, level) = if k == 0 { (statements - 1, "t") } else { (k - 1, "t+1") };
             text += &format!(
-                "f{k}[t+1, i, j] = 0.5 * f{k}[t, i-1, j] + 0.2 * (f{before}[{level}, i+1, j] + f{before}[{level}, i, j-1]);\n"
+                "a{k}[t+1, i, j] = 0.5 * a{k}[t, i-1, j] + 0.2 * (a{before}[{level}, i+1, j] + a{before}[{level}, i, j-1]);\n"
             );
         }
         parsed("chain", &(text + "}\n"))

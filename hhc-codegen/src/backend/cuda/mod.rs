@@ -124,11 +124,10 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let mut kernels = Vec::new();
     let mut text = Vec::new();
     for kernel in &plan.kernels {
-        let comment = kernel.comment.clone();
         let symbol = format!("{}_{}", program.name, kernel.name);
-        let (threads, shared_bytes, body) = if is_direct(kernel) {
+        let (threads, blocks_at_once, shared_bytes, body) = if is_direct(kernel) {
             let threads = direct::threads(kernel, &options.limits);
-            (threads.block(), 0, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
+            (threads.block(), 1, 0, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
             let known = shapes.iter().position(|shape| same_tiles(shape.kernel, kernel));
             let index = known.map_or_else(
@@ -142,9 +141,10 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let Shape { staging, .. } = &shapes[index];
             let call =
                 TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
-            (staging.threads.block(), staging.shared_bytes as u32, KernelBody::staged(call))
+            let blocks = staging.blocks_at_once;
+            (staging.threads.block(), blocks, staging.shared_bytes as u32, KernelBody::staged(call))
         };
-        text.push(KernelText::new(kernel, &symbol, comment, threads, body));
+        text.push(KernelText::new(kernel, &symbol, (threads, blocks_at_once), body));
         kernels.push(CudaKernel {
             name: kernel.name.clone(),
             symbol,
@@ -240,7 +240,8 @@ impl Arguments {
 struct KernelText {
     symbol: String,
     comment: String,
-    threads: u32,
+    /// `256`, or `256, 4` with the number of blocks that shall fit on a multiprocessor.
+    bounds: String,
     blocks: Vec<BlockText>,
     bindings: Vec<BindingText>,
     body: KernelBody,
@@ -284,11 +285,12 @@ struct BindingText {
 }
 
 impl KernelText {
-    fn new(kernel: &Kernel, symbol: &str, comment: String, threads: [u32; 3], body: KernelBody) -> Self {
+    fn new(kernel: &Kernel, symbol: &str, (threads, blocks): ([u32; 3], i64), body: KernelBody) -> Self {
+        let threads: u32 = threads.iter().product();
         KernelText {
             symbol: symbol.to_string(),
-            comment,
-            threads: threads.iter().product(),
+            comment: kernel.comment.clone(),
+            bounds: if blocks > 1 { format!("{threads}, {blocks}") } else { threads.to_string() },
             blocks: (kernel.blocks.iter().rev().zip(['x', 'y', 'z']).rev())
                 .map(|(block, axis)| BlockText { variable: block.variable, axis })
                 .collect(),

@@ -13,7 +13,7 @@ use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
 use super::super::plain_loops::constants;
 use super::local::{LocalKernel, LocalRow};
-use super::threads::{Threads, points_at_once};
+use super::threads::{Threads, blocks_at_once, points_at_once};
 use super::window::{CellBox, Plane, Window, first_planes};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
@@ -34,11 +34,15 @@ pub(super) struct Staging {
     pub(super) placed_by: Vec<&'static str>,
     /// Whether the loop over rows of a full tile is unrolled.
     unrolled: bool,
+    /// Neighbours that a thread computes at once, per row of a group.
+    points: Vec<i64>,
+    /// Blocks that shall fit in the registers of a multiprocessor.
+    pub(super) blocks_at_once: i64,
 }
 
 /// Operations per thread up to which all rows of a full tile are unrolled: their bounds become constants, and the
 /// code still fits in the instruction cache.
-const MOST_UNROLLED_OPERATIONS: i64 = 3000;
+const MOST_UNROLLED_OPERATIONS: i64 = 2000;
 
 /// Arrays in shared memory begin at multiples of this.
 const ALIGNMENT: i64 = 16;
@@ -82,6 +86,14 @@ impl Staging {
         let dimension = program.dimension();
         let widest: Vec<i64> = (0..dimension).map(|d| widths(d).max().unwrap_or(1)).collect();
         let threads = Threads::new(&widest, widths(0).min().unwrap_or(1), limits.threads_per_block);
+        let points: Vec<i64> = (local.rows.iter())
+            .map(|row| {
+                let width = row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0 + 1).max().unwrap_or(1);
+                points_at_once(program, row.statement, width / threads.per_dimension[0])
+            })
+            .collect();
+        let at_once: Vec<(usize, i64)> =
+            local.rows.iter().zip(&points).map(|(row, &points)| (row.statement, points)).collect();
         let operations: i64 = (local.rows.iter())
             .map(|row| {
                 let statement = &program.statements[row.statement];
@@ -108,11 +120,13 @@ impl Staging {
         Ok(Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
             unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
+            blocks_at_once: blocks_at_once(program, &at_once, threads.count()),
             local,
             window,
             threads,
             shared_bytes,
             offsets,
+            points,
         })
     }
 
@@ -336,7 +350,12 @@ impl Printer<'_> {
             last_group,
             unroll_full: if self.staging.unrolled { last_group - first_group + 1 } else { period },
             unroll_partial: 1,
-            rows: local.rows.iter().map(|row| self.row(row)).collect(),
+            rows: local
+                .rows
+                .iter()
+                .zip(&self.staging.points)
+                .map(|(row, &points)| self.row(row, points))
+                .collect(),
             arrays: (0..self.program.fields.len()).map(|field| self.array_declaration(field)).collect(),
             sub_tiles: (self.kernel.sub_tiles.iter())
                 .map(|l| SubTileText { variable: l.variable, low: l.low.to_c(), high: l.high.to_c() })
@@ -492,7 +511,8 @@ impl Printer<'_> {
             }
         }
         let inside = |cells: &CellBox| {
-            let tests = cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
+            let tests =
+                cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
             format!("({})", tests.collect::<Vec<_>>().join(" && "))
         };
         let live = |boxes: &[CellBox]| match boxes {
@@ -635,7 +655,7 @@ impl Printer<'_> {
         all
     }
 
-    fn row(&self, row: &LocalRow) -> RowText {
+    fn row(&self, row: &LocalRow, most: i64) -> RowText {
         let Staging { local, window, threads, .. } = self.staging;
         let program = self.program;
         let statement = &program.statements[row.statement];
@@ -690,11 +710,6 @@ impl Printer<'_> {
             place.push("corner0".to_string());
         }
         inside.remove(0);
-        let share = (row.boxes.iter())
-            .map(|bounds| (bounds[0].1 - bounds[0].0 + 1) / threads.per_dimension[0])
-            .max()
-            .unwrap_or(1);
-        let most = points_at_once(program, row.statement, share);
         let mut points = vec![PointsText { count: most, many: true }];
         let mut count = most / 2;
         while count >= 1 {

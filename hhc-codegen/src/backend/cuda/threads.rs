@@ -20,8 +20,15 @@ const PREFERRED_THREADS: i64 = 256;
 /// The same in three dimensions, whose windows are so large that few blocks fit on a multiprocessor.
 const PREFERRED_THREADS_3D: i64 = 512;
 
-/// Operands that a thread may hold at once; more would leave registers for one block per multiprocessor only.
-const MOST_OPERANDS: usize = 96;
+/// Registers that the operands of a thread may fill; with those for addresses, that is less than 128.
+const MOST_OPERAND_REGISTERS: usize = 96;
+
+/// Up to this many, a thread makes do with 64 registers.
+const FEW_OPERAND_REGISTERS: usize = 40;
+
+/// Registers of a multiprocessor are enough for this many threads with 64 registers each, on every device since
+/// sm_70.
+const RESIDENT_THREADS: i64 = 1024;
 
 /// The threads of a block, by dimension of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,16 +90,28 @@ pub fn points_at_once(program: &Program, statement: usize, share: i64) -> i64 {
     if program.dimension() == 1 {
         return 1;
     }
+    let fits = |points: i64| operand_registers(program, statement, points) <= MOST_OPERAND_REGISTERS;
+    [8, 4, 2].into_iter().find(|&points| points <= share && fits(points)).unwrap_or(1)
+}
+
+/// Registers for the distinct operands of neighbouring points.
+fn operand_registers(program: &Program, statement: usize, points: i64) -> usize {
     let reads = &program.statements[statement].reads;
-    let operands = |points: i64| {
-        let cells: BTreeSet<_> = (0..points)
-            .flat_map(|point| {
-                reads
-                    .iter()
-                    .map(move |read| (read.field, read.time, read.offset[0] + point, &read.offset[1..]))
-            })
-            .collect();
-        cells.len()
-    };
-    [8, 4, 2].into_iter().find(|&points| points <= share && operands(points) <= MOST_OPERANDS).unwrap_or(1)
+    let cells: BTreeSet<_> = (0..points)
+        .flat_map(|point| {
+            reads.iter().map(move |read| (read.field, read.time, read.offset[0] + point, &read.offset[1..]))
+        })
+        .collect();
+    cells.iter().map(|(field, ..)| program.field(*field).element.bytes() / 4).sum()
+}
+
+/// How many blocks the compiler shall make room for in the registers of a multiprocessor. It keeps many addresses in
+/// registers if it may, at the price of blocks that could hide latencies: with few operands a thread gets 64
+/// registers, otherwise 128. `points` are those of each statement that a thread computes at once.
+pub fn blocks_at_once(program: &Program, points: &[(usize, i64)], threads: i64) -> i64 {
+    let operands =
+        points.iter().map(|&(statement, points)| operand_registers(program, statement, points)).max();
+    let few = operands.unwrap_or(0) <= FEW_OPERAND_REGISTERS;
+    let resident = if few { RESIDENT_THREADS } else { RESIDENT_THREADS / 2 };
+    (resident / threads.max(1)).max(1)
 }

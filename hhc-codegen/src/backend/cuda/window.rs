@@ -113,7 +113,12 @@ impl Window {
     /// Executes the rows of a tile from local time `first` on, on a table of cells: which cells are read, and which
     /// are read before they are written, per plane. Along the dimension in which the window slides all cells are
     /// alike: there, a row that comes earlier reaches each of them first.
-    fn execute(&self, program: &Program, kernel: &LocalKernel, first: i64) -> (Vec<Vec<bool>>, Vec<Vec<bool>>) {
+    fn execute(
+        &self,
+        program: &Program,
+        kernel: &LocalKernel,
+        first: i64,
+    ) -> (Vec<Vec<bool>>, Vec<Vec<bool>>) {
         let dimensions = self.table_dimensions();
         let cells: i64 = self.extent[..dimensions].iter().product();
         let position =
@@ -130,7 +135,9 @@ impl Window {
                 };
                 let shifted = |offset: &[i64]| -> CellBox {
                     (0..dimensions)
-                        .map(|d| (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d]))
+                        .map(|d| {
+                            (bounds[d].0 + offset[d] - self.low[d], bounds[d].1 + offset[d] - self.low[d])
+                        })
                         .collect()
                 };
                 let reads: BTreeSet<(usize, &[i64])> = (statement.reads.iter())
@@ -144,7 +151,9 @@ impl Window {
                     });
                 }
                 let target = plane_of(statement.target.0, 1);
-                for_each_cell(&shifted(&vec![0; dimensions]), &mut |cell| written[target][position(cell)] = true);
+                for_each_cell(&shifted(&vec![0; dimensions]), &mut |cell| {
+                    written[target][position(cell)] = true
+                });
             }
         }
         (read, live)

@@ -1,0 +1,198 @@
+//! NVRTC on hand-written and generated text, and kernels on a device where there is one. Without NVRTC its tests
+//! are skipped, except under `CI=true`.
+#![allow(clippy::unwrap_used)]
+
+use execution::ExecutionError;
+use execution::cache::Cache;
+use execution::compare::compare;
+use execution::cuda::{CudaOptions, CudaProgramOnDevice, Device, Nvrtc, is_available};
+use execution::device_program::DeviceProgram;
+use execution::grid::ProgramData;
+use execution::layout::Layout;
+use execution::reference::{self, default_parameters};
+use hhc_codegen::backend::cuda;
+use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::{KernelPlan, TileSizes, pipeline};
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+static CACHE: LazyLock<Arc<Cache>> =
+    LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache")).unwrap());
+
+const ARCHITECTURES: [u32; 3] = [70, 80, 90];
+
+const TEXT: &str = r#"
+extern "C" __global__ void __launch_bounds__(128) first(const float *from, float *to) {
+    extern __shared__ float tile[];
+    __shared__ float fixed[36];
+    tile[threadIdx.x] = from[threadIdx.x];
+    fixed[threadIdx.x % 36] = 1.0f;
+    __syncthreads();
+    to[threadIdx.x] = tile[threadIdx.x ^ 1] + fixed[threadIdx.x % 35];
+}
+extern "C" __global__ void second(float *to) {
+    int unused;
+    to[threadIdx.x] = to[threadIdx.x] * 2.0f + 1.0f;
+}
+#ifndef TW_DEVICE_ONLY
+#include <stdio.h>
+#endif
+"#;
+
+/// The compiler for this architecture; `None`, with a word about it, where the test is skipped.
+fn nvrtc(architecture: u32) -> Option<&'static Nvrtc> {
+    match Nvrtc::for_architecture(architecture) {
+        Ok(nvrtc) => Some(nvrtc),
+        Err(error) if std::env::var("CI").is_ok_and(|ci| ci == "true") => panic!("{error}"),
+        Err(error) => {
+            eprintln!("SKIPPED: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn machine_code_and_the_compilers_own_figures() {
+    for architecture in ARCHITECTURES {
+        let Some(nvrtc) = nvrtc(architecture) else { return };
+        let compiled = nvrtc.compile(TEXT, "text.cu", &CudaOptions::new(architecture), &CACHE).unwrap();
+        assert!(compiled.cubin.starts_with(b"\x7fELF"));
+        assert!(compiled.ptx.contains(&format!(".target sm_{architecture}")), "{}", compiled.ptx);
+        let names: Vec<&str> = compiled.kernels.iter().map(|kernel| kernel.kernel.as_str()).collect();
+        assert!(names.contains(&"first") && names.contains(&"second") && names.len() == 2, "{names:?}");
+        let first = compiled.kernels.iter().find(|kernel| kernel.kernel == "first").unwrap();
+        assert!((4..=64).contains(&first.registers), "{first:?}");
+        assert_eq!((first.static_shared_bytes, first.spill_bytes, first.local_bytes), (144, 0, 0));
+        assert_eq!(first.max_threads, 1024);
+        // The text is warned about; deprecation of the architecture is not the text's fault.
+        assert_eq!(compiled.warnings.len(), 1, "{:?}", compiled.warnings);
+        assert!(compiled.warnings[0].starts_with("text.cu(") && compiled.warnings[0].contains("unused"));
+        let again = nvrtc.compile(TEXT, "text.cu", &CudaOptions::new(architecture), &CACHE).unwrap();
+        assert!(again.from_cache);
+    }
+}
+
+#[test]
+fn contraction_is_off_until_asked_for() {
+    let Some(nvrtc) = nvrtc(80) else { return };
+    let compile = |contraction| {
+        let options = CudaOptions { contraction, ..CudaOptions::new(80) };
+        nvrtc.compile(TEXT, "text.cu", &options, &CACHE).unwrap().ptx
+    };
+    let fused = |ptx: &str| ptx.contains("fma.rn.f32");
+    assert!(!fused(&compile(false)) && fused(&compile(true)));
+}
+
+#[test]
+fn mistakes_are_reported_with_their_place() {
+    let Some(nvrtc) = nvrtc(80) else { return };
+    let text = "extern \"C\" __global__ void k(float *to) {\n    to[0] = missing;\n}\n";
+    let error = nvrtc.compile(text, "text.cu", &CudaOptions::new(80), &CACHE).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("text.cu(2): error") && message.contains("--gpu-architecture=sm_80"),
+        "{message}"
+    );
+}
+
+#[test]
+fn an_unknown_device_has_no_compiler() {
+    let error = Nvrtc::for_architecture(10).unwrap_err();
+    assert!(matches!(error, ExecutionError::NoNvrtc { architecture: 10, .. }));
+    let message = error.to_string();
+    assert!(message.contains("compute capability 1.0") && message.contains("get-nvrtc.sh"), "{message}");
+    assert!(Nvrtc::open(Path::new("/nowhere/libnvrtc.so")).is_err());
+}
+
+#[test]
+fn an_old_driver_gets_an_old_compiler() {
+    if nvrtc(70).is_none() || nvrtc(90).is_none() {
+        return;
+    }
+    let nvrtc = Nvrtc::for_driver(90, 12);
+    assert!(nvrtc.is_err() || nvrtc.unwrap().version().starts_with("12."));
+    assert!(Nvrtc::for_driver(90, 9).is_err());
+}
+
+fn generated(name: &str, strategy: &str) -> (KernelPlan, DeviceProgram) {
+    let program = Arc::new(polyhedral::shipped::load(name).unwrap());
+    let strategy = strategy::by_name(strategy).unwrap();
+    let plan = pipeline::plan(&program, strategy, &TileSizes::default(), Target::Cuda).unwrap().plan;
+    let device = DeviceProgram::from(&cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap());
+    (plan, device)
+}
+
+#[test]
+fn every_shipped_stencil_compiles_without_warnings() {
+    if ARCHITECTURES.into_iter().any(|architecture| nvrtc(architecture).is_none()) {
+        return;
+    }
+    let problems: Vec<String> = polyhedral::shipped::names()
+        .into_par_iter()
+        .flat_map_iter(|name| ["hhc", "naive"].map(|strategy| (name, strategy)))
+        .flat_map_iter(|(name, strategy)| {
+            let (_, device) = generated(name, strategy);
+            let problems = ARCHITECTURES.map(|architecture| {
+                let options = CudaOptions::new(architecture);
+                let nvrtc = Nvrtc::for_architecture(architecture).unwrap();
+                let compiled = match nvrtc.compile(&device.source, &format!("{name}.cu"), &options, &CACHE) {
+                    Ok(compiled) => compiled,
+                    Err(error) => return format!("{name} {strategy} sm_{architecture}: {error}"),
+                };
+                let mut problems = compiled.warnings.join("\n");
+                for kernel in &device.kernels {
+                    let figures = compiled.kernels.iter().find(|figures| figures.kernel == kernel.symbol);
+                    match figures {
+                        None => problems += &format!("no figures of {}", kernel.symbol),
+                        Some(figures) if u64::from(figures.max_threads) < kernel.threads_per_block() => {
+                            problems += &format!("too many registers: {figures:?}");
+                        }
+                        Some(_) => {}
+                    }
+                }
+                if problems.is_empty() {
+                    problems
+                } else {
+                    format!("{name} {strategy} sm_{architecture}: {problems}")
+                }
+            });
+            problems.into_iter().filter(|problem| !problem.is_empty())
+        })
+        .collect();
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Without a device: one clear line, and no panic. With one: the results are those of the reference.
+#[test]
+fn a_device_agrees_with_the_reference() {
+    let facts = match is_available() {
+        Ok(facts) => facts,
+        Err(error) => {
+            assert!(matches!(error, ExecutionError::NoDevice(_)), "{error}");
+            assert!(!error.to_string().contains('\n'));
+            assert!(Device::open(0).is_err());
+            eprintln!("SKIPPED: {error}");
+            return;
+        }
+    };
+    println!("{facts:?}");
+    let device = Device::open(0).unwrap();
+    println!("{:?}", device.measure_copy(5).unwrap());
+    for (name, strategy) in [("heat2d", "naive"), ("heat2d", "hhc"), ("heat3d", "hhc"), ("wave2d", "hhc")] {
+        let (plan, text) = generated(name, strategy);
+        let program = &plan.program;
+        let size: Vec<i64> = [131, 97, 67][..program.dimension()].to_vec();
+        let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size).unwrap()).unwrap();
+        execution::initial::fill_random(program, &mut data, 3).unwrap();
+        let mut expected = data.try_clone().unwrap();
+        let parameters = default_parameters(program);
+        reference::run_quietly(program, &parameters, &mut expected, 9).unwrap();
+        let loaded = CudaProgramOnDevice::load(&device, &plan, &text, false, &CACHE).unwrap();
+        let mut on_device = loaded.upload(&mut data).unwrap();
+        let run = loaded.run(&parameters, &mut on_device, 9).unwrap();
+        loaded.download(&on_device, &mut data).unwrap();
+        assert!(run.seconds > 0.0 && run.launches > 0);
+        assert_eq!(compare(program, &expected, &data, 9).mismatches, 0, "{name} {strategy}");
+    }
+}
