@@ -1,6 +1,6 @@
 //! The legality proof of a plan: the plan's own loop bounds, written as a schedule relation, go to isl.
 //!
-//! Nothing is derived a second time here: the same [`IntExpr`](crate::int_expr::IntExpr)s that the back
+//! Nothing is derived a second time here: the same [`IntExpr`]s that the back
 //! ends print as C are printed as isl constraints, so what is proved is what is emitted.
 
 use crate::plan::{Instance, Kernel, KernelPlan, Launch};

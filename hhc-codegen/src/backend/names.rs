@@ -5,7 +5,7 @@ use polyhedral::program::{Access, FieldRole, LocalId, ParameterId, Program};
 use std::collections::BTreeSet;
 
 /// Names that the templates use in scopes where user names are visible.
-const OWN_NAMES: [&str; 41] = [
+const OWN_NAMES: [&str; 97] = [
     "grid",
     "x",
     "m",

@@ -50,9 +50,38 @@ impl Hexagon {
         2 * self.half_height
     }
 
-    /// The least flat top for which the hexagons tile the plane without breaking a dependence:
-    /// `max(1, floor(max(dl + frac(dl*h), du + frac(du*h))))`.
+    /// The least flat top for which tiles of one phase are independent. Source row `a` of one tile and target row
+    /// `a' > a` of its neighbour, one pitch `W` away on either side, must be farther apart than any
+    /// dependence reaches:
+    ///
+    /// ```text
+    /// W + first(a') - last(a) > floor(du * (a' - a))        W + first(a) - last(a') > floor(dl * (a' - a))
+    /// ```
+    ///
+    /// Each unit of `s0` adds two to `W` and one to `last`, so the gap grows with `s0`. For dependences of
+    /// one row this is `max(1, floor(max(dl + frac(dl*h), du + frac(du*h))))`, the condition of the paper;
+    /// fractional slopes with dependences over several rows may need more.
     pub fn least_flat_top(&self) -> i64 {
+        let (h, last_row) = (self.h(), self.rows() - 1);
+        let flat = Hexagon { flat_top: 1, ..self.clone() };
+        // Away from the widest rows the gap repeats with the period of the slopes' denominators.
+        let reach = 3 * self.lower.denom() * self.upper.denom();
+        let near = (h - reach).max(0)..=(h + 1 + reach).min(last_row);
+        let rows: Vec<(i64, i64, i64)> = near.map(|a| (a, flat.row(a).0, flat.row(a).1)).collect();
+        let mut least = self.least_flat_top_of_single_rows();
+        for (index, &(a, first, last)) in rows.iter().enumerate() {
+            for &(later, later_first, later_last) in &rows[index + 1..] {
+                let reaches = |slope: Rational| (slope * (later - a)).floor().to_integer();
+                let missing = |gap: i64, slope: Rational| reaches(slope) + 1 - (flat.pitch() + gap);
+                let short =
+                    missing(later_first - last, self.upper).max(missing(first - later_last, self.lower));
+                least = least.max(flat.flat_top + short);
+            }
+        }
+        least
+    }
+
+    fn least_flat_top_of_single_rows(&self) -> i64 {
         let need = |slope: Rational| (slope + (slope * self.h()).fract()).floor().to_integer();
         need(self.lower).max(need(self.upper)).max(1)
     }
@@ -112,6 +141,53 @@ mod tests {
                     let mut hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
                     hexagon.flat_top = hexagon.least_flat_top();
                     assert_covers_once(&hexagon);
+                }
+            }
+        }
+    }
+
+    /// No dependence inside the cone joins two tiles of one launch or leads to an earlier launch, over any
+    /// number of rows.
+    #[test]
+    fn the_least_flat_top_is_enough_for_dependences_over_several_rows() {
+        let slopes: Vec<Rational> =
+            (1..=4).flat_map(|d| (0..=2 * d).map(move |n| Rational::new(n, d))).collect();
+        for &lower in &slopes {
+            for &upper in &slopes {
+                for half_height in 1..=4 {
+                    let mut hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
+                    hexagon.flat_top = hexagon.least_flat_top();
+                    assert_ordered(&hexagon);
+                }
+            }
+        }
+    }
+
+    /// `(band, phase, block)` of every point of a window, and the order of all pairs that the cone allows.
+    fn assert_ordered(hexagon: &Hexagon) {
+        let (pitch, shift, rows) = (hexagon.pitch(), hexagon.shift(), hexagon.rows());
+        let mut tile_of: HashMap<(i64, i64), (i64, i64, i64)> = HashMap::new();
+        for (band, phase) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            for block in -8..8 {
+                let (first_row, phase_shift) =
+                    if phase == 0 { (rows * band - hexagon.half_height, shift) } else { (rows * band, 0) };
+                let x0 = block * pitch - (-2 * shift * band).rem_euclid(pitch) - phase_shift;
+                for a in 0..rows {
+                    let (first, last) = hexagon.row(a);
+                    tile_of.extend((first..=last).map(|b| ((first_row + a, x0 + b), (band, phase, block))));
+                }
+            }
+        }
+        for row in 0..rows {
+            for column in 0..pitch {
+                let source = tile_of[&(row, column)];
+                for later in row + 1..(row + rows).min(2 * rows - hexagon.half_height) {
+                    let reach = |slope: Rational| (slope * (later - row)).floor().to_integer();
+                    for offset in [-reach(hexagon.lower), reach(hexagon.upper)] {
+                        let target = tile_of[&(later, column + offset)];
+                        let ordered = source == target || (source.0, source.1) < (target.0, target.1);
+                        assert!(ordered, "{hexagon:?}: ({row}, {column}) in {source:?}, later {target:?}");
+                    }
                 }
             }
         }

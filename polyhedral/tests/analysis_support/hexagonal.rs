@@ -59,7 +59,10 @@ impl Tiling {
     pub fn least_s0(cone: &Cone, st: i64) -> i64 {
         let h = Rational::from_integer(st - 1);
         let (dl, du) = (cone.lower[0], cone.upper[0]);
-        floor((dl + fraction(dl * h)).max(du + fraction(du * h))).max(1)
+        // One more than for dependences of one row where a slope is fractional: those over several rows
+        // may reach farther than the rounded edges of the hexagon give way.
+        let fractional = i64::from(!(dl.is_integer() && du.is_integer()));
+        floor((dl + fraction(dl * h)).max(du + fraction(du * h))).max(1) + fractional
     }
 
     pub fn schedule(&self, program: &Program) -> Schedule {

@@ -230,7 +230,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(40))]
+    #![proptest_config(config(30))]
 
     /// Every instance once, every read finds its level, no races, full tiles full.
     #[test]

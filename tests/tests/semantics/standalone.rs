@@ -19,7 +19,7 @@ fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &st
     for mut file in hhc_codegen::backend::openmp::generate(&plan).unwrap() {
         if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}.c")) {
             assert!(file.text.contains(from), "{name}: no `{from}`");
-            file.text = file.text.replacen(from, to, 1);
+            file.text = file.text.replace(from, to);
         }
         std::fs::write(folder.path().join(file.name), file.text).unwrap();
     }

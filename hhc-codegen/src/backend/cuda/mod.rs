@@ -240,7 +240,7 @@ impl Arguments {
 struct KernelText {
     symbol: String,
     comment: String,
-    /// `256`, or `256, 4` with the number of blocks that shall fit on a multiprocessor.
+    /// `256, 3`: threads of a block, and blocks that shall fit in the registers of a multiprocessor.
     bounds: String,
     blocks: Vec<BlockText>,
     bindings: Vec<BindingText>,
@@ -290,7 +290,7 @@ impl KernelText {
         KernelText {
             symbol: symbol.to_string(),
             comment: kernel.comment.clone(),
-            bounds: if blocks > 1 { format!("{threads}, {blocks}") } else { threads.to_string() },
+            bounds: format!("{threads}, {blocks}"),
             blocks: (kernel.blocks.iter().rev().zip(['x', 'y', 'z']).rev())
                 .map(|(block, axis)| BlockText { variable: block.variable, axis })
                 .collect(),

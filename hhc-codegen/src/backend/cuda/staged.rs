@@ -146,6 +146,8 @@ pub(super) struct ShapeText {
     tile_function: String,
     placed_by: Vec<&'static str>,
     thread_declarations: Vec<String>,
+    /// Those that the rows need: not that of a dimension with one thread.
+    row_threads: Vec<String>,
     constants: Vec<String>,
     first_step: String,
     corners: Vec<BindingText>,
@@ -341,6 +343,8 @@ impl Printer<'_> {
             rows_function: suffixed("tw_rows", self.index),
             tile_function: suffixed("tw_tile", self.index),
             placed_by: self.staging.placed_by.clone(),
+            row_threads: thread_declarations(threads)
+                .split_off(usize::from(threads.per_dimension[0] == 1 && dimension > 1)),
             thread_declarations: thread_declarations(threads),
             constants: parameters,
             first_step: local.first_step.to_c(),
@@ -460,6 +464,8 @@ impl Printer<'_> {
                 lines.open("{");
                 lines.push(&format!("const int w{d} = {start};"));
             } else {
+                // A few loads at a time hide each other's latency; addresses of more would fill the registers.
+                lines.text.push(format!("#pragma unroll {}", if exact && d == 0 { 4 } else { 1 }));
                 lines.open(&format!("for (int w{d} = {start}; w{d} <= {high}; w{d} += {count}) {{"));
             }
             if !exact {

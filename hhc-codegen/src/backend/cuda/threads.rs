@@ -18,17 +18,19 @@ use std::collections::BTreeSet;
 const PREFERRED_THREADS: i64 = 256;
 
 /// The same in three dimensions, whose windows are so large that few blocks fit on a multiprocessor.
-const PREFERRED_THREADS_3D: i64 = 512;
+const PREFERRED_THREADS_3D: i64 = 384;
 
 /// Registers that the operands of a thread may fill; with those for addresses, that is less than 128.
 const MOST_OPERAND_REGISTERS: usize = 96;
 
-/// Up to this many, a thread makes do with 64 registers.
+/// Up to this many, a thread makes do with 80 registers.
 const FEW_OPERAND_REGISTERS: usize = 40;
 
-/// Registers of a multiprocessor are enough for this many threads with 64 registers each, on every device since
-/// sm_70.
-const RESIDENT_THREADS: i64 = 1024;
+/// Threads with 80 registers each that fit on a multiprocessor, on every device since sm_70.
+const RESIDENT_THREADS: i64 = 768;
+
+/// The same with 128 registers each.
+const RESIDENT_LARGE_THREADS: i64 = 512;
 
 /// The threads of a block, by dimension of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Threads {
     /// narrowest row along dimension 0.
     ///
     /// The innermost dimension gets as many threads as it has points, up to `limit`, in equal passes where it has
-    /// more; what remains of 256 threads (512 in three dimensions) goes to the middle dimension and then to dimension 0, there so that each
+    /// more; what remains of 256 threads (384 in three dimensions) goes to the middle dimension and then to dimension 0, there so that each
     /// thread has at least two points of the narrowest row.
     pub fn new(widths: &[i64], narrowest: i64, limit: i64) -> Self {
         let preferred = if widths.len() > 2 { PREFERRED_THREADS_3D } else { PREFERRED_THREADS }.min(limit);
@@ -106,12 +108,12 @@ fn operand_registers(program: &Program, statement: usize, points: i64) -> usize 
 }
 
 /// How many blocks the compiler shall make room for in the registers of a multiprocessor. It keeps many addresses in
-/// registers if it may, at the price of blocks that could hide latencies: with few operands a thread gets 64
+/// registers if it may, at the price of blocks that could hide latencies: with few operands a thread gets 80
 /// registers, otherwise 128. `points` are those of each statement that a thread computes at once.
 pub fn blocks_at_once(program: &Program, points: &[(usize, i64)], threads: i64) -> i64 {
     let operands =
         points.iter().map(|&(statement, points)| operand_registers(program, statement, points)).max();
     let few = operands.unwrap_or(0) <= FEW_OPERAND_REGISTERS;
-    let resident = if few { RESIDENT_THREADS } else { RESIDENT_THREADS / 2 };
+    let resident = if few { RESIDENT_THREADS } else { RESIDENT_LARGE_THREADS };
     (resident / threads.max(1)).max(1)
 }

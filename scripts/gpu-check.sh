@@ -1,0 +1,199 @@
+#!/bin/sh
+# Checks and measures Tilewright on an NVIDIA GPU. For anybody who has one.
+#
+#   scripts/gpu-check.sh            everything: about half an hour
+#   scripts/gpu-check.sh --quick    three stencils, smaller grids: a few minutes
+#
+# Every shipped stencil and strategy is run at awkward sizes in f32 and f64 and compared bit for bit with the
+# reference; then `hhc` and `naive` are timed on large grids; compute-sanitizer looks at some runs where it is
+# installed. Everything goes into one file, benches/results/gpu-NAME-DATE.json, and a summary to the screen.
+#
+# TW_TIMEOUT is the most seconds that a run may take (300). Exit code 1: a verification failed; 3: no GPU.
+set -eu
+
+cd "$(dirname "$0")/.."
+quick=0
+case "${1:-}" in
+    '') ;;
+    --quick) quick=1 ;;
+    *) echo "usage: scripts/gpu-check.sh [--quick]" >&2; exit 2 ;;
+esac
+limit=${TW_TIMEOUT:-300}
+
+say() { echo "gpu-check: $*" >&2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Without a driver there is nothing to build for.
+if ! have nvidia-smi && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
+    say "no NVIDIA GPU here (no nvidia-smi, no /dev/nvidiactl)"
+    exit 3
+fi
+
+make setup >&2
+scripts/get-nvrtc.sh >&2
+say "building"
+cargo build --release --quiet --package tilewright
+cargo build --release --quiet --package execution --example cuda_device
+target=${CARGO_TARGET_DIR:-target}/release
+tilewright=$target/tilewright
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 130' INT TERM
+
+limited() {
+    if have timeout; then timeout "$limit" "$@"; else "$@"; fi
+}
+
+if ! "$target/examples/cuda_device" >"$scratch/device.json" 2>"$scratch/error"; then
+    say "$(head -1 "$scratch/error")"
+    exit 3
+fi
+
+# The value of key $2 in the JSON file $1: a number, a word or a string without quotes in it.
+value() {
+    tr ',{}' '\n\n\n' <"$1" | sed -n 's/^ *"'"$2"'": *"\{0,1\}\([^"]*\)"\{0,1\} *$/\1/p' | head -1
+}
+
+# A list of the lines of standard input with commas between.
+joined() { sed '$!s/$/,/'; }
+
+# Text as a JSON string.
+quoted() { printf '"'; tr '\n\t' '  ' | sed 's/\\/\\\\/g; s/"/\\"/g' | tr -d '\000-\037'; printf '"'; }
+
+device_name=$(value "$scratch/device.json" name)
+bandwidth=$(value "$scratch/device.json" bytes_per_second)
+say "$device_name: copies $(awk "BEGIN { printf \"%.0f\", ${bandwidth:-0} / 1e9 }") GB/s"
+
+# Runs `tilewright run` with the arguments after the first; the JSON document, or what went wrong, becomes one
+# line of $scratch/$1.json. The document alone is left in $scratch/run.json.
+run() {
+    list=$1
+    shift
+    code=0
+    limited "$tilewright" run "$@" --backend cuda --json >"$scratch/run.json" 2>"$scratch/run.err" || code=$?
+    printf '{"arguments": %s, "exit_code": %d, ' "$(printf '%s' "$*" | quoted)" "$code" >>"$scratch/$list.json"
+    if [ "$code" = 124 ]; then
+        printf '"error": "more than %s seconds"}\n' "$limit" >>"$scratch/$list.json"
+    elif [ -s "$scratch/run.json" ]; then
+        printf '"result": %s}\n' "$(tr -d '\n' <"$scratch/run.json")" >>"$scratch/$list.json"
+    else
+        printf '"error": %s}\n' "$(tail -5 "$scratch/run.err" | quoted)" >>"$scratch/$list.json"
+    fi
+    return "$code"
+}
+
+all=$(ls stencils | sed -n 's/\.stencil$//p')
+if [ "$quick" = 1 ]; then
+    checked='jacobi1d heat2d heat3d'
+    timed=$checked
+    size1=16777216; size2=4096x4096; size3=256x256x256; steps=64; repeat=3
+else
+    checked=$all
+    timed=$all
+    size1=268435456; size2=16384x16384; size3=512x512x512; steps=128; repeat=5
+fi
+
+# The dimension of a stencil: its indices besides the time index.
+dimension() {
+    sed -n 's/^stencil *[A-Za-z0-9_]*(\([^)]*\)).*/\1/p' "stencils/$1.stencil" | tr -cd , | wc -c | tr -d ' '
+}
+
+# 1. Verification.
+: >"$scratch/verified.json"
+failures=0
+runs=0
+for stencil in $checked; do
+    case $(dimension "$stencil") in
+        1) sizes='61 1009 4097' ;;
+        2) sizes='61x77 509x401' ;;
+        *) sizes='37x23x41 67x101x97' ;;
+    esac
+    for strategy in hhc naive; do
+        for dtype in f32 f64; do
+            for size in $sizes; do
+                runs=$((runs + 1))
+                if ! run verified "$stencil" --size "$size" --steps 13 --strategy "$strategy" --dtype "$dtype" --verify ||
+                    [ "$(value "$scratch/run.json" verified)" != true ]; then
+                    failures=$((failures + 1))
+                    say "FAILED: $stencil $size $strategy $dtype: $(tail -1 "$scratch/run.err")"
+                fi
+            done
+        done
+    done
+    say "$stencil: compared ($failures failure(s) in $runs runs so far)"
+done
+
+# 2. NVIDIA's own checks of memory, races and barriers.
+: >"$scratch/sanitized.json"
+if have compute-sanitizer; then
+    for tool in memcheck racecheck synccheck; do
+        for run in 'jacobi1d --size 1009' 'heat2d --size 61x77' 'heat3d --size 37x23x41'; do
+            code=0
+            # shellcheck disable=SC2086
+            limited compute-sanitizer --tool "$tool" --error-exitcode 9 "$tilewright" run $run --steps 7 \
+                --backend cuda --strategy hhc --json >"$scratch/sanitizer" 2>&1 || code=$?
+            printf '{"tool": "%s", "arguments": "%s", "exit_code": %d}\n' "$tool" "$run" "$code" >>"$scratch/sanitized.json"
+            if [ "$code" = 9 ]; then
+                failures=$((failures + 1))
+                say "FAILED: compute-sanitizer $tool on $run: $(grep -m1 '=========' "$scratch/sanitizer" || true)"
+            fi
+        done
+    done
+else
+    say "compute-sanitizer is not installed: skipped"
+fi
+
+# 3. Times.
+: >"$scratch/timed.json"
+: >"$scratch/table"
+for stencil in $timed; do
+    case $(dimension "$stencil") in
+        1) size=$size1 ;;
+        2) size=$size2 ;;
+        *) size=$size3 ;;
+    esac
+    for dtype in f32 f64; do
+        rates=
+        for strategy in hhc naive; do
+            if run timed "$stencil" --size "$size" --steps "$steps" --strategy "$strategy" --dtype "$dtype" --repeat "$repeat"; then
+                rates="$rates $(value "$scratch/run.json" gstencil_per_s)"
+            else
+                rates="$rates -"
+                say "not timed: $stencil $size $strategy $dtype: $(tail -1 "$scratch/run.err")"
+            fi
+        done
+        echo "$stencil $dtype $size$rates" >>"$scratch/table"
+    done
+done
+
+# 4. One file, published by renaming.
+mkdir -p benches/results
+short=$(printf '%s' "$device_name" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '-' | sed 's/^-//; s/-$//')
+file=benches/results/gpu-$short-$(date -u +%Y%m%d).json
+temporary=$(mktemp "benches/results/.gpu-check.XXXXXX")
+trap 'rm -rf "$scratch" "$temporary"' EXIT
+{
+    printf '{"date": "%s", "quick": %s, "commit": "%s",\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" \
+        "$([ "$quick" = 1 ] && echo true || echo false)" "$(git rev-parse HEAD 2>/dev/null || echo unknown)"
+    printf '"host": %s,\n' "$(uname -srm | quoted)"
+    printf '"machine": %s,\n' "$(tr -d '\n' <"$scratch/device.json")"
+    printf '"verification": {"runs": %d, "failures": %d},\n' "$runs" "$failures"
+    for list in verified sanitized timed; do
+        printf '"%s": [\n' "$list"
+        joined <"$scratch/$list.json"
+        if [ "$list" = timed ]; then echo ']'; else echo '],'; fi
+    done
+    echo '}'
+} >"$temporary"
+chmod 644 "$temporary"
+mv "$temporary" "$file"
+
+# 5. The summary.
+echo "$device_name, $steps steps, 10^9 points per second"
+awk 'BEGIN { printf "%-12s %-5s %-14s %9s %9s %7s\n", "stencil", "type", "size", "hhc", "naive", "ratio" }
+    { ratio = ($4 > 0 && $5 > 0) ? sprintf("%.2f", $4 / $5) : "-"
+      printf "%-12s %-5s %-14s %9s %9s %7s\n", $1, $2, $3, $4 == "-" ? "-" : sprintf("%.2f", $4),
+          $5 == "-" ? "-" : sprintf("%.2f", $5), ratio }' "$scratch/table"
+echo "$runs runs compared with the reference, $failures failure(s); $file"
+[ "$failures" = 0 ]
