@@ -121,3 +121,67 @@ fn three_dimensions() {
         shipped(name, "naive", "s0=2,s1=4,s2=8", &SIZES_3D[..2], &[3]);
     }
 }
+
+fn written(text: &str, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {
+    check(polyhedral::parse("test", text).unwrap(), strategy, tile, sizes, steps);
+}
+
+/// Three stored levels, mixed types, extrema, a condition, an exponential and a root, a coefficient of the other
+/// type, and names that the generated code also uses.
+const MIXED: &str = "stencil mixed(t, i, j) {
+    field place: f64;
+    field u: f32;
+    coefficient points: f32;
+    param value = 0.25;
+    param w = 0.125;
+    let cell = max(place[t, i-1, j], u[t, i, j+1]) + exp(-abs(place[t-1, i, j]));
+    place[t+1, i, j] = value * cell + w * (points[i, j] * place[t, i, j-2] + place[t-1, i+1, j]);
+    let full = if place[t+1, i, j] > 0.5 then sqrt(abs(u[t, i-1, j])) else min(u[t, i+1, j], 0.5);
+    u[t+1, i, j] = value * full + w * points[i+1, j];
+}";
+
+#[test]
+fn mixed_types_and_levels() {
+    for tile in ["st=2,s0=4,s1=8", "st=4,s0=6,s1=16"] {
+        written(MIXED, "hhc", tile, &SIZES_2D, &STEPS);
+    }
+    written(MIXED, "naive", "s0=2,s1=0", &SIZES_2D, &[4]);
+}
+
+/// No neighbour is read: slopes are 0, the field is stored once, and no cell stays in the window.
+#[test]
+fn pointwise() {
+    let text = "stencil decay(t, i, j) { field u: f64; u[t+1, i, j] = 0.5 * u[t, i, j] + 0.25; }";
+    written(text, "hhc", "st=3,s0=2,s1=8", &SIZES_2D, &STEPS);
+    let text = "stencil decay(t, i) { field u: f32; u[t+1, i] = 0.5 * u[t, i] + 0.25; }";
+    written(text, "hhc", "st=4,s0=9", &SIZES_1D, &STEPS);
+    let text = "stencil decay(t, i, j, k) { field u: f32; u[t+1, i, j, k] = 0.5 * u[t, i, j, k] + 0.25; }";
+    written(text, "hhc", "st=2,s0=2,s1=3,s2=8", &SIZES_3D, &[3]);
+}
+
+/// Levels further back than one step, with steep and one-sided slopes.
+#[test]
+fn several_levels_back() {
+    let text = "stencil back(t, i, j) {
+        field u: f32;
+        u[t+1, i, j] = 0.25 * u[t, i-1, j] + 0.25 * u[t-1, i+2, j-1] + 0.25 * u[t-2, i, j+3] + 0.125 * u[t-2, i-3, j];
+    }";
+    for tile in ["st=1,s0=3,s1=8", "st=3,s0=3,s1=5", "st=4,s0=5,s1=16"] {
+        written(text, "hhc", tile, &SIZES_2D, &STEPS);
+    }
+    let text = "stencil upwind(t, i) { field u: f64; u[t+1, i] = 0.75 * u[t, i] + 0.25 * u[t, i-2]; }";
+    written(text, "hhc", "st=3,s0=4", &SIZES_1D, &STEPS);
+}
+
+/// Strips of a three-dimensional tile hand over intermediate levels through memory.
+#[test]
+fn three_dimensions_several_statements() {
+    let text = "stencil pair(t, i, j, k) {
+        field p: f32;
+        field q: f32;
+        q[t+1, i, j, k] = 0.5 * q[t, i, j, k] + 0.125 * (p[t, i-1, j, k] + p[t, i, j+1, k] + p[t, i, j, k-1]);
+        p[t+1, i, j, k] = 0.5 * (p[t, i, j, k] + q[t+1, i, j-1, k]);
+    }";
+    written(text, "hhc", "st=2,s0=3,s1=3,s2=8", &SIZES_3D, &[1, 5]);
+    written(text, "hhc", "st=4,s0=3,s1=4,s2=8", &SIZES_3D[..2], &[7]);
+}

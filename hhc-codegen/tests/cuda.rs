@@ -1,0 +1,110 @@
+//! The CUDA text: its size and its shape, and the requests that are refused.
+#![allow(clippy::unwrap_used)]
+
+use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram, DeviceLimits};
+use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::{PlanError, TileSizes, pipeline};
+use polyhedral::program::Program;
+use std::sync::Arc;
+
+fn generate(
+    program: Program,
+    strategy: &str,
+    tile: &str,
+    limits: DeviceLimits,
+) -> Result<CudaProgram, PlanError> {
+    let program = Arc::new(program);
+    let tile = if tile.is_empty() { TileSizes::default() } else { TileSizes::parse(tile)? };
+    let planned = pipeline::plan(&program, strategy::by_name(strategy)?, &tile, Target::Cuda)?;
+    cuda::generate(&planned.plan, &CudaOptions { limits })
+}
+
+fn shipped(name: &str, strategy: &str, tile: &str) -> Result<CudaProgram, PlanError> {
+    generate(polyhedral::shipped::load(name).unwrap(), strategy, tile, DeviceLimits::default())
+}
+
+/// Defaults need no more shared memory than every block gets, have whole warps, and readable text.
+#[test]
+fn defaults_are_modest() {
+    for name in polyhedral::shipped::names() {
+        for strategy in ["hhc", "naive"] {
+            let cuda = shipped(name, strategy, "").unwrap();
+            for kernel in &cuda.kernels {
+                let threads: u32 = kernel.threads.iter().product();
+                assert!(kernel.shared_bytes <= 48 << 10, "{name} {strategy}: {kernel:?}");
+                assert_eq!(threads % 32, 0, "{name} {strategy}: {kernel:?}");
+                assert!((128..=1024).contains(&threads), "{name} {strategy}: {kernel:?}");
+            }
+            for file in &cuda.files {
+                assert!(file.text.lines().count() < 600, "{name} {strategy}: {} is long", file.name);
+            }
+            assert_eq!(cuda.device_source, cuda.files[0].text);
+        }
+    }
+}
+
+/// Every kernel has its symbol in the text, and hhc prints the functions of a tile once for both phases.
+#[test]
+fn kernels_are_in_the_text() {
+    let cuda = shipped("heat2d", "hhc", "st=2,s0=4,s1=32").unwrap();
+    let names: Vec<&str> = cuda.kernels.iter().map(|kernel| kernel.name.as_str()).collect();
+    assert_eq!(names, ["phase0", "phase1"]);
+    for kernel in cuda.kernels.iter().chain(&cuda.boundary) {
+        assert!(cuda.device_source.contains(&format!(" {}(", kernel.symbol)), "{}", kernel.symbol);
+    }
+    assert_eq!(cuda.device_source.matches("TW_DEVICE void tw_tile(").count(), 1);
+    assert_eq!(cuda.device_source.matches("__syncthreads()").count(), 3);
+    assert_eq!(cuda.boundary.len(), 1);
+    let files: Vec<&str> = cuda.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(files, ["heat2d.cu", "heat2d.h", "heat2d_main.cu", "CMakeLists.txt"]);
+}
+
+/// More than 48 KiB have to be asked for.
+#[test]
+fn large_windows_are_asked_for() {
+    let opt_in = "cudaFuncAttributeMaxDynamicSharedMemorySize";
+    let cuda = shipped("heat2d", "hhc", "st=8,s0=32,s1=128").unwrap();
+    assert!(cuda.kernels[0].shared_bytes > 48 << 10);
+    assert_eq!(cuda.device_source.matches(opt_in).count(), 2);
+    assert!(!shipped("heat2d", "hhc", "").unwrap().device_source.contains(opt_in));
+}
+
+/// The limit is that of the device, and the message names it, the need and the sizes.
+#[test]
+fn too_large_windows_are_refused() {
+    let tile = "st=16,s0=64,s1=128";
+    let error = shipped("heat2d", "hhc", tile).unwrap_err();
+    let PlanError::Limit { needed, limit, .. } = &error else { panic!("{error}") };
+    assert_eq!((*needed, *limit), (96 * 161 * 2 * 4, 95 << 10));
+    assert_eq!(
+        error.to_string(),
+        "a tile of `heat2d` with st=16,s0=64,s1=128 needs 123648 bytes of shared memory per thread block on any \
+         device, more than the limit of 97280: reduce s0, s1, st; the window has 96 x 161 cells for each of 2 stored \
+         levels and coefficients"
+    );
+    let heat2d = || polyhedral::shipped::load("heat2d").unwrap();
+    assert!(generate(heat2d(), "hhc", tile, DeviceLimits::sm_80()).is_ok());
+    assert!(generate(heat2d(), "hhc", "st=16,s0=64,s1=256", DeviceLimits::sm_80()).is_err());
+    assert!(generate(heat2d(), "hhc", "st=16,s0=64,s1=256", DeviceLimits::sm_90()).is_ok());
+}
+
+/// A dimension that is not cut has no bounded window; the naive strategy needs none.
+#[test]
+fn uncut_dimensions_are_refused_for_windows_only() {
+    for (name, tile, size) in [("heat2d", "s1=0", "s1"), ("heat3d", "s1=0", "s1"), ("heat3d", "s2=0", "s2")] {
+        let error = shipped(name, "hhc", tile).unwrap_err();
+        assert!(
+            matches!(&error, PlanError::Tile { size: found, .. } if found == size),
+            "{name} {tile}: {error}"
+        );
+        assert!(error.to_string().contains("every dimension must be cut"), "{error}");
+    }
+    assert!(shipped("heat3d", "naive", "s0=0,s2=0").is_ok());
+}
+
+/// Very high tiles are refused before anything large is computed.
+#[test]
+fn very_high_tiles_are_refused() {
+    let error = shipped("jacobi1d", "hhc", "st=100000,s0=100000").unwrap_err();
+    assert!(matches!(error, PlanError::Limit { .. }), "{error}");
+}
