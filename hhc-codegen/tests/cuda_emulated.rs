@@ -136,7 +136,7 @@ const MIXED: &str = "stencil mixed(t, i, j) {
     param w = 0.125;
     let cell = max(place[t, i-1, j], u[t, i, j+1]) + exp(-abs(place[t-1, i, j]));
     place[t+1, i, j] = value * cell + w * (points[i, j] * place[t, i, j-2] + place[t-1, i+1, j]);
-    let full = if place[t+1, i, j] > 0.5 then sqrt(abs(u[t, i-1, j])) else min(u[t, i+1, j], 0.5);
+    let full = place[t+1, i, j] > 0.5 ? sqrt(abs(u[t, i-1, j])) : min(u[t, i+1, j], 0.5);
     u[t+1, i, j] = value * full + w * points[i+1, j];
 }";
 

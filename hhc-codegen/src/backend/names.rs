@@ -10,7 +10,7 @@ const OWN_NAMES: &[&str] = &[
     "grid", "x", "m", "band", "step", "steps", "launch", "b0", "b1", "b2", "c1", "c2", "t0", "x0", "n0",
     "n1", "n2", "low0", "low1", "low2", "high0", "high1", "high2", "stride0", "stride1", "level_stride",
     "row", "stream", "error", "main", "printf", "restrict", "inline", "shared", "slot", "argc", "argv",
-    "status", "level", "i", "data",
+    "status", "level", "i", "data", "whole", "spread",
     // CUDA
     "points", "point", "cell", "place", "value", "covered_first", "covered_last", "full", "first_step",
     "now", "corner0", "corner1", "corner2", "thread", "thread0", "thread1", "thread2", "first", "last",
@@ -40,8 +40,13 @@ impl Names {
     pub fn new(program: &Program) -> Self {
         let mut taken: BTreeSet<String> = OWN_NAMES.iter().map(|name| name.to_string()).collect();
         taken.remove("i");
+        // `NAME_run`, `NAME_phase0`, ..
+        let own_prefix = format!("{}_", program.name);
         let mut choose = |name: &str, shared: bool| {
             let mut chosen = name.to_string();
+            if chosen.starts_with(&own_prefix) || may_be_a_macro(name) {
+                chosen.push('_');
+            }
             while taken.contains(&chosen) {
                 chosen.push('_');
             }
@@ -63,10 +68,10 @@ impl Names {
         Names { space, time, parameters, fields, locals }
     }
 
-    /// A local of a statement; `copy` distinguishes the copies of an unrolled loop.
+    /// A local of a statement; `copy` distinguishes the copies of an unrolled loop: `tw_l_0`.
     pub fn local(&self, statement: usize, local: LocalId, copy: Option<usize>) -> String {
         let name = &self.locals[statement][local.0];
-        copy.map_or_else(|| name.clone(), |copy| format!("{name}_{copy}"))
+        copy.map_or_else(|| name.clone(), |copy| format!("tw_{name}_{copy}"))
     }
 
     /// A parameter rounded to `float`.
@@ -84,4 +89,10 @@ impl Names {
             (FieldRole::State { .. }, time) => format!("tw_{field}_m{}", -time),
         }
     }
+}
+
+/// Whether a C header may define this name as a macro, as in `M_PI` or `OVERFLOW`.
+fn may_be_a_macro(name: &str) -> bool {
+    let capitals = !name.contains(|letter: char| letter.is_ascii_lowercase());
+    capitals && (name.len() >= 3 || name.contains('_'))
 }

@@ -195,7 +195,7 @@ impl ProgramText {
         let signature = Signature::new(program, names);
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
-            description: program.description.lines().map(|line| line.replace("*/", "* /")).collect(),
+            description: super::comment_lines(&program.description),
             strategy: plan.strategy,
             tile: plan.tile.to_string(),
             copies_boundary: signature.fields.iter().any(|field| field.state && field.slots > 1),
@@ -339,7 +339,7 @@ fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
     let variants = (0..rows.len()).map(|at| variant(program, names, index, &target, &rows, at)).collect();
     let restrict = if in_place { "" } else { "restrict " };
     UpdateText {
-        name: format!("update_{target_name}"),
+        name: format!("tw_update_{target_name}"),
         comment: format!("{target_name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
         time: names.time.clone(),
         planes: planes
@@ -417,7 +417,7 @@ fn variant(
     let place: Vec<String> = (0..dimension - 1).map(|d| format!("{} * stride{d}", names.space[d])).collect();
     VariantText {
         name: format!(
-            "{}_row{}",
+            "tw_{}_row{}",
             program.field(statement.target).name,
             if rows > 1 { format!("s{rows}") } else { String::new() }
         ),
@@ -487,7 +487,7 @@ fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
             } else {
                 format!("row m: {target}")
             },
-            update: format!("update_{target}"),
+            update: format!("tw_update_{target}"),
             step: instance.step.to_c(),
             bounds: bounds.collect(),
         }

@@ -11,6 +11,7 @@ impl Lowering<'_> {
     /// The time index and the space indices; false if there are too few or too many.
     pub(super) fn indices_of_stencil(&mut self, stencil: &Stencil) -> bool {
         self.check_reserved(&stencil.name);
+        self.check_header(&stencil.name);
         for (position, index) in stencil.indices.iter().enumerate() {
             let symbol = if position == 0 { Symbol::Time } else { Symbol::Space(position - 1) };
             self.indices_clear &= self.declare(index, symbol);
@@ -195,11 +196,31 @@ impl Lowering<'_> {
         }
     }
 
-    fn check_reserved(&mut self, name: &Name) {
-        if let Some(why) = reserved(&name.text) {
-            let message = format!("the name `{}` is reserved", name.text);
-            let diagnostic = Diagnostic::error(Code::RESERVED_NAME, name.span.clone(), message).note(why);
-            self.report(diagnostic.hint("choose another name"));
+    /// A stencil's header `NAME.h` must not take the place of a system header.
+    fn check_header(&mut self, name: &Name) {
+        if HEADERS.contains(&name.text.as_str()) {
+            self.report_reserved(name, "the generated header would hide the system's header of this name");
         }
     }
+
+    fn check_reserved(&mut self, name: &Name) {
+        if let Some(why) = reserved(&name.text) {
+            self.report_reserved(name, why);
+        }
+    }
+
+    fn report_reserved(&mut self, name: &Name, why: &str) {
+        let message = format!("the name `{}` is reserved", name.text);
+        let diagnostic = Diagnostic::error(Code::RESERVED_NAME, name.span.clone(), message).note(why);
+        self.report(diagnostic.hint("choose another name"));
+    }
 }
+
+/// Headers that generated C and CUDA text, or what it includes, may ask for.
+#[rustfmt::skip]
+const HEADERS: &[&str] = &[
+    "assert", "complex", "ctype", "cuda", "cuda_runtime", "errno", "features", "fenv", "float", "inttypes",
+    "iso646", "limits", "locale", "math", "memory", "omp", "setjmp", "signal", "stdarg", "stdatomic", "stdbool",
+    "stdckdint", "stdbit", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "strings", "tgmath",
+    "threads", "time", "uchar", "unistd", "wchar", "wctype",
+];
