@@ -6,6 +6,8 @@ use crate::list::Backend;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{json, load, plan, plan_facts};
+use execution::cache::Cache;
+use execution::cuda::{CudaOptions as NvrtcOptions, Nvrtc};
 use execution::output_file;
 use hhc_codegen::backend::cuda::CudaOptions;
 use hhc_codegen::backend::{self, GeneratedFile};
@@ -101,6 +103,54 @@ pub struct KernelFacts {
     pub shared_bytes: Option<u64>,
     /// Threads of a block; null without thread blocks.
     pub threads: Option<u64>,
+    /// What NVIDIA's compiler says of the kernel, per compute capability; empty where NVRTC is missing.
+    pub compiled: Vec<CompiledFacts>,
+}
+
+/// A kernel compiled for one compute capability: the compiler's own figures.
+#[derive(Debug, Clone, Serialize)]
+pub struct CompiledFacts {
+    /// `sm_80`
+    pub architecture: String,
+    /// Version of NVRTC.
+    pub compiler: String,
+    /// Registers per thread.
+    pub registers: u32,
+    /// Bytes per thread that were spilled and loaded back.
+    pub spill_bytes: u64,
+    /// Bytes of local memory per thread.
+    pub local_bytes: u64,
+    /// Threads of a block that the registers allow.
+    pub max_threads: u32,
+}
+
+/// Compute capabilities that the manifest has figures for.
+const ARCHITECTURES: [u32; 3] = [70, 80, 90];
+
+/// Adds the compiler's figures of all kernels. Without NVRTC there are none.
+///
+/// # Errors
+/// What NVRTC says of text that it cannot compile: an error of ours.
+fn add_compiled(kernels: &mut [KernelFacts], source: &str, name: &str) -> Result<()> {
+    let cache = Cache::open()?;
+    for architecture in ARCHITECTURES {
+        let Ok(nvrtc) = Nvrtc::for_architecture(architecture) else {
+            continue;
+        };
+        let compiled = nvrtc.compile(source, name, &NvrtcOptions::new(architecture), &cache)?;
+        for kernel in kernels.iter_mut() {
+            let own = compiled.kernels.iter().find(|own| Some(&own.kernel) == kernel.symbol.as_ref());
+            kernel.compiled.extend(own.map(|own| CompiledFacts {
+                architecture: format!("sm_{architecture}"),
+                compiler: format!("NVRTC {}", nvrtc.version()),
+                registers: own.registers,
+                spill_bytes: own.spill_bytes,
+                local_bytes: own.local_bytes,
+                max_threads: own.max_threads,
+            }));
+        }
+    }
+    Ok(())
 }
 
 /// A field of the generated code.
@@ -184,6 +234,7 @@ fn generate(plan: &KernelPlan, target: TargetName) -> Result<(Vec<GeneratedFile>
                 facts.threads = Some(kernel.threads.iter().map(|&threads| u64::from(threads)).product());
                 facts.shared_bytes = Some(kernel.shared_bytes.into());
             }
+            add_compiled(&mut facts, &cuda.device_source, &format!("{}.cu", plan.program.name))?;
             cuda.files
         }
     };
@@ -235,6 +286,7 @@ fn kernel_facts(kernel: &hhc_codegen::plan::Kernel) -> KernelFacts {
         block_dimensions: kernel.blocks.len(),
         rows_per_sub_tile: groups.map(|(high, low)| (high - low + 1) * kernel.instances.len() as i64),
         shared_bytes: None,
+        compiled: Vec::new(),
         threads: None,
     }
 }
@@ -309,8 +361,31 @@ impl Report for CompileReport {
         if let Some(threads) = facts.threads_per_block {
             lines.push(("threads", format!("{threads} per block")));
         }
+        if facts.target == "cuda" {
+            lines.push(("registers", registers_text(&facts.kernels)));
+        }
         lines.push(("files", files.join("\n")));
         let dump = self.dump.as_ref().map(|dump| dump.clone() + "\n").unwrap_or_default();
         dump + &report::pairs(&lines)
     }
+}
+
+/// Registers and spills of the kernels, one line for each compute capability.
+fn registers_text(kernels: &[KernelFacts]) -> String {
+    let architectures = kernels.first().map_or(&[][..], |kernel| &kernel.compiled[..]);
+    if architectures.is_empty() {
+        return "not known: NVRTC was not found (scripts/get-nvrtc.sh fetches it)".to_owned();
+    }
+    let line = |(index, first): (usize, &CompiledFacts)| {
+        let own = || kernels.iter().filter_map(|kernel| kernel.compiled.get(index));
+        let registers: Vec<String> = own().map(|own| own.registers.to_string()).collect();
+        let spilled: u64 = own().map(|own| own.spill_bytes).sum();
+        format!(
+            "{} ({}): {} per thread, {spilled} bytes spilled",
+            first.architecture,
+            first.compiler,
+            registers.join(", ")
+        )
+    };
+    architectures.iter().enumerate().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -17,7 +17,7 @@ const OWN_NAMES: &[&str] = &[
     "covered", "again_first", "again_last", "again", "all", "column", "width", "part", "begin", "mine",
     "at", "window", "entering", "w", "w0", "w1", "w2", "p0", "p1", "p2", "k", "to", "line", "i0", "i1",
     "i2", "b0_first", "b1_first", "b2_first", "b0_low", "b1_low", "b2_low", "b0_high", "b1_high", "b2_high",
-    "fixed", "outside", "blocks_x", "blocks_y", "blocks_z", "device", "host",
+    "fixed", "outside", "blocks_x", "blocks_y", "blocks_z", "device", "host", "lane", "here",
 ];
 
 /// The C names of a program's parts.

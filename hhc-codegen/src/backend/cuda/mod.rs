@@ -1,11 +1,12 @@
 //! The CUDA back end: kernels that keep the window of a tile in shared memory, a plain C entry point that launches
 //! them, its header, a standalone main and a build file. The text is that of `docs/cuda-contract.md`.
 //!
-//! A kernel whose rows are computed once each (the naive strategy) works in memory directly ([`direct`]); all
-//! others stage their sub-tiles in shared memory ([`staged`]).
+//! A kernel whose rows are computed once each (the naive strategy) works in memory directly; all
+//! others stage their sub-tiles in shared memory.
 
 mod direct;
 mod host;
+mod loads;
 mod local;
 mod staged;
 mod threads;

@@ -12,9 +12,10 @@
 use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
 use super::super::plain_loops::constants;
+use super::loads::{self, LoadText};
 use super::local::{LocalKernel, LocalRow};
 use super::threads::{Threads, blocks_at_once, points_at_once};
-use super::window::{CellBox, Plane, Window, first_planes};
+use super::window::{Plane, Window, first_planes};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
 use crate::int_expr::{Environment, IntExpr, int, var};
@@ -25,7 +26,7 @@ use serde::Serialize;
 /// Everything that was decided about the tiles of a kernel.
 pub(super) struct Staging {
     local: LocalKernel,
-    window: Window,
+    pub(super) window: Window,
     pub(super) threads: Threads,
     pub(super) shared_bytes: i64,
     /// Per field: position of its planes in shared memory, in bytes.
@@ -166,8 +167,10 @@ pub(super) struct ShapeText {
     /// First cell of the innermost dimension that is loaded.
     entering: Option<String>,
     exact_when: String,
-    exact_loads: Vec<NestText>,
-    all_loads: Vec<NestText>,
+    /// The number of the thread among those that load lines of cells.
+    lane: String,
+    exact_loads: Vec<LoadText>,
+    clipped_loads: Vec<LoadText>,
     moves: Option<MoveText>,
 }
 
@@ -237,13 +240,6 @@ struct PointsText {
     many: bool,
 }
 
-/// A nest of loops around one statement.
-#[derive(Serialize)]
-struct NestText {
-    comment: String,
-    lines: Vec<String>,
-}
-
 /// How kept cells move to the front.
 #[derive(Serialize)]
 struct MoveText {
@@ -273,21 +269,22 @@ pub(super) fn shifted(name: &str, shift: i64) -> String {
     }
 }
 
-struct Printer<'a> {
-    staging: &'a Staging,
-    program: &'a Program,
-    names: &'a Names,
+/// Prints the functions of one shape.
+pub(super) struct Printer<'a> {
+    pub(super) staging: &'a Staging,
+    pub(super) program: &'a Program,
+    pub(super) names: &'a Names,
     kernel: &'a Kernel,
     index: usize,
 }
 
 impl Printer<'_> {
-    fn dimension(&self) -> usize {
+    pub(super) fn dimension(&self) -> usize {
         self.program.dimension()
     }
 
     /// Number of stored levels; 1 for a coefficient.
-    fn slots(&self, field: usize) -> i64 {
+    pub(super) fn slots(&self, field: usize) -> i64 {
         match self.program.fields[field].role {
             FieldRole::State { slots, .. } => slots as i64,
             FieldRole::Coefficient => 1,
@@ -295,7 +292,7 @@ impl Printer<'_> {
     }
 
     /// Name of a field's planes in shared memory.
-    fn array(&self, field: usize) -> String {
+    pub(super) fn array(&self, field: usize) -> String {
         format!("tw_{}", self.names.fields[field])
     }
 
@@ -310,7 +307,7 @@ impl Printer<'_> {
     }
 
     /// Cells between neighbours in dimension `d`.
-    fn cell_stride(&self, d: usize) -> i64 {
+    pub(super) fn cell_stride(&self, d: usize) -> i64 {
         self.staging.window.extent[d + 1..].iter().product()
     }
 
@@ -379,8 +376,9 @@ impl Printer<'_> {
             slides: window.slide.is_some(),
             entering,
             exact_when: self.exact_when(),
-            exact_loads: window.planes.iter().flat_map(|plane| self.loads(plane, true)).collect(),
-            all_loads: window.planes.iter().flat_map(|plane| self.loads(plane, false)).collect(),
+            exact_loads: self.exact_loads(),
+            clipped_loads: self.clipped_loads(),
+            lane: loads::lane(threads, window.slide.is_some()),
             moves: self.moves(),
         }
     }
@@ -416,7 +414,7 @@ impl Printer<'_> {
         })
     }
 
-    fn slot_name(&self, plane: &Plane) -> String {
+    pub(super) fn slot_name(&self, plane: &Plane) -> String {
         format!("tw_{}_slot{}", self.names.fields[plane.field], plane.number)
     }
 
@@ -439,100 +437,6 @@ impl Printer<'_> {
             conditions.push(format!("corner{d} <= n{d} - {}", end + margin_high));
         }
         conditions.join(" && ")
-    }
-
-    /// The loads of one plane: exactly the cells that are live in where no row is clipped, or those that may be.
-    fn loads(&self, plane: &Plane, exact: bool) -> Vec<NestText> {
-        let boxes = if exact { &plane.live_in } else { &plane.read };
-        boxes.iter().map(|cells| self.load(plane, cells, exact)).collect()
-    }
-
-    fn load(&self, plane: &Plane, cells: &CellBox, exact: bool) -> NestText {
-        let Staging { window, threads, .. } = self.staging;
-        let dimension = self.dimension();
-        let mut lines = Lines::default();
-        for d in 0..dimension {
-            let sliding = d + 1 == dimension && window.slide.is_some();
-            let count = threads.per_dimension[d];
-            let (low, high) = match cells.get(d) {
-                Some(&(low, high)) if !sliding => (low.to_string(), high),
-                _ if exact => (window.kept().to_string(), window.extent[d] - 1),
-                _ => ("entering".to_string(), window.extent[d] - 1),
-            };
-            let start = if low == "0" { format!("thread{d}") } else { format!("{low} + thread{d}") };
-            if exact && sliding && window.slide == Some(count) {
-                lines.open("{");
-                lines.push(&format!("const int w{d} = {start};"));
-            } else {
-                // A few loads at a time hide each other's latency; addresses of more would fill the registers.
-                lines.text.push(format!("#pragma unroll {}", if exact && d == 0 { 4 } else { 1 }));
-                lines.open(&format!("for (int w{d} = {start}; w{d} <= {high}; w{d} += {count}) {{"));
-            }
-            if !exact {
-                lines.push(&format!("const tw_int p{d} = corner{d} + w{d}{};", signed(window.low[d])));
-                lines.push(&format!("if (p{d} < 0 || p{d} >= n{d}) continue;"));
-            }
-        }
-        if !exact && let Some(condition) = self.wanted(plane) {
-            lines.push(&format!("if (!({condition})) continue;"));
-        }
-        let (mut cell, mut place) = (Vec::new(), Vec::new());
-        for d in 0..dimension {
-            let stride = self.cell_stride(d);
-            cell.push(if stride == 1 { format!("w{d}") } else { format!("w{d} * {stride}") });
-            place.push(if d + 1 == dimension { format!("w{d}") } else { format!("w{d} * stride{d}") });
-        }
-        let first_cell = plane.number * window.cells();
-        lines.push(&format!(
-            "{}[{}{}] = {}[{}window + {}];",
-            self.array(plane.field),
-            if first_cell > 0 { format!("{first_cell} + ") } else { String::new() },
-            cell.join(" + "),
-            self.names.fields[plane.field],
-            if self.slots(plane.field) > 1 { format!("{} + ", self.slot_name(plane)) } else { String::new() },
-            place.join(" + ")
-        ));
-        lines.close();
-        let field = &self.program.fields[plane.field];
-        let comment = match field.role {
-            FieldRole::Coefficient => field.name.clone(),
-            FieldRole::State { .. } => format!("{}, plane {}", field.name, plane.number),
-        };
-        NestText { comment, lines: lines.text }
-    }
-
-    /// Which of the cells that are read have to be loaded into a tile that may be partial; `None`: all.
-    ///
-    /// Cells of the fixed boundary, because no row writes them, and of the others those that are live in.
-    fn wanted(&self, plane: &Plane) -> Option<String> {
-        let (_, statement) = self.program.writer_of(polyhedral::program::FieldId(plane.field))?;
-        let mut wanted = Vec::new();
-        for d in 0..self.dimension() {
-            let (low, high) = (statement.margin_low[d], statement.margin_high[d]);
-            if low > 0 {
-                wanted.push(format!("p{d} < {low}"));
-            }
-            if high > 0 {
-                wanted.push(format!("p{d} >= n{d} - {high}"));
-            }
-        }
-        let inside = |cells: &CellBox| {
-            let tests =
-                cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
-            format!("({})", tests.collect::<Vec<_>>().join(" && "))
-        };
-        let live = |boxes: &[CellBox]| match boxes {
-            [] => "false".to_string(),
-            boxes if boxes == plane.read => "true".to_string(),
-            boxes => boxes.iter().map(inside).collect::<Vec<_>>().join(" || "),
-        };
-        let (early, usual) = (live(&plane.early_live_in), live(&plane.live_in));
-        match (early.as_str(), usual.as_str()) {
-            ("true", "true") => return None,
-            _ if early == usual => wanted.push(usual),
-            _ => wanted.push(format!("(first_step < 0 ? {early} : {usual})")),
-        }
-        Some(wanted.join(" || "))
     }
 
     fn moves(&self) -> Option<MoveText> {
@@ -778,33 +682,6 @@ impl Printer<'_> {
     }
 }
 
-/// Lines of C, indented.
-#[derive(Default)]
-struct Lines {
-    text: Vec<String>,
-    depth: usize,
-}
-
-impl Lines {
-    fn push(&mut self, line: &str) {
-        self.text.push(format!("{}{line}", "    ".repeat(self.depth)));
-    }
-
-    /// A line that opens a block.
-    fn open(&mut self, line: &str) {
-        self.push(line);
-        self.depth += 1;
-    }
-
-    /// Closes all blocks.
-    fn close(&mut self) {
-        while self.depth > 0 {
-            self.depth -= 1;
-            self.push("}");
-        }
-    }
-}
-
 /// Numbers of time steps that are missing at the beginning of a tile: `-first_step` where that is positive. Tiles of
 /// all kernels are looked at, block 0 of the first host iterations.
 fn missing_steps(plan: &KernelPlan, local: &LocalKernel) -> Vec<i64> {
@@ -830,7 +707,7 @@ fn missing_steps(plan: &KernelPlan, local: &LocalKernel) -> Vec<i64> {
 }
 
 /// ` + 3`, ` - 3`, or nothing.
-fn signed(value: i64) -> String {
+pub(super) fn signed(value: i64) -> String {
     match value {
         0 => String::new(),
         1.. => format!(" + {value}"),

@@ -191,7 +191,7 @@ fn for_each_cell(bounds: &[(i64, i64)], visit: &mut dyn FnMut(&[i64])) {
 }
 
 /// At most this many boxes are listed where several lines could share one.
-const FEW_BOXES: usize = 4;
+const FEW_BOXES: usize = 3;
 
 /// A few boxes around the marked cells. Along dimension 0 they hold marked lines only; in the other dimensions
 /// they may hold more cells than are marked.

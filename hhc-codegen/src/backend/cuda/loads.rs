@@ -1,0 +1,305 @@
+//! How the cells that enter a window are loaded.
+//!
+//! Cells lie on lines along the innermost dimension; a thread has one column and a part of the lines. It first issues
+//! the loads of a batch of lines and then stores their values in shared memory, so that the batch waits for memory
+//! only once.
+
+use super::staged::{Printer, signed};
+use super::threads::Threads;
+use super::window::{CellBox, Plane};
+use polyhedral::program::{FieldId, FieldRole};
+use serde::Serialize;
+
+/// Registers that hold a batch in a full tile.
+const BATCH: i64 = 24;
+
+/// Lines in a batch of a tile that may be partial: their conditions need registers, too.
+const CLIPPED_BATCH: i64 = 8;
+
+/// One batch, or a loop over batches.
+#[derive(Serialize)]
+pub(super) struct LoadText {
+    comment: String,
+    lines: Vec<String>,
+}
+
+/// The cells of one box, as a thread sees them.
+struct Part<'a> {
+    plane: &'a Plane,
+    cells: &'a CellBox,
+    /// Lines of the box, and of a thread.
+    lines: i64,
+    mine: i64,
+}
+
+/// The number of the thread among those that share the lines: all threads but those along the columns.
+pub(super) fn lane(threads: &Threads, sliding: bool) -> String {
+    let dimensions = line_dimensions(threads, sliding);
+    let mut lane = "thread0".to_string();
+    for d in 1..dimensions {
+        lane = format!("{lane} * {} + thread{d}", threads.per_dimension[d]);
+        if d + 1 < dimensions {
+            lane = format!("({lane})");
+        }
+    }
+    lane
+}
+
+/// The dimensions that tell lines apart.
+fn line_dimensions(threads: &Threads, sliding: bool) -> usize {
+    threads.per_dimension.len() - usize::from(sliding)
+}
+
+impl Printer<'_> {
+    fn lanes(&self) -> i64 {
+        let threads = &self.staging.threads;
+        threads.per_dimension[..line_dimensions(threads, self.staging.window.slide.is_some())]
+            .iter()
+            .product()
+    }
+
+    fn part<'a>(&self, plane: &'a Plane, cells: &'a CellBox) -> Part<'a> {
+        let lines = cells.iter().map(|(low, high)| high - low + 1).product();
+        Part { plane, cells, lines, mine: (lines + self.lanes() - 1) / self.lanes() }
+    }
+
+    fn registers(&self, plane: &Plane) -> i64 {
+        self.program.fields[plane.field].element.bytes() as i64 / 4
+    }
+
+    /// The loads of a full tile: exactly the cells that are live in, in batches over all planes.
+    pub(super) fn exact_loads(&self) -> Vec<LoadText> {
+        let window = &self.staging.window;
+        let parts =
+            window.planes.iter().flat_map(|plane| plane.live_in.iter().map(move |cells| (plane, cells)));
+        let mut batches: Vec<Vec<Part<'_>>> = Vec::new();
+        let mut used = BATCH;
+        for (plane, cells) in parts {
+            let part = self.part(plane, cells);
+            let registers = part.mine * self.registers(plane);
+            if used + registers > BATCH {
+                batches.push(Vec::new());
+                used = 0;
+            }
+            used += registers;
+            if let Some(batch) = batches.last_mut() {
+                batch.push(part);
+            }
+        }
+        batches.iter().map(|batch| self.exact_batch(batch)).collect()
+    }
+
+    fn exact_batch(&self, batch: &[Part<'_>]) -> LoadText {
+        let (window, threads) = (&self.staging.window, &self.staging.threads);
+        let last = self.dimension() - 1;
+        let mut text = Lines::default();
+        match window.slide {
+            Some(slide) if slide == threads.per_dimension[last] => {
+                text.open("{");
+                text.push(&format!("const int w{last} = {} + thread{last};", window.kept()));
+            }
+            Some(_) => text.open(&format!(
+                "for (int w{last} = {} + thread{last}; w{last} < {}; w{last} += {}) {{",
+                window.kept(),
+                window.extent[last],
+                threads.per_dimension[last]
+            )),
+            None => text.open("{"),
+        }
+        for (number, part) in batch.iter().enumerate() {
+            let element = self.program.fields[part.plane.field].element.c_name();
+            text.push(&format!("{element} tw_next{number}[{}];", part.mine));
+        }
+        for (number, part) in batch.iter().enumerate() {
+            self.exact_loop(&mut text, part, &format!("tw_next{number}[k] = {};", self.source(part.plane)));
+        }
+        for (number, part) in batch.iter().enumerate() {
+            self.exact_loop(&mut text, part, &format!("{} = tw_next{number}[k];", self.cell(part.plane)));
+        }
+        text.close(0);
+        let names: Vec<String> = batch
+            .iter()
+            .map(|part| format!("{} line(s) of {}", part.lines, self.plane_comment(part.plane)))
+            .collect();
+        LoadText { comment: names.join("; "), lines: text.text }
+    }
+
+    /// `statement` for each of a thread's lines.
+    fn exact_loop(&self, text: &mut Lines, part: &Part<'_>, statement: &str) {
+        let depth = text.depth;
+        text.pragma("unroll");
+        text.open(&format!("for (int k = 0; k < {}; ++k) {{", part.mine));
+        text.push(&format!("const int line = lane + k * {};", self.lanes()));
+        self.line_coordinates(text, part.cells);
+        if part.lines % self.lanes() == 0 {
+            text.push(statement);
+        } else {
+            text.push(&format!("if (k < {} || line < {}) {statement}", part.mine - 1, part.lines));
+        }
+        text.close(depth);
+    }
+
+    /// Window coordinates of line number `line` of a box.
+    fn line_coordinates(&self, text: &mut Lines, cells: &CellBox) {
+        let mut below = 1;
+        for (d, (low, high)) in cells.iter().enumerate().rev() {
+            let count = high - low + 1;
+            let quotient = if below == 1 { "line".to_string() } else { format!("line / {below}") };
+            let number = match (d, count) {
+                (0, _) => quotient,
+                (_, 1) => "0".to_string(),
+                _ => format!("{quotient} % {count}"),
+            };
+            let value = if *low == 0 { number } else { format!("{low} + {number}") };
+            text.push(&format!("const int w{d} = {value};"));
+            below *= count;
+        }
+    }
+
+    /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
+    pub(super) fn clipped_loads(&self) -> Vec<LoadText> {
+        let planes = self.staging.window.planes.iter();
+        planes
+            .flat_map(|plane| plane.read.iter().map(move |cells| self.clipped_load(&self.part(plane, cells))))
+            .collect()
+    }
+
+    fn clipped_load(&self, part: &Part<'_>) -> LoadText {
+        let (window, threads) = (&self.staging.window, &self.staging.threads);
+        let plane = part.plane;
+        let last = self.dimension() - 1;
+        let batch = part.mine.min(CLIPPED_BATCH);
+        let element = self.program.fields[plane.field].element.c_name();
+        let mut text = Lines::default();
+        if window.slide.is_some() {
+            text.pragma("unroll 1");
+            text.open(&format!(
+                "for (int w{last} = entering + thread{last}; w{last} < {}; w{last} += {}) {{",
+                window.extent[last], threads.per_dimension[last]
+            ));
+        }
+        text.pragma("unroll 1");
+        text.open(&format!("for (int begin = 0; begin < {}; begin += {batch}) {{", part.mine));
+        text.push(&format!("{element} tw_next[{batch}];"));
+        text.push(&format!("bool here[{batch}];"));
+        let depth = text.depth;
+        let mut conditions = vec![format!("line < {}", part.lines)];
+        conditions.extend((0..=last).map(|d| format!("p{d} >= 0 && p{d} < n{d}")));
+        conditions.extend(self.wanted(plane).map(|wanted| format!("({wanted})")));
+        for loading in [true, false] {
+            text.pragma("unroll");
+            text.open(&format!("for (int k = 0; k < {batch}; ++k) {{"));
+            text.push(&format!("const int line = lane + (begin + k) * {};", self.lanes()));
+            self.line_coordinates(&mut text, part.cells);
+            if loading {
+                for d in 0..=last {
+                    text.push(&format!("const tw_int p{d} = corner{d} + w{d}{};", signed(window.low[d])));
+                }
+                text.push(&format!("here[k] = {};", conditions.join(" && ")));
+                text.push(&format!("if (here[k]) tw_next[k] = {};", self.source(plane)));
+            } else {
+                text.push(&format!("if (here[k]) {} = tw_next[k];", self.cell(plane)));
+            }
+            text.close(depth);
+        }
+        text.close(0);
+        LoadText {
+            comment: format!("{} line(s) of {}", part.lines, self.plane_comment(plane)),
+            lines: text.text,
+        }
+    }
+
+    fn plane_comment(&self, plane: &Plane) -> String {
+        let field = &self.program.fields[plane.field];
+        match field.role {
+            FieldRole::Coefficient => field.name.clone(),
+            FieldRole::State { .. } => format!("{}, plane {}", field.name, plane.number),
+        }
+    }
+
+    /// The cell at window coordinates `w0`, `w1`, ..
+    fn cell(&self, plane: &Plane) -> String {
+        let first = plane.number * self.staging.window.cells();
+        let terms = (0..self.dimension()).map(|d| match self.cell_stride(d) {
+            1 => format!("w{d}"),
+            stride => format!("w{d} * {stride}"),
+        });
+        let first = (first > 0).then(|| first.to_string());
+        let position: Vec<String> = first.into_iter().chain(terms).collect();
+        format!("{}[{}]", self.array(plane.field), position.join(" + "))
+    }
+
+    /// Its place in memory.
+    fn source(&self, plane: &Plane) -> String {
+        let last = self.dimension() - 1;
+        let slot = (self.slots(plane.field) > 1).then(|| self.slot_name(plane));
+        let terms = (0..=last).map(|d| if d == last { format!("w{d}") } else { format!("w{d} * stride{d}") });
+        let position: Vec<String> = slot.into_iter().chain(["window".to_string()]).chain(terms).collect();
+        format!("{}[{}]", self.names.fields[plane.field], position.join(" + "))
+    }
+
+    /// Which of the cells that are read have to be loaded into a tile that may be partial; `None`: all.
+    ///
+    /// Cells of the fixed boundary, because no row writes them, and of the others those that are live in.
+    fn wanted(&self, plane: &Plane) -> Option<String> {
+        let (_, statement) = self.program.writer_of(FieldId(plane.field))?;
+        let mut wanted = Vec::new();
+        for d in 0..self.dimension() {
+            let (low, high) = (statement.margin_low[d], statement.margin_high[d]);
+            if low > 0 {
+                wanted.push(format!("p{d} < {low}"));
+            }
+            if high > 0 {
+                wanted.push(format!("p{d} >= n{d} - {high}"));
+            }
+        }
+        let inside = |cells: &CellBox| {
+            let tests =
+                cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
+            format!("({})", tests.collect::<Vec<_>>().join(" && "))
+        };
+        let live = |boxes: &[CellBox]| match boxes {
+            [] => "false".to_string(),
+            boxes if boxes == plane.read => "true".to_string(),
+            boxes => boxes.iter().map(inside).collect::<Vec<_>>().join(" || "),
+        };
+        let (early, usual) = (live(&plane.early_live_in), live(&plane.live_in));
+        match (early.as_str(), usual.as_str()) {
+            ("true", "true") => return None,
+            _ if early == usual => wanted.push(usual),
+            _ => wanted.push(format!("(first_step < 0 ? {early} : {usual})")),
+        }
+        Some(wanted.join(" || "))
+    }
+}
+
+/// Lines of C, indented.
+#[derive(Default)]
+struct Lines {
+    text: Vec<String>,
+    depth: usize,
+}
+
+impl Lines {
+    fn push(&mut self, line: &str) {
+        self.text.push(format!("{}{line}", "    ".repeat(self.depth)));
+    }
+
+    fn pragma(&mut self, pragma: &str) {
+        self.push(&format!("#pragma {pragma}"));
+    }
+
+    /// A line that opens a block.
+    fn open(&mut self, line: &str) {
+        self.push(line);
+        self.depth += 1;
+    }
+
+    /// Closes blocks until `depth` are open.
+    fn close(&mut self, depth: usize) {
+        while self.depth > depth {
+            self.depth -= 1;
+            self.push("}");
+        }
+    }
+}
