@@ -36,7 +36,7 @@ fn defaults_are_modest() {
                 assert!((128..=1024).contains(&threads), "{name} {strategy}: {kernel:?}");
             }
             for file in &cuda.files {
-                assert!(file.text.lines().count() < 600, "{name} {strategy}: {} is long", file.name);
+                assert!(file.text.lines().count() < 800, "{name} {strategy}: {} is long", file.name);
             }
             assert_eq!(cuda.device_source, cuda.files[0].text);
         }

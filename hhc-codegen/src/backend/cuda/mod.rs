@@ -214,6 +214,8 @@ struct Arguments {
     declared: String,
     /// `u, n0, .., alpha`
     passed: String,
+    /// The same with a stride that the compiler does not know from outside the loop over sub-tiles.
+    passed_here: String,
 }
 
 impl Arguments {
@@ -229,9 +231,13 @@ impl Arguments {
         let parameters = names.parameters.iter().map(|name| ("double".to_string(), name.clone()));
         let all: Vec<(String, String)> =
             fields.chain(integers.map(|name| ("long long".to_string(), name))).chain(parameters).collect();
+        let names: Vec<&str> = all.iter().map(|(_, name)| name.as_str()).collect();
+        let here: Vec<&str> =
+            names.iter().map(|&name| if name == "stride0" { "tw_here(stride0)" } else { name }).collect();
         Arguments {
             declared: all.iter().map(|(kind, name)| format!("{kind} {name}")).collect::<Vec<_>>().join(", "),
-            passed: all.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "),
+            passed: names.join(", "),
+            passed_here: here.join(", "),
         }
     }
 }

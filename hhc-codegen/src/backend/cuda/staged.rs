@@ -93,8 +93,6 @@ impl Staging {
                 points_at_once(program, row.statement, width / threads.per_dimension[0])
             })
             .collect();
-        let at_once: Vec<(usize, i64)> =
-            local.rows.iter().zip(&points).map(|(row, &points)| (row.statement, points)).collect();
         let operations: i64 = (local.rows.iter())
             .map(|row| {
                 let statement = &program.statements[row.statement];
@@ -121,7 +119,7 @@ impl Staging {
         Ok(Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
             unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
-            blocks_at_once: blocks_at_once(program, &at_once, threads.count()),
+            blocks_at_once: blocks_at_once(threads.count()),
             local,
             window,
             threads,

@@ -23,14 +23,9 @@ const PREFERRED_THREADS_3D: i64 = 384;
 /// Registers that the operands of a thread may fill; with those for addresses, that is less than 128.
 const MOST_OPERAND_REGISTERS: usize = 96;
 
-/// Up to this many, a thread makes do with 80 registers.
-const FEW_OPERAND_REGISTERS: usize = 40;
-
-/// Threads with 80 registers each that fit on a multiprocessor, on every device since sm_70.
-const RESIDENT_THREADS: i64 = 768;
-
-/// The same with 128 registers each.
-const RESIDENT_LARGE_THREADS: i64 = 512;
+/// Threads of a multiprocessor that the compiler shall leave room for: 128 registers each, on every device since
+/// sm_70. With room for 768, 80 registers each, default tiles spill.
+const RESIDENT_THREADS: i64 = 512;
 
 /// The threads of a block, by dimension of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,12 +103,7 @@ fn operand_registers(program: &Program, statement: usize, points: i64) -> usize 
 }
 
 /// How many blocks the compiler shall make room for in the registers of a multiprocessor. It keeps many addresses in
-/// registers if it may, at the price of blocks that could hide latencies: with few operands a thread gets 80
-/// registers, otherwise 128. `points` are those of each statement that a thread computes at once.
-pub fn blocks_at_once(program: &Program, points: &[(usize, i64)], threads: i64) -> i64 {
-    let operands =
-        points.iter().map(|&(statement, points)| operand_registers(program, statement, points)).max();
-    let few = operands.unwrap_or(0) <= FEW_OPERAND_REGISTERS;
-    let resident = if few { RESIDENT_THREADS } else { RESIDENT_LARGE_THREADS };
-    (resident / threads.max(1)).max(1)
+/// registers if it may, at the price of blocks that could hide latencies; but spilled registers cost more.
+pub fn blocks_at_once(threads: i64) -> i64 {
+    (RESIDENT_THREADS / threads.max(1)).max(1)
 }
