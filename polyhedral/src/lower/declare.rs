@@ -219,7 +219,7 @@ impl Lowering<'_> {
 /// Headers that generated C and CUDA text, or what it includes, may ask for.
 #[rustfmt::skip]
 const HEADERS: &[&str] = &[
-    "assert", "complex", "ctype", "cuda", "cuda_runtime", "errno", "features", "fenv", "float", "inttypes",
+    "complex", "ctype", "cuda", "cuda_runtime", "features", "fenv", "inttypes",
     "iso646", "limits", "locale", "math", "memory", "omp", "setjmp", "signal", "stdarg", "stdatomic", "stdbool",
     "stdckdint", "stdbit", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "strings", "tgmath",
     "threads", "time", "uchar", "unistd", "wchar", "wctype",
