@@ -9,7 +9,7 @@ use crate::{pace, plan};
 use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText, compile_shared};
 use execution::cache::Cache;
 use execution::cuda::{CudaProgramOnDevice, Device};
-use execution::device_program::{DeviceKernel, DeviceProgram};
+use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, EmulatorReport, ThreadOrder};
 use execution::grid::ProgramData;
 use execution::native::{NativeLibrary, NativeProgram};
@@ -159,13 +159,7 @@ fn cuda(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -> 
 
 /// The generated kernels.
 fn device_program(plan: &KernelPlan, options: &CudaOptions) -> Result<DeviceProgram> {
-    let cuda = backend::cuda::generate(plan, options)?;
-    let kernels = cuda.kernels.into_iter().map(|kernel| DeviceKernel {
-        symbol: kernel.symbol,
-        threads: kernel.threads,
-        shared_bytes: kernel.shared_bytes.into(),
-    });
-    Ok(DeviceProgram { kernels: kernels.collect(), source: cuda.device_source })
+    Ok(DeviceProgram::from(&backend::cuda::generate(plan, options)?))
 }
 
 impl Runner {

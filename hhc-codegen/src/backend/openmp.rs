@@ -5,6 +5,7 @@
 use super::expression::{ExpressionPrinter, parameters_used_as};
 use super::indent::indent_c;
 use super::names::Names;
+use super::plain_loops::{displacement, uses_exp};
 use super::templates::render;
 use super::{GeneratedFile, Signature};
 use crate::PlanError;
@@ -182,16 +183,6 @@ struct ReferenceText {
 impl ProgramText {
     fn new(plan: &KernelPlan, names: &Names) -> Self {
         let program = &plan.program;
-        let uses_exp = program.statements.iter().any(|statement| {
-            let mut found = false;
-            for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
-                value.walk(|expr| {
-                    use polyhedral::program::{ExprKind, Function};
-                    found |= matches!(expr.kind, ExprKind::Call(Function::Exp, _));
-                });
-            }
-            found
-        });
         let signature = Signature::new(program, names);
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
@@ -200,7 +191,7 @@ impl ProgramText {
             tile: plan.tile.to_string(),
             copies_boundary: signature.fields.iter().any(|field| field.state && field.slots > 1),
             signature,
-            uses_exp,
+            uses_exp: uses_exp(program),
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             exp_header: polyhedral::portable_exp::C_HEADER,
@@ -243,23 +234,6 @@ fn rows_at_once(program: &Program, statement: &Statement) -> Vec<usize> {
         (_, 0..=40) => vec![4, 2, 1],
         _ => vec![2, 1],
     }
-}
-
-/// The distance in memory of an offset: ` - stride0 + 1`.
-fn displacement(offset: &[i64]) -> String {
-    let last = offset.len() - 1;
-    let mut text = String::new();
-    for (d, &steps) in offset.iter().enumerate().filter(|(_, steps)| **steps != 0) {
-        let sign = if steps < 0 { '-' } else { '+' };
-        let count = steps.abs();
-        let term = match (d == last, count) {
-            (true, _) => count.to_string(),
-            (false, 1) => format!("stride{d}"),
-            (false, _) => format!("{count} * stride{d}"),
-        };
-        text.push_str(&format!(" {sign} {term}"));
-    }
-    text
 }
 
 /// A pointer to one time level of a field.
