@@ -1,0 +1,55 @@
+//! What a plan says about its tiles: the numbers that every model works on.
+
+use serde::Serialize;
+
+/// Counts of one tiled execution, for tiles that are full. A *tile* is what one block executes (the paper's prism);
+/// it consists of `sub_tiles`, executed one after the other. An *iteration* is one point of one statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct TileCounts {
+    /// `N_w`: wavefronts, that is launches of a kernel that has blocks.
+    pub wavefronts: i64,
+    /// `w`: tiles of the widest wavefront.
+    pub tiles_per_wavefront: i64,
+    /// Tiles of all wavefronts.
+    pub tiles: i64,
+    /// `q`: sub-tiles of a tile.
+    pub sub_tiles: i64,
+    /// Rows of a sub-tile, each followed by a barrier.
+    pub rows: i64,
+    /// Iterations of a sub-tile.
+    pub iterations: i64,
+    /// Sum over the rows of a sub-tile of `ceil(points of the row / n_V)`: rounds in which all lanes of a
+    /// multiprocessor work.
+    pub lane_rounds: i64,
+    /// Words that a sub-tile reads from memory.
+    pub words_in: i64,
+    /// Words that a sub-tile writes to memory.
+    pub words_out: i64,
+    /// Words that the iterations of a sub-tile read from and write to fast memory.
+    pub fast_words: i64,
+    /// Barriers of a sub-tile.
+    pub barriers: i64,
+    /// `M_tile`: bytes of fast memory that a tile occupies at a time (shared memory of a block; on a CPU the box of
+    /// grid points that a sub-tile touches).
+    pub tile_bytes: i64,
+    /// Threads of a block; 1 on a CPU.
+    pub threads: i64,
+    /// Registers of a thread; 0 where that has no meaning.
+    pub registers: i64,
+    /// Bytes of a word: the widest element type of the stencil.
+    pub word_bytes: i64,
+    /// Iterations of the whole execution, exactly.
+    pub total_iterations: i64,
+}
+
+impl TileCounts {
+    /// Words between memory and the multiprocessors, all tiles taken as full.
+    pub fn total_words(&self) -> f64 {
+        self.tiles as f64 * self.sub_tiles as f64 * (self.words_in + self.words_out) as f64
+    }
+
+    /// Barriers of all tiles.
+    pub fn total_barriers(&self) -> f64 {
+        self.tiles as f64 * self.sub_tiles as f64 * self.barriers as f64
+    }
+}

@@ -1,0 +1,17 @@
+//! Costs of tiled stencil programs, as closed forms over the counts of a kernel plan: time, energy, power and
+//! memory; and the machines that they are for.
+//!
+//! Source: N. Prajapati, "Analytical Cost Metrics", 2018, chapters 2.3, 3, 4 and 6 ("the paper" below). The road:
+//!
+//! ```text
+//! program, tile sizes --counts--> TileCounts --+
+//!                                              +--> time::TimeModel --> Prediction --> energy, power
+//! machines/*.toml --machine--> Machine --------+
+//! ```
+//!
+//! Units stand in names: `_s` seconds, `_w` watts, `_j` joules, `_kb` kibibytes, `_hz` hertz; a word is one element
+//! of the stencil's widest type.
+
+pub mod counts;
+pub mod machine;
+pub mod time;

@@ -1,0 +1,188 @@
+//! Machine descriptions: published facts, and what calibration adds to them.
+//!
+//! A machine is a TOML file with `name`, `kind`, `description`, a table `[facts]` and, where somebody has measured or
+//! stated them, a table `[calibration]` with the four constants of the time model and those of the energy model:
+//!
+//! ```toml
+//! name = "gtx980"
+//! kind = "gpu"
+//! description = "NVIDIA GeForce GTX 980 (Maxwell)"
+//!
+//! [facts]
+//! n_sm = 16
+//! # ...
+//!
+//! [calibration]
+//! provenance = "measured"
+//! source = "tilewright calibrate --backend cuda, 2026-11-21"
+//! l_s_per_word = { value = 2.9e-10, dispersion = 1e-12, runs = 9 }
+//! tau_sync_s = 8e-9
+//! t_sync_s = 3e-6
+//!
+//! [calibration.c_iter_s]
+//! heat2d.f32 = { value = 7.1e-9, dispersion = 4e-11, runs = 9 }
+//! ```
+//!
+//! Reading names every missing or impossible value with its place, not only the first one.
+
+mod calibration;
+mod cpu;
+mod gpu;
+mod section;
+mod shipped;
+
+pub use calibration::{Calibration, Energy, Provenance, Quantity};
+pub use cpu::{CacheLevel, CpuFacts};
+pub use gpu::GpuFacts;
+pub use section::{Problem, Section};
+pub use shipped::{names, shipped, source};
+
+use serde::Serialize;
+use std::fmt;
+use toml::de::DeTable;
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Machine {
+    /// Name on the command line.
+    pub name: String,
+    /// What it is.
+    pub kind: MachineKind,
+    /// One line about it.
+    pub description: String,
+    /// What is published, or asked of the system.
+    pub facts: Facts,
+    /// What was measured; `None` where nobody has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
+}
+
+/// The kinds of machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MachineKind {
+    /// Multiprocessors with shared memory.
+    Gpu,
+    /// Cores with caches.
+    Cpu,
+}
+
+/// Facts by kind.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Facts {
+    /// Of a GPU.
+    Gpu(GpuFacts),
+    /// Of a CPU.
+    Cpu(CpuFacts),
+}
+
+/// Everything that is wrong with a machine file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct MachineError {
+    /// Name of the file, or of the shipped machine.
+    pub file: String,
+    /// The problems, in order of their lines; at least one.
+    pub problems: Vec<Problem>,
+}
+
+impl fmt::Display for MachineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let many = if self.problems.len() == 1 { "problem" } else { "problems" };
+        write!(f, "{} {many} in machine file {}", self.problems.len(), self.file)?;
+        for problem in &self.problems {
+            write!(f, "\n{}:{problem}", self.file)?;
+        }
+        Ok(())
+    }
+}
+
+impl Machine {
+    /// Reads a machine file; `file` is its name for messages.
+    ///
+    /// # Errors
+    /// [`MachineError`] with every missing, impossible or unknown value and its line.
+    pub fn parse(file: &str, text: &str) -> Result<Machine, MachineError> {
+        let error = |problems| MachineError { file: file.to_string(), problems };
+        let root = DeTable::parse(text).map_err(|syntax| {
+            let line = syntax.span().map_or(1, |span| section::line_of(text, span.start));
+            error(vec![Problem { line, place: String::new(), reason: syntax.message().to_string() }])
+        })?;
+        let mut problems = Vec::new();
+        let mut section = Section::new("", root.get_ref(), 0, text, &mut problems);
+        let name = section.text("name");
+        let description = section.text("description");
+        let kind = section.choice("kind", &[("gpu", MachineKind::Gpu), ("cpu", MachineKind::Cpu)]);
+        let facts = match kind {
+            Some(MachineKind::Gpu) => section.table("facts", |facts| Facts::Gpu(GpuFacts::read(facts))),
+            Some(MachineKind::Cpu) => section.table("facts", |facts| Facts::Cpu(CpuFacts::read(facts))),
+            None => {
+                section.ignore("facts");
+                None
+            }
+        };
+        let calibration = section.optional_table("calibration", Calibration::read);
+        section.finish();
+        problems.sort_by_key(|problem| problem.line);
+        match (kind, facts) {
+            (Some(kind), Some(facts)) if problems.is_empty() => {
+                Ok(Machine { name, kind, description, facts, calibration })
+            }
+            _ => Err(error(problems)),
+        }
+    }
+
+    /// The machine as the text of a machine file: what [`Machine::parse`] reads.
+    pub fn to_toml(&self) -> String {
+        // All of its values have a TOML form.
+        toml::to_string(self).unwrap_or_default()
+    }
+
+    /// The facts of a GPU; `None` for a CPU.
+    pub fn gpu(&self) -> Option<&GpuFacts> {
+        match &self.facts {
+            Facts::Gpu(facts) => Some(facts),
+            Facts::Cpu(_) => None,
+        }
+    }
+
+    /// The facts of a CPU; `None` for a GPU.
+    pub fn cpu(&self) -> Option<&CpuFacts> {
+        match &self.facts {
+            Facts::Cpu(facts) => Some(facts),
+            Facts::Gpu(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shipped_machines_survive_writing_and_reading() {
+        for name in names() {
+            let machine = shipped(name).unwrap().unwrap();
+            assert_eq!(machine.name, name);
+            assert_eq!(Machine::parse("again", &machine.to_toml()), Ok(machine));
+        }
+        assert!(shipped("pentium").is_none());
+    }
+
+    #[test]
+    fn every_problem_is_named_with_its_line() {
+        let text = "name = \"x\"\nkind = \"gpu\"\ndescription = \"y\"\n[facts]\nn_sm = -3\nn_v = \"many\"\nclok_hz = 1e9\n";
+        let error = Machine::parse("x.toml", text).unwrap_err();
+        let places: Vec<_> = error.problems.iter().map(|p| (p.line, p.place.as_str())).collect();
+        assert!(places.contains(&(5, "facts.n_sm")) && places.contains(&(6, "facts.n_v")), "{error}");
+        assert!(places.contains(&(4, "facts.clock_hz")) && places.contains(&(7, "facts.clok_hz")), "{error}");
+        assert!(error.problems.len() > 8, "all missing facts are named: {error}");
+        assert!(error.to_string().contains("x.toml:5: facts.n_sm: "), "{error}");
+    }
+
+    #[test]
+    fn broken_toml_has_a_line() {
+        let error = Machine::parse("x.toml", "name = \"x\"\nkind = = 3\n").unwrap_err();
+        assert_eq!(error.problems[0].line, 2);
+    }
+}

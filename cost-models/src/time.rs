@@ -1,0 +1,59 @@
+//! Execution time: what a time model is, and what it says.
+
+use crate::counts::TileCounts;
+use serde::Serialize;
+
+/// Where the time goes, in seconds. The terms add up to [`Prediction::seconds`].
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Terms {
+    /// Iterations, as far as transfers do not hide them.
+    pub compute: f64,
+    /// Transfers between memory and fast memory, as far as iterations do not hide them.
+    pub transfer: f64,
+    /// Barriers inside blocks.
+    pub barrier: f64,
+    /// Device-wide synchronisation: launches.
+    pub launch: f64,
+}
+
+impl Terms {
+    /// All of them together, in seconds.
+    pub fn sum(&self) -> f64 {
+        self.compute + self.transfer + self.barrier + self.launch
+    }
+
+    /// The name of the largest one.
+    pub fn largest(&self) -> &'static str {
+        let terms = [
+            ("compute", self.compute),
+            ("transfer", self.transfer),
+            ("barrier", self.barrier),
+            ("launch", self.launch),
+        ];
+        terms.into_iter().fold(("compute", f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a }).0
+    }
+}
+
+/// A predicted execution.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Prediction {
+    /// `T_alg` in seconds.
+    pub seconds: f64,
+    /// Where it goes.
+    pub terms: Terms,
+    /// Time without overheads and rounding: `T_ideal` in seconds (paper, eq. 6.3).
+    pub ideal_s: f64,
+}
+
+impl Prediction {
+    /// `T_overhead = T_alg - T_ideal` in seconds (paper, eq. 6.4).
+    pub fn overhead_s(&self) -> f64 {
+        self.seconds - self.ideal_s
+    }
+}
+
+/// A model of execution time.
+pub trait TimeModel: Sync {
+    /// The time of an execution with these counts, `k` tiles resident on a multiprocessor (or core) at a time.
+    fn predict(&self, counts: &TileCounts, k: i64) -> Prediction;
+}

@@ -1,0 +1,1 @@
+//! Searches over cost models only: exact, with a certificate.
