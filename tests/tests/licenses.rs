@@ -40,6 +40,7 @@ Libraries in C that come inside a crate:
 |---|---|---|
 | isl 0.27, the integer set library | isl-rs | MIT |
 | IMath, integers of any size | isl-rs (in isl) | MIT |
+| SQLite, the embedded database | libsqlite3-sys | public domain |
 
 Crates:
 

@@ -1,0 +1,28 @@
+//! Evaluators: what measures a configuration. Searchers see nothing else of the world.
+
+mod replay;
+
+pub use replay::Replay;
+
+use crate::error::Result;
+use crate::space::Point;
+use crate::trial::Trial;
+
+/// Measures configurations.
+pub trait Evaluator: Sync {
+    /// Measures a valid point. What goes wrong with the configuration (it does not compile, it fails, it is wrong, it
+    /// takes too long) is a trial with that status.
+    ///
+    /// # Errors
+    /// What goes wrong with the measuring itself, so that going on makes no sense: a disk that is full, a command that
+    /// is missing.
+    fn evaluate(&self, point: &Point) -> Result<Trial>;
+
+    /// Number of configurations that may be measured at the same time without disturbing each other.
+    fn parallel(&self) -> usize {
+        1
+    }
+
+    /// What this is, in a few words.
+    fn description(&self) -> String;
+}

@@ -1,0 +1,184 @@
+//! Recorded spaces: files with the trials that somebody measured before, read as they are.
+//!
+//! Kernel Tuner's cache files, the T4 results and T1 problems of the autotuning community
+//! (<https://github.com/odgaard/TuningSchema>), and CSV; plain or gzip. The format is told from the content.
+
+mod csv_file;
+mod json_file;
+mod kernel_tuner;
+mod read;
+mod t1;
+mod t4;
+
+use crate::error::{Result, TunerError};
+use crate::space::{Parameter, Point, Space};
+use crate::trial::{Status, Trial};
+use crate::value::Value;
+use std::path::{Path, PathBuf};
+
+/// What a file recorded.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The file.
+    pub path: PathBuf,
+    /// Its format.
+    pub format: Format,
+    /// Name of the kernel or problem; may be empty.
+    pub kernel: String,
+    /// Name of the device; may be empty.
+    pub device: String,
+    /// Parameters and points. Except for T1, the valid points are the recorded ones, failed ones among them.
+    pub space: Space,
+    /// Trials in the order of the file. T1 has none.
+    pub trials: Vec<Trial>,
+    /// The metric that is to be minimised, if nobody says otherwise.
+    pub response: String,
+}
+
+/// A format of recorded spaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// A cache file of Kernel Tuner.
+    KernelTuner,
+    /// A tuning problem: parameters and conditions.
+    T1,
+    /// Results.
+    T4,
+    /// Comma-separated values with a header.
+    Csv,
+}
+
+impl Format {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::KernelTuner => "Kernel Tuner cache",
+            Format::T1 => "T1",
+            Format::T4 => "T4",
+            Format::Csv => "CSV",
+        }
+    }
+}
+
+/// Options of a reader.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The metric that is to be minimised; where it is not given, the file decides, or its name.
+    pub response: Option<String>,
+}
+
+impl Recorded {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is none of the formats, with the place of the mistake.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Recorded> {
+        let bytes = read::bytes(path)?;
+        Recorded::from_bytes(path, &bytes, options)
+    }
+
+    /// Reads the content of a file, no longer compressed; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`Recorded::open`].
+    pub fn from_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recorded> {
+        let content = read::without_mark(bytes);
+        let mut recorded = match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            None => return Err(malformed(path, "", "the file is empty", "")),
+            Some(b'{' | b'[') => json_file::read(path, content)?,
+            Some(_) => csv_file::read(path, content, options.response.as_deref())?,
+        };
+        if let Some(response) = &options.response {
+            recorded.response.clone_from(response);
+        }
+        if recorded.format != Format::T1 {
+            recorded.check_response()?;
+        }
+        Ok(recorded)
+    }
+
+    /// Names of all metrics of the trials, in alphabetical order.
+    pub fn metrics(&self) -> Vec<&str> {
+        let names = self.trials.iter().flat_map(|trial| trial.metrics.keys().map(String::as_str));
+        let names: std::collections::BTreeSet<&str> = names.collect();
+        names.into_iter().collect()
+    }
+
+    /// Number of trials of a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.trials.iter().filter(|trial| trial.status == status).count()
+    }
+
+    fn check_response(&self) -> Result<()> {
+        let metrics = self.metrics();
+        if metrics.is_empty() {
+            return Err(malformed(&self.path, "", "no trial has a measured value", ""));
+        }
+        if metrics.contains(&self.response.as_str()) {
+            return Ok(());
+        }
+        Err(TunerError::unknown("metric", &self.response, &metrics))
+    }
+}
+
+pub(crate) fn malformed(path: &Path, place: &str, reason: impl Into<String>, hint: &str) -> TunerError {
+    TunerError::Malformed {
+        path: path.to_owned(),
+        place: if place.is_empty() { String::new() } else { format!("{place}: ") },
+        reason: reason.into(),
+        hint: hint.to_owned(),
+    }
+}
+
+/// A trial on the way, with values instead of levels.
+struct Row {
+    values: Vec<Value>,
+    trial: Trial,
+}
+
+/// The space of the recorded configurations, and the trials in it. `levels` are known beforehand for some parameters;
+/// values that are missing there are added.
+fn assemble(
+    path: &Path,
+    names: &[String],
+    levels: Vec<Vec<Value>>,
+    rows: Vec<Row>,
+) -> Result<(Space, Vec<Trial>)> {
+    if rows.is_empty() {
+        return Err(malformed(path, "", "there is no trial in it", ""));
+    }
+    let mut levels = levels;
+    levels.resize(names.len(), Vec::new());
+    for (place, levels) in levels.iter_mut().enumerate() {
+        let mut seen: std::collections::HashSet<String> = levels.iter().map(Value::to_string).collect();
+        for row in &rows {
+            if seen.insert(row.values[place].to_string()) {
+                levels.push(row.values[place].clone());
+            }
+        }
+    }
+    let named = |error: TunerError| malformed(path, "", error.to_string(), "");
+    let parameters: Vec<Parameter> = names
+        .iter()
+        .zip(levels)
+        .map(|(name, levels)| Parameter::new(name, levels))
+        .collect::<Result<_>>()
+        .map_err(named)?;
+    let mut trials = Vec::with_capacity(rows.len());
+    for mut row in rows {
+        let places = parameters.iter().zip(&row.values).map(|(parameter, value)| {
+            // Every value of a row is among the levels.
+            parameter.place(value).map(|place| place as u32).ok_or_else(|| {
+                malformed(path, "", format!("`{}` has no level {value}", parameter.name()), "")
+            })
+        });
+        row.trial.point = Point::new(places.collect::<Result<_>>()?);
+        trials.push(row.trial);
+    }
+    let points: Vec<Point> = trials.iter().map(|trial| trial.point.clone()).collect();
+    let space = Space::of_points(parameters, points).map_err(named)?;
+    Ok((space, trials))
+}
+
+#[cfg(test)]
+mod tests;

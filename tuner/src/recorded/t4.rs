@@ -1,0 +1,140 @@
+//! T4: the results of a tuner, as the autotuning community writes them. Times are in the unit of `metadata.timeunit`
+//! where it is given, else in milliseconds.
+
+use super::json_file::{Cell, Entries};
+use super::kernel_tuner::status_of;
+use super::{Format, Recorded, Row, assemble, malformed};
+use crate::error::Result;
+use crate::space::Point;
+use crate::trial::{Metric, Origin, Status, Trial};
+use crate::value::Value;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// One result.
+#[derive(Debug, Deserialize)]
+pub(super) struct Result4 {
+    #[serde(default)]
+    timestamp: Cell,
+    configuration: Entries<Cell>,
+    #[serde(default)]
+    times: Entries<Cell>,
+    #[serde(default)]
+    invalidity: Cell,
+    #[serde(default)]
+    measurements: Vec<Measurement>,
+    #[serde(default)]
+    objectives: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Measurement {
+    name: String,
+    #[serde(default)]
+    value: Cell,
+    #[serde(default)]
+    unit: Cell,
+}
+
+pub(super) fn read(path: &Path, metadata: Entries<Cell>, results: Vec<Result4>) -> Result<Recorded> {
+    let Some(first) = results.first() else {
+        return Err(malformed(path, "`results`", "there is no result", ""));
+    };
+    let names: Vec<String> = first.configuration.0.iter().map(|(name, _)| name.clone()).collect();
+    let objective = first.objectives.first().cloned();
+    let first_metric = || first.measurements.first().map(|measurement| measurement.name.clone());
+    let response = objective.or_else(first_metric).unwrap_or_else(|| "time".to_owned());
+    let metadata_text = |key: &str| metadata.get(key).map(Cell::text).unwrap_or_default();
+    let unit = match metadata_text("timeunit").as_str() {
+        "seconds" | "s" => "s",
+        "microseconds" | "us" => "us",
+        "nanoseconds" | "ns" => "ns",
+        _ => "ms",
+    };
+    let device = metadata_text("device");
+    let mut rows = Vec::with_capacity(results.len());
+    for (place, result) in results.iter().enumerate() {
+        let place = format!("result {}", place + 1);
+        rows.push(row(path, &place, &names, result, &response, unit, &device)?);
+    }
+    let (space, trials) = assemble(path, &names, Vec::new(), rows)?;
+    Ok(Recorded {
+        path: path.to_owned(),
+        format: Format::T4,
+        kernel: metadata_text("kernel"),
+        device,
+        space,
+        trials,
+        response,
+    })
+}
+
+fn row(
+    path: &Path,
+    place: &str,
+    names: &[String],
+    result: &Result4,
+    response: &str,
+    unit: &str,
+    device: &str,
+) -> Result<Row> {
+    let value = |name: &String| match result.configuration.get(name) {
+        Some(Cell::Value(value)) => Ok(value.clone()),
+        Some(_) => Err(malformed(path, place, format!("`{name}` is not a single value"), "")),
+        None => {
+            let reason = format!("the configuration lacks `{name}`, which the first one has");
+            Err(malformed(path, place, reason, ""))
+        }
+    };
+    let values = names.iter().map(value).collect::<Result<Vec<Value>>>()?;
+    if let Some((name, _)) = result.configuration.0.iter().find(|(name, _)| !names.contains(name)) {
+        let reason = format!("the configuration has `{name}`, which the first one lacks");
+        return Err(malformed(path, place, reason, ""));
+    }
+    let mut metrics = BTreeMap::new();
+    for measurement in &result.measurements {
+        if let Some(value) = measurement.value.number() {
+            let mut unit_text = measurement.unit.text();
+            if unit_text.is_empty() && measurement.name == "time" {
+                unit.clone_into(&mut unit_text);
+            }
+            let metric = Metric { value, repetitions: Vec::new(), unit: unit_text };
+            metrics.insert(measurement.name.clone(), metric);
+        }
+    }
+    for (name, cell) in &result.times.0 {
+        match (name.as_str(), cell) {
+            ("runtimes", Cell::Numbers(times)) => {
+                if let Some(metric) = metrics.get_mut(response) {
+                    metric.repetitions.clone_from(times);
+                }
+            }
+            (_, cell) => {
+                if let Some(value) = cell.number() {
+                    let metric = Metric { value, repetitions: Vec::new(), unit: unit.to_owned() };
+                    metrics.entry(format!("{name}_time")).or_insert(metric);
+                }
+            }
+        }
+    }
+    let invalidity = result.invalidity.text();
+    let status = match invalidity.as_str() {
+        "" | "correct" if metrics.contains_key(response) => Status::Ok,
+        "" | "correct" => Status::RunError,
+        other => status_of(other),
+    };
+    let message = match status {
+        Status::Ok => String::new(),
+        _ if metrics.contains_key(response) => invalidity,
+        _ => {
+            let recorded = result.measurements.iter().find(|measurement| measurement.name == response);
+            recorded
+                .map(|measurement| measurement.value.text())
+                .filter(|t| !t.is_empty())
+                .unwrap_or(invalidity)
+        }
+    };
+    let origin = Origin { when: result.timestamp.text(), device: device.to_owned(), by: String::new() };
+    Ok(Row { values, trial: Trial { point: Point::new(Vec::new()), status, metrics, message, origin } })
+}

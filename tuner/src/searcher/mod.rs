@@ -1,0 +1,65 @@
+//! Searchers: how to look for the best configuration. One file each, and one line in [`all`].
+
+mod annealing;
+mod genetic;
+mod greedy;
+mod latin_hypercube;
+mod random;
+mod surrogate;
+
+use crate::error::{Result, TunerError};
+use crate::run::{Run, Stop};
+use crate::space::Point;
+
+/// A way to search.
+pub trait Searcher: Sync + Send {
+    /// Its name, as on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What it does, in one sentence.
+    fn about(&self) -> &'static str;
+
+    /// Asks `run` for measurements until it is done or is stopped. Ends with `Ok` where the searcher itself has
+    /// nothing left to ask for.
+    ///
+    /// # Errors
+    /// [`Stop`], as [`Run::measure`] says it.
+    fn search(&self, run: &mut Run<'_>) -> std::result::Result<(), Stop>;
+}
+
+/// What some searchers want to know.
+#[derive(Debug, Clone, Default)]
+pub struct SearchOptions {
+    /// Model of `lm` and `dlmt`, as an R-like formula; where it is not given, one is made for the space.
+    pub model: Option<String>,
+    /// Points to start with, best first, such as those that a cost model prefers.
+    pub start: Vec<Point>,
+}
+
+/// All searchers.
+pub fn all(options: &SearchOptions) -> Vec<Box<dyn Searcher>> {
+    vec![
+        Box::new(surrogate::Surrogate { first: options.start.clone(), ..surrogate::Surrogate::default() }),
+        Box::new(random::Random),
+        Box::new(latin_hypercube::LatinHypercube),
+        Box::new(greedy::Greedy { restart: false }),
+        Box::new(greedy::Greedy { restart: true }),
+        Box::new(genetic::Genetic::default()),
+        Box::new(annealing::Annealing::default()),
+    ]
+}
+
+/// The searcher of this name.
+///
+/// # Errors
+/// An unknown name.
+pub fn named(name: &str, options: &SearchOptions) -> Result<Box<dyn Searcher>> {
+    let all = all(options);
+    let names: Vec<&str> = all.iter().map(|searcher| searcher.name()).collect();
+    match names.iter().position(|known| *known == name) {
+        Some(place) => {
+            Ok(all.into_iter().nth(place).ok_or_else(|| TunerError::unknown("searcher", name, &[]))?)
+        }
+        None => Err(TunerError::unknown("searcher", name, &names)),
+    }
+}

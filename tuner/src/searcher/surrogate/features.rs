@@ -1,0 +1,61 @@
+//! Points as vectors that a surrogate can compare.
+
+use crate::space::{Parameter, ParameterKind, Point, Space};
+
+/// Coordinates of every level of every parameter that has a choice.
+pub(super) struct Features {
+    /// Place of the parameter, and per level its coordinates.
+    columns: Vec<(usize, Vec<Vec<f64>>)>,
+    width: usize,
+}
+
+impl Features {
+    /// Ordered levels become one coordinate in 0..=1, on a logarithmic scale where all are positive and the largest is
+    /// at least 6 times the least; categorical ones one coordinate per level.
+    pub fn of(space: &Space) -> Features {
+        let columns: Vec<(usize, Vec<Vec<f64>>)> = space
+            .parameters()
+            .iter()
+            .enumerate()
+            .filter(|(_, parameter)| parameter.len() > 1)
+            .map(|(place, parameter)| (place, coordinates(parameter)))
+            .collect();
+        let width = columns.iter().map(|(_, levels)| levels[0].len()).sum();
+        Features { columns, width }
+    }
+
+    /// Number of coordinates.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Coordinates of a point.
+    pub fn row(&self, point: &Point) -> Vec<f64> {
+        let mut row = Vec::with_capacity(self.width);
+        for (place, levels) in &self.columns {
+            row.extend_from_slice(&levels[point.levels()[*place] as usize]);
+        }
+        row
+    }
+}
+
+fn coordinates(parameter: &Parameter) -> Vec<Vec<f64>> {
+    let count = parameter.len();
+    if parameter.kind() == ParameterKind::Categorical {
+        let unit =
+            |own: usize| (0..count).map(|other| if own == other { 0.5f64.sqrt() } else { 0.0 }).collect();
+        return (0..count).map(unit).collect();
+    }
+    let mut numbers: Vec<f64> = (0..count).map(|level| parameter.number(level)).collect();
+    let (least, most) = (numbers[0], numbers[count - 1]);
+    if least > 0.0 && most >= 6.0 * least {
+        numbers.iter_mut().for_each(|number| *number = number.ln());
+    }
+    let (least, most) = (numbers[0], numbers[count - 1]);
+    numbers.iter().map(|number| vec![(number - least) / (most - least)]).collect()
+}
+
+/// Squared Euclidean distance.
+pub(super) fn squared_distance(left: &[f64], right: &[f64]) -> f64 {
+    left.iter().zip(right).map(|(left, right)| (left - right) * (left - right)).sum()
+}
