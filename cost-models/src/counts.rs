@@ -25,7 +25,7 @@ pub struct TileCounts {
     pub words_in: i64,
     /// Words that a sub-tile writes to memory.
     pub words_out: i64,
-    /// Words that the iterations of a sub-tile read from and write to fast memory.
+    /// Words that the iterations of a sub-tile read from and write to fast memory (or the first-level cache).
     pub fast_words: i64,
     /// Barriers of a sub-tile.
     pub barriers: i64,

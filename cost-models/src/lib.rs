@@ -4,14 +4,19 @@
 //! Source: N. Prajapati, "Analytical Cost Metrics", 2018, chapters 2.3, 3, 4 and 6 ("the paper" below). The road:
 //!
 //! ```text
-//! program, tile sizes --counts--> TileCounts --+
-//!                                              +--> time::TimeModel --> Prediction --> energy, power
-//! machines/*.toml --machine--> Machine --------+
+//! program, grid, tile sizes --forms--> TileCounts ----+--> time::TimeModel --> Prediction --+--> energy, power
+//! machines/*.toml --machine--> Hardware, constants ---+--> memory::constraints              |
+//!                                                                              optimizer <--+
 //! ```
 //!
 //! Units stand in names: `_s` seconds, `_w` watts, `_j` joules, `_kb` kibibytes, `_hz` hertz; a word is one element
 //! of the stencil's widest type.
 
+pub mod constants;
 pub mod counts;
+pub mod energy;
+pub mod forms;
+pub mod hardware;
 pub mod machine;
+pub mod memory;
 pub mod time;

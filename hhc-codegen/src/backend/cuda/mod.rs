@@ -23,6 +23,7 @@ use host::HostText;
 use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
+pub use threads::{Threads, blocks_at_once, operand_registers, points_at_once};
 
 /// What a device gives to one thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -92,7 +92,7 @@ pub fn points_at_once(program: &Program, statement: usize, share: i64) -> i64 {
 }
 
 /// Registers for the distinct operands of neighbouring points.
-fn operand_registers(program: &Program, statement: usize, points: i64) -> usize {
+pub fn operand_registers(program: &Program, statement: usize, points: i64) -> usize {
     let reads = &program.statements[statement].reads;
     let cells: BTreeSet<_> = (0..points)
         .flat_map(|point| {

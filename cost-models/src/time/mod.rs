@@ -1,5 +1,9 @@
 //! Execution time: what a time model is, and what it says.
 
+mod gpu;
+
+pub use gpu::{GpuTime, Parts};
+
 use crate::counts::TileCounts;
 use serde::Serialize;
 

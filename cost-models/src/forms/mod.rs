@@ -1,0 +1,114 @@
+//! Closed forms: from tile sizes to [`TileCounts`], without a plan. Each is compared with enumeration of the plan that
+//! the strategy makes, in `tests/forms.rs`.
+
+mod hexagonal;
+mod lines;
+mod multilinear;
+mod naive;
+mod rounds;
+mod shape;
+mod wavefront;
+
+pub use hexagonal::{Fast, Hexagonal};
+pub use lines::{LineCount, Lines, count};
+pub use multilinear::Multilinear;
+pub use naive::Naive;
+pub use rounds::Rounds;
+pub use shape::{Row, Shape};
+pub use wavefront::{Phase, floor_sum};
+
+use polyhedral::analysis::{AnalysisError, analyze};
+use polyhedral::cone::Cone;
+use polyhedral::counts::Counts;
+use polyhedral::program::{ElementType, FieldRole, Program};
+use std::sync::Arc;
+
+/// A program on a grid: what costs are asked for.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Its dependence cone, in points per logical row.
+    pub cone: Cone,
+    /// Operations per point.
+    pub operations: Counts,
+    /// Grid extents, slowest dimension first (`S1`, `S2`, `S3`).
+    pub size: Vec<i64>,
+    /// Time steps (`T`).
+    pub steps: i64,
+}
+
+impl Problem {
+    /// Analyses the program.
+    ///
+    /// # Errors
+    /// [`AnalysisError`] where its dependences cannot be computed or do not go forward in time.
+    pub fn new(program: &Arc<Program>, size: &[i64], steps: i64) -> Result<Problem, AnalysisError> {
+        let analysis = analyze(program)?;
+        Ok(Problem {
+            program: program.clone(),
+            cone: analysis.cone,
+            operations: analysis.counts,
+            size: size.to_vec(),
+            steps,
+        })
+    }
+
+    /// The same program on another grid.
+    pub fn with_size(&self, size: &[i64], steps: i64) -> Problem {
+        Problem { size: size.to_vec(), steps, ..self.clone() }
+    }
+
+    /// Space dimensions.
+    pub fn dimension(&self) -> usize {
+        self.program.dimension()
+    }
+
+    /// Grid points in dimension `d`; 1 where there is no such dimension.
+    pub fn extent(&self, d: usize) -> i64 {
+        self.size.get(d).copied().unwrap_or(1)
+    }
+
+    /// The widest element type of the fields.
+    pub fn element(&self) -> ElementType {
+        self.program
+            .fields
+            .iter()
+            .map(|field| field.element)
+            .max_by_key(|e| e.bytes())
+            .unwrap_or(ElementType::F32)
+    }
+
+    /// Iterations of the whole execution: points of all statements' domains, times steps.
+    pub fn total_iterations(&self) -> i64 {
+        let points = |statement| {
+            let domain = self.program.domain(statement, &self.size);
+            domain.iter().map(|(low, end)| end - low).product::<i64>()
+        };
+        self.steps * (0..self.program.statements.len()).map(points).sum::<i64>()
+    }
+
+    /// Floating-point operations of one iteration, the mean over the statements.
+    pub fn flops_per_iteration(&self) -> f64 {
+        self.operations.flops as f64 / self.program.statements.len() as f64
+    }
+
+    /// Stored levels and coefficients of each field, and bytes of an element.
+    pub(crate) fn planes(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+        self.program.fields.iter().map(|field| {
+            let planes = match field.role {
+                FieldRole::State { slots, .. } => slots,
+                FieldRole::Coefficient => 1,
+            };
+            (planes as i64, field.element.bytes() as i64)
+        })
+    }
+
+    /// The widest and the narrowest margin of any statement below and above in dimension `d`:
+    /// `(least_low, least_high)`.
+    pub(crate) fn least_margins(&self, d: usize) -> (i64, i64) {
+        let low = self.program.statements.iter().map(|statement| statement.margin_low[d]).min();
+        let high = self.program.statements.iter().map(|statement| statement.margin_high[d]).min();
+        (low.unwrap_or(0), high.unwrap_or(0))
+    }
+}

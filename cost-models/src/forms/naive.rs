@@ -1,0 +1,147 @@
+//! Closed forms of the naive strategy: one launch per statement and time step, a block of points per tile.
+//!
+//! A tile reads, of every level that its statement reads, the union of its block shifted by all offsets, and writes its
+//! block; nothing is staged in fast memory. Each statement has counts of its own.
+
+use super::Problem;
+use super::hexagonal::{ADDRESS_REGISTERS, Fast, register_bound};
+use super::multilinear::Multilinear;
+use crate::counts::TileCounts;
+use hhc_codegen::backend::cuda::{Threads, operand_registers};
+use polyhedral::program::FieldId;
+use std::collections::BTreeMap;
+
+/// The forms.
+#[derive(Debug, Clone)]
+pub struct Naive {
+    dimension: usize,
+    steps: i64,
+    lanes: i64,
+    fast: Fast,
+    word_bytes: i64,
+    statements: Vec<OfStatement>,
+}
+
+#[derive(Debug, Clone)]
+struct OfStatement {
+    /// First and last point of the domain, per dimension.
+    domain: [(i64, i64); 3],
+    /// Cells that a block reads, over all fields and levels.
+    words_in: Multilinear,
+    reads: i64,
+    registers: i64,
+    total_iterations: i64,
+}
+
+impl Naive {
+    /// The forms for a problem; `lanes` is `n_V`.
+    pub fn new(problem: &Problem, lanes: i64, fast: Fast) -> Self {
+        let program = &problem.program;
+        let statements = (0..program.statements.len()).map(|k| {
+            let statement = &program.statements[k];
+            let bounds = program.domain(k, &problem.size);
+            let mut domain = [(0, 0); 3];
+            bounds.iter().zip(&mut domain).for_each(|((low, end), entry)| *entry = (*low, end - 1));
+            let mut levels: BTreeMap<(FieldId, i64), Vec<[i64; 3]>> = BTreeMap::new();
+            for read in &statement.reads {
+                let mut offset = [0; 3];
+                offset[..read.offset.len()].copy_from_slice(&read.offset);
+                levels.entry((read.field, read.time)).or_default().push(offset);
+            }
+            OfStatement {
+                domain,
+                words_in: words_in(&levels.into_values().collect::<Vec<_>>(), problem.dimension()),
+                reads: statement.reads.len() as i64,
+                registers: operand_registers(program, k, 1) as i64 + ADDRESS_REGISTERS,
+                total_iterations: problem.steps * bounds.iter().map(|(low, end)| end - low).product::<i64>(),
+            }
+        });
+        Naive {
+            dimension: problem.dimension(),
+            steps: problem.steps,
+            lanes,
+            fast,
+            word_bytes: problem.element().bytes() as i64,
+            statements: statements.collect(),
+        }
+    }
+
+    /// Number of statements: there are as many counts.
+    pub fn statements(&self) -> usize {
+        self.statements.len()
+    }
+
+    /// The counts of statement `k` for blocks of these sizes; sizes of dimensions that do not exist are 1, and a size
+    /// of 0 is the whole dimension.
+    #[inline]
+    pub fn counts(&self, k: usize, sizes: [i64; 3]) -> TileCounts {
+        let statement = &self.statements[k];
+        let mut tiles = 1;
+        let mut block = [1; 3];
+        for d in 0..self.dimension {
+            let (first, last) = statement.domain[d];
+            block[d] = if sizes[d] == 0 { last - first + 1 } else { sizes[d] };
+            tiles *= if sizes[d] == 0 { 1 } else { last / sizes[d] - first / sizes[d] + 1 };
+        }
+        let points = block[0] * block[1] * block[2];
+        let (threads, registers) = match self.fast {
+            Fast::Shared { threads_per_block, registers_per_sm, registers_per_thread } => {
+                let threads = Threads::new(&block[..self.dimension], 2 * block[0], threads_per_block).count();
+                let bound = register_bound(threads, registers_per_sm, registers_per_thread);
+                (threads, statement.registers.min(bound))
+            }
+            Fast::Caches => (1, 0),
+        };
+        TileCounts {
+            wavefronts: self.steps,
+            tiles_per_wavefront: tiles,
+            tiles: tiles * self.steps,
+            sub_tiles: 1,
+            rows: 1,
+            iterations: points,
+            lane_rounds: (points + self.lanes - 1) / self.lanes,
+            words_in: statement.words_in.at(block),
+            words_out: points,
+            fast_words: points * (statement.reads + 1),
+            barriers: 0,
+            tile_bytes: 0,
+            threads,
+            registers,
+            word_bytes: self.word_bytes,
+            total_iterations: statement.total_iterations,
+        }
+    }
+}
+
+/// Cells of the unions of a block shifted by the offsets of each level, for all blocks: beyond the spread of the
+/// offsets, the volume of a union of boxes is multilinear in their sizes.
+fn words_in(levels: &[Vec<[i64; 3]>], dimension: usize) -> Multilinear {
+    let length = [0, 1, 2].map(|d| {
+        let along = || levels.iter().flatten().map(move |offset| offset[d]);
+        let spread = along().max().unwrap_or(0) - along().min().unwrap_or(0);
+        if d < dimension { spread as usize + 2 } else { 1 }
+    });
+    Multilinear::new([1; 3], length, |block| {
+        levels.iter().map(|offsets| cells(offsets, block, 0, dimension)).sum()
+    })
+}
+
+/// Cells of the union, dimension by dimension: between two neighbouring cuts along dimension `d`, the same offsets
+/// take part.
+fn cells(offsets: &[[i64; 3]], block: [i64; 3], d: usize, dimension: usize) -> i64 {
+    if d == dimension {
+        return 1;
+    }
+    let mut cuts: Vec<i64> = offsets.iter().flat_map(|offset| [offset[d], offset[d] + block[d]]).collect();
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.windows(2)
+        .map(|cut| {
+            let inside: Vec<[i64; 3]> = (offsets.iter())
+                .filter(|offset| offset[d] <= cut[0] && cut[1] <= offset[d] + block[d])
+                .copied()
+                .collect();
+            if inside.is_empty() { 0 } else { (cut[1] - cut[0]) * cells(&inside, block, d + 1, dimension) }
+        })
+        .sum()
+}
