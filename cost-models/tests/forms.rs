@@ -1,5 +1,7 @@
 //! Every closed form against plain enumeration of the plan that the strategy makes, and against the emitted CUDA.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use cost_models::counts::TileCounts;

@@ -1,5 +1,7 @@
 //! Plain enumeration of a plan's points.
 
+#![allow(clippy::unwrap_used)]
+
 use hhc_codegen::KernelPlan;
 use hhc_codegen::int_expr::Environment;
 use hhc_codegen::plan::{Loop, SIZE_NAMES};
@@ -34,12 +36,19 @@ pub struct Full {
 /// One executed row: statement, time step, box.
 type ExecutedRow = (usize, i64, Vec<(i64, i64)>);
 
+/// Host variable, launch, block.
 type Tile = (i64, usize, Vec<i64>);
+
+/// The rows of each sub-tile, and whether it is full.
+type SubTiles = BTreeMap<Vec<i64>, (bool, Vec<ExecutedRow>)>;
+
+/// Field, slot, place.
+type Cell = (usize, usize, Vec<i64>);
 
 /// Counts everything; with `only`, of the launches and rows of one statement.
 pub fn enumerate(plan: &KernelPlan, size: &[i64], steps: i64, lanes: i64, only: Option<usize>) -> Enumerated {
     let mut result = launches(plan, size, steps, only);
-    let mut rows: BTreeMap<Tile, BTreeMap<Vec<i64>, (bool, Vec<ExecutedRow>)>> = BTreeMap::new();
+    let mut rows: BTreeMap<Tile, SubTiles> = BTreeMap::new();
     plan.for_each_row(size, steps, |row| {
         if only.is_some_and(|only| only != row.statement) {
             return;
@@ -102,7 +111,7 @@ fn words(
     let mut touched = HashSet::new();
     let mut words_in = 0;
     // Of each cell: the steps at which it is written, and whether in this sub-tile.
-    let mut written: HashMap<(usize, usize, Vec<i64>), Vec<(i64, bool)>> = HashMap::new();
+    let mut written: HashMap<Cell, Vec<(i64, bool)>> = HashMap::new();
     for (sub_tile, rows) in sweep {
         let here = sub_tile.as_slice() == place;
         for (statement, step, bounds) in *rows {
