@@ -11,6 +11,7 @@ pub mod repetitions;
 pub mod run;
 pub mod searcher;
 pub mod space;
+pub mod starchart;
 pub mod trial;
 pub mod value;
 
