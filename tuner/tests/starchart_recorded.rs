@@ -33,9 +33,14 @@ fn error(learner: &dyn Learner, table: &Table, response: &[f64], draws: u32) -> 
     errors.sum::<f64>() / f64::from(draws)
 }
 
-const A100: (&str, &str) = ("convolution/A100.json.gz", "time");
-const LAPLACIAN: (&str, &str) = ("laplacian-k40c/search_space.csv.gz", "time_per_pixel");
-const MI250X: (&str, &str) = ("convolution/MI250X.json.gz", "time");
+/// A recording and its metric.
+type File = (&'static str, &'static str);
+/// Parameter, threshold, designs on the left, gain.
+type ReferenceSplit = (&'static str, f64, usize, f64);
+
+const A100: File = ("convolution/A100.json.gz", "time");
+const LAPLACIAN: File = ("laplacian-k40c/search_space.csv.gz", "time_per_pixel");
+const MI250X: File = ("convolution/MI250X.json.gz", "time");
 
 /// scikit-learn 1.9 on the same draws has 0.1172, 0.3446 and 0.1599.
 #[test]
@@ -63,7 +68,7 @@ fn model_trees_are_more_accurate() {
 /// `DecisionTreeRegressor(max_depth=3)`.
 #[test]
 fn first_splits_are_those_of_scikit_learn() {
-    let expected: [((&str, &str), [(&str, f64, usize, f64); 7]); 4] = [
+    let expected: [(File, [ReferenceSplit; 7]); 4] = [
         (
             A100,
             [

@@ -4,8 +4,8 @@
 //! 12(2), 2015, <https://doi.org/10.1145/2736287>. Line and section numbers in this module are that article's.
 //!
 //! The road: trials become a [`Table`] and responses ([`Data`]); [`grow`] makes a [`Tree`] of them (Algorithm 1);
-//! [`Region`] says a partition as an expression; [`importance`], [`accuracy`] and [`iterative`] are the article's uses of
-//! it, and [`model`] and [`stargazer`] are what it is compared with.
+//! [`Region`] says a partition as an expression; [`importance()`], [`accuracy`] and [`iterative`] are the article's uses of
+//! it, and [`model`] has trees with linear models in their nodes.
 
 pub mod accuracy;
 mod data;
