@@ -12,6 +12,7 @@
 //! Units stand in names: `_s` seconds, `_w` watts, `_j` joules, `_kb` kibibytes, `_hz` hertz; a word is one element
 //! of the stencil's widest type.
 
+pub mod area;
 pub mod constants;
 pub mod counts;
 pub mod energy;

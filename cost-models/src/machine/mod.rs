@@ -34,7 +34,7 @@ mod shipped;
 pub use calibration::{Calibration, Energy, Provenance, Quantity};
 pub use cpu::{CacheLevel, CpuFacts};
 pub use gpu::GpuFacts;
-pub use section::{Problem, Section};
+pub use section::{Problem, Section, read_document};
 pub use shipped::{names, shipped, source};
 
 use serde::Serialize;

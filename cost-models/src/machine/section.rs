@@ -87,6 +87,57 @@ impl<'a, 'p> Section<'a, 'p> {
         found
     }
 
+    /// The entries of an array of integers within limits or of texts; `None` where it is missing or wrong.
+    fn array<T>(
+        &mut self,
+        key: &str,
+        what: &str,
+        read: impl Fn(&DeValue<'a>) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let found = self.optional(key)?;
+        let entries: Option<Vec<T>> = found
+            .get_ref()
+            .as_array()
+            .and_then(|array| array.iter().map(|entry| read(entry.get_ref())).collect());
+        let entries = entries.filter(|entries| !entries.is_empty());
+        if entries.is_none() {
+            self.problem(key, format!("it must be a list of {what}, such as [..., ...], and not empty"));
+        }
+        entries
+    }
+
+    /// A list of texts that may be missing.
+    pub fn texts(&mut self, key: &str) -> Option<Vec<String>> {
+        self.array(key, "texts in quotes", |value| value.as_str().map(str::to_string))
+    }
+
+    /// A list of numbers within limits that may be missing.
+    pub fn numbers(&mut self, key: &str, unit: &str, limits: RangeInclusive<f64>) -> Option<Vec<f64>> {
+        let what = format!("numbers between {:e} and {:e} ({unit})", limits.start(), limits.end());
+        self.array(key, &what, |value| as_number(value).filter(|number| limits.contains(number)))
+    }
+
+    /// A list of integers within limits that may be missing.
+    pub fn integers(&mut self, key: &str, unit: &str, limits: RangeInclusive<i64>) -> Option<Vec<i64>> {
+        let what = format!("integers between {} and {} ({unit})", limits.start(), limits.end());
+        self.array(key, &what, |value| as_integer(value).filter(|integer| limits.contains(integer)))
+    }
+
+    /// Whether there is such a key.
+    pub fn has(&self, key: &str) -> bool {
+        self.find(key).is_some()
+    }
+
+    /// Whether the value of a key is a list.
+    pub fn is_list(&self, key: &str) -> bool {
+        self.find(key).is_some_and(|value| value.get_ref().is_array())
+    }
+
+    /// The number of problems so far, those of other tables included.
+    pub fn problems(&self) -> usize {
+        self.problems.len()
+    }
+
     /// All keys of the table, in order of name.
     pub fn keys(&self) -> Vec<String> {
         self.table.iter().map(|(name, _)| name.get_ref().to_string()).collect()
@@ -155,10 +206,7 @@ impl<'a, 'p> Section<'a, 'p> {
     /// An integer within limits that may be missing.
     pub fn optional_integer(&mut self, key: &str, unit: &str, limits: RangeInclusive<i64>) -> Option<i64> {
         let found = self.optional(key)?;
-        let value = found.get_ref().as_integer().and_then(|integer| {
-            i64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix()).ok()
-        });
-        let value = value.filter(|value| limits.contains(value));
+        let value = as_integer(found.get_ref()).filter(|value| limits.contains(value));
         if value.is_none() {
             let (low, high) = (limits.start(), limits.end());
             self.problem(key, format!("it must be an integer between {low} and {high} ({unit})"));
@@ -236,6 +284,26 @@ fn read_table<'a, T>(
     let value = read(&mut section);
     section.finish();
     value
+}
+
+/// Reads a document that is no machine; `read` asks for its values.
+///
+/// # Errors
+/// Every missing, impossible or unknown value, in order of lines; or where the text is no TOML.
+pub fn read_document<T>(text: &str, read: impl FnOnce(&mut Section<'_, '_>) -> T) -> Result<T, Vec<Problem>> {
+    let root = DeTable::parse(text).map_err(|syntax| {
+        let line = syntax.span().map_or(1, |span| line_of(text, span.start));
+        vec![Problem { line, place: String::new(), reason: syntax.message().to_string() }]
+    })?;
+    let mut problems = Vec::new();
+    let value = read_table("", root.get_ref(), 0, text, &mut problems, read);
+    problems.sort_by_key(|problem| problem.line);
+    if problems.is_empty() { Ok(value) } else { Err(problems) }
+}
+
+fn as_integer(value: &DeValue<'_>) -> Option<i64> {
+    let integer = value.as_integer()?;
+    i64::from_str_radix(&integer.as_str().replace('_', ""), integer.radix()).ok()
 }
 
 /// The value of an integer or a floating-point number.

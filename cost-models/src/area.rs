@@ -1,0 +1,146 @@
+//! Silicon area of a GPU of one family, in mm2 (paper, chapter 3.4):
+//!
+//! ```text
+//! A = scale * ( n_SM*n_V*(b_VU + b_R*R_VU + a_R) + n_SM*(b_M*M_SM + a_M + a_oh) + n_SM*b_L1*L1 + b_L2*L2 + a_L2 )
+//! ```
+//!
+//! `R_VU` is the register file of a vector unit, `M_SM` and `L1` belong to a multiprocessor, `L2` to the chip; a cache
+//! of 0 kB has no area at all. Coefficients are data: they stand in `machines/families/*.toml`, see [`family`].
+
+pub mod family;
+
+pub use family::{Calibrated, Family, FamilyError, Term, Validation};
+
+use crate::machine::GpuFacts;
+use serde::Serialize;
+
+/// What a chip consists of.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Chip {
+    /// `n_SM`: multiprocessors.
+    pub n_sm: i64,
+    /// `n_V`: vector units of a multiprocessor.
+    pub n_v: i64,
+    /// `M_SM`: shared memory of a multiprocessor in kB.
+    pub m_sm_kb: f64,
+    /// `R_VU`: registers of a vector unit in kB.
+    pub r_vu_kb: f64,
+    /// First-level cache of a multiprocessor in kB.
+    pub l1_kb: f64,
+    /// Second-level cache of the chip in kB.
+    pub l2_kb: f64,
+}
+
+impl From<&GpuFacts> for Chip {
+    fn from(facts: &GpuFacts) -> Chip {
+        Chip {
+            n_sm: facts.n_sm,
+            n_v: facts.n_v,
+            m_sm_kb: facts.m_sm_kb,
+            r_vu_kb: facts.r_vu_kb,
+            l1_kb: facts.l1_kb,
+            l2_kb: facts.l2_kb,
+        }
+    }
+}
+
+/// The coefficients of a family.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct AreaModel {
+    /// `b_VU`: a vector unit, mm2.
+    pub b_vu: f64,
+    /// `b_R`: registers, mm2 per kB.
+    pub b_r: f64,
+    /// `a_R`: registers of a vector unit, mm2 whatever their size.
+    pub a_r: f64,
+    /// `b_M`: shared memory, mm2 per kB.
+    pub b_m: f64,
+    /// `a_M`: shared memory of a multiprocessor, mm2 whatever its size.
+    pub a_m: f64,
+    /// `a_oh`: the rest of a multiprocessor (schedulers, paths), mm2.
+    pub a_oh: f64,
+    /// `b_L1`: first-level cache, mm2 per kB.
+    pub b_l1: f64,
+    /// `b_L2`: second-level cache, mm2 per kB.
+    pub b_l2: f64,
+    /// `a_L2`: second-level cache, mm2 whatever its size, where there is one.
+    pub a_l2: f64,
+    /// Factor on everything: the process, relative to the one that the coefficients are for.
+    pub scale: f64,
+}
+
+/// An area and its parts, in mm2.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Area {
+    /// Vector units.
+    pub vector_units: f64,
+    /// Registers.
+    pub registers: f64,
+    /// Shared memory.
+    pub shared: f64,
+    /// First-level caches.
+    pub l1: f64,
+    /// Second-level cache.
+    pub l2: f64,
+    /// The rest of the multiprocessors.
+    pub overhead: f64,
+}
+
+impl Area {
+    /// All parts together, in mm2.
+    pub fn total(&self) -> f64 {
+        self.vector_units + self.registers + self.shared + self.l1 + self.l2 + self.overhead
+    }
+
+    /// Share of the area that is memory: registers, shared memory, caches.
+    pub fn memory_share(&self) -> f64 {
+        (self.registers + self.shared + self.l1 + self.l2) / self.total()
+    }
+
+    /// Share of the area that computes.
+    pub fn vector_share(&self) -> f64 {
+        self.vector_units / self.total()
+    }
+
+    /// Share of the area that is caches.
+    pub fn cache_share(&self) -> f64 {
+        (self.l1 + self.l2) / self.total()
+    }
+}
+
+impl AreaModel {
+    /// The area of a chip.
+    pub fn area(&self, chip: &Chip) -> Area {
+        let n_sm = chip.n_sm as f64;
+        let lanes = n_sm * chip.n_v as f64;
+        let l2 = if chip.l2_kb > 0.0 { self.b_l2 * chip.l2_kb + self.a_l2 } else { 0.0 };
+        Area {
+            vector_units: self.scale * lanes * self.b_vu,
+            registers: self.scale * lanes * (self.b_r * chip.r_vu_kb + self.a_r),
+            shared: self.scale * n_sm * (self.b_m * chip.m_sm_kb + self.a_m),
+            l1: self.scale * n_sm * self.b_l1 * chip.l1_kb,
+            l2: self.scale * l2,
+            overhead: self.scale * n_sm * self.a_oh,
+        }
+    }
+
+    /// The area of a chip in mm2.
+    pub fn total(&self, chip: &Chip) -> f64 {
+        self.area(chip).total()
+    }
+
+    /// `b_L1` such that a die has its known area; the other coefficients stay. `None` where the die has no
+    /// first-level cache, or is smaller than its other parts.
+    pub fn with_l1_of(&self, die: &Chip, area_mm2: f64) -> Option<AreaModel> {
+        let without = AreaModel { b_l1: 0.0, ..*self };
+        let rest = area_mm2 - without.total(die);
+        let cache_kb = die.n_sm as f64 * die.l1_kb * self.scale;
+        (rest > 0.0 && cache_kb > 0.0).then(|| AreaModel { b_l1: rest / cache_kb, ..*self })
+    }
+
+    /// The factor of the process such that a die has its known area.
+    pub fn with_scale_of(&self, die: &Chip, area_mm2: f64) -> AreaModel {
+        let unscaled = AreaModel { scale: 1.0, ..*self };
+        AreaModel { scale: area_mm2 / unscaled.total(die), ..*self }
+    }
+}
