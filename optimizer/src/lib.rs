@@ -1,1 +1,46 @@
-//! Searches over cost models only: exact, with a certificate.
+//! Searches over cost models only: the best tile sizes of a program on a machine, with a certificate.
+//!
+//! ```text
+//! Request --families--> one Family per strategy and half height --exact | exhaustive | closed_form--> Tuned
+//! ```
+//!
+//! Variables are the half height `st`, the flat top `s0`, the classical sizes `s1`, `s2` and the hyper-threading factor
+//! `k`; constraints are those of `cost_models::memory` and of the back end. Source: Prajapati 2018, chapters 2.3, 4, 6.
+
+mod bound;
+mod closed_form;
+mod exact;
+mod exhaustive;
+mod family;
+mod infeasible;
+mod request;
+mod super_tuning;
+mod tuned;
+
+pub use bound::lower_bound;
+pub use closed_form::closed_form;
+pub use exact::{exact, exact_among};
+pub use exhaustive::exhaustive;
+pub use family::{Axis, Family};
+pub use infeasible::Infeasible;
+pub use request::{Evaluation, Objective, Request};
+pub use super_tuning::{Part, SubProblem, super_tune, super_tune_by_parts};
+pub use tuned::{Certificate, Choice, Method, Tuned};
+
+/// Searches with the given method.
+///
+/// # Errors
+/// [`Infeasible`] names the constraint that no tile meets.
+pub fn tune(request: &Request<'_>, method: Method) -> Result<Tuned, Infeasible> {
+    if request.objective.needs_energy() && request.energy.is_none() {
+        return Err(Infeasible::NoEnergy {
+            machine: request.hardware.name.clone(),
+            objective: request.objective.name(),
+        });
+    }
+    match method {
+        Method::Exact => exact(request),
+        Method::Exhaustive => exhaustive(request),
+        Method::ClosedForm => closed_form(request),
+    }
+}

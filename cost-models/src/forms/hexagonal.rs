@@ -9,6 +9,7 @@
 //! ```
 
 use super::Problem;
+use super::bounds::{CountBounds, range};
 use super::lines::Lines;
 use super::rounds::Rounds;
 use super::shape::Shape;
@@ -205,11 +206,12 @@ impl Hexagonal {
         let lines = self.lines.at(s0, if self.dimension == 3 { sizes[1] } else { 1 });
         let innermost = if self.dimension == 3 { c2 } else { c1 };
         let [first, second] = self.phases(s0);
+        let most = (first.most_tiles(), second.most_tiles());
         let (threads, registers) = self.threads(sizes);
         TileCounts {
             wavefronts: self.wavefronts(),
-            tiles_per_wavefront: first.most_tiles().max(second.most_tiles()),
-            tiles: first.all_tiles() + second.all_tiles(),
+            tiles_per_wavefront: most.0.max(most.1),
+            tiles: first.all_tiles_of(most.0) + second.all_tiles_of(most.1),
             sub_tiles: self.sub_tiles(1, sizes[1]) * self.sub_tiles(2, sizes[2]),
             rows: self.rows,
             iterations: self.rounds.points(s0, c),
@@ -223,6 +225,109 @@ impl Hexagonal {
             registers,
             word_bytes: self.word_bytes,
             total_iterations: self.total_iterations,
+        }
+    }
+
+    /// Registers of a thread at least, over all flat tops between `low` and `high` with these classical sizes, before
+    /// the compiler's bound: the share of a thread along dimension 0 is the greater, the fewer threads there are.
+    pub fn least_registers(&self, low: i64, high: i64, sizes: [i64; 3]) -> i64 {
+        let Fast::Shared { threads_per_block, .. } = self.fast else { return 0 };
+        let widths = [self.most_width + high - 1, sizes[1], sizes[2]];
+        let narrowest = self.least_width + high - 1;
+        let threads = Threads::rule(&widths[..self.dimension], narrowest, threads_per_block);
+        let share = ((self.most_width + low - 1) / threads[0]).clamp(1, 8);
+        self.registers[share as usize]
+    }
+
+    /// Bounds of the counts over all sizes between `low` and `high`.
+    pub fn bounds(&self, low: [i64; 3], high: [i64; 3]) -> CountBounds {
+        let single = low[0] == high[0];
+        let w = if single {
+            let w = self.tiles_per_wavefront(low[0]) as f64;
+            (w, w)
+        } else {
+            // Of a band, floor(span/W) or one more tiles touch the domain.
+            let each = |s0: i64| {
+                let [phase, _] = self.phases(s0);
+                (phase.last - phase.first) as f64 / phase.pitch as f64
+            };
+            let (least, most) = range([low[0], high[0]].into_iter().map(each));
+            (least.floor().max(1.0), most.floor() + 1.0)
+        };
+        let tiles = if single {
+            let [first, second] = self.phases(low[0]);
+            let tiles = (first.all_tiles() + second.all_tiles()) as f64;
+            (tiles, tiles)
+        } else {
+            let bands = self.wavefronts() as f64;
+            ((w.0 - 1.0).max(0.0) * bands, w.1 * bands)
+        };
+        // q_d * s_d lies between the points that the sub-tiles must cover, and one sub-tile more.
+        let cut = |d: usize| d > 0 && d < self.dimension && self.uncut[d].is_none();
+        let covered = |d: usize| {
+            if cut(d) {
+                (self.classical[d].0 + 1 - self.classical[d].1) as f64
+            } else {
+                self.points(d, 1) as f64
+            }
+        };
+        let covers = |d: usize, size: i64| {
+            if cut(d) { (self.classical[d].0 + size) as f64 } else { self.points(d, 1) as f64 }
+        };
+        let points = |s: [i64; 3]| self.points(1, s[1]) * self.points(2, s[2]);
+        let (area_low, area_high) = (covered(1) * covered(2), covers(1, high[1]) * covers(2, high[2]));
+        let sub_tiles = |s: [i64; 3]| (self.sub_tiles(1, s[1]) * self.sub_tiles(2, s[2])) as f64;
+        let q = (sub_tiles(high), sub_tiles(low));
+        let rounds = (
+            self.rounds.rounds(low[0], points(low)) as f64,
+            self.rounds.rounds(high[0], points(high)) as f64,
+        );
+        let lanes = self.rounds.lanes() as f64;
+        let rows = self.rows as f64;
+        let widths = |s0: i64| self.rounds.points(s0, 1) as f64;
+        let tile_rounds = (
+            (q.0 * rounds.0).max((widths(low[0]) * area_low / lanes).floor()),
+            (q.1 * rounds.1).min(widths(high[0]) * area_high / lanes + q.1 * rows),
+        );
+        let three = self.dimension == 3;
+        let middle = |s: [i64; 3]| if three { s[1] } else { 1 };
+        let (from, to) = ([low[0], middle(low)], [high[0], middle(high)]);
+        let lines = self.lines.range(from, to, |_, _| 1.0);
+        let cut_middle = if three { self.uncut[1].is_none() } else { false };
+        let per_middle = |s1: i64| if cut_middle { s1 as f64 } else { 1.0 };
+        let lines_per_point = self.lines.range(from, to, |_, s1| per_middle(s1));
+        let density = self.lines.range(from, to, |s0, s1| per_middle(s1) * widths(s0));
+        let innermost = |s: [i64; 3]| match self.dimension {
+            1 => 1.0,
+            2 => self.points(1, s[1]) as f64,
+            _ => self.points(2, s[2]) as f64,
+        };
+        // Lines of a middle dimension that is not cut are those of all its points.
+        let spread = |area: f64| if three && !cut_middle { area / self.points(1, 1) as f64 } else { area };
+        let words = (lines.0 * innermost(low), lines.1 * innermost(high));
+        let tile_words = (
+            (q.0 * words.0).max(lines_per_point.0 * spread(area_low)),
+            (q.1 * words.1).min(lines_per_point.1 * spread(area_high)),
+        );
+        let total_iterations = self.total_iterations as f64;
+        let wavefronts = self.wavefronts() as f64;
+        let all_words = spread(total_iterations) * density.0;
+        let fast = |s0: i64| (self.fast_base + self.fast_slope * (s0 - 1)) as f64 / widths(s0);
+        CountBounds {
+            wavefronts,
+            tiles_per_wavefront: w,
+            sub_tiles: q,
+            lane_rounds: rounds,
+            tile_rounds,
+            words,
+            tile_words,
+            barriers: rows,
+            all_rounds: total_iterations / lanes,
+            all_words,
+            total_words: ((tiles.0 * tile_words.0).max(all_words), tiles.1 * tile_words.1),
+            total_barriers: (tiles.0 * q.0 * rows, tiles.1 * q.1 * rows),
+            fast_per_iteration: range([low[0], high[0]].into_iter().map(fast)),
+            total_iterations,
         }
     }
 }

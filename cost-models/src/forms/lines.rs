@@ -5,6 +5,7 @@
 //! stored level is *live in* if some row reads it before a row writes it; a row's value is *live out* unless the next
 //! row that writes the same level covers it.
 
+use super::bounds::{Interval, range};
 use super::multilinear::Multilinear;
 use super::shape::{Row, Shape};
 use polyhedral::program::{FieldId, FieldRole, Program};
@@ -162,6 +163,18 @@ impl Lines {
             }
             length = (length.0 * 2, length.1 * 2);
         }
+    }
+
+    /// Live lines, in and out, divided by `divide(s0, s1)`: the least and the greatest value over a box. `divide` is
+    /// 1 or a product of linear functions of the sizes, so that the extremes lie at corners of the multilinear part.
+    pub fn range(&self, low: [i64; 2], high: [i64; 2], divide: impl Fn(i64, i64) -> f64) -> Interval {
+        let second = self.live_in.corners(1, low[1], high[1]);
+        let points =
+            self.live_in.corners(0, low[0], high[0]).flat_map(|s0| second.clone().map(move |s1| (s0, s1)));
+        range(points.map(|(s0, s1)| {
+            let lines = self.at(s0, s1);
+            (lines.live_in + lines.live_out) as f64 / divide(s0, s1)
+        }))
     }
 
     /// The lines for these sizes; `s1` is 1 where there is no middle dimension that is cut.

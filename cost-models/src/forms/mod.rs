@@ -1,6 +1,7 @@
 //! Closed forms: from tile sizes to [`TileCounts`], without a plan. Each is compared with enumeration of the plan that
 //! the strategy makes, in `tests/forms.rs`.
 
+mod bounds;
 mod hexagonal;
 mod lines;
 mod multilinear;
@@ -9,6 +10,7 @@ mod rounds;
 mod shape;
 mod wavefront;
 
+pub use bounds::{CountBounds, Interval};
 pub use hexagonal::{Fast, Hexagonal};
 pub use lines::{LineCount, Lines, count};
 pub use multilinear::Multilinear;

@@ -41,6 +41,14 @@ impl Multilinear {
         self.extrapolate(index, &over, &stride, 0)
     }
 
+    /// The sizes of dimension `d` between `low` and `high` at which a function of this one can have its least or
+    /// greatest value over them: both ends, those in the table, and where the multilinear part begins.
+    pub fn corners(&self, d: usize, low: i64, high: i64) -> impl Iterator<Item = i64> + Clone + use<> {
+        let (least, length) = (self.least[d], self.length[d] as i64);
+        let table_end = least + length - if length > 1 { 2 } else { 1 };
+        (low..=table_end.min(high)).chain([low, high].into_iter().filter(move |&x| x > table_end))
+    }
+
     #[inline]
     fn extrapolate(&self, index: usize, over: &[i64; 3], stride: &[usize; 3], d: usize) -> i64 {
         if d == 3 {

@@ -4,6 +4,7 @@
 //! block; nothing is staged in fast memory. Each statement has counts of its own.
 
 use super::Problem;
+use super::bounds::CountBounds;
 use super::hexagonal::{ADDRESS_REGISTERS, Fast, register_bound};
 use super::multilinear::Multilinear;
 use crate::counts::TileCounts;
@@ -29,6 +30,8 @@ struct OfStatement {
     /// Cells that a block reads, over all fields and levels.
     words_in: Multilinear,
     reads: i64,
+    /// Fields and levels that are read.
+    levels: usize,
     registers: i64,
     total_iterations: i64,
 }
@@ -50,6 +53,7 @@ impl Naive {
             }
             OfStatement {
                 domain,
+                levels: levels.len(),
                 words_in: words_in(&levels.into_values().collect::<Vec<_>>(), problem.dimension()),
                 reads: statement.reads.len() as i64,
                 registers: operand_registers(program, k, 1) as i64 + ADDRESS_REGISTERS,
@@ -86,7 +90,8 @@ impl Naive {
         let points = block[0] * block[1] * block[2];
         let (threads, registers) = match self.fast {
             Fast::Shared { threads_per_block, registers_per_sm, registers_per_thread } => {
-                let threads = Threads::new(&block[..self.dimension], 2 * block[0], threads_per_block).count();
+                let threads = Threads::rule(&block[..self.dimension], 2 * block[0], threads_per_block);
+                let threads = threads[0] * threads[1] * threads[2];
                 let bound = register_bound(threads, registers_per_sm, registers_per_thread);
                 (threads, statement.registers.min(bound))
             }
@@ -109,6 +114,41 @@ impl Naive {
             registers,
             word_bytes: self.word_bytes,
             total_iterations: statement.total_iterations,
+        }
+    }
+
+    /// Registers of a thread at least, over all statements and blocks.
+    pub fn least_registers(&self) -> i64 {
+        self.statements.iter().map(|statement| statement.registers).max().unwrap_or(0)
+    }
+
+    /// Bounds of the counts of statement `k` over all sizes between `low` and `high`.
+    pub fn bounds(&self, k: usize, low: [i64; 3], high: [i64; 3]) -> CountBounds {
+        let statement = &self.statements[k];
+        let (small, large) = (self.counts(k, low), self.counts(k, high));
+        let steps = self.steps as f64;
+        let interval = |value: fn(&TileCounts) -> i64| (value(&small) as f64, value(&large) as f64);
+        let w = (large.tiles_per_wavefront as f64, small.tiles_per_wavefront as f64);
+        let words = interval(|counts| counts.words_in + counts.words_out);
+        let rounds = interval(|counts| counts.lane_rounds);
+        let total_iterations = statement.total_iterations as f64;
+        // A block reads at least itself of every level.
+        let all_words = total_iterations * (statement.levels as f64 + 1.0);
+        CountBounds {
+            wavefronts: steps,
+            tiles_per_wavefront: w,
+            sub_tiles: (1.0, 1.0),
+            lane_rounds: rounds,
+            tile_rounds: rounds,
+            words,
+            tile_words: words,
+            barriers: 0.0,
+            all_rounds: total_iterations / self.lanes as f64,
+            all_words,
+            total_words: ((steps * w.0 * words.0).max(all_words), steps * w.1 * words.1),
+            total_barriers: (0.0, 0.0),
+            fast_per_iteration: ((statement.reads + 1) as f64, (statement.reads + 1) as f64),
+            total_iterations,
         }
     }
 }

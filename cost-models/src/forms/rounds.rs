@@ -54,6 +54,11 @@ impl Rounds {
         }
     }
 
+    /// `n_V`
+    pub fn lanes(&self) -> i64 {
+        self.lanes
+    }
+
     /// Points of all rows: `c * sum of w_a`.
     #[inline]
     pub fn points(&self, s0: i64, c: i64) -> i64 {

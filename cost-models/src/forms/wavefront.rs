@@ -31,7 +31,8 @@ impl Phase {
     /// for the drift `d = (-2*sh*T) mod W`, a multiple of `gcd(2*sh, W)`.
     #[inline]
     pub fn most_tiles(&self) -> i64 {
-        let (pitch, step) = (self.pitch, self.drift % self.pitch);
+        let pitch = self.pitch;
+        let step = if self.drift == pitch { 0 } else { self.drift % pitch };
         let base = self.last.div_euclid(pitch) + (-self.first).div_euclid(pitch) + 1;
         if step == 0 {
             return base;
@@ -45,8 +46,15 @@ impl Phase {
     /// Tiles of all bands.
     #[inline]
     pub fn all_tiles(&self) -> i64 {
-        if self.drift % self.pitch == 0 {
-            return self.bands * self.most_tiles();
+        self.all_tiles_of(self.most_tiles())
+    }
+
+    /// [`Phase::all_tiles`] where [`Phase::most_tiles`] is known.
+    #[inline]
+    pub(super) fn all_tiles_of(&self, most: i64) -> i64 {
+        // The common case of equal slopes, in which all bands are alike.
+        if self.drift == self.pitch || self.drift % self.pitch == 0 {
+            return self.bands * most;
         }
         // sum of floor((A - 2 sh T)/W), T = 0 .. bands: run through the bands from the last one, so that terms grow.
         let end = self.last - self.drift * (self.bands - 1);

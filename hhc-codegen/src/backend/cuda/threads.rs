@@ -42,12 +42,17 @@ impl Threads {
     /// more; what remains of 256 threads (384 in three dimensions) goes to the middle dimension and then to dimension 0, there so that each
     /// thread has at least two points of the narrowest row.
     pub fn new(widths: &[i64], narrowest: i64, limit: i64) -> Self {
+        Threads { per_dimension: Self::rule(widths, narrowest, limit)[..widths.len()].to_vec() }
+    }
+
+    /// The rule, for callers that ask often: threads along each of at most three dimensions, 1 where there is none.
+    pub fn rule(widths: &[i64], narrowest: i64, limit: i64) -> [i64; 3] {
         let preferred = if widths.len() > 2 { PREFERRED_THREADS_3D } else { PREFERRED_THREADS }.min(limit);
         let in_equal_passes = |count: i64, most: i64| {
             let passes = (count + most - 1) / most.max(1);
             (count + passes - 1) / passes.max(1)
         };
-        let mut per_dimension = vec![1; widths.len()];
+        let mut per_dimension = [1; 3];
         let mut free = preferred;
         for d in (0..widths.len()).rev() {
             let innermost = d + 1 == widths.len();
@@ -62,7 +67,7 @@ impl Threads {
             }
             free /= per_dimension[d].max(1);
         }
-        Threads { per_dimension }
+        per_dimension
     }
 
     /// Threads of a block.

@@ -1,0 +1,80 @@
+//! The paper's closed form (eqs. 6.3 to 6.5): for compute-bound tiles the overhead over an ideal machine is
+//! `C_iter * S1 * T / (tS1 + tT/2)`, so that maximising `tS1 + tT/2 = s0 + st` minimises it, whatever `C_iter` is.
+//!
+//! Of equal faces the one with more iterations per word is taken, then the greater `k`. Nothing is proved.
+
+use crate::family::{Family, last_true};
+use crate::infeasible::Infeasible;
+use crate::request::Request;
+use crate::tuned::{Best, Certificate, Method, Tuned};
+use cost_models::memory::fits;
+use std::time::Instant;
+
+/// The tile that the rule picks. The naive strategy has no hexagonal face and takes no part.
+///
+/// # Errors
+/// [`Infeasible`] where no tile fits or none is compute bound.
+pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
+    let start = Instant::now();
+    let families = Family::all(&request.only("hhc"));
+    let hardware = request.hardware;
+    let mut best: Option<((i64, f64, i64), Best)> = None;
+    let (mut evaluated, mut least_ratio, mut any) = (0, f64::INFINITY, false);
+    for (index, family) in families.iter().enumerate() {
+        let [axis0, axis1, axis2] = family.axes;
+        for i2 in 0..axis2.count {
+            for i1 in 0..axis1.count {
+                let at = |i0: i64| [axis0.at(i0), axis1.at(i1), axis2.at(i2)];
+                for k in 1..=hardware.blocks_per_sm {
+                    let widest = last_true(axis0.count, |i0| family.fits_memory(at(i0), k, hardware));
+                    if widest < 0 {
+                        break;
+                    }
+                    let sizes = at(widest);
+                    let counts = family.counts(0, sizes);
+                    evaluated += 1;
+                    if !fits(&counts, k, hardware) {
+                        continue;
+                    }
+                    any = true;
+                    let parts = request.time.parts(&counts, k);
+                    least_ratio = least_ratio.min(parts.io_s() / parts.compute_s());
+                    if parts.io_s() > parts.compute_s() {
+                        continue;
+                    }
+                    let words = (counts.words_in + counts.words_out).max(1) as f64;
+                    let rank = (sizes[0] + family.st().unwrap_or(0), counts.iterations as f64 / words, k);
+                    if best.as_ref().is_none_or(|(known, _)| rank > *known) {
+                        let value = request.value(family, sizes, k).unwrap_or(f64::INFINITY);
+                        best = Some((rank, Best { value, family: index, sizes, k }));
+                    }
+                }
+            }
+        }
+    }
+    let Some((_, best)) = best else {
+        return Err(if any {
+            Infeasible::NeverComputeBound {
+                stencil: request.problem.program.name.clone(),
+                machine: hardware.name.clone(),
+                least_ratio,
+            }
+        } else {
+            Infeasible::diagnose(request)
+        });
+    };
+    Ok(Tuned {
+        choice: best.choice(&families),
+        evaluation: best.evaluation(request, &families),
+        certificate: Certificate {
+            value: best.value,
+            bound: None,
+            evaluated,
+            nodes: 0,
+            pruned: 0,
+            candidates: evaluated,
+        },
+        method: Method::ClosedForm,
+        elapsed_s: start.elapsed().as_secs_f64(),
+    })
+}

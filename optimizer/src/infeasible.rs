@@ -1,0 +1,124 @@
+//! Why no tile fits: the constraint that cannot be met, and by how much.
+
+use crate::family::{Family, half_heights};
+use crate::request::Request;
+use cost_models::forms::{Fast, Hexagonal};
+use cost_models::memory::{Constraint, constraints};
+use serde::Serialize;
+use std::fmt;
+
+/// No tile of the request is possible.
+#[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
+pub enum Infeasible {
+    /// Even the tile that needs least exceeds a limit.
+    Limit {
+        /// Name of the stencil.
+        stencil: String,
+        /// Name of the machine.
+        machine: String,
+        /// Strategy of that tile.
+        strategy: &'static str,
+        /// Its sizes.
+        tile: String,
+        /// The constraint.
+        constraint: Constraint,
+    },
+    /// No tile is compute bound, which the closed form assumes.
+    NeverComputeBound {
+        /// Name of the stencil.
+        stencil: String,
+        /// Name of the machine.
+        machine: String,
+        /// The least ratio of the seconds of transfers to those of iterations.
+        least_ratio: f64,
+    },
+    /// The objective needs energies, and the machine file has none.
+    NoEnergy {
+        /// Name of the machine.
+        machine: String,
+        /// Name of the objective.
+        objective: &'static str,
+    },
+    /// None of the strategies has closed forms.
+    NoStrategy,
+}
+
+impl fmt::Display for Infeasible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Infeasible::Limit { stencil, machine, strategy, tile, constraint } => write!(
+                f,
+                "no tile of `{stencil}` fits {machine}: even {tile} (strategy {strategy}) needs {} {} where {} allows {}, {} too many",
+                constraint.needed, constraint.unit, constraint.name, constraint.limit, -constraint.slack
+            ),
+            Infeasible::NeverComputeBound { stencil, machine, least_ratio } => write!(
+                f,
+                "no tile of `{stencil}` is compute bound on {machine}, which --method closed-form assumes: transfers \
+                 take at least {least_ratio:.2} times as long as iterations; use --method exact"
+            ),
+            Infeasible::NoEnergy { machine, objective } => write!(
+                f,
+                "objective {objective} needs energies, and machine {machine} has none: no power could be read when it \
+                 was calibrated; use --objective time, or add [calibration.energy] to the machine file"
+            ),
+            Infeasible::NoStrategy => {
+                f.write_str("no strategy with a cost model was asked for; there are hhc and naive")
+            }
+        }
+    }
+}
+
+impl Infeasible {
+    /// Looks for the constraint that the tile with the least needs violates.
+    pub fn diagnose(request: &Request<'_>) -> Infeasible {
+        let (problem, hardware) = (request.problem, request.hardware);
+        let mut least: Option<(f64, Infeasible)> = None;
+        let mut consider = |strategy: &'static str, tile: String, constraint: Constraint| {
+            let excess = constraint.needed as f64 / constraint.limit.max(1) as f64;
+            if least.as_ref().is_none_or(|(known, _)| excess < *known) {
+                let infeasible = Infeasible::Limit {
+                    stencil: problem.program.name.clone(),
+                    machine: hardware.name.clone(),
+                    strategy,
+                    tile,
+                    constraint,
+                };
+                least = Some((excess, infeasible));
+            }
+        };
+        for &strategy in &request.strategies {
+            let smallest = match strategy {
+                "hhc" => half_heights(request).next().map(|st| {
+                    let fast = Fast::Shared {
+                        threads_per_block: hardware.threads_per_block,
+                        registers_per_sm: hardware.registers_per_sm,
+                        registers_per_thread: hardware.registers_per_thread,
+                    };
+                    let form = Hexagonal::new(problem, st, hardware.n_v, fast, [None; 3]);
+                    let mut sizes = [form.least_flat_top, 1, 1];
+                    if problem.dimension() > 1 {
+                        sizes[problem.dimension() - 1] = hardware.warp;
+                    }
+                    let names = ["s0", "s1", "s2"].into_iter().zip(sizes).take(problem.dimension());
+                    let tile = hhc_codegen::TileSizes::new(names).with("st", st).to_string();
+                    (form.counts(sizes), tile)
+                }),
+                _ => {
+                    let family = Family::naive(problem, hardware);
+                    let sizes = family.axes.map(|axis| axis.first);
+                    Some((family.counts(0, sizes), family.tile(sizes).to_string()))
+                }
+            };
+            let Some((counts, tile)) = smallest else { continue };
+            let violated = constraints(&counts, 1, hardware).into_iter().filter(|c| !c.satisfied);
+            let worst = violated.max_by(|a, b| {
+                let excess = |c: &Constraint| c.needed as f64 / c.limit.max(1) as f64;
+                excess(a).total_cmp(&excess(b))
+            });
+            if let Some(constraint) = worst {
+                consider(strategy, tile, constraint);
+            }
+        }
+        least.map_or(Infeasible::NoStrategy, |(_, infeasible)| infeasible)
+    }
+}

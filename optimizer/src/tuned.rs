@@ -1,0 +1,88 @@
+//! What a search found.
+
+use crate::family::Family;
+use crate::request::{Evaluation, Request};
+use hhc_codegen::TileSizes;
+use serde::Serialize;
+
+/// How to search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Branch and bound over the full model: provably the best.
+    Exact,
+    /// Every candidate: for comparison.
+    Exhaustive,
+    /// The paper's rule without `C_iter` (eq. 6.5): maximise `tS1 + tT/2` among compute-bound tiles.
+    ClosedForm,
+}
+
+/// A tile choice.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Choice {
+    /// Name of the strategy.
+    pub strategy: &'static str,
+    /// Tile sizes.
+    pub tile: TileSizes,
+    /// Tiles resident on a multiprocessor at a time.
+    pub k: i64,
+}
+
+/// Evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Certificate {
+    /// The value of the objective that was found.
+    pub value: f64,
+    /// No candidate has a smaller value than this; `None` where the method proves nothing.
+    pub bound: Option<f64>,
+    /// Candidates for which the full model was evaluated.
+    pub evaluated: u64,
+    /// Boxes of candidates for which a bound was computed.
+    pub nodes: u64,
+    /// Candidates that were excluded by bounds.
+    pub pruned: u64,
+    /// Candidates: tile sizes and `k` whose shared memory fits.
+    pub candidates: u64,
+}
+
+impl Certificate {
+    /// Whether the value is proved to be the least.
+    pub fn optimal(&self) -> bool {
+        self.bound.is_some_and(|bound| bound >= self.value)
+    }
+}
+
+/// The result of a search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tuned {
+    /// The choice.
+    pub choice: Choice,
+    /// What it costs.
+    pub evaluation: Evaluation,
+    /// The evidence.
+    pub certificate: Certificate,
+    /// How it was searched.
+    pub method: Method,
+    /// Wall time of the search in seconds.
+    pub elapsed_s: f64,
+}
+
+/// The best candidate so far.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Best {
+    pub value: f64,
+    pub family: usize,
+    pub sizes: [i64; 3],
+    pub k: i64,
+}
+
+impl Best {
+    pub(crate) fn choice(&self, families: &[Family]) -> Choice {
+        let family = &families[self.family];
+        Choice { strategy: family.strategy, tile: family.tile(self.sizes), k: self.k }
+    }
+
+    pub(crate) fn evaluation(&self, request: &Request<'_>, families: &[Family]) -> Evaluation {
+        request.evaluate(&families[self.family], self.sizes, self.k)
+    }
+}
