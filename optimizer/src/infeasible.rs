@@ -21,7 +21,7 @@ pub enum Infeasible {
         /// Its sizes.
         tile: String,
         /// The constraint.
-        constraint: Constraint,
+        constraint: Box<Constraint>,
     },
     /// No tile is compute bound, which the closed form assumes.
     NeverComputeBound {
@@ -81,7 +81,7 @@ impl Infeasible {
                     machine: hardware.name.clone(),
                     strategy,
                     tile,
-                    constraint,
+                    constraint: Box::new(constraint),
                 };
                 least = Some((excess, infeasible));
             }
