@@ -74,7 +74,7 @@ Examples:
   tilewright run my.stencil --input u=before.npy --output u=after.npy --steps 50 --param a=0.2
   tilewright run heat3d --size 256x256x256 --steps 64 --strategy naive --threads 4 --repeat 5
 
-Arrays are NumPy files (.npy, float32 or float64 in C order). A field without --input gets
+Arrays are NumPy files (.npy, float32 or float64 in C order). A field or series without --input gets
 pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts each grid point that the
 stencil computes once per time step, whatever the number of statements, in the median run.
 The first Ctrl-C stops after a few time steps, the second at once; no half-written file is left.")]

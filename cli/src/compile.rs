@@ -71,6 +71,8 @@ pub struct Facts {
     pub kernels: Vec<KernelFacts>,
     /// The fields, in the order of the arguments.
     pub fields: Vec<FieldFacts>,
+    /// The series, in the order of the arguments, which is after the fields.
+    pub series: Vec<SeriesFacts>,
     /// The parameters and their default values, in the order of the arguments.
     pub parameters: Vec<ParameterFacts>,
 }
@@ -166,6 +168,19 @@ pub struct FieldFacts {
     pub levels: usize,
     /// Time levels that are stored.
     pub slots: usize,
+}
+
+/// A series of the generated code.
+#[derive(Debug, Clone, Serialize)]
+pub struct SeriesFacts {
+    /// Name.
+    pub name: String,
+    /// Element type.
+    pub dtype: &'static str,
+    /// The time of its first element.
+    pub first: i64,
+    /// How many more elements than time steps it has.
+    pub reach: i64,
 }
 
 /// A parameter of the generated code.
@@ -269,6 +284,14 @@ fn facts(
         threads_per_block: kernels.iter().filter_map(|kernel| kernel.threads).max(),
         kernels,
         fields: fields(program),
+        series: (program.series.iter())
+            .map(|series| SeriesFacts {
+                name: series.name.clone(),
+                dtype: series.element.name(),
+                first: series.first,
+                reach: series.length(0),
+            })
+            .collect(),
         parameters: program
             .parameters
             .iter()

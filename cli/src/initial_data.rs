@@ -4,10 +4,10 @@ use crate::arguments::{Assignment, LayoutName, RunArguments};
 use crate::error::{Error, Result};
 use crate::load::did_you_mean;
 use execution::grid::ProgramData;
-use execution::initial::{self, field_named};
+use execution::initial::{self, field_named, series_named};
 use execution::layout::{Layout, grid_points};
 use execution::{interrupt, npy, reference};
-use polyhedral::program::{FieldId, Program};
+use polyhedral::program::{FieldId, Program, SeriesId};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -40,6 +40,42 @@ pub fn field_files(program: &Program, option: &str, assignments: &[Assignment]) 
             Ok(FieldFile { field, path: PathBuf::from(value) })
         })
         .collect()
+}
+
+/// The files of `--input`.
+#[derive(Debug, Clone)]
+pub struct InputFiles {
+    /// Those of fields.
+    pub fields: Vec<FieldFile>,
+    /// Those of series.
+    pub series: Vec<(SeriesId, PathBuf)>,
+}
+
+impl InputFiles {
+    /// Whether some values come from no file.
+    pub fn leave_some(&self, program: &Program) -> bool {
+        self.fields.len() < program.fields.len() || self.series.len() < program.series.len()
+    }
+}
+
+/// The files of `--input`, for fields and for series.
+///
+/// # Errors
+/// Unknown names and names given twice.
+pub fn input_files(program: &Program, assignments: &[Assignment]) -> Result<InputFiles> {
+    let mut series: Vec<(SeriesId, PathBuf)> = Vec::new();
+    let mut fields = Vec::new();
+    for assignment in assignments {
+        let Some(id) = series_named(program, &assignment.name) else {
+            fields.push(assignment.clone());
+            continue;
+        };
+        if series.iter().any(|(known, _)| *known == id) {
+            return Err(Error::wrong_input(format!("--input names the series `{}` twice", assignment.name)));
+        }
+        series.push((id, PathBuf::from(&assignment.value)));
+    }
+    Ok(InputFiles { fields: field_files(program, "--input", &fields)?, series })
 }
 
 /// Whether all outputs could be written, as far as can be said before.
@@ -149,19 +185,23 @@ fn shape_of(program: &Program, input: &FieldFile) -> Result<Vec<i64>> {
 pub fn initial_data(
     program: &Program,
     size: &[i64],
-    layout: LayoutName,
-    inputs: &[FieldFile],
-    seed: u64,
+    arguments: &RunArguments,
+    inputs: &InputFiles,
 ) -> Result<ProgramData> {
-    let layout = match layout {
+    let RunArguments { seed, steps, .. } = *arguments;
+    let layout = match arguments.layout {
         LayoutName::Dense => Layout::dense(program, size)?,
         LayoutName::Padded => Layout::padded(program, size)?,
     };
     let mut data = ProgramData::zeroed_with(program, layout)?;
-    if inputs.len() < program.fields.len() {
+    initial::fill_series(program, &mut data, steps, seed)?;
+    for (series, path) in &inputs.series {
+        initial::load_series(program, &mut data, *series, path)?;
+    }
+    if inputs.fields.len() < program.fields.len() {
         initial::fill_random(program, &mut data, seed)?;
     }
-    for input in inputs {
+    for input in &inputs.fields {
         interrupt::check()?;
         initial::load_field(program, &mut data, input.field, &input.path)?;
     }

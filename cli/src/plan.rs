@@ -106,7 +106,7 @@ fn plan_text(plan: &KernelPlan) -> String {
         let full = kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_c()));
         line(depth, format!("full where {}", full.collect::<Vec<_>>().join(" and ")));
         line(depth, format!("for {}", loop_text(&kernel.rows)));
-        for Instance { statement, step, ranges } in &kernel.instances {
+        for Instance { statement, step, ranges, .. } in &kernel.instances {
             let ranges: Vec<String> = ranges
                 .iter()
                 .map(|range| format!("{} ..= {}", range.low.to_c(), range.high.to_c()))
@@ -136,6 +136,9 @@ fn schedule_text(plan: &KernelPlan) -> String {
                 format!(", some {}", piece.helpers.join(", "))
             },
         );
+        for (dimension, value) in &piece.fixed {
+            let _ = writeln!(text, "  {} = {value}", piece.variables[*dimension]);
+        }
         for constraint in &piece.constraints {
             let _ = writeln!(text, "  {constraint}");
         }

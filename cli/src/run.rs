@@ -95,14 +95,13 @@ pub struct RunReport {
 pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
     let parameters = initial_data::parameters(&program, &arguments.param)?;
-    let inputs = initial_data::field_files(&program, "--input", &arguments.input)?;
+    let inputs = initial_data::input_files(&program, &arguments.input)?;
     let outputs = initial_data::field_files(&program, "--output", &arguments.output)?;
     initial_data::check_outputs(&outputs)?;
-    let size = initial_data::grid_size(&program, arguments, &inputs)?;
+    let size = initial_data::grid_size(&program, arguments, &inputs.fields)?;
     set_threads(arguments)?;
-    let mut data = session.stage("initial data", || {
-        initial_data::initial_data(&program, &size, arguments.layout, &inputs, arguments.seed)
-    })?;
+    let mut data =
+        session.stage("initial data", || initial_data::initial_data(&program, &size, arguments, &inputs))?;
     let prepared = Prepared::new(&program, arguments, session)?;
     let Prepared { runner, planned, .. } = &prepared;
 
@@ -158,7 +157,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         threads: runner.threads(),
         device: runner.device(),
         launches: last.launches,
-        seed: (inputs.len() < program.fields.len()).then_some(arguments.seed),
+        seed: inputs.leave_some(&program).then_some(arguments.seed),
         parameters: names(&program).zip(parameters.iter().copied()).collect(),
         proof: planned.as_ref().map(|planned| planned.proof.clone()),
         compiler: prepared.compiler.clone(),
@@ -234,16 +233,17 @@ fn notes(job: &Job<'_>, size: &[i64]) -> Vec<String> {
     (0..program.statements.len())
         .filter(empty)
         .map(|statement| {
+            let name = program.statement_name(statement);
             let statement = &program.statements[statement];
-            let least: Vec<i64> = statement
-                .margin_low
-                .iter()
-                .zip(&statement.margin_high)
-                .map(|(low, high)| low + high + 1)
-                .collect();
+            // The least extents for which every interval holds a point.
+            let least = statement.domain.iter().zip(&program.least_size).map(|(interval, &least)| {
+                let one = interval.high.reaches(interval.low.shifted(1)).unwrap_or(0);
+                one.max(least)
+            });
+            let least: Vec<i64> = least.collect();
             format!(
                 "the grid is smaller than the stencil: `{}` is computed nowhere (it needs at least {})",
-                program.field(statement.target).name,
+                name,
                 report::size(&least)
             )
         })

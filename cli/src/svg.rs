@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use hhc_codegen::KernelPlan;
 use polyhedral::analysis::Analysis;
 use polyhedral::dependence::DependenceKind;
+use polyhedral::domain::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -39,7 +40,9 @@ fn enumerate(plan: &KernelPlan, points: i64, steps: i64) -> Result<BTreeMap<Tile
     let program = &plan.program;
     let statements = program.statements.len() as i64;
     let margins = |d: usize| {
-        program.statements.iter().map(move |statement| statement.margin_low[d] + statement.margin_high[d])
+        let least = program.least_size[d];
+        let of = |interval: Interval| interval.low.offset.abs() + interval.high.offset.abs();
+        program.statements.iter().map(move |statement| of(statement.domain[d])).chain([least])
     };
     let size: Vec<i64> = (0..program.dimension())
         .map(|d| if d == 0 { points } else { margins(d).max().unwrap_or(0) + 1 })

@@ -120,11 +120,11 @@ pub fn estimated_c_iter_s(problem: &Problem, facts: &GpuFacts) -> f64 {
     let words = problem.element().bytes() as f64 / 4.0;
     let access = words * n_v / facts.shared_words_per_cycle as f64;
     let of_statement = |k: usize| {
-        let Operations { adds, subs, muls, divs, sqrts, exps, min_max, compares, selects, abs, .. } =
+        let Operations { adds, subs, muls, divs, sqrts, exps, libm, min_max, compares, selects, abs, .. } =
             problem.operations.statements[k];
         let simple = adds + subs + muls + min_max + compares + selects + abs;
         simple as f64 * arithmetic
-            + (divs + sqrts + exps) as f64 * special
+            + (divs + sqrts + exps + libm) as f64 * special
             + (columns(program, k) + 1) as f64 * access
     };
     let statements = program.statements.len();

@@ -1,5 +1,7 @@
 //! The two element types as Rust types: `f32` and `f64` behind one sealed trait.
 
+use crate::libm;
+use polyhedral::math::{Libm, Libm2};
 use polyhedral::portable_exp;
 use polyhedral::program::ElementType;
 
@@ -44,6 +46,12 @@ pub trait Element:
     /// The portable exponential, the same on every back end.
     fn exp(self) -> Self;
 
+    /// A function of the C library.
+    fn libm(self, function: Libm) -> Self;
+
+    /// A function of two arguments of the C library.
+    fn libm2(self, other: Self, function: Libm2) -> Self;
+
     /// Appends the little-endian bytes.
     fn push_bytes(self, bytes: &mut Vec<u8>);
 
@@ -52,7 +60,7 @@ pub trait Element:
 }
 
 macro_rules! element {
-    ($type:ident, $element:ident, $bits:ident, $exp:ident) => {
+    ($type:ident, $element:ident, $bits:ident, $exp:ident, $of:ident, $of_two:ident) => {
         impl Element for $type {
             const ELEMENT: ElementType = ElementType::$element;
 
@@ -87,6 +95,16 @@ macro_rules! element {
             }
 
             #[inline]
+            fn libm(self, function: Libm) -> Self {
+                libm::$of(function, self)
+            }
+
+            #[inline]
+            fn libm2(self, other: Self, function: Libm2) -> Self {
+                libm::$of_two(function, self, other)
+            }
+
+            #[inline]
             fn push_bytes(self, bytes: &mut Vec<u8>) {
                 bytes.extend_from_slice(&self.to_le_bytes());
             }
@@ -103,5 +121,5 @@ macro_rules! element {
     };
 }
 
-element!(f32, F32, u32, exp_f32);
-element!(f64, F64, u64, exp_f64);
+element!(f32, F32, u32, exp_f32, of_f32, of_two_f32);
+element!(f64, F64, u64, exp_f64, of_f64, of_two_f64);

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{ExecutionError, Result};
 use crate::layout::{LINE, Layout};
-use polyhedral::program::{ElementType, Field, FieldId, FieldRole, Program};
+use polyhedral::program::{ElementType, Field, FieldId, FieldRole, Program, SeriesId};
 use rayon::prelude::*;
 use std::ffi::c_void;
 
@@ -191,6 +191,8 @@ pub struct FieldData {
 pub struct ProgramData {
     layout: Layout,
     fields: Vec<FieldData>,
+    /// The elements of each series; none before [`ProgramData::set_steps`].
+    series: Vec<Values>,
 }
 
 /// Whether the machine has this many bytes available. Without the question, a system that overcommits gives
@@ -249,7 +251,8 @@ impl ProgramData {
             Ok(FieldData { name: field.name.clone(), slots, values })
         };
         let fields = program.fields.iter().enumerate().map(field_data).collect::<Result<Vec<_>>>()?;
-        let data = ProgramData { layout, fields };
+        let series = program.series.iter().map(|series| Values::zeroed(series.element, 0));
+        let data = ProgramData { layout, fields, series: series.collect::<Result<_>>()? };
         data.check(program).map(|()| data)
     }
 
@@ -306,13 +309,71 @@ impl ProgramData {
         self.fields[field.0].values.view_mut()
     }
 
-    /// The address of each field's array, in the order of [`Program::fields`], as native code gets them.
-    pub fn pointers(&mut self) -> Vec<*mut c_void> {
-        let pointer = |field: &mut FieldData| match field.values.view_mut() {
-            ValuesMut::F32(values) => values.as_mut_ptr().cast(),
-            ValuesMut::F64(values) => values.as_mut_ptr().cast(),
+    /// Makes room for the series of a run of so many steps; all elements are then 0.
+    ///
+    /// # Errors
+    /// [`ExecutionError::OutOfMemory`].
+    pub fn set_steps(&mut self, program: &Program, steps: i64) -> Result<()> {
+        let series = program
+            .series
+            .iter()
+            .map(|series| Values::zeroed(series.element, usize::try_from(series.length(steps)).unwrap_or(0)));
+        self.series = series.collect::<Result<_>>()?;
+        Ok(())
+    }
+
+    /// The elements of a series, the first one of time [`polyhedral::program::Series::first`].
+    pub fn series(&self, series: SeriesId) -> ValuesRef<'_> {
+        self.series[series.0].view()
+    }
+
+    /// [`ProgramData::series`], to be changed.
+    pub fn series_mut(&mut self, series: SeriesId) -> ValuesMut<'_> {
+        self.series[series.0].view_mut()
+    }
+
+    /// Whether every series is long enough for a run of so many steps.
+    ///
+    /// # Errors
+    /// [`ExecutionError::WrongData`] names the first that is not.
+    pub fn check_steps(&self, program: &Program, steps: i64) -> Result<()> {
+        for (series, values) in program.series.iter().zip(&self.series) {
+            let (needed, found) = (series.length(steps), values.view().len() as i64);
+            if found < needed {
+                return Err(ExecutionError::WrongData {
+                    program: program.name.clone(),
+                    problem: format!(
+                        "series `{}` has {found} values, and {steps} steps need {needed}",
+                        series.name
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The address of each field's array, in the order of [`Program::fields`], and then of each series' element
+    /// number `done`, as native code gets them.
+    pub fn pointers(&mut self, done: usize) -> Vec<*mut c_void> {
+        let pointer = |values: &mut Values, first: usize| -> *mut c_void {
+            match values.view_mut() {
+                ValuesMut::F32(values) => {
+                    values.get_mut(first..).map_or(std::ptr::null_mut(), <[f32]>::as_mut_ptr).cast()
+                }
+                ValuesMut::F64(values) => {
+                    values.get_mut(first..).map_or(std::ptr::null_mut(), <[f64]>::as_mut_ptr).cast()
+                }
+            }
         };
-        self.fields.iter_mut().map(pointer).collect()
+        let fields = self.fields.iter_mut().map(|field| pointer(&mut field.values, 0));
+        let series = self.series.iter_mut().map(|values| pointer(values, done));
+        fields.chain(series).collect()
+    }
+
+    /// Number of elements of each array, in the order of [`ProgramData::pointers`].
+    pub fn lengths(&self) -> Vec<usize> {
+        let fields = self.fields.iter().map(|field| &field.values);
+        fields.chain(&self.series).map(|values| values.view().len()).collect()
     }
 
     /// Whether these are arrays of `program`: same fields, types and slots.
@@ -322,6 +383,13 @@ impl ProgramData {
     pub fn check(&self, program: &Program) -> Result<()> {
         let wrong = |problem| Err(ExecutionError::WrongData { program: program.name.clone(), problem });
         let dimension = self.size().len();
+        if self.series.len() != program.series.len() {
+            return wrong(format!(
+                "they have {} series, the program {}",
+                self.series.len(),
+                program.series.len()
+            ));
+        }
         if dimension != program.dimension() || self.fields.len() != program.fields.len() {
             return wrong(format!(
                 "they have {} field(s) of dimension {}, the program {} of dimension {}",
@@ -359,11 +427,21 @@ impl ProgramData {
             values.view_mut().copy_from(source);
             Ok(FieldData { name: field.name.clone(), slots: field.slots, values })
         });
-        Ok(ProgramData { layout: self.layout.clone(), fields: fields.collect::<Result<Vec<_>>>()? })
+        let series = self.series.iter().map(|source| {
+            let source = source.view();
+            let mut values = Values::zeroed(source.element(), source.len())?;
+            values.view_mut().copy_from(source);
+            Ok(values)
+        });
+        Ok(ProgramData {
+            layout: self.layout.clone(),
+            fields: fields.collect::<Result<Vec<_>>>()?,
+            series: series.collect::<Result<Vec<_>>>()?,
+        })
     }
 
     /// Copies all levels from a data set of the same program and size, in this or another layout; no memory
-    /// is allocated.
+    /// is allocated. Series, which no run changes, are left alone.
     ///
     /// # Panics
     /// Where the two differ in size or in fields.

@@ -5,7 +5,7 @@ use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, ValuesMut, fill_with};
 use crate::layout::Layout;
 use crate::npy;
-use polyhedral::program::{FieldId, FieldRole, Program};
+use polyhedral::program::{Boundary, FieldId, FieldRole, Program, SeriesId};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -56,11 +56,68 @@ pub fn fill_random(program: &Program, data: &mut ProgramData, seed: u64) -> Resu
 }
 
 /// The time levels that the user gives: `1 - levels ..= 0`; `0` alone for coefficients.
+///
+/// Where every slot has a boundary of its own, all slots are given: those after the initial levels as if they held
+/// levels 1, 2, ..
 pub fn initial_levels(program: &Program, field: FieldId) -> std::ops::RangeInclusive<i64> {
     match program.field(field).role {
-        FieldRole::State { levels, .. } => 1 - levels as i64..=0,
+        FieldRole::State { levels, slots } => {
+            let first = 1 - levels as i64;
+            match program.boundary {
+                Boundary::Fixed => first..=0,
+                Boundary::PerSlot => first..=first + slots as i64 - 1,
+            }
+        }
         FieldRole::Coefficient => 0..=0,
     }
+}
+
+/// Makes room for the series of a run of so many steps and fills them with pseudo-random values in `[0, 1)`, those
+/// of a field that comes after all fields.
+///
+/// # Errors
+/// [`ExecutionError::OutOfMemory`].
+pub fn fill_series(program: &Program, data: &mut ProgramData, steps: i64, seed: u64) -> Result<()> {
+    data.set_steps(program, steps)?;
+    for number in 0..program.series.len() {
+        let stream = stream(seed, program.fields.len() + number, 0);
+        match data.series_mut(SeriesId(number)) {
+            ValuesMut::F32(values) => {
+                values.iter_mut().enumerate().for_each(|(at, value)| *value = value_of(stream, at) as f32);
+            }
+            ValuesMut::F64(values) => {
+                values.iter_mut().enumerate().for_each(|(at, value)| *value = value_of(stream, at));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a series, for which there must be room, from a NumPy file with one dimension; a longer array is read as far
+/// as it is needed.
+///
+/// # Errors
+/// [`ExecutionError::Npy`] for a wrong shape, type or file; [`ExecutionError::File`].
+pub fn load_series(program: &Program, data: &mut ProgramData, series: SeriesId, path: &Path) -> Result<()> {
+    let mut reader = npy::Reader::open(path)?;
+    let needed = data.series(series).len() as u64;
+    if let [found] = reader.header().shape[..]
+        && found >= needed
+    {
+        return reader.read_into(data.series_mut(series));
+    }
+    let first = program.series[series.0].first;
+    let problem = format!(
+        "the array has shape {}, but series `{}` needs one dimension with {needed} values, from time {first} on",
+        npy::shape_text(&reader.header().shape),
+        program.series[series.0].name
+    );
+    Err(ExecutionError::Npy { path: path.to_owned(), problem })
+}
+
+/// The id of the series of this name.
+pub fn series_named(program: &Program, name: &str) -> Option<SeriesId> {
+    program.series.iter().position(|series| series.name == name).map(SeriesId)
 }
 
 /// The id of the field of this name.
@@ -133,49 +190,64 @@ fn copy_slots<T: Element>(values: &mut [T], level_stride: usize, from: usize, to
     }
 }
 
-/// Makes the boundary of every state field, that is the points outside the domain of the statement that
-/// computes it, the same at all levels: that of the newest initial level, 0.
+/// Makes the boundary of every state field, that is the points outside the domains of the statements that
+/// compute it, the same at all levels: that of the newest initial level, 0. Nothing is done where every slot has a
+/// boundary of its own.
 ///
 /// # Errors
 /// [`ExecutionError::WrongData`] where `data` belong to another program.
 pub fn prepare_boundary(program: &Program, data: &mut ProgramData) -> Result<()> {
     data.check(program)?;
+    if program.boundary == Boundary::PerSlot {
+        return Ok(());
+    }
     let layout = data.layout().clone();
     for field in (0..program.fields.len()).map(FieldId) {
-        let Some((statement, _)) = program.writer_of(field) else { continue };
-        let domain = program.domain(statement, layout.size());
+        if program.writers_of(field).next().is_none() {
+            continue;
+        }
+        let domains = domains_of(program, field, layout.size());
         let newest = program.slot_of_level(field, 0);
         match data.values_mut(field) {
-            ValuesMut::F32(values) => copy_boundary(values, &layout, &domain, newest),
-            ValuesMut::F64(values) => copy_boundary(values, &layout, &domain, newest),
+            ValuesMut::F32(values) => copy_boundary(values, &layout, &domains, newest),
+            ValuesMut::F64(values) => copy_boundary(values, &layout, &domains, newest),
         }
     }
     Ok(())
 }
 
-/// Copies the points outside `domain` from slot `newest` to all other slots.
-fn copy_boundary<T: Element>(values: &mut [T], layout: &Layout, domain: &[(i64, i64)], newest: usize) {
+/// The domains, half-open per dimension, of all statements that compute a field.
+pub(crate) fn domains_of(program: &Program, field: FieldId, size: &[i64]) -> Vec<Vec<(i64, i64)>> {
+    program.writers_of(field).map(|(statement, _)| program.domain(statement, size)).collect()
+}
+
+/// Copies the points outside all `domains` from slot `newest` to all other slots.
+fn copy_boundary<T: Element>(values: &mut [T], layout: &Layout, domains: &[Vec<(i64, i64)>], newest: usize) {
     let mut slots: Vec<&mut [T]> = values.chunks_exact_mut(layout.level_stride()).collect();
     let source: &[T] = slots.swap_remove(newest);
     for slot in slots {
-        copy_outside(slot, source, layout, domain);
+        copy_outside(slot, source, layout, domains);
     }
 }
 
-fn copy_outside<T: Element>(to: &mut [T], from: &[T], layout: &Layout, domain: &[(i64, i64)]) {
-    let Some(&columns) = domain.last() else { return };
+fn copy_outside<T: Element>(to: &mut [T], from: &[T], layout: &Layout, domains: &[Vec<(i64, i64)>]) {
     layout.pieces_mut(to, PIECE).into_par_iter().for_each(|piece| {
         piece.for_each_segment(layout, |segment, to| {
             let from = &from[segment.elements()];
-            if row_in_domain(segment.row, layout.size(), domain) && columns.0 < columns.1 {
-                // The domain's columns, counted from the segment's first.
-                let column =
-                    |column: i64| (column as usize).saturating_sub(segment.column).min(segment.length);
-                let (low, high) = (column(columns.0), column(columns.1));
-                to[..low].copy_from_slice(&from[..low]);
-                to[high..].copy_from_slice(&from[high..]);
-            } else {
-                to.copy_from_slice(from);
+            // The domains' columns in this row, counted from the segment's first, from left to right.
+            let column = |column: i64| (column as usize).saturating_sub(segment.column).min(segment.length);
+            let mut columns: Vec<(usize, usize)> = domains
+                .iter()
+                .filter(|domain| row_in_domain(segment.row, layout.size(), domain))
+                .filter_map(|domain| domain.last().filter(|(low, high)| low < high))
+                .map(|&(low, high)| (column(low), column(high)))
+                .collect();
+            columns.sort_unstable();
+            let mut copied = 0;
+            for (low, high) in columns.into_iter().chain([(segment.length, segment.length)]) {
+                let end = low.max(copied);
+                to[copied..end].copy_from_slice(&from[copied..end]);
+                copied = high.max(copied);
             }
         });
     });

@@ -38,6 +38,9 @@ pub fn for_each_launch(
     steps: i64,
     mut visit: impl FnMut(&PlannedLaunch) -> Result<()>,
 ) -> Result<()> {
+    if plan.program.too_small(layout.size()) {
+        return Ok(());
+    }
     let mut environment: Environment = SIZE_NAMES.into_iter().zip(layout.size().iter().copied()).collect();
     environment.insert("steps", steps);
     let mut common = layout.native_sizes();

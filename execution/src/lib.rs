@@ -16,6 +16,7 @@ pub mod npy;
 pub mod output_file;
 
 // The reference interpreter.
+mod libm;
 pub mod reference;
 mod row;
 

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The symbol of a program `heat` is `heat_invoke`. `fields` are the arrays of [`crate::grid`] in the order of
-//! the program's fields, and `parameters` has one value for each parameter. `sizes` holds the grid's extents,
+//! the program's fields and then of its series, and `parameters` has one value for each parameter. `sizes` holds the grid's extents,
 //! slowest dimension first, then the strides of all dimensions but the innermost and the distance of time
 //! levels, in elements and the same for all fields:
 //!
@@ -175,8 +175,9 @@ impl NativeProgram {
     ) -> Result<()> {
         check_arguments(program, parameters, steps)?;
         data.check(program)?;
+        data.check_steps(program, steps)?;
         let blocking = Blocking::enter()?;
-        let result = self.call(parameters, data, steps);
+        let result = self.call(parameters, data, 0, steps);
         drop(blocking);
         result
     }
@@ -203,13 +204,14 @@ impl NativeProgram {
     ) -> Result<()> {
         check_arguments(program, parameters, steps)?;
         data.check(program)?;
+        data.check_steps(program, steps)?;
         interrupt::check()?;
         let unit = chunk_unit(program);
         let chunk = ((chunk_steps.max(1) - 1) / unit + 1).saturating_mul(unit);
         let mut done = 0;
         loop {
             let now = chunk.min(steps - done);
-            self.call(parameters, data, now)?;
+            self.call(parameters, data, done, now)?;
             done += now;
             let stop = progress(done).is_break();
             if stop || interrupt::requested() {
@@ -221,11 +223,11 @@ impl NativeProgram {
         }
     }
 
-    /// Calls the function with arguments that were checked.
-    fn call(&self, parameters: &[f64], data: &mut ProgramData, steps: i64) -> Result<()> {
+    /// Calls the function, after `done` steps, with arguments that were checked.
+    fn call(&self, parameters: &[f64], data: &mut ProgramData, done: i64, steps: i64) -> Result<()> {
         let sizes: Vec<c_longlong> = data.layout().native_sizes();
-        let mut fields = data.pointers();
-        // SAFETY: there is an array of the type and length that the program's field has for every pointer,
+        let mut fields = data.pointers(done as usize);
+        // SAFETY: there is an array of the type and length that the program's field or series has for every pointer,
         // sizes and strides for every dimension, and a value for every parameter; `data` is borrowed mutably.
         let code = unsafe { (self.entry)(fields.as_mut_ptr(), sizes.as_ptr(), steps, parameters.as_ptr()) };
         match code {
@@ -242,7 +244,9 @@ pub fn chunk_unit(program: &Program) -> i64 {
         FieldRole::State { slots, .. } => slots.max(1) as i64,
         FieldRole::Coefficient => 1,
     });
-    slots.fold(1, |multiple, slots| multiple / greatest_common_divisor(multiple, slots) * slots)
+    slots.fold(1, |multiple, slots| {
+        (multiple / greatest_common_divisor(multiple, slots)).saturating_mul(slots)
+    })
 }
 
 fn greatest_common_divisor(a: i64, b: i64) -> i64 {

@@ -9,11 +9,11 @@
 
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, Values, ValuesMut, ValuesRef, check_memory};
-use crate::initial::{initial_levels, prepare_boundary, row_in_domain};
+use crate::initial::{prepare_boundary, row_in_domain};
 use crate::interrupt;
 use crate::layout::Layout;
 use crate::row::{RowCode, RowElement, Sources};
-use polyhedral::program::{Field, FieldId, FieldRole, Program};
+use polyhedral::program::{Boundary, Field, FieldId, FieldRole, Program};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -42,6 +42,7 @@ pub fn run(
 ) -> Result<()> {
     check_arguments(program, parameters, steps)?;
     prepare_boundary(program, data)?;
+    data.check_steps(program, steps)?;
     if steps == 0 {
         return Ok(());
     }
@@ -53,7 +54,7 @@ pub fn run(
         .collect::<Result<Vec<History>>>()?;
     for step in 0..steps {
         for (statement, code) in codes.iter().enumerate() {
-            sweep(program, statement, code, step, data, &mut histories);
+            sweep(program, statement, code, step, data, &mut histories)?;
         }
         interrupt::check()?;
         if progress(step + 1).is_break() {
@@ -99,37 +100,52 @@ pub fn check_arguments(program: &Program, parameters: &[f64], steps: i64) -> Res
 
 /// Bytes of the histories of all fields.
 fn history_bytes(program: &Program, data: &ProgramData) -> u128 {
-    let arrays = |field: &Field| match field.role {
-        FieldRole::State { levels, .. } => levels as u128 + 1,
+    let of_field = |field: &Field| match field.role {
+        FieldRole::State { levels, slots } => arrays(levels, slots) as u128,
         FieldRole::Coefficient => 0,
     };
     let bytes =
-        program.fields.iter().map(|field| arrays(field) * field.element.bytes() as u128).sum::<u128>();
+        program.fields.iter().map(|field| of_field(field) * field.element.bytes() as u128).sum::<u128>();
     bytes * data.layout().level_stride() as u128
 }
 
-/// The last time levels of one state field, newest first: one more than its initial levels, so that the
-/// oldest that a statement may read after the newest was written is there. Empty for coefficients.
+/// How many levels are kept: one more than the initial ones, so that the oldest that a statement may read after the
+/// newest was written is there; and all that generated code would keep.
+fn arrays(levels: usize, slots: usize) -> usize {
+    slots.max(levels + 1)
+}
+
+/// The last time levels of one state field, newest first. Empty for coefficients.
 struct History {
     newest: i64,
     levels: VecDeque<Values>,
 }
 
 impl History {
-    /// The initial levels `0, -1, ..., 1 - levels`, and an array for the first new level. All arrays have
-    /// the boundary of level 0, and no statement writes there.
+    /// The initial levels `0, -1, ..., 1 - levels`, and arrays for new ones. With a fixed boundary all of them have
+    /// that of level 0, and no statement writes there.
     fn initial(program: &Program, field: FieldId, data: &ProgramData) -> Result<History> {
-        if program.field(field).role == FieldRole::Coefficient {
+        let FieldRole::State { levels, slots } = program.field(field).role else {
             return Ok(History { newest: 0, levels: VecDeque::new() });
-        }
-        let copy_of = |level| {
-            let source = data.level(program, field, level);
-            let mut values = Values::zeroed(source.element(), source.len())?;
-            values.view_mut().copy_from(source);
-            Ok(values)
         };
-        let levels = initial_levels(program, field).rev().chain([0]).map(copy_of).collect::<Result<_>>()?;
+        let initial = (0..levels as i64).map(|age| -age);
+        let levels = initial
+            .chain(std::iter::repeat(0))
+            .take(arrays(levels, slots))
+            .map(|level| copy_of(data.level(program, field, level)))
+            .collect::<Result<_>>()?;
         Ok(History { newest: 0, levels })
+    }
+
+    /// Begins a new level, in the array of the oldest one. Where every slot has a boundary of its own, the new
+    /// level has that of its slot.
+    fn advance(&mut self, program: &Program, field: FieldId, data: &ProgramData) {
+        let Some(mut values) = self.levels.pop_back() else { return };
+        self.newest += 1;
+        if program.boundary == Boundary::PerSlot {
+            values.view_mut().copy_from(data.level(program, field, self.newest));
+        }
+        self.levels.push_front(values);
     }
 
     fn level(&self, level: i64) -> ValuesRef<'_> {
@@ -146,6 +162,12 @@ impl History {
     }
 }
 
+fn copy_of(source: ValuesRef<'_>) -> Result<Values> {
+    let mut values = Values::zeroed(source.element(), source.len())?;
+    values.view_mut().copy_from(source);
+    Ok(values)
+}
+
 /// Executes statement number `statement` of time step `step` at all points of its domain.
 fn sweep(
     program: &Program,
@@ -154,9 +176,20 @@ fn sweep(
     step: i64,
     data: &ProgramData,
     histories: &mut [History],
-) {
+) -> Result<()> {
     let target = program.statements[statement].target;
-    let Some(mut values) = histories[target.0].levels.pop_back() else { return };
+    if histories[target.0].newest == step {
+        histories[target.0].advance(program, target, data);
+    }
+    // What the statement reads of the level that it writes are points that it does not write.
+    let reads_target = code.reads.iter().any(|(access, _)| access.field == target && access.time == 1);
+    let newest = &mut histories[target.0].levels[0];
+    let stand_in = if reads_target {
+        copy_of(newest.view())?
+    } else {
+        Values::zeroed(program.field(target).element, 0)?
+    };
+    let mut values = std::mem::replace(newest, stand_in);
     let layout = data.layout();
     let domain = program.domain(statement, layout.size());
     let sources: Vec<(ValuesRef<'_>, isize)> = code
@@ -170,12 +203,20 @@ fn sweep(
             (values, linear_offset(&access.offset, layout))
         })
         .collect();
+    let series: Vec<f64> = code
+        .series
+        .iter()
+        .map(|&(series, offset)| {
+            let element = step + offset - program.series[series.0].first;
+            data.series(series).get(element as usize).unwrap_or(f64::NAN)
+        })
+        .collect();
     match values.view_mut() {
-        ValuesMut::F32(values) => update_domain(code, &sources, layout, &domain, values),
-        ValuesMut::F64(values) => update_domain(code, &sources, layout, &domain, values),
+        ValuesMut::F32(values) => update_domain(code, (&sources, &series), layout, &domain, values),
+        ValuesMut::F64(values) => update_domain(code, (&sources, &series), layout, &domain, values),
     }
-    histories[target.0].levels.push_front(values);
-    histories[target.0].newest += 1;
+    histories[target.0].levels[0] = values;
+    Ok(())
 }
 
 fn linear_offset(offset: &[i64], layout: &Layout) -> isize {
@@ -184,7 +225,7 @@ fn linear_offset(offset: &[i64], layout: &Layout) -> isize {
 
 fn update_domain<T: RowElement>(
     code: &RowCode,
-    sources: &Sources<'_>,
+    (sources, series): (&Sources<'_>, &[f64]),
     layout: &Layout,
     domain: &[(i64, i64)],
     values: &mut [T],
@@ -192,7 +233,7 @@ fn update_domain<T: RowElement>(
     let Some(&(first, end)) = domain.last() else { return };
     let (first, end) = (first as usize, end as usize);
     layout.pieces_mut(values, POINTS_PER_TASK).into_par_iter().for_each_init(
-        || code.registers(),
+        || code.registers(series),
         |registers, piece| {
             piece.for_each_segment(layout, |segment, cells| {
                 let column = segment.column;

@@ -8,7 +8,8 @@
 use crate::element::Element;
 use crate::grid::ValuesRef;
 use polyhedral::program::{
-    Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, Statement,
+    Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, SeriesId,
+    Statement,
 };
 
 /// Points that one instruction works on at a time; the registers of a statement stay in the L1 cache.
@@ -52,6 +53,9 @@ pub struct RowCode {
     /// The distinct accesses, in the order in which [`Sources`] must give them.
     pub reads: Vec<(Access, ElementType)>,
     constants: Vec<(ElementType, usize, f64)>,
+    /// The distinct values of series, with the register of each; [`RowCode::registers`] gets their values.
+    pub series: Vec<(SeriesId, i64)>,
+    series_registers: Vec<(ElementType, usize)>,
     registers_f32: usize,
     registers_f64: usize,
     masks: usize,
@@ -113,6 +117,8 @@ impl RowCode {
                 instructions: Vec::new(),
                 reads: Vec::new(),
                 constants: Vec::new(),
+                series: Vec::new(),
+                series_registers: Vec::new(),
                 registers_f32: 0,
                 registers_f64: 0,
                 masks: 0,
@@ -134,14 +140,16 @@ impl RowCode {
         builder.code
     }
 
-    /// Registers for one thread, with the constants in place.
-    pub fn registers(&self) -> Registers {
+    /// Registers for one thread, with the constants and the values of [`RowCode::series`] in place.
+    pub fn registers(&self, series: &[f64]) -> Registers {
         let mut registers = Registers {
             f32: vec![vec![0.0; LANES]; self.registers_f32],
             f64: vec![vec![0.0; LANES]; self.registers_f64],
             masks: vec![vec![false; LANES]; self.masks],
         };
-        for &(element, register, value) in &self.constants {
+        let series = self.series_registers.iter().zip(series);
+        let series = series.map(|(&(element, register), &value)| (element, register, value));
+        for (element, register, value) in self.constants.iter().copied().chain(series) {
             match element {
                 ElementType::F32 => registers.f32[register].fill(value as f32),
                 ElementType::F64 => registers.f64[register].fill(value),
@@ -187,6 +195,7 @@ impl Builder<'_> {
             ExprKind::Parameter(id) => self.constant(element, self.parameters[id.0]),
             ExprKind::Local(id) => self.locals[id.0],
             ExprKind::Read(access) => self.read(access),
+            ExprKind::Series(series, offset) => self.series(element, (*series, *offset)),
             ExprKind::Negate(a) => {
                 let a = self.value(a);
                 self.operation(element, &[a], |to| Operation::Negate { a, to })
@@ -288,6 +297,16 @@ impl Builder<'_> {
         Operand::Kept(register)
     }
 
+    fn series(&mut self, element: ElementType, value: (SeriesId, i64)) -> Operand {
+        let number = self.code.series.iter().position(|&known| known == value).unwrap_or_else(|| {
+            let register = self.new_register(element);
+            self.code.series.push(value);
+            self.code.series_registers.push((element, register));
+            self.code.series.len() - 1
+        });
+        Operand::Kept(self.code.series_registers[number].1)
+    }
+
     fn read(&mut self, access: &Access) -> Operand {
         let known = self.code.reads.iter().position(|(known, _)| known == access);
         Operand::Read(known.unwrap_or_else(|| {
@@ -375,6 +394,8 @@ impl Window<'_> {
                 Function::Sqrt => self.unary(registers, a, to, T::sqrt),
                 Function::Exp => self.unary(registers, a, to, T::exp),
                 Function::Abs => self.unary(registers, a, to, T::abs),
+                Function::Square => self.unary(registers, a, to, |a: T| a * a),
+                Function::Libm(function) => self.unary(registers, a, to, |a: T| a.libm(function)),
             },
             Operation::Binary { op, a, b, to } => match op {
                 BinaryOp::Add => self.binary(registers, a, b, to, |a: T, b: T| a + b),
@@ -383,6 +404,9 @@ impl Window<'_> {
                 BinaryOp::Div => self.binary(registers, a, b, to, |a: T, b: T| a / b),
                 BinaryOp::Min => self.binary(registers, a, b, to, |a: T, b: T| if a < b { a } else { b }),
                 BinaryOp::Max => self.binary(registers, a, b, to, |a: T, b: T| if a > b { a } else { b }),
+                BinaryOp::Libm(function) => {
+                    self.binary(registers, a, b, to, |a: T, b: T| a.libm2(b, function));
+                }
             },
             Operation::Select { mask, a, b, to } => {
                 let mut target = std::mem::take(&mut T::registers_mut(registers)[to]);

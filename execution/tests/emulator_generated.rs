@@ -48,6 +48,7 @@ fn check(name: &str, strategy: &str, tile: &str, cache: &Arc<Cache>) {
     let parameters = default_parameters(&program);
     let layout = Layout::padded(&program, &size(&program)).unwrap();
     let mut start_data = ProgramData::zeroed_with(&program, layout).unwrap();
+    initial::fill_series(&program, &mut start_data, STEPS, 11).unwrap();
     initial::fill_random(&program, &mut start_data, 11).unwrap();
     let mut expected = start_data.try_clone().unwrap();
     reference::run_quietly(&program, &parameters, &mut expected, STEPS).unwrap();

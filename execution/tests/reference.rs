@@ -17,6 +17,7 @@ const F64: ElementType = ElementType::F64;
 /// Runs both interpreters and compares all fields bit for bit.
 fn check(program: &Program, size: &[i64], steps: i64, seed: u64) {
     let mut data = ProgramData::zeroed(program, size).unwrap();
+    initial::fill_series(program, &mut data, steps, seed).unwrap();
     initial::fill_random(program, &mut data, seed).unwrap();
     let parameters = reference::default_parameters(program);
     let expected = scalar_run(program, &parameters, &data, steps);
@@ -52,6 +53,32 @@ fn shipped_programs_agree() {
             check(&program, size, steps, 5);
         }
     }
+}
+
+/// Statements for edges, series, slots with boundaries of their own, functions of the C library, and grids that are
+/// too small for them.
+#[test]
+fn programs_of_all_kinds_agree() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let program = polyhedral::parse("test", &std::fs::read_to_string(&path).unwrap()).unwrap();
+        for size in [[19, 12, 11], [6, 7, 8], [2, 3, 1]] {
+            for steps in [0, 1, 5] {
+                check(&program, &size[..program.dimension()], steps, 5);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_series_must_be_long_enough() {
+    let program = polyhedral::shipped::load("fdtd2d_driven").unwrap();
+    let mut data = ProgramData::zeroed(&program, &[9, 9]).unwrap();
+    data.set_steps(&program, 4).unwrap();
+    reference::run_quietly(&program, &[], &mut data, 4).unwrap();
+    let error = reference::run_quietly(&program, &[], &mut data, 5).unwrap_err().to_string();
+    assert!(error.contains("series `fict` has 4 values, and 5 steps need 5"), "{error}");
 }
 
 #[test]

@@ -83,9 +83,8 @@ fn piece(
         between(&format!("s{d}"), &range.low, &range.high);
     }
     variables.push(kernel.rows.variable.to_string());
+    let fixed = vec![(1, launch_index as i64), (variables.len(), row as i64)];
     variables.push("row".to_string());
-    constraints.push(format!("launch = {launch_index}"));
-    constraints.push(format!("row = {row}"));
     constraints.push(format!("t = {}", instance.step.to_isl()));
     constraints.extend(
         kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())),
@@ -96,7 +95,7 @@ fn piece(
         constraints.push(format!("p{d} = s{d}"));
     }
     let helpers = kernel.bindings.iter().map(|binding| binding.name.to_string()).collect();
-    SchedulePiece { statement: instance.statement, variables, helpers, constraints }
+    SchedulePiece { statement: instance.statement, variables, fixed, helpers, constraints }
 }
 
 /// `variable >= bound`. A floor in the bound is multiplied out, which spares isl a quotient variable:

@@ -7,7 +7,7 @@ use execution::cache::Cache;
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
 use execution::emulator::{Emulator, ThreadOrder};
-use execution::grid::ProgramData;
+use execution::grid::{ProgramData, slots};
 use execution::layout::Layout;
 use execution::{initial, reference};
 use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram};
@@ -51,6 +51,7 @@ fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: 
                 Layout::padded(&program, size).unwrap()
             };
             let mut expected = ProgramData::zeroed_with(&program, layout).unwrap();
+            initial::fill_series(&program, &mut expected, steps, 42).unwrap();
             initial::fill_random(&program, &mut expected, 42).unwrap();
             let mut found = expected.try_clone().unwrap();
             reference::run_quietly(&program, &parameters, &mut expected, steps).unwrap();
@@ -60,8 +61,11 @@ fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: 
             let context =
                 format!("{} {strategy} {} on {size:?}, {steps} steps, {order:?}", program.name, plan.tile);
             assert!(report.is_clean(), "{context}: {report:#?}");
-            let comparison = compare(&program, &expected, &found, steps);
-            assert_eq!(comparison.mismatches, 0, "{context}: {comparison:?}");
+            let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap() as i64;
+            for back in 0..stored {
+                let comparison = compare(&program, &expected, &found, steps - back);
+                assert_eq!(comparison.mismatches, 0, "{context}, {back} levels back: {comparison:?}");
+            }
         }
     }
 }
@@ -146,6 +150,44 @@ fn mixed_types_and_levels() {
         written(MIXED, "hhc", tile, &SIZES_2D, &STEPS);
     }
     written(MIXED, "naive", "s0=2,s1=0", &SIZES_2D, &[4]);
+}
+
+/// The programs in `tests/programs` that have statements for edges, series, slots or functions of the C library.
+fn special(name: &str) -> Program {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/programs");
+    let text = std::fs::read_to_string(folder.join(format!("{name}.stencil"))).unwrap();
+    polyhedral::parse(name, &text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn edges_in_one_dimension() {
+    for tile in ["st=5,s0=15", "st=10,s0=40"] {
+        check(special("ends1d"), "hhc", tile, &SIZES_1D, &STEPS);
+    }
+    check(special("ends1d"), "naive", "s0=32", &SIZES_1D, &[5]);
+}
+
+#[test]
+fn edges_in_two_dimensions() {
+    for (name, tiles) in [
+        ("neumann2d", ["st=5,s0=4,s1=8", "st=10,s0=6,s1=16"]),
+        ("driven2d", ["st=4,s0=4,s1=8", "st=8,s0=6,s1=16"]),
+        ("buffers2d", ["st=3,s0=6,s1=8", "st=6,s0=9,s1=16"]),
+        ("library2d", ["st=2,s0=3,s1=8", "st=4,s0=4,s1=16"]),
+        ("fdtd2d_driven", ["st=4,s0=4,s1=8", "st=8,s0=4,s1=16"]),
+    ] {
+        let program = polyhedral::shipped::load(name).unwrap_or_else(|| special(name));
+        for tile in tiles {
+            check(program.clone(), "hhc", tile, &SIZES_2D, &STEPS);
+        }
+        check(program, "naive", "s0=4,s1=16", &SIZES_2D, &[5]);
+    }
+}
+
+#[test]
+fn edges_in_three_dimensions() {
+    check(special("faces3d"), "hhc", "st=4,s0=4,s1=5,s2=8", &SIZES_3D, &[1, 6]);
+    check(special("faces3d"), "naive", "s0=2,s1=4,s2=8", &SIZES_3D, &[3]);
 }
 
 /// No neighbour is read: slopes are 0, the field is stored once, and no cell stays in the window.

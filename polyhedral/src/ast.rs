@@ -41,8 +41,17 @@ pub struct Item {
 /// What an item is.
 #[derive(Debug, Clone)]
 pub enum ItemKind {
-    /// `field name: type;`
+    /// `field name: type;` or `field name: type slots number;`
     Field {
+        /// Its name.
+        name: Name,
+        /// Its type; `None` if it could not be read.
+        element: Option<Name>,
+        /// The number of slots, where it is given.
+        slots: Option<Expr>,
+    },
+    /// `series name: type;`
+    Series {
         /// Its name.
         name: Name,
         /// Its type; `None` if it could not be read.
@@ -74,13 +83,24 @@ pub enum ItemKind {
         /// Its value.
         value: Expr,
     },
-    /// `target = value;`
+    /// `target = value;` or `target = value for domain;`
     Assign {
         /// What is assigned, any expression so far.
         target: Expr,
         /// Its new value.
         value: Expr,
+        /// The points that are computed, where they are given.
+        domain: Option<Domain>,
     },
+}
+
+/// `for condition, condition`
+#[derive(Debug, Clone)]
+pub struct Domain {
+    /// Any expressions so far.
+    pub conditions: Vec<Expr>,
+    /// The whole of it.
+    pub span: Span,
 }
 
 /// An expression.

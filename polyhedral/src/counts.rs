@@ -1,5 +1,6 @@
 //! Operation counts and compulsory traffic of a program.
 
+use crate::math::Libm2;
 use crate::program::{BinaryOp, Condition, Expr, ExprKind, FieldId, FieldRole, Function, Program, Statement};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -31,6 +32,8 @@ pub struct Operations {
     pub logical: usize,
     /// `condition ? a : b`
     pub selects: usize,
+    /// Functions of the C library, but for minima and maxima.
+    pub libm: usize,
     /// Conversions between types.
     pub casts: usize,
     /// `-a`
@@ -39,10 +42,10 @@ pub struct Operations {
 
 impl Operations {
     /// Floating-point operations: additions, subtractions, multiplications, divisions, square roots,
-    /// exponentials, minima and maxima, each counted as one. Sign changes, absolute values, conversions,
+    /// exponentials, functions of the C library, minima and maxima, each counted as one. Sign changes, absolute values, conversions,
     /// comparisons and selects move or test bits and do not count.
     pub fn flops(&self) -> usize {
-        self.adds + self.subs + self.muls + self.divs + self.sqrts + self.exps + self.min_max
+        self.adds + self.subs + self.muls + self.divs + self.sqrts + self.exps + self.libm + self.min_max
     }
 }
 
@@ -59,6 +62,7 @@ impl AddAssign for Operations {
         self.compares += other.compares;
         self.logical += other.logical;
         self.selects += other.selects;
+        self.libm += other.libm;
         self.casts += other.casts;
         self.negations += other.negations;
     }
@@ -85,23 +89,29 @@ pub struct Counts {
     pub intensity: f64,
 }
 
-/// The counts of a program.
+/// The counts of a program. Statements of single rows or faces are listed, but only those that compute points far
+/// from the boundary count in the sums (all, where there is none).
 pub fn counts(program: &Program) -> Counts {
     let statements: Vec<_> = program.statements.iter().map(operations).collect();
+    let none = !program.statements.iter().any(Statement::is_interior);
+    let interior = || program.statements.iter().filter(move |statement| none || statement.is_interior());
     let mut sum = Operations::default();
-    statements.iter().for_each(|&operations| sum += operations);
+    for (statement, &operations) in program.statements.iter().zip(&statements) {
+        if none || statement.is_interior() {
+            sum += operations;
+        }
+    }
 
-    let written: usize = program.statements.iter().map(|statement| bytes_of(program, statement.target)).sum();
+    let written: usize = interior().map(|statement| bytes_of(program, statement.target)).sum();
     let read = |levels: BTreeSet<(FieldId, i64)>| -> usize {
         levels.into_iter().map(|(field, _)| bytes_of(program, field)).sum()
     };
-    let before_step = program.statements.iter().flat_map(levels).filter(|&(field, time)| {
+    let before_step = interior().flat_map(levels).filter(|&(field, time)| {
         // Level 1 is computed by this very step.
         time < 1 || program.field(field).role == FieldRole::Coefficient
     });
     let bytes = written + read(before_step.collect());
-    let sweep_bytes =
-        written + program.statements.iter().map(|statement| read(levels(statement).collect())).sum::<usize>();
+    let sweep_bytes = written + interior().map(|statement| read(levels(statement).collect())).sum::<usize>();
     Counts {
         statement_flops: statements.iter().map(Operations::flops).collect(),
         statements,
@@ -138,7 +148,7 @@ fn operations(statement: &Statement) -> Operations {
 /// Adds the operations of one expression and marks the locals that it uses.
 fn count(expr: &Expr, sum: &mut Operations, used: &mut [bool]) {
     expr.walk(|expr| match &expr.kind {
-        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Read(_) => {}
+        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Read(_) | ExprKind::Series(..) => {}
         ExprKind::Local(local) => used[local.0] = true,
         ExprKind::Negate(_) => sum.negations += 1,
         ExprKind::Cast(_) => sum.casts += 1,
@@ -147,12 +157,15 @@ fn count(expr: &Expr, sum: &mut Operations, used: &mut [bool]) {
             BinaryOp::Sub => sum.subs += 1,
             BinaryOp::Mul => sum.muls += 1,
             BinaryOp::Div => sum.divs += 1,
-            BinaryOp::Min | BinaryOp::Max => sum.min_max += 1,
+            BinaryOp::Min | BinaryOp::Max | BinaryOp::Libm(Libm2::Fmin | Libm2::Fmax) => sum.min_max += 1,
+            BinaryOp::Libm(_) => sum.libm += 1,
         },
         ExprKind::Call(function, _) => match function {
             Function::Sqrt => sum.sqrts += 1,
             Function::Exp => sum.exps += 1,
             Function::Abs => sum.abs += 1,
+            Function::Square => sum.muls += 1,
+            Function::Libm(_) => sum.libm += 1,
         },
         ExprKind::Select(condition, ..) => {
             sum.selects += 1;

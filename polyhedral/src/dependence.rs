@@ -9,7 +9,7 @@
 //! - **output**: the first write of the cell after a write.
 //!
 //! Pairs further apart follow from these by transitivity: all writes of a cell are instances of one
-//! statement and form one chain of output dependences.
+//! statement (isl proves that domains of one target are disjoint) and form one chain of output dependences.
 //!
 //! With `[o]` the offset of an access as a free vector, all accesses of one statement to one time level
 //! of one field share a single relation, so that a box of 125 reads costs isl as much as one read:
@@ -24,6 +24,8 @@
 
 pub use crate::isl::IslError;
 
+use crate::domain::shifted;
+use crate::draft::never_meet;
 use crate::isl::Context;
 use crate::program::{Access, FieldId, FieldRole, Program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,6 +132,16 @@ pub enum DependenceError {
         /// How many steps after the wanted level the found one was written.
         late: i64,
     },
+    /// Two statements compute the same point of a field.
+    #[error("statements {first} and {second} both compute points of field {field}")]
+    Overlap {
+        /// A statement.
+        first: usize,
+        /// Another.
+        second: usize,
+        /// Name of the field.
+        field: String,
+    },
     /// isl gave no answer.
     #[error(transparent)]
     Isl(#[from] IslError),
@@ -142,6 +154,7 @@ pub enum DependenceError {
 /// [`DependenceError`] where the stored time levels are too few for the accesses, or isl gives up.
 pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError> {
     let context = Context::new(BUDGET)?;
+    disjoint(&context, program)?;
     let mut found = BTreeSet::new();
     for (writer, statement) in program.statements.iter().enumerate() {
         let origin = [vec![0; program.dimension()]];
@@ -166,6 +179,27 @@ pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError
         }
     }
     Ok(found.into_iter().collect())
+}
+
+/// Shows that statements of one target compute different points, on all grids.
+fn disjoint(context: &Context, program: &Program) -> Result<(), DependenceError> {
+    for (second, statement) in program.statements.iter().enumerate() {
+        for first in 0..second {
+            if program.statements[first].target != statement.target {
+                continue;
+            }
+            let names = |letter: &str| {
+                (0..program.dimension()).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ")
+            };
+            let inside = |k: usize| program.point_constraints(k, &|i| format!("s{i}"));
+            let both = [inside(first), inside(second)].concat().join(" and ");
+            if !context.set(&format!("[{}] -> {{ [{}] : {both} }}", names("n"), names("s")))?.is_empty()? {
+                let field = program.field(statement.target).name.clone();
+                return Err(DependenceError::Overlap { first, second, field });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The offsets at which a field is read, by reading statement and time level.
@@ -248,13 +282,8 @@ impl Group<'_> {
         constraints.push(format!("{from} <= d and 0 <= t {sign} d < steps"));
         // Level of the write: (t ± d) + 1. Level of the access: t + time.
         constraints.push(format!("exists e : 1 {sign} d - ({}) = {}e", self.time, self.slots()));
-        for i in 0..dimension {
-            let (this, writer) =
-                (&self.program.statements[self.statement], &self.program.statements[self.writer]);
-            constraints.push(format!("{} <= s{i} < n{i} - {}", this.margin_low[i], this.margin_high[i]));
-            constraints
-                .push(format!("{} <= s{i} + o{i} < n{i} - {}", writer.margin_low[i], writer.margin_high[i]));
-        }
+        constraints.extend(self.program.point_constraints(self.statement, &|i| format!("s{i}")));
+        constraints.extend(self.program.point_constraints(self.writer, &|i| format!("s{i} + o{i}")));
         format!(
             "[steps, {}] -> {{ [t, {}, {}] -> [d] : ({}) }}",
             names("n"),
@@ -297,7 +326,11 @@ impl Group<'_> {
 
     /// If the sweep writes the slot that it reads, only the very point may be read.
     fn check_sweep(&self, offsets: &[Vec<i64>]) -> Result<(), DependenceError> {
-        let elsewhere = offsets.iter().flatten().any(|&offset| offset != 0);
+        let domain = &self.program.statements[self.statement].domain;
+        let elsewhere = offsets.iter().any(|offset| {
+            offset.iter().any(|&offset| offset != 0)
+                && !never_meet(&shifted(domain, offset), domain, &self.program.least_size)
+        });
         if self.overwrites_itself() && elsewhere {
             return Err(DependenceError::OverwrittenInSweep {
                 statement: self.statement,

@@ -38,7 +38,7 @@ pub struct Footprint {
     /// Values that all statements together read per point, each counted once, those included that an
     /// earlier statement of the same step has computed.
     pub values_read: usize,
-    /// Values written per point: one per statement.
+    /// Values written per point far from the boundary: one per statement that computes such points.
     pub values_written: usize,
 }
 
@@ -49,7 +49,7 @@ pub fn footprint(program: &Program) -> Footprint {
     Footprint {
         statements: (0..program.statements.len()).map(|k| of_statement(program, k)).collect(),
         values_read: distinct.len(),
-        values_written: program.statements.len(),
+        values_written: program.statements.iter().filter(|statement| statement.is_interior()).count(),
     }
 }
 

@@ -1,13 +1,16 @@
 //! Stencil programs: the language, its diagnostics, the checked program, and its exact polyhedral
 //! analysis with isl. isl types do not leave this crate.
 //!
-//! The road: [`source`] text → [`token`] → [`ast`] (by [`parser`]) → [`program`] (by [`lower`]) →
-//! [`dependence`] → [`cone`] → [`legality`] of a [`schedule`].
+//! The road: [`source`] text → [`token`] → [`ast`] (by [`parser`]) → [`draft`] (by [`lower`]) →
+//! [`program`] → [`dependence`] → [`cone`] → [`legality`] of a [`schedule`].
 
 // The language.
 pub mod ast;
 pub mod diagnostic;
+pub mod domain;
+pub mod draft;
 pub mod lower;
+pub mod math;
 pub mod parser;
 pub mod printer;
 pub mod program;

@@ -1,10 +1,12 @@
 //! A program as canonical text of the stencil language; read again, it gives the same program.
 //!
-//! Conversions are not written: they follow from the types of the fields. A program with conversions that
-//! do not follow (none of the language's own has any) loses them.
+//! Conversions are written as `f32(x)` and `f64(x)` where they do not follow from the types of the fields.
 
+use crate::domain::{EXTENTS, condition};
+use crate::draft::margin;
 use crate::program::{
-    Access, BinaryOp, CompareOp, Condition, Expr, ExprKind, FieldRole, Function, Local, Program, Statement,
+    Access, BinaryOp, Boundary, CompareOp, Condition, ElementType, Expr, ExprKind, FieldId, FieldRole,
+    Function, Local, Program, Statement,
 };
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -21,12 +23,24 @@ impl Program {
         let mut indices = vec![self.time_index.as_str()];
         indices.extend(self.space_indices.iter().map(String::as_str));
         let _ = writeln!(text, "stencil {}({}) {{", self.name, indices.join(", "));
-        for field in &self.fields {
+        for (number, field) in self.fields.iter().enumerate() {
             let role = if field.role == FieldRole::Coefficient { "coefficient" } else { "field" };
-            let _ = writeln!(text, "    {role} {}: {};", field.name, field.element.name());
+            let slots = match field.role {
+                FieldRole::State { slots, .. } if slots != self.slots_needed(FieldId(number)) => {
+                    format!(" slots {slots}")
+                }
+                _ => String::new(),
+            };
+            let _ = writeln!(text, "    {role} {}: {}{slots};", field.name, field.element.name());
+        }
+        for series in &self.series {
+            let _ = writeln!(text, "    series {}: {};", series.name, series.element.name());
         }
         for parameter in &self.parameters {
             let _ = writeln!(text, "    param {} = {};", parameter.name, number(parameter.default));
+        }
+        if self.boundary == Boundary::PerSlot {
+            text.push_str("    boundary per_slot;\n");
         }
         text.push('\n');
         for line in self.body() {
@@ -34,6 +48,14 @@ impl Program {
         }
         text.push_str("}\n");
         text
+    }
+
+    /// ` for 1 <= i < n0 - 1, j == 0`: the dimensions in which the domain is not all that the reads allow.
+    fn domain_source(&self, statement: &Statement) -> String {
+        let given = (0..self.dimension()).filter(|&d| statement.domain[d] != margin(&statement.reads, d));
+        let conditions: Vec<String> =
+            given.map(|d| condition(statement.domain[d], &self.space_indices[d], EXTENTS[d])).collect();
+        if conditions.is_empty() { String::new() } else { format!(" for {}", conditions.join(", ")) }
     }
 
     /// The locals and statements, in an order in which each local comes after what it needs and each
@@ -52,7 +74,9 @@ impl Program {
             for (&local, definition) in plan.of_statement[k].iter().zip(&statement.locals) {
                 definition.value.walk(|expr| {
                     if let ExprKind::Read(Access { field, time: 1, .. }) = &expr.kind {
-                        before[local].extend(self.writer_of(*field).map(|(writer, _)| count + writer));
+                        // One that comes before all statements that use the local is enough.
+                        before[local]
+                            .extend(self.writers_of(*field).next().map(|(writer, _)| count + writer));
                     }
                 });
             }
@@ -61,13 +85,14 @@ impl Program {
         for (k, statement) in self.statements.iter().enumerate() {
             let printer = Printer { program: self, locals: &plan.names(k) };
             for (&local, definition) in plan.of_statement[k].iter().zip(&statement.locals) {
-                lines[local] = format!("let {} = {};", plan.locals[local], printer.value(&definition.value));
+                lines[local] = format!("let {} = {};", plan.locals[local], printer.local(&definition.value));
             }
             let target = self.field(statement.target);
             let mut indices = vec![format!("{}+1", self.time_index)];
             indices.extend(self.space_indices.iter().cloned());
-            let value = printer.value(&statement.value);
-            lines[count + k] = format!("{}[{}] = {value};", target.name, indices.join(", "));
+            let value = printer.root(&statement.value);
+            let domain = self.domain_source(statement);
+            lines[count + k] = format!("{}[{}] = {value}{domain};", target.name, indices.join(", "));
         }
         order(&before).into_iter().map(|number| std::mem::take(&mut lines[number])).collect()
     }
@@ -117,6 +142,7 @@ impl Plan {
             .fields
             .iter()
             .map(|field| &field.name)
+            .chain(program.series.iter().map(|series| &series.name))
             .chain(program.parameters.iter().map(|parameter| &parameter.name))
             .chain(&program.space_indices)
             .chain([&program.time_index])
@@ -126,7 +152,7 @@ impl Plan {
             let mut numbers: Vec<usize> = Vec::new();
             let mut names: Vec<String> = Vec::new();
             for Local { name, value } in &statement.locals {
-                let text = Printer { program, locals: &names }.value(value);
+                let text = Printer { program, locals: &names }.local(value);
                 let number = *known.entry((name.clone(), text)).or_insert_with(|| {
                     let mut printed = name.clone();
                     let mut uses = 1;
@@ -154,7 +180,7 @@ impl Statement {
     /// The value as text of the stencil language.
     pub fn value_source(&self, program: &Program) -> String {
         let names: Vec<String> = self.locals.iter().map(|local| local.name.clone()).collect();
-        Printer { program, locals: &names }.value(&self.value)
+        Printer { program, locals: &names }.root(&self.value)
     }
 }
 
@@ -175,15 +201,45 @@ const UNARY: u8 = 7;
 const PRIMARY: u8 = 8;
 
 impl Printer<'_> {
-    fn value(&self, expr: &Expr) -> String {
+    /// A statement's value: a conversion to the target's type follows from it.
+    fn root(&self, expr: &Expr) -> String {
         let mut text = String::new();
+        let expr = match &expr.kind {
+            ExprKind::Cast(operand) if !is_weak(operand) => operand,
+            _ => expr,
+        };
         self.expr(expr, SELECT, &mut text);
         text
     }
 
+    /// A local's value: a weak one has the widest type.
+    fn local(&self, expr: &Expr) -> String {
+        let mut text = String::new();
+        self.with_default(expr, SELECT, &mut text);
+        text
+    }
+
+    /// An expression that takes the widest type if it is weak.
+    fn with_default(&self, expr: &Expr, least: u8, text: &mut String) {
+        let series = self.program.series.iter().map(|series| series.element);
+        let widest = self.program.fields.iter().map(|field| field.element).chain(series).max();
+        if is_weak(expr) && widest != Some(expr.element) {
+            self.converted(expr, text);
+        } else {
+            self.expr(expr, least, text);
+        }
+    }
+
+    /// `f32(x)` where the operand is weak and must have that type.
+    fn converted(&self, expr: &Expr, text: &mut String) {
+        text.push_str(expr.element.name());
+        text.push('(');
+        self.expr(expr, SELECT, text);
+        text.push(')');
+    }
+
     /// Appends an expression; in parentheses if it binds less strongly than `least`.
     fn expr(&self, expr: &Expr, least: u8, text: &mut String) {
-        let expr = without_casts(expr);
         let strength = strength(expr);
         if strength < least {
             text.push('(');
@@ -200,9 +256,20 @@ impl Printer<'_> {
             ExprKind::Parameter(id) => text.push_str(&self.program.parameters[id.0].name),
             ExprKind::Local(id) => text.push_str(&self.locals[id.0]),
             ExprKind::Read(access) => self.access(access, text),
+            ExprKind::Series(id, offset) => {
+                let name = &self.program.series[id.0].name;
+                let _ = write!(text, "{name}[{}]", index(&self.program.time_index, *offset));
+            }
+            ExprKind::Binary(BinaryOp::Libm(function), left, right) => {
+                text.push_str(function.name());
+                text.push('(');
+                self.expr(implied(left, right), SELECT, text);
+                text.push_str(", ");
+                self.expr(implied(right, left), SELECT, text);
+                text.push(')');
+            }
             ExprKind::Negate(operand) => {
                 text.push('-');
-                let operand = without_casts(operand);
                 // A literal keeps its sign: `-(1)` would be read as the literal.
                 if strength(operand) == UNARY {
                     text.push(' ');
@@ -215,23 +282,40 @@ impl Printer<'_> {
                 text.push(')');
             }
             ExprKind::Binary(..) => self.sum_or_product(expr, text),
+            ExprKind::Call(Function::Square, operand) => {
+                text.push_str("pow(");
+                self.expr(operand, SELECT, text);
+                text.push_str(", 2)");
+            }
             ExprKind::Call(function, operand) => {
                 text.push_str(match function {
-                    Function::Sqrt => "sqrt(",
-                    Function::Exp => "exp(",
-                    Function::Abs => "abs(",
+                    Function::Sqrt => "sqrt",
+                    Function::Exp => "exp",
+                    Function::Abs => "abs",
+                    Function::Square => "pow",
+                    Function::Libm(function) => function.name(),
                 });
+                text.push('(');
                 self.expr(operand, SELECT, text);
                 text.push(')');
             }
             ExprKind::Select(condition, then, otherwise) => {
                 self.condition(condition, OR, text);
                 text.push_str(" ? ");
-                self.expr(then, SELECT, text);
+                self.expr(implied(then, otherwise), SELECT, text);
                 text.push_str(" : ");
-                self.expr(otherwise, SELECT, text);
+                self.expr(implied(otherwise, then), SELECT, text);
             }
-            ExprKind::Cast(operand) => self.expr(operand, SELECT, text),
+            ExprKind::Cast(operand) => {
+                text.push_str(expr.element.name());
+                text.push('(');
+                if is_weak(operand) {
+                    self.converted(operand, text);
+                } else {
+                    self.expr(operand, SELECT, text);
+                }
+                text.push(')');
+            }
         }
     }
 
@@ -244,8 +328,8 @@ impl Printer<'_> {
             if strength(first) != level {
                 break;
             }
-            chain.push((*operator, right));
-            first = without_casts(left);
+            chain.push((*operator, implied(right, left)));
+            first = implied(left, right);
         }
         self.expr(first, level, text);
         for (operator, right) in chain.into_iter().rev() {
@@ -267,8 +351,8 @@ impl Printer<'_> {
             if *found != operator {
                 break;
             }
-            rest.push(right);
-            first = without_casts(left);
+            rest.push(implied(right, left));
+            first = implied(left, right);
         }
         self.expr(first, SELECT, text);
         for operand in rest.into_iter().rev() {
@@ -301,7 +385,13 @@ impl Printer<'_> {
         }
         match condition {
             Condition::Compare(operator, left, right) => {
-                self.expr(left, SUM, text);
+                let (first, second) = (implied(left, right), implied(right, left));
+                // Of two weak sides, one says the type where it is not the widest.
+                if is_weak(second) {
+                    self.with_default(first, SUM, text)
+                } else {
+                    self.expr(first, SUM, text)
+                }
                 text.push_str(match operator {
                     CompareOp::Less => " < ",
                     CompareOp::LessEqual => " <= ",
@@ -310,7 +400,7 @@ impl Printer<'_> {
                     CompareOp::Equal => " == ",
                     CompareOp::NotEqual => " != ",
                 });
-                self.expr(right, SUM, text);
+                self.expr(second, SUM, text);
             }
             Condition::And(left, right) => {
                 self.condition(left, AND, text);
@@ -333,11 +423,38 @@ impl Printer<'_> {
     }
 }
 
-fn without_casts(mut expr: &Expr) -> &Expr {
-    while let ExprKind::Cast(operand) = &expr.kind {
-        expr = operand;
+/// Whether the type of an expression is that of what it meets: it is made of numbers and parameters only.
+fn is_weak(expr: &Expr) -> bool {
+    let mut weak = true;
+    // A conversion is not weak, whatever is in it; neither does a condition count.
+    let mut stack = vec![expr];
+    while let Some(expr) = stack.pop() {
+        match &expr.kind {
+            ExprKind::Literal(_) | ExprKind::Parameter(_) => {}
+            ExprKind::Local(_) | ExprKind::Read(_) | ExprKind::Series(..) | ExprKind::Cast(_) => weak = false,
+            ExprKind::Negate(operand) | ExprKind::Call(_, operand) => stack.push(operand),
+            ExprKind::Binary(_, left, right) | ExprKind::Select(_, left, right) => {
+                stack.extend([&**left, &**right]);
+            }
+        }
     }
-    expr
+    weak
+}
+
+/// An operand without the conversion to f64 that follows from the operand beside it.
+fn implied<'e>(expr: &'e Expr, beside: &Expr) -> &'e Expr {
+    match &expr.kind {
+        ExprKind::Cast(operand)
+            if expr.element == ElementType::F64
+                && operand.element == ElementType::F32
+                && !is_weak(operand)
+                && !matches!(beside.kind, ExprKind::Cast(_))
+                && !is_weak(beside) =>
+        {
+            operand
+        }
+        _ => expr,
+    }
 }
 
 fn strength(expr: &Expr) -> u8 {

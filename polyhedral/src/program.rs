@@ -7,10 +7,15 @@
 //! for t in 0..T:  for k in 0..K:  forall s in D_k:   target_k[t+1, s] = value_k(reads at s + offset)
 //! ```
 //!
-//! All fields of a program live on one grid of `N_0 x ... x N_{n-1}` points (slowest dimension first).
-//! `D_k` is the grid shrunk by the statement's margins, so that every read stays on the grid; points
-//! outside keep their value for ever (a fixed, Dirichlet, boundary).
+//! All fields of a program live on one grid of `n_0 x ... x n_{d-1}` points (slowest dimension first).
+//! `D_k` is a box whose sides are fixed to the ends of the grid, such that every read stays on the grid.
+//! Statements may share a target: their domains are then disjoint. Points outside all domains of a field are
+//! its boundary and keep their value for ever; see [`Boundary`].
+//!
+//! Programs are made by [`crate::draft::Draft::check`].
 
+use crate::domain::Interval;
+use crate::math::{Libm, Libm2};
 use crate::source::{SourceFile, Span};
 use std::sync::Arc;
 
@@ -60,6 +65,10 @@ pub struct FieldId(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ParameterId(pub usize);
 
+/// Index of a series in [`Program::series`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SeriesId(pub usize);
+
 /// Index of a local in [`Statement::locals`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LocalId(pub usize);
@@ -77,11 +86,18 @@ pub struct Program {
     pub space_indices: Vec<String>,
     /// All fields in order of declaration.
     pub fields: Vec<Field>,
+    /// All series in order of declaration.
+    pub series: Vec<Series>,
     /// All scalar parameters in order of declaration.
     pub parameters: Vec<Parameter>,
-    /// The statements of one time step, in execution order; at least one. Each field is the target of
-    /// at most one of them.
+    /// The statements of one time step, in execution order; at least one. Those with the same target have
+    /// disjoint domains on all grids of at least `least_size`.
     pub statements: Vec<Statement>,
+    /// What the points outside all domains hold.
+    pub boundary: Boundary,
+    /// Per dimension, the least extent for which domains are disjoint and reads stay on the grid; 0 where that
+    /// is so on every grid. On a smaller grid no statement computes anything.
+    pub least_size: Vec<i64>,
     /// The text that the program was read from.
     pub source: Arc<SourceFile>,
 }
@@ -102,15 +118,51 @@ pub struct Field {
 /// Whether a field changes over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FieldRole {
-    /// Computed by one statement; read at time levels `t + 1, t, ..., t + 1 - levels`.
+    /// Computed by one statement or more; read at time levels `t + 1, t, ..., t + 1 - levels`.
     State {
         /// How many initial time levels the user gives: `0, -1, ..., 1 - levels`; at least 1.
         levels: usize,
-        /// How many time levels are stored; `levels` or `levels + 1`. See [`Program::slot_of_level`].
+        /// How many time levels are stored: at least `levels`, and as many as the reads need or as the program
+        /// asks for. See [`Program::slot_of_level`].
         slots: usize,
     },
     /// Read-only, the same at every time step.
     Coefficient,
+}
+
+/// What the points outside all domains of a field hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Boundary {
+    /// At every time level the value of the newest initial level, 0.
+    #[default]
+    Fixed,
+    /// At time level `l` what slot [`Program::slot_of_level`]`(l)` held in the beginning: what a C program with
+    /// arrays indexed modulo the number of slots finds there.
+    PerSlot,
+}
+
+/// Read-only values that depend on time only.
+///
+/// Value `f[t + o]` of step `t` is element `t + o - first` of an array of `steps + last - first` elements.
+#[derive(Debug, Clone)]
+pub struct Series {
+    /// Name, a C identifier.
+    pub name: String,
+    /// Type of its elements.
+    pub element: ElementType,
+    /// The time of its first element: the least offset that is read, or 0 where all are greater.
+    pub first: i64,
+    /// The greatest offset that is read, or 0 where all are less.
+    pub last: i64,
+    /// Where it is declared.
+    pub span: Span,
+}
+
+impl Series {
+    /// Number of elements for so many steps.
+    pub fn length(&self, steps: i64) -> i64 {
+        steps + self.last - self.first
+    }
 }
 
 /// A scalar parameter with its default value. It has no type of its own: it is rounded to the type of
@@ -136,10 +188,8 @@ pub struct Statement {
     pub value: Expr,
     /// Every distinct access that the locals and the value read.
     pub reads: Vec<Access>,
-    /// Width of the fixed boundary below, per dimension: the least margin that keeps reads on the grid.
-    pub margin_low: Vec<i64>,
-    /// Width of the fixed boundary above, per dimension.
-    pub margin_high: Vec<i64>,
+    /// The points that it computes, per dimension.
+    pub domain: Vec<Interval>,
     /// Where it stands.
     pub span: Span,
 }
@@ -187,6 +237,8 @@ pub enum ExprKind {
     Local(LocalId),
     /// A field's value; it has the field's type.
     Read(Access),
+    /// A series' value at the time of the step plus an offset; it has the series' type.
+    Series(SeriesId, i64),
     /// `-x`
     Negate(Box<Expr>),
     /// `a op b`
@@ -214,6 +266,8 @@ pub enum BinaryOp {
     Min,
     /// `a > b ? a : b`
     Max,
+    /// A function of the C library.
+    Libm(Libm2),
 }
 
 /// Functions of one argument.
@@ -225,6 +279,10 @@ pub enum Function {
     Exp,
     /// Absolute value.
     Abs,
+    /// `x * x`, which C compilers make of `pow(x, 2)`.
+    Square,
+    /// A function of the C library.
+    Libm(Libm),
 }
 
 /// A truth value.
@@ -268,9 +326,25 @@ impl Program {
         &self.fields[id.0]
     }
 
-    /// The id and statement that computes this field; `None` for coefficients.
-    pub fn writer_of(&self, field: FieldId) -> Option<(usize, &Statement)> {
-        self.statements.iter().enumerate().find(|(_, statement)| statement.target == field)
+    /// The statements that compute this field, with their indices; none for coefficients.
+    pub fn writers_of(&self, field: FieldId) -> impl Iterator<Item = (usize, &Statement)> {
+        self.statements.iter().enumerate().filter(move |(_, statement)| statement.target == field)
+    }
+
+    /// A name for a statement, unique in the program: that of its target, with a number where the target has
+    /// several statements.
+    pub fn statement_name(&self, statement: usize) -> String {
+        let target = self.statements[statement].target;
+        let name = &self.field(target).name;
+        let number = self.writers_of(target).take_while(|(k, _)| *k < statement).count();
+        if number == 0 {
+            return name.clone();
+        }
+        let mut chosen = format!("{name}_{}", number + 1);
+        while self.fields.iter().any(|field| field.name == chosen) {
+            chosen.push('_');
+        }
+        chosen
     }
 
     /// Where time level `level` (from `1 - levels` on) of a state field is stored:
@@ -285,30 +359,70 @@ impl Program {
         }
     }
 
-    /// The domain of statement `k` on a grid of this size: per dimension the half-open interval
-    /// `[margin_low, size - margin_high)`; empty where the grid is too small.
+    /// The domain of statement `k` on a grid of this size: per dimension a half-open interval; empty where the
+    /// grid is too small.
     pub fn domain(&self, statement: usize, size: &[i64]) -> Vec<(i64, i64)> {
-        let statement = &self.statements[statement];
-        (0..self.dimension())
-            .map(|d| {
-                let low = statement.margin_low[d];
-                (low, (size[d] - statement.margin_high[d]).max(low))
+        let too_small = self.too_small(size);
+        let domain = self.statements[statement].domain.iter().zip(size);
+        domain
+            .map(|(interval, &extent)| {
+                let (low, high) = interval.at(extent);
+                (low, if too_small { low } else { high })
             })
             .collect()
     }
+
+    /// Whether a grid of this size is less than [`Program::least_size`] in some dimension.
+    pub fn too_small(&self, size: &[i64]) -> bool {
+        size.iter().zip(&self.least_size).any(|(extent, least)| extent < least)
+    }
+
+    /// Constraints, in isl's notation, on the time step and the point of an instance of a statement:
+    ///
+    /// ```text
+    /// 0 <= t < steps,    low_i <= s_i < high_i,    n_i >= least_i
+    /// ```
+    pub fn domain_constraints(&self, statement: usize, time: &str, space: &str) -> String {
+        let mut constraints = vec![format!("0 <= {time} < steps")];
+        constraints.extend(self.point_constraints(statement, &|d| format!("{space}{d}")));
+        constraints.join(" and ")
+    }
+
+    /// Constraints, in isl's notation, for a point to lie in the domain of a statement; `point` gives its
+    /// coordinates.
+    pub(crate) fn point_constraints(&self, statement: usize, point: &dyn Fn(usize) -> String) -> Vec<String> {
+        let domain = self.statements[statement].domain.iter().enumerate();
+        let inside = domain.map(|(d, Interval { low, high })| {
+            let extent = format!("n{d}");
+            format!("{} <= {} < {}", low.text(&extent), point(d), high.text(&extent))
+        });
+        let least = self.least_size.iter().enumerate().filter(|(_, least)| **least > 0);
+        inside.chain(least.map(|(d, least)| format!("n{d} >= {least}"))).collect()
+    }
 }
 
-/// The least number of time levels of a field that must be stored so that the time loop, executed in
-/// order, never overwrites a value that is still to be read.
-///
-/// With `m` slots the write of level `t + 1` by statement `writer` overwrites level `t + 1 - m`. A read
-/// of level `t + o` in the same step by statement `reader` is safe if `o > 1 - m`, or if `o = 1 - m` and
-/// it happens before the write: `reader < writer`, or the same statement reading the very point it writes.
-pub fn slots_needed<'a>(writer: usize, reads: impl Iterator<Item = (usize, &'a Access)>) -> usize {
-    let needed = reads.map(|(reader, access)| {
-        let before_write =
-            reader < writer || (reader == writer && access.offset.iter().all(|&offset| offset == 0));
-        if before_write { 1 - access.time } else { 2 - access.time }
-    });
-    needed.max().unwrap_or(1).max(1) as usize
+impl Statement {
+    /// Whether the statement computes points far from the boundary of a large grid.
+    pub fn is_interior(&self) -> bool {
+        self.domain.iter().all(|interval| interval.is_wide())
+    }
+}
+
+impl Expr {
+    /// `base` to the power of `exponent`, both of one type, as C compilers compute it: they make products and
+    /// quotients of the literal exponents 2, 1, 0 and -1, whose bits may differ from those of the library's `pow`.
+    pub fn power(base: Expr, exponent: Expr, span: Span) -> Expr {
+        let element = base.element;
+        let expr = |kind| Expr { kind, element, span: span.clone() };
+        let kind = match exponent.kind {
+            ExprKind::Literal(2.0) => ExprKind::Call(Function::Square, Box::new(base)),
+            ExprKind::Literal(1.0) => return base,
+            ExprKind::Literal(0.0) => ExprKind::Literal(1.0),
+            ExprKind::Literal(-1.0) => {
+                ExprKind::Binary(BinaryOp::Div, Box::new(expr(ExprKind::Literal(1.0))), Box::new(base))
+            }
+            _ => ExprKind::Binary(BinaryOp::Libm(Libm2::Pow), Box::new(base), Box::new(exponent)),
+        };
+        expr(kind)
+    }
 }

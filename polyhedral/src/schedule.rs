@@ -14,6 +14,16 @@ pub enum Execution {
     Parallel,
 }
 
+impl SchedulePiece {
+    /// The first dimension in which two pieces have different fixed values, with the values.
+    pub fn fixed_difference(&self, other: &SchedulePiece) -> Option<(usize, i64, i64)> {
+        self.fixed.iter().find_map(|&(dimension, value)| {
+            let (_, other) = other.fixed.iter().find(|(fixed, _)| *fixed == dimension)?;
+            (*other != value).then_some((dimension, value, *other))
+        })
+    }
+}
+
 /// One dimension of a schedule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScheduleDimension {
@@ -33,6 +43,9 @@ pub struct SchedulePiece {
     pub statement: usize,
     /// One name per schedule dimension, unique, none equal to an instance variable or parameter.
     pub variables: Vec<String>,
+    /// Dimensions in which all of the piece has one value, in order of dimension: part of the relation, and known
+    /// without asking isl.
+    pub fixed: Vec<(usize, i64)>,
     /// Existentially quantified helper variables.
     pub helpers: Vec<String>,
     /// Conjunction of constraints between instance variables, schedule variables, helpers and

@@ -30,6 +30,7 @@ shipped![
     "varcoef2d",
     "wave2d",
     "fdtd2d",
+    "fdtd2d_driven",
     "skewed2d",
     "heat3d",
     "laplacian3d",

@@ -15,6 +15,8 @@ pub enum TokenKind {
     Field,
     #[token("coefficient")]
     Coefficient,
+    #[token("series")]
+    Series,
     #[token("param")]
     Param,
     #[token("boundary")]
@@ -105,6 +107,7 @@ impl TokenKind {
             TokenKind::Stencil => "`stencil`",
             TokenKind::Field => "`field`",
             TokenKind::Coefficient => "`coefficient`",
+            TokenKind::Series => "`series`",
             TokenKind::Param => "`param`",
             TokenKind::Boundary => "`boundary`",
             TokenKind::Let => "`let`",

@@ -12,6 +12,9 @@ impl Program {
         for field in &mut self.fields {
             field.element = element;
         }
+        for series in &mut self.series {
+            series.element = element;
+        }
         self.each_expression(|expr| {
             while let ExprKind::Cast(operand) = &mut expr.kind {
                 let hole = Expr { kind: ExprKind::Literal(0.0), element, span: 0..0 };
@@ -27,6 +30,9 @@ impl Program {
         self.source = Arc::new(SourceFile { name: String::new(), text: String::new() });
         for field in &mut self.fields {
             field.span = 0..0;
+        }
+        for series in &mut self.series {
+            series.span = 0..0;
         }
         for parameter in &mut self.parameters {
             parameter.span = 0..0;

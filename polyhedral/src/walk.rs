@@ -10,7 +10,11 @@ impl Expr {
         while let Some(expr) = stack.pop() {
             visit(expr);
             match &expr.kind {
-                ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Local(_) | ExprKind::Read(_) => {}
+                ExprKind::Literal(_)
+                | ExprKind::Parameter(_)
+                | ExprKind::Local(_)
+                | ExprKind::Read(_)
+                | ExprKind::Series(..) => {}
                 ExprKind::Negate(operand) | ExprKind::Call(_, operand) | ExprKind::Cast(operand) => {
                     stack.push(operand);
                 }
@@ -40,7 +44,11 @@ impl Expr {
         while let Some(expr) = stack.pop() {
             visit(expr);
             match &mut expr.kind {
-                ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Local(_) | ExprKind::Read(_) => {}
+                ExprKind::Literal(_)
+                | ExprKind::Parameter(_)
+                | ExprKind::Local(_)
+                | ExprKind::Read(_)
+                | ExprKind::Series(..) => {}
                 ExprKind::Negate(operand) | ExprKind::Call(_, operand) | ExprKind::Cast(operand) => {
                     stack.push(operand);
                 }

@@ -60,7 +60,7 @@ proptest! {
         // Room for the longest offset between the margins of any two statements.
         let size: Vec<i64> = (0..program.dimension()).map(|i| {
             let widest = |margins: &dyn Fn(usize) -> i64| (0..program.statements.len()).map(margins).max().unwrap();
-            widest(&|k| program.statements[k].margin_low[i]) + widest(&|k| program.statements[k].margin_high[i]) + 4
+            widest(&|k| program.statements[k].domain[i].low.offset) + widest(&|k| -program.statements[k].domain[i].high.offset) + 4
         }).collect();
         let seen = enumeration::dependences(&program, &size, 9);
         prop_assert_eq!(&exact, &seen);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::expect_used)]
 
+use polyhedral::domain::{Bound, Interval};
 use polyhedral::program::{FieldRole, Program};
 use polyhedral::shipped;
 
@@ -42,8 +43,7 @@ fn all_are_accepted() {
 #[test]
 fn margins_and_levels() {
     let asym = load("asym2d");
-    assert_eq!(asym.statements[0].margin_low, [2, 1]);
-    assert_eq!(asym.statements[0].margin_high, [1, 3]);
+    assert_eq!(asym.statements[0].domain, [Interval::margin(2, 1), Interval::margin(1, 3)]);
     assert_eq!(asym.fields[0].role, FieldRole::State { levels: 1, slots: 2 });
 
     // Each point of the oldest level is read only where it is overwritten.
@@ -53,8 +53,8 @@ fn margins_and_levels() {
     let fdtd = load("fdtd2d");
     assert_eq!(fdtd.fields[0].role, FieldRole::State { levels: 1, slots: 1 });
     assert_eq!(fdtd.fields[2].role, FieldRole::State { levels: 1, slots: 1 });
-    assert_eq!(fdtd.statements[0].margin_low, [1, 0]);
-    assert_eq!(fdtd.statements[2].margin_high, [1, 1]);
+    assert_eq!(fdtd.statements[0].domain[0].low, Bound::start(1));
+    assert_eq!(fdtd.statements[2].domain[1].high, Bound::end(-1));
 
     assert_eq!(load("gradient2d").statements[0].locals.len(), 4);
     assert_eq!(load("box2d4r").statements[0].reads.len(), 81);

@@ -106,11 +106,8 @@ impl Problem {
         })
     }
 
-    /// The widest and the narrowest margin of any statement below and above in dimension `d`:
-    /// `(least_low, least_high)`.
+    /// How far all domains keep from the ends of the grid in dimension `d`: `(least_low, least_high)`.
     pub(crate) fn least_margins(&self, d: usize) -> (i64, i64) {
-        let low = self.program.statements.iter().map(|statement| statement.margin_low[d]).min();
-        let high = self.program.statements.iter().map(|statement| statement.margin_high[d]).min();
-        (low.unwrap_or(0), high.unwrap_or(0))
+        hhc_codegen::plan::hull(&self.program, d)
     }
 }

@@ -16,7 +16,7 @@ use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use hhc_codegen::KernelPlan;
-use polyhedral::program::{FieldId, FieldRole};
+use polyhedral::program::{FieldId, FieldRole, SeriesId};
 use std::sync::Arc;
 
 /// The kernels of a plan, loaded on a device.
@@ -34,6 +34,7 @@ pub struct CudaProgramOnDevice {
 pub struct DeviceData {
     layout: Layout,
     arrays: Vec<DeviceArray>,
+    series: Vec<DeviceArray>,
 }
 
 #[derive(Debug)]
@@ -131,11 +132,17 @@ impl CudaProgramOnDevice {
         }
         let stream = &self.device.stream;
         let copied = |error| failed("copy the grid to the device", error);
-        let arrays = data.fields().iter().map(|field| match field.values.view() {
+        let copy = |values: ValuesRef<'_>| match values {
             ValuesRef::F32(values) => stream.clone_htod(values).map(DeviceArray::F32).map_err(copied),
             ValuesRef::F64(values) => stream.clone_htod(values).map(DeviceArray::F64).map_err(copied),
-        });
-        Ok(DeviceData { arrays: arrays.collect::<Result<_>>()?, layout: data.layout().clone() })
+        };
+        let arrays = data.fields().iter().map(|field| copy(field.values.view()));
+        let series = (0..self.plan.program.series.len()).map(|number| copy(data.series(SeriesId(number))));
+        Ok(DeviceData {
+            arrays: arrays.collect::<Result<_>>()?,
+            series: series.collect::<Result<_>>()?,
+            layout: data.layout().clone(),
+        })
     }
 
     /// Copies the initial levels of `data` to the device once more, for another run.
@@ -197,17 +204,27 @@ impl CudaProgramOnDevice {
             launches.push(launch.clone());
             Ok(())
         })?;
-        let arrays = &mut data.arrays;
+        for (series, array) in self.plan.program.series.iter().zip(&data.series) {
+            if (array.len() as i64) < series.length(steps) {
+                return Err(self.wrong_data(&format!("series `{}` is too short", series.name)));
+            }
+        }
+        let (arrays, series) = (&mut data.arrays, &data.series);
         let seconds = self.device.seconds(|| {
             launches.iter().try_for_each(|launch| {
                 interrupt::check()?;
-                self.launch(launch, arrays, parameters)
+                self.launch(launch, (&mut *arrays, series), parameters)
             })
         })?;
         Ok(DeviceRun { seconds, launches: launches.len() as u64 })
     }
 
-    fn launch(&self, launch: &PlannedLaunch, arrays: &mut [DeviceArray], parameters: &[f64]) -> Result<()> {
+    fn launch(
+        &self,
+        launch: &PlannedLaunch,
+        (arrays, series): (&mut [DeviceArray], &[DeviceArray]),
+        parameters: &[f64],
+    ) -> Result<()> {
         let kernel = &self.program.kernels[launch.kernel];
         let (before, after) = launch
             .integers
@@ -219,6 +236,12 @@ impl CudaProgramOnDevice {
                 (DeviceArray::F64(array), FieldRole::Coefficient) => builder.arg(&*array),
                 (DeviceArray::F32(array), FieldRole::State { .. }) => builder.arg(array),
                 (DeviceArray::F64(array), FieldRole::State { .. }) => builder.arg(array),
+            };
+        }
+        for series in series {
+            match series {
+                DeviceArray::F32(array) => builder.arg(array),
+                DeviceArray::F64(array) => builder.arg(array),
             };
         }
         for integer in before {
@@ -241,6 +264,15 @@ impl CudaProgramOnDevice {
         unsafe { builder.launch(config) }
             .map(drop)
             .map_err(|error| failed(&format!("launch {}", kernel.symbol), error))
+    }
+}
+
+impl DeviceArray {
+    fn len(&self) -> usize {
+        match self {
+            DeviceArray::F32(array) => array.len(),
+            DeviceArray::F64(array) => array.len(),
+        }
     }
 }
 

@@ -119,10 +119,10 @@ impl Functions {
         flags: &[Vec<u8>],
         capacity: usize,
     ) -> Result<Session<'a>> {
-        let lengths: Vec<usize> = data.fields().iter().map(|field| field.values.view().len()).collect();
+        let lengths = data.lengths();
         assert!(flags.iter().map(Vec::len).eq(lengths), "one flag for each element");
         let fields: Vec<Field> = data
-            .pointers()
+            .pointers(0)
             .into_iter()
             .zip(flags)
             .map(|(values, flags)| Field { values, flags: flags.as_ptr(), count: flags.len() as i64 })

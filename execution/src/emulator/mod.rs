@@ -16,7 +16,7 @@ use crate::cache::Cache;
 use crate::device_program::DeviceProgram;
 use crate::error::Result;
 use crate::grid::{ProgramData, slots};
-use crate::initial::{initial_levels, mix, prepare_boundary};
+use crate::initial::{domains_of, initial_levels, mix, prepare_boundary};
 use crate::interrupt;
 use crate::launches::for_each_launch;
 use crate::layout::Layout;
@@ -137,9 +137,12 @@ impl Emulator {
         let program = &*self.plan.program;
         check_arguments(program, parameters, steps)?;
         prepare_boundary(program, data)?;
+        data.check_steps(program, steps)?;
         let layout = data.layout().clone();
+        let fields = (0..program.fields.len()).map(|field| element_flags(program, FieldId(field), &layout));
+        let series = data.lengths().split_off(program.fields.len());
         let flags: Vec<Vec<u8>> =
-            (0..program.fields.len()).map(|field| element_flags(program, FieldId(field), &layout)).collect();
+            fields.chain(series.iter().map(|&length| vec![INITIALISED; length])).collect();
         let mut session = self.functions.begin(data, &flags, DESCRIBED)?;
         let mut number = 0;
         for_each_launch(&self.plan, &layout, steps, |launch| {
@@ -157,8 +160,8 @@ impl Emulator {
 fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> {
     let stored = slots(program.field(field).role);
     let mut flags = vec![PADDING; stored * layout.level_stride()];
-    let writer = program.statements.iter().position(|statement| statement.target == field);
-    let domain = writer.map(|statement| program.domain(statement, layout.size()));
+    let domains = domains_of(program, field, layout.size());
+    let coefficient = program.field(field).role == FieldRole::Coefficient;
     let given: Vec<usize> =
         initial_levels(program, field).map(|level| program.slot_of_level(field, level)).collect();
     for slot in 0..stored {
@@ -170,9 +173,8 @@ fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> 
         let level = &mut flags[slot * layout.level_stride()..][..layout.level_stride()];
         for segment in layout.segments(0..layout.points()) {
             for (column, flag) in (segment.column..).zip(&mut level[segment.elements()]) {
-                let changes = domain
-                    .as_ref()
-                    .is_none_or(|domain| in_domain(segment.row, column, layout.size(), domain));
+                let changes = coefficient
+                    || domains.iter().any(|domain| in_domain(segment.row, column, layout.size(), domain));
                 *flag = if changes { inside } else { INITIALISED | FIXED };
             }
         }

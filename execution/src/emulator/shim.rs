@@ -70,6 +70,9 @@ fn arguments(program: &Program, block_loops: usize) -> Vec<String> {
             format!("tw_emulator::field<{constant}{}>({number})", field.element.c_name())
         })
         .collect();
+    arguments.extend(program.series.iter().enumerate().map(|(number, series)| {
+        format!("tw_emulator::field<const {}>({})", series.element.c_name(), program.fields.len() + number)
+    }));
     let integer = |number: usize| format!("static_cast<long long>(launch.integers[{number}])");
     let before = PlannedLaunch::integers_before_parameters(program.dimension());
     arguments.extend((0..before).map(integer));

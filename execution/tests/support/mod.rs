@@ -2,8 +2,10 @@
 
 #![allow(dead_code)]
 
+use execution::element::Element;
 use execution::grid::{ProgramData, ValuesMut, ValuesRef};
 use execution::initial;
+use polyhedral::draft;
 use polyhedral::program::*;
 use polyhedral::source::SourceFile;
 use std::collections::HashMap;
@@ -41,95 +43,46 @@ pub struct Draft {
 
 impl Draft {
     pub fn program(self) -> Program {
-        let mut statements: Vec<Statement> = Vec::new();
-        for (target, locals, value) in self.statements {
-            let mut reads = Vec::new();
-            locals.iter().for_each(|local| collect_reads(local, &mut reads));
-            collect_reads(&value, &mut reads);
-            let margin = |d: usize, sign: i64| {
-                reads.iter().map(|access: &Access| sign * access.offset[d]).max().unwrap_or(0).max(0)
-            };
-            statements.push(Statement {
-                target: FieldId(target),
-                locals: locals
-                    .into_iter()
-                    .enumerate()
-                    .map(|(number, value)| Local { name: format!("local{number}"), value })
-                    .collect(),
-                value,
-                margin_low: (0..self.dimension).map(|d| margin(d, -1)).collect(),
-                margin_high: (0..self.dimension).map(|d| margin(d, 1)).collect(),
-                reads,
-                span: 0..0,
-            });
-        }
-        let fields = self.fields.iter().enumerate().map(|(number, &(name, element, state))| {
-            let role = if state { state_role(number, &statements) } else { FieldRole::Coefficient };
-            Field { name: name.to_owned(), element, role, span: 0..0 }
+        let fields = self.fields.iter().map(|&(name, element, state)| draft::DraftField {
+            name: name.to_owned(),
+            element,
+            state,
+            slots: None,
+            span: 0..0,
         });
-        Program {
+        let statements = self.statements.into_iter().map(|(target, locals, value)| draft::DraftStatement {
+            target: FieldId(target),
+            locals: locals
+                .into_iter()
+                .enumerate()
+                .map(|(number, value)| Local { name: format!("local{number}"), value })
+                .collect(),
+            value,
+            domain: vec![],
+            domain_span: 0..0,
+            target_span: 0..0,
+            span: 0..0,
+        });
+        let draft = draft::Draft {
             name: "test".to_owned(),
             description: String::new(),
             time_index: "t".to_owned(),
             space_indices: ["i", "j", "k"][..self.dimension].iter().map(|&name| name.to_owned()).collect(),
             fields: fields.collect(),
+            series: vec![],
             parameters: self
                 .parameters
                 .iter()
                 .enumerate()
                 .map(|(number, &default)| Parameter { name: format!("p{number}"), default, span: 0..0 })
                 .collect(),
-            statements: statements.clone(),
-            source: Arc::new(SourceFile { name: "test".to_owned(), text: String::new() }),
-        }
-    }
-}
-
-fn state_role(field: usize, statements: &[Statement]) -> FieldRole {
-    let writer = statements.iter().position(|statement| statement.target.0 == field).unwrap();
-    let reads: Vec<(usize, &Access)> = statements
-        .iter()
-        .enumerate()
-        .flat_map(|(number, statement)| statement.reads.iter().map(move |access| (number, access)))
-        .filter(|(_, access)| access.field.0 == field)
-        .collect();
-    let oldest = reads.iter().map(|(_, access)| access.time).min().unwrap_or(0).min(0);
-    let levels = (1 - oldest) as usize;
-    FieldRole::State { levels, slots: slots_needed(writer, reads.into_iter()).max(levels) }
-}
-
-fn collect_reads(expr: &Expr, reads: &mut Vec<Access>) {
-    match &expr.kind {
-        ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Local(_) => {}
-        ExprKind::Read(access) => {
-            if !reads.contains(access) {
-                reads.push(access.clone());
-            }
-        }
-        ExprKind::Negate(a) | ExprKind::Call(_, a) | ExprKind::Cast(a) => collect_reads(a, reads),
-        ExprKind::Binary(_, a, b) => {
-            collect_reads(a, reads);
-            collect_reads(b, reads);
-        }
-        ExprKind::Select(condition, a, b) => {
-            condition_reads(condition, reads);
-            collect_reads(a, reads);
-            collect_reads(b, reads);
-        }
-    }
-}
-
-fn condition_reads(condition: &Condition, reads: &mut Vec<Access>) {
-    match condition {
-        Condition::Compare(_, a, b) => {
-            collect_reads(a, reads);
-            collect_reads(b, reads);
-        }
-        Condition::And(a, b) | Condition::Or(a, b) => {
-            condition_reads(a, reads);
-            condition_reads(b, reads);
-        }
-        Condition::Not(a) => condition_reads(a, reads),
+            statements: statements.collect(),
+            boundary: Boundary::Fixed,
+        };
+        let source = Arc::new(SourceFile { name: "test".to_owned(), text: String::new() });
+        let mut diagnostics = Vec::new();
+        let program = draft.check(&source, &mut diagnostics);
+        program.unwrap_or_else(|| panic!("{diagnostics:?}"))
     }
 }
 
@@ -166,29 +119,40 @@ pub fn scalar_run(program: &Program, parameters: &[f64], data: &ProgramData, ste
             levels.insert((field.0, level), doubles(data.level(program, field, level)));
         }
     }
-    // The boundary of every level is that of level 0.
-    for (number, statement) in program.statements.iter().enumerate() {
-        let boundary = levels[&(statement.target.0, 0)].clone();
-        for level in initial::initial_levels(program, statement.target) {
-            let values = levels.get_mut(&(statement.target.0, level)).unwrap();
-            for (linear, value) in values.iter_mut().enumerate() {
-                if !inside(&position(linear, size), &program.domain(number, size)) {
-                    *value = boundary[linear];
-                }
+    // The boundary of every level is that of level 0, or that of the level's slot.
+    let in_a_domain = |field: usize, point: &[i64]| {
+        program.writers_of(FieldId(field)).any(|(k, _)| inside(point, &program.domain(k, size)))
+    };
+    let boundary_of = |field: usize, level: i64| match program.boundary {
+        Boundary::Fixed => doubles(data.level(program, FieldId(field), 0)),
+        Boundary::PerSlot => doubles(data.level(program, FieldId(field), level)),
+    };
+    for ((field, level), values) in &mut levels {
+        if program.field(FieldId(*field)).role == FieldRole::Coefficient {
+            continue;
+        }
+        let boundary = boundary_of(*field, *level);
+        for (linear, value) in values.iter_mut().enumerate() {
+            if !in_a_domain(*field, &position(linear, size)) {
+                *value = boundary[linear];
             }
         }
     }
     for step in 0..steps {
         for (number, statement) in program.statements.iter().enumerate() {
             let target = statement.target.0;
-            let mut values = levels[&(target, step)].clone();
+            let first = program.writers_of(FieldId(target)).next().unwrap().0 == number;
+            if first {
+                levels.insert((target, step + 1), boundary_of(target, step + 1));
+            }
+            let mut values = levels[&(target, step + 1)].clone();
             for (linear, value) in values.iter_mut().enumerate() {
                 let point = position(linear, size);
                 if !inside(&point, &program.domain(number, size)) {
                     continue;
                 }
                 let mut at =
-                    Point { program, parameters, levels: &levels, size, step, point, locals: vec![] };
+                    Point { program, parameters, data, levels: &levels, size, step, point, locals: vec![] };
                 for local in &statement.locals {
                     let value = at.value(&local.value);
                     at.locals.push(value);
@@ -233,6 +197,7 @@ fn inside(point: &[i64], domain: &[(i64, i64)]) -> bool {
 struct Point<'a> {
     program: &'a Program,
     parameters: &'a [f64],
+    data: &'a ProgramData,
     levels: &'a HashMap<(usize, i64), Vec<f64>>,
     size: &'a [i64],
     step: i64,
@@ -269,6 +234,10 @@ impl Point<'_> {
                     .fold(0, |linear, d| linear * self.size[d] + self.point[d] + access.offset[d]);
                 typed(self.levels[&(access.field.0, level)][linear as usize])
             }
+            ExprKind::Series(series, offset) => {
+                let element = self.step + offset - self.program.series[series.0].first;
+                typed(self.data.series(*series).get(element as usize).unwrap())
+            }
             ExprKind::Negate(a) => match self.value(a) {
                 Scalar::F32(a) => Scalar::F32(-a),
                 Scalar::F64(a) => Scalar::F64(-a),
@@ -282,15 +251,20 @@ impl Point<'_> {
                     BinaryOp::Div => in_type!(a, b, x, y, x / y),
                     BinaryOp::Min => in_type!(a, b, x, y, if x < y { x } else { y }),
                     BinaryOp::Max => in_type!(a, b, x, y, if x > y { x } else { y }),
+                    BinaryOp::Libm(f) => in_type!(a, b, x, y, Element::libm2(x, y, *f)),
                 }
             }
             ExprKind::Call(function, a) => match (function, self.value(a)) {
                 (Function::Sqrt, Scalar::F32(a)) => Scalar::F32(a.sqrt()),
                 (Function::Sqrt, Scalar::F64(a)) => Scalar::F64(a.sqrt()),
+                (Function::Square, Scalar::F32(a)) => Scalar::F32(a * a),
+                (Function::Square, Scalar::F64(a)) => Scalar::F64(a * a),
                 (Function::Abs, Scalar::F32(a)) => Scalar::F32(a.abs()),
                 (Function::Abs, Scalar::F64(a)) => Scalar::F64(a.abs()),
-                (Function::Exp, Scalar::F32(a)) => Scalar::F32(execution::element::Element::exp(a)),
-                (Function::Exp, Scalar::F64(a)) => Scalar::F64(execution::element::Element::exp(a)),
+                (Function::Exp, Scalar::F32(a)) => Scalar::F32(Element::exp(a)),
+                (Function::Exp, Scalar::F64(a)) => Scalar::F64(Element::exp(a)),
+                (Function::Libm(f), Scalar::F32(a)) => Scalar::F32(Element::libm(a, *f)),
+                (Function::Libm(f), Scalar::F64(a)) => Scalar::F64(Element::libm(a, *f)),
             },
             ExprKind::Select(condition, a, b) => {
                 if self.holds(condition) {

@@ -3,7 +3,8 @@
 
 use super::names::Names;
 use polyhedral::program::{
-    Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, Statement,
+    Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, SeriesId,
+    Statement,
 };
 use std::collections::BTreeSet;
 
@@ -57,9 +58,14 @@ impl ExpressionPrinter<'_> {
             ExprKind::Parameter(id) => self.names.parameters[id.0].clone(),
             ExprKind::Local(id) => self.names.local(self.statement, *id, self.copy),
             ExprKind::Read(access) => (self.read)(access),
+            ExprKind::Series(id, offset) => self.names.series_value(*id, *offset),
             ExprKind::Negate(operand) => parenthesise(format!("-{}", self.print_at(operand, 3)), level > 0),
             ExprKind::Binary(BinaryOp::Min, a, b) => self.call(single, "min", &[a, b]),
             ExprKind::Binary(BinaryOp::Max, a, b) => self.call(single, "max", &[a, b]),
+            ExprKind::Binary(BinaryOp::Libm(function), a, b) => {
+                let name = if single { function.c_name_single() } else { function.c_name() };
+                format!("{name}({}, {})", self.print(a), self.print(b))
+            }
             ExprKind::Binary(operator, a, b) => {
                 let (symbol, own) = match operator {
                     BinaryOp::Add => ("+", 0),
@@ -76,8 +82,12 @@ impl ExpressionPrinter<'_> {
                     (Function::Sqrt, false) => "sqrt",
                     (Function::Abs, true) => "fabsf",
                     (Function::Abs, false) => "fabs",
+                    (Function::Square, true) => "tw_square_f32",
+                    (Function::Square, false) => "tw_square_f64",
                     (Function::Exp, true) => "tw_expf",
                     (Function::Exp, false) => "tw_exp",
+                    (Function::Libm(function), true) => function.c_name_single(),
+                    (Function::Libm(function), false) => function.c_name(),
                 };
                 format!("{name}({})", self.print(operand))
             }
@@ -131,6 +141,27 @@ pub fn literal(value: f64, element: ElementType) -> String {
             }
         }
         ElementType::F64 => format!("{value:?}"),
+    }
+}
+
+/// The values of series that a statement uses: series and offset.
+pub fn series_used(statement: &Statement) -> BTreeSet<(SeriesId, i64)> {
+    let mut used = BTreeSet::new();
+    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+        value.walk(|expr| {
+            if let ExprKind::Series(id, offset) = expr.kind {
+                used.insert((id, offset));
+            }
+        });
+    }
+    used
+}
+
+/// The element of a series, as `time + 1`: what is added to the time step for its value at an offset.
+pub fn series_element(program: &Program, time: &str, (series, offset): (SeriesId, i64)) -> String {
+    match offset - program.series[series.0].first {
+        0 => time.to_string(),
+        shift => format!("{time} + {shift}"),
     }
 }
 

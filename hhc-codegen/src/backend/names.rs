@@ -1,7 +1,7 @@
 //! Names in generated text. The user's names are kept; where one of them is also a name of ours, an
 //! underscore is added.
 
-use polyhedral::program::{Access, FieldRole, LocalId, ParameterId, Program};
+use polyhedral::program::{Access, FieldRole, LocalId, ParameterId, Program, SeriesId};
 use std::collections::BTreeSet;
 
 /// Names that the templates use in scopes where user names are visible.
@@ -17,7 +17,7 @@ const OWN_NAMES: &[&str] = &[
     "covered", "again_first", "again_last", "again", "all", "column", "width", "part", "begin", "mine",
     "at", "window", "entering", "w", "w0", "w1", "w2", "p0", "p1", "p2", "k", "to", "line", "i0", "i1",
     "i2", "b0_first", "b1_first", "b2_first", "b0_low", "b1_low", "b2_low", "b0_high", "b1_high", "b2_high",
-    "fixed", "outside", "blocks_x", "blocks_y", "blocks_z", "device", "host", "lane", "here",
+    "fixed", "outside", "small", "blocks_x", "blocks_y", "blocks_z", "device", "host", "lane", "here",
 ];
 
 /// The C names of a program's parts.
@@ -29,6 +29,8 @@ pub struct Names {
     pub time: String,
     /// Parameters.
     pub parameters: Vec<String>,
+    /// Series, as arguments of the entry point and members of the grid.
+    pub series: Vec<String>,
     /// Fields, as arguments of the entry point and members of the grid.
     pub fields: Vec<String>,
     /// Locals per statement.
@@ -56,6 +58,7 @@ impl Names {
             chosen
         };
         let fields = program.fields.iter().map(|field| choose(&field.name, false)).collect();
+        let series = program.series.iter().map(|series| choose(&series.name, false)).collect();
         let parameters = program.parameters.iter().map(|parameter| choose(&parameter.name, false)).collect();
         let space = program.space_indices.iter().map(|index| choose(index, false)).collect();
         let time = choose(&program.time_index, false);
@@ -65,7 +68,7 @@ impl Names {
             .iter()
             .map(|statement| statement.locals.iter().map(|local| choose(&local.name, true)).collect())
             .collect();
-        Names { space, time, parameters, fields, locals }
+        Names { space, time, parameters, series, fields, locals }
     }
 
     /// A local of a statement; `copy` distinguishes the copies of an unrolled loop: `tw_l_0`.
@@ -77,6 +80,12 @@ impl Names {
     /// A parameter rounded to `float`.
     pub fn parameter_f32(&self, parameter: ParameterId) -> String {
         format!("tw_{}_f32", self.parameters[parameter.0])
+    }
+
+    /// A value of a series in one time step: `tw_f_s0` (time t), `tw_f_s1`, `tw_f_sm1`, ..
+    pub fn series_value(&self, series: SeriesId, offset: i64) -> String {
+        let sign = if offset < 0 { "m" } else { "" };
+        format!("tw_{}_s{sign}{}", self.series[series.0], offset.abs())
     }
 
     /// The pointer to the plane that an access reads: `tw_u_t1` (level t+1), `tw_u_t0`, `tw_u_m1`, ..;

@@ -2,15 +2,15 @@
 //! build file. Tiles run in parallel; a tile works in place on the grid, because caches find its data by
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
-use super::expression::{ExpressionPrinter, parameters_used_as};
+use super::expression::{ExpressionPrinter, parameters_used_as, series_element, series_used};
 use super::indent::indent_c;
 use super::names::Names;
-use super::plain_loops::{displacement, uses_exp};
+use super::plain_loops::{PlainLoops, displacement, plain_loops, uses_exp};
 use super::templates::render;
 use super::{GeneratedFile, Signature};
 use crate::PlanError;
-use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES};
+use crate::int_expr::IntExpr;
+use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound};
 use polyhedral::program::{Access, ElementType, FieldRole, Program, Statement};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,14 +44,13 @@ struct ProgramText {
     strategy: &'static str,
     tile: String,
     signature: Signature,
-    copies_boundary: bool,
     uses_exp: bool,
     exp_header: &'static str,
     updates: Vec<UpdateText>,
     kernels: Vec<KernelText>,
     outer: LoopText,
     launches: Vec<LaunchText>,
-    reference: Vec<ReferenceText>,
+    reference: Vec<PlainLoops>,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
     check_sizes: &'static [i64],
     /// Grid that the standalone main times where none is given.
@@ -169,17 +168,6 @@ struct LaunchText {
     schedule: &'static str,
 }
 
-/// One statement of the plain loops with which the standalone main checks the tiled code.
-#[derive(Serialize)]
-struct ReferenceText {
-    target: String,
-    loops: Vec<BoxLoop>,
-    time: String,
-    planes: Vec<String>,
-    constants: Vec<String>,
-    body: Vec<String>,
-}
-
 impl ProgramText {
     fn new(plan: &KernelPlan, names: &Names) -> Self {
         let program = &plan.program;
@@ -189,7 +177,6 @@ impl ProgramText {
             description: super::comment_lines(&program.description),
             strategy: plan.strategy,
             tile: plan.tile.to_string(),
-            copies_boundary: signature.fields.iter().any(|field| field.state && field.slots > 1),
             signature,
             uses_exp: uses_exp(program),
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
@@ -215,7 +202,7 @@ impl ProgramText {
                     }
                 })
                 .collect(),
-            reference: (0..program.statements.len()).map(|k| reference(program, names, k)).collect(),
+            reference: plain_loops(program, names),
         }
     }
 }
@@ -279,7 +266,8 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
     (pointers.into_values().collect(), names.plane(program, &write), in_place)
 }
 
-/// The parameters that a statement uses, each in the type in which it is used: declaration, and name.
+/// The parameters that a statement uses, each in the type in which it is used, and the values of series: type, name,
+/// and value.
 fn constants(program: &Program, names: &Names, index: usize) -> Vec<(ElementType, String, String)> {
     let statement = &program.statements[index];
     let single = parameters_used_as(statement, ElementType::F32).into_iter().map(|id| {
@@ -290,7 +278,12 @@ fn constants(program: &Program, names: &Names, index: usize) -> Vec<(ElementType
         let name = names.parameters[id].clone();
         (ElementType::F64, name.clone(), format!("grid->{name}"))
     });
-    single.chain(double).collect()
+    let series = series_used(statement).into_iter().map(|(id, offset)| {
+        let element = series_element(program, &names.time, (id, offset));
+        let value = format!("grid->{}[{element}]", names.series[id.0]);
+        (program.series[id.0].element, names.series_value(id, offset), value)
+    });
+    single.chain(double).chain(series).collect()
 }
 
 fn constant_declarations(constants: &[(ElementType, String, String)]) -> Vec<String> {
@@ -308,13 +301,17 @@ fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
     let dimension = program.dimension();
     let (planes, target, in_place) = planes(program, names, index);
     let constants = constants(program, names, index);
-    let target_name = &program.field(statement.target).name;
     let rows = rows_at_once(program, statement);
     let variants = (0..rows.len()).map(|at| variant(program, names, index, &target, &rows, at)).collect();
     let restrict = if in_place { "" } else { "restrict " };
     UpdateText {
-        name: format!("tw_update_{target_name}"),
-        comment: format!("{target_name}[{} + 1, {}]", program.time_index, program.space_indices.join(", ")),
+        name: format!("tw_update_{}", program.statement_name(index)),
+        comment: format!(
+            "{}[{} + 1, {}]",
+            program.field(statement.target).name,
+            program.time_index,
+            program.space_indices.join(", ")
+        ),
         time: names.time.clone(),
         planes: planes
             .iter()
@@ -392,7 +389,7 @@ fn variant(
     VariantText {
         name: format!(
             "tw_{}_row{}",
-            program.field(statement.target).name,
+            program.statement_name(index),
             if rows > 1 { format!("s{rows}") } else { String::new() }
         ),
         rows,
@@ -408,39 +405,6 @@ fn variant(
     }
 }
 
-fn reference(program: &Program, names: &Names, index: usize) -> ReferenceText {
-    let statement = &program.statements[index];
-    let (planes, target, _) = planes(program, names, index);
-    let read =
-        |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
-    let printer = ExpressionPrinter { program, names, statement: index, copy: None, read: &read };
-    let dimension = program.dimension();
-    let loops = (0..dimension).map(|d| BoxLoop {
-        low: statement.margin_low[d].to_string(),
-        high: format!("grid->n{d} - {}", statement.margin_high[d]),
-        ..box_loop(names, d, 1, false)
-    });
-    let place: Vec<String> = (0..dimension)
-        .map(|d| {
-            if d + 1 < dimension { format!("{} * stride{d}", names.space[d]) } else { names.space[d].clone() }
-        })
-        .collect();
-    let mut body = vec![format!("const ptrdiff_t x = {};", place.join(" + "))];
-    body.extend(printer.locals());
-    body.push(format!("{target}[x] = {};", printer.value()));
-    ReferenceText {
-        target: program.field(statement.target).name.clone(),
-        loops: loops.collect(),
-        time: names.time.clone(),
-        planes: planes
-            .iter()
-            .map(|plane| format!("{} *{} = {};", plane.element, plane.name, plane.value))
-            .collect(),
-        constants: constant_declarations(&constants(program, names, index)),
-        body,
-    }
-}
-
 fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
     let program = &plan.program;
     let row = |instance: &Instance, clip: bool| {
@@ -448,12 +412,12 @@ fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
         let bounds = instance.ranges.iter().enumerate().map(|(d, range)| {
             let (mut low, mut high) = (range.low.clone(), range.high.clone() + 1);
             if clip {
-                low = low.max(int(statement.margin_low[d]));
-                high = high.min(var(SIZE_NAMES[d]) - statement.margin_high[d]);
+                low = low.max(bound(statement.domain[d].low, d));
+                high = high.min(bound(statement.domain[d].high, d));
             }
             BoundText { low: low.to_c(), high: high.to_c() }
         });
-        let target = &program.field(statement.target).name;
+        let target = program.statement_name(instance.statement);
         let many = kernel.instances.len() > 1;
         RowText {
             comment: if many {
@@ -486,7 +450,10 @@ fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
         full_when: kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_c())).collect(),
         rows: loop_text(&kernel.rows),
         has_rows,
-        full: kernel.instances.iter().map(|instance| row(instance, false)).collect(),
+        full: (kernel.instances.iter())
+            .filter(|instance| instance.in_full_tiles)
+            .map(|instance| row(instance, false))
+            .collect(),
         partial: kernel.instances.iter().map(|instance| row(instance, true)).collect(),
         needs_steps: has_rows,
         sizes: SIZE_NAMES[..program.dimension()].to_vec(),

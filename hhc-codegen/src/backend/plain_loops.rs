@@ -1,10 +1,10 @@
 //! The program as it was written: every statement as loops over the whole grid, in C. A standalone main checks
 //! the tiled code against them.
 
-use super::expression::{ExpressionPrinter, parameters_used_as};
+use super::expression::{ExpressionPrinter, parameters_used_as, series_element, series_used};
 use super::names::Names;
 use polyhedral::program::{
-    Access, BinaryOp, ElementType, ExprKind, FieldRole, Function, ParameterId, Program, Statement,
+    Access, BinaryOp, ElementType, ExprKind, FieldRole, Function, ParameterId, Program, SeriesId, Statement,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// One statement as loops over its domain; the template adds `grid`, a structure of arrays and sizes.
 #[derive(Serialize)]
 pub(super) struct PlainLoops {
-    /// Name of the field that is computed.
+    /// Name of the statement.
     target: String,
     /// Name of the time index.
     time: String,
@@ -26,7 +26,7 @@ pub(super) struct PlainLoops {
 #[derive(Serialize)]
 struct PlainLoop {
     index: String,
-    low: i64,
+    low: String,
     high: String,
 }
 
@@ -49,6 +49,7 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
     }
     let mut declarations: Vec<String> = planes.into_values().collect();
     declarations.extend(constants(names, statement, "grid->"));
+    declarations.extend(series_values(program, names, statement, "grid->", &names.time));
     let place: Vec<String> = names
         .space
         .iter()
@@ -59,14 +60,14 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
     body.extend(printer.locals());
     body.push(format!("{}[x] = {};", names.plane(program, &write), printer.value()));
     PlainLoops {
-        target: program.field(statement.target).name.clone(),
+        target: program.statement_name(index),
         time: names.time.clone(),
         declarations,
         loops: (0..dimension)
             .map(|d| PlainLoop {
                 index: names.space[d].clone(),
-                low: statement.margin_low[d],
-                high: format!("grid->n{d} - {}", statement.margin_high[d]),
+                low: statement.domain[d].low.text(&format!("grid->n{d}")),
+                high: statement.domain[d].high.text(&format!("grid->n{d}")),
             })
             .collect(),
         body,
@@ -101,6 +102,27 @@ pub(super) fn constants(names: &Names, statement: &Statement, source: &str) -> V
     single.chain(double).collect()
 }
 
+/// Declarations of the values of series that a statement uses in time step `time`; `source` is what stands before a
+/// series' name where its elements are found.
+pub(super) fn series_values(
+    program: &Program,
+    names: &Names,
+    statement: &Statement,
+    source: &str,
+    time: &str,
+) -> Vec<String> {
+    let value = |(series, offset): (SeriesId, i64)| {
+        format!(
+            "const {} {} = {source}{}[{}];",
+            program.series[series.0].element.c_name(),
+            names.series_value(series, offset),
+            names.series[series.0],
+            series_element(program, time, (series, offset))
+        )
+    };
+    series_used(statement).into_iter().map(value).collect()
+}
+
 /// The distance in memory of an offset: ` - stride0 + 1`.
 pub(super) fn displacement(offset: &[i64]) -> String {
     let last = offset.len() - 1;
@@ -121,6 +143,11 @@ pub(super) fn displacement(offset: &[i64]) -> String {
 /// Whether some statement uses the exponential.
 pub(super) fn uses_exp(program: &Program) -> bool {
     uses(program, |kind| matches!(kind, ExprKind::Call(Function::Exp, _)))
+}
+
+/// Whether some statement uses a square.
+pub(super) fn uses_square(program: &Program) -> bool {
+    uses(program, |kind| matches!(kind, ExprKind::Call(Function::Square, _)))
 }
 
 /// Whether some statement uses the smaller or the larger of two values.

@@ -1,7 +1,8 @@
 //! The C entry point of a program: its arguments, and their documentation.
 
 use super::names::Names;
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::domain::Interval;
+use polyhedral::program::{Boundary, FieldId, FieldRole, Program, Statement};
 use serde::Serialize;
 
 /// What the templates need to know about the arguments.
@@ -17,6 +18,13 @@ pub struct Signature {
     pub sizes: Vec<SizeArgument>,
     /// `stride0`, `stride1`: all dimensions but the innermost.
     pub strides: Vec<StrideArgument>,
+    /// Series in order.
+    pub series: Vec<SeriesArgument>,
+    /// The condition that the grid is too small for the program, such as `n0 < 2 || n1 < 3`; `None` where no grid
+    /// is.
+    pub too_small: Option<String>,
+    /// Whether all stored levels get the boundary of the newest initial one.
+    pub fixed_boundary: bool,
     /// Parameters in order.
     pub parameters: Vec<ParameterArgument>,
     /// Name of the macro that guards the header.
@@ -50,25 +58,46 @@ pub struct FieldArgument {
     pub index: usize,
     /// Whether it is the first state field (the one whose newest slot the documentation names).
     pub stored_once: bool,
-    /// Width of the fixed boundary in all dimensions but the innermost; empty for a coefficient.
-    pub outer_margins: Vec<Margin>,
-    /// Width of the fixed boundary in the innermost dimension.
-    pub inner_margin: Option<Margin>,
+    /// Whether the generated code copies its boundary from the newest initial level to the others.
+    pub copies_boundary: bool,
+    /// The largest domain of its statements in all dimensions but the innermost; empty for a coefficient.
+    pub outer_sides: Vec<Side>,
+    /// The same in the innermost dimension.
+    pub inner_side: Option<Side>,
+    /// Conditions that a point, at `i0`, `i1` and `x`, lies in the domain of another statement.
+    pub other_domains: Vec<String>,
 }
 
-/// Width of a boundary in one dimension.
+/// A domain in one dimension.
 #[derive(Debug, Clone, Serialize)]
-pub struct Margin {
+pub struct Side {
     /// Extent of the dimension: `n1`.
     pub size: String,
     /// Stride of the dimension: `stride1` (unused in the innermost).
     pub stride: String,
     /// Index variable: `i1`.
     pub index: String,
-    /// Below.
-    pub low: i64,
-    /// Above.
-    pub high: i64,
+    /// First point.
+    pub low: String,
+    /// One past the last point.
+    pub high: String,
+}
+
+/// One series.
+#[derive(Debug, Clone, Serialize)]
+pub struct SeriesArgument {
+    /// C name.
+    pub name: String,
+    /// `float` or `double`.
+    pub c_type: String,
+    /// Its length as documentation: `steps + 1`.
+    pub length: String,
+    /// What is added to `steps` for its length.
+    pub reach: i64,
+    /// The time of its first element: `0`, `-1`.
+    pub first: i64,
+    /// Position among the arrays of the uniform entry point: series come after fields.
+    pub index: usize,
 }
 
 /// One extent of the grid.
@@ -113,18 +142,28 @@ impl Signature {
                 FieldRole::State { levels, slots } => (true, levels, slots),
                 FieldRole::Coefficient => (false, 1, 1),
             };
-            let writer = program.statements.iter().find(|statement| statement.target.0 == index);
-            let mut outer_margins: Vec<Margin> = writer.map_or(Vec::new(), |statement| {
-                let margin = |d: usize| Margin {
+            let writers: Vec<&Statement> =
+                program.writers_of(FieldId(index)).map(|(_, statement)| statement).collect();
+            let largest = writers.iter().position(|statement| statement.is_interior()).unwrap_or(0);
+            let sides = |statement: &&Statement| -> Vec<Side> {
+                let side = |(d, interval): (usize, &Interval)| Side {
                     size: format!("n{d}"),
                     stride: format!("stride{d}"),
-                    index: format!("i{d}"),
-                    low: statement.margin_low[d],
-                    high: statement.margin_high[d],
+                    index: if d + 1 < dimension { format!("i{d}") } else { "x".to_string() },
+                    low: interval.low.text(&format!("n{d}")),
+                    high: interval.high.text(&format!("n{d}")),
                 };
-                (0..dimension).map(margin).collect()
-            });
-            let inner_margin = outer_margins.pop();
+                statement.domain.iter().enumerate().map(side).collect()
+            };
+            let mut outer_sides = writers.get(largest).map_or(Vec::new(), sides);
+            let inner_side = outer_sides.pop();
+            let others = writers.iter().enumerate().filter(|(number, _)| *number != largest);
+            let inside = |statement: &&Statement| {
+                let tests = sides(statement)
+                    .into_iter()
+                    .map(|Side { index, low, high, .. }| format!("{index} >= {low} && {index} < {high}"));
+                tests.collect::<Vec<_>>().join(" && ")
+            };
             FieldArgument {
                 name: names.fields[index].clone(),
                 c_type: field.element.c_name().to_string(),
@@ -137,8 +176,10 @@ impl Signature {
                 shape: if state { format!("[{slots}]{grid_shape}") } else { grid_shape.clone() },
                 index,
                 stored_once: slots == 1,
-                outer_margins,
-                inner_margin,
+                copies_boundary: state && slots > 1 && program.boundary == Boundary::Fixed,
+                outer_sides,
+                inner_side,
+                other_domains: others.map(|(_, statement)| inside(statement)).collect(),
             }
         });
         let strides = (0..dimension - 1).map(|d| StrideArgument {
@@ -151,7 +192,25 @@ impl Signature {
             default: format!("{:?}", parameter.default),
             index,
         });
+        let series = program.series.iter().enumerate().map(|(index, series)| SeriesArgument {
+            name: names.series[index].clone(),
+            c_type: series.element.c_name().to_string(),
+            length: match series.length(0) {
+                0 => "steps".to_string(),
+                reach => format!("steps + {reach}"),
+            },
+            reach: series.length(0),
+            first: series.first,
+            index: program.fields.len() + index,
+        });
+        let too_small: Vec<String> = (program.least_size.iter().enumerate())
+            .filter(|(_, least)| **least > 0)
+            .map(|(d, least)| format!("n{d} < {least}"))
+            .collect();
         Signature {
+            series: series.collect(),
+            fixed_boundary: program.boundary == Boundary::Fixed,
+            too_small: (!too_small.is_empty()).then(|| too_small.join(" || ")),
             name: program.name.clone(),
             entry: format!("{}_run", program.name),
             fields: fields.collect(),

@@ -3,7 +3,9 @@
 
 use super::{Hexagon, SPACE_SIZES, Strategy, Target, check_size};
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
+use crate::plan::{
+    Binding, FullTiles, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES, bound, hull,
+};
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
@@ -92,15 +94,6 @@ impl<'a> Geometry<'a> {
         Ok(Geometry { program, hexagon, statements, classical, skew: cone.lower.clone() })
     }
 
-    /// The largest margin of any statement below and above in dimension `d`, and the smallest.
-    fn margins(&self, d: usize) -> (i64, i64, i64, i64) {
-        let low = || self.program.statements.iter().map(|statement| statement.margin_low[d]);
-        let high = || self.program.statements.iter().map(|statement| statement.margin_high[d]);
-        let largest = |values: &mut dyn Iterator<Item = i64>| values.max().unwrap_or(0);
-        let smallest = |values: &mut dyn Iterator<Item = i64>| values.min().unwrap_or(0);
-        (largest(&mut low()), largest(&mut high()), smallest(&mut low()), smallest(&mut high()))
-    }
-
     /// Shift of the classical tile boundary at row `a`: `floor(lower_i * a)` points towards lower coordinates.
     fn skew_at(&self, d: usize, a: IntExpr) -> IntExpr {
         (a * *self.skew[d].numer()).floor_div(*self.skew[d].denom())
@@ -111,7 +104,9 @@ impl<'a> Geometry<'a> {
         let (pitch, shift, rows) = (hexagon.pitch(), hexagon.shift(), hexagon.rows());
         let groups = rows / self.statements;
         let (leftmost, rightmost) = hexagon.extent();
-        let (margin_low, margin_high, least_low, least_high) = self.margins(0);
+        let cut: Vec<bool> = (0..self.program.dimension()).map(|d| d == 0 || self.classical[d] > 0).collect();
+        let tiles = FullTiles::new(self.program, &cut);
+        let (least_low, least_high) = hull(self.program, 0);
 
         // x0 = S*W - ((-2*sh*T) mod W) [- sh in phase 0]: the s0 coordinate of column b = 0.
         let phase_shift = if phase == 0 { shift } else { 0 };
@@ -133,8 +128,8 @@ impl<'a> Geometry<'a> {
         let mut full_when = vec![
             var("t0"),
             var("steps") - (var("t0") + groups),
-            var("x0") + (leftmost - margin_low),
-            var("n0") - (var("x0") + (rightmost + 1 + margin_high)),
+            var("x0") + (leftmost - tiles.low[0]),
+            var("n0") - (var("x0") + (rightmost + 1 + tiles.high[0])),
         ];
         let mut sub_tiles = Vec::new();
         for d in 1..self.program.dimension() {
@@ -142,7 +137,7 @@ impl<'a> Geometry<'a> {
             if size == 0 {
                 continue;
             }
-            let (margin_low, margin_high, least_low, least_high) = self.margins(d);
+            let (least_low, least_high) = hull(self.program, d);
             let deepest = self.skew_at(d, int(rows - 1)).constant().unwrap_or_default();
             let (variable, extent) = (SUB_TILE_NAMES[d], var(SIZE_NAMES[d]));
             sub_tiles.push(Loop {
@@ -150,11 +145,11 @@ impl<'a> Geometry<'a> {
                 low: int(least_low).floor_div(size),
                 high: (extent.clone() + (deepest - 1 - least_high)).floor_div(size),
             });
-            full_when.push(var(variable) * size - (deepest + margin_low));
-            full_when.push(extent - (var(variable) * size + (size + margin_high)));
+            full_when.push(var(variable) * size - (deepest + tiles.low[d]));
+            full_when.push(extent - (var(variable) * size + (size + tiles.high[d])));
         }
 
-        let instances = (0..self.program.statements.len()).map(|k| self.instance(k)).collect();
+        let instances = (0..self.program.statements.len()).map(|k| self.instance(k, tiles.runs[k])).collect();
         Kernel {
             name: format!("phase{phase}"),
             comment: format!(
@@ -172,25 +167,22 @@ impl<'a> Geometry<'a> {
     }
 
     /// Row `a = K*m + k` of the hexagon: statement `k` of time step `t0 + m`.
-    fn instance(&self, k: usize) -> Instance {
+    fn instance(&self, k: usize, in_full_tiles: bool) -> Instance {
         let a = var("m") * self.statements + k as i64;
         let mut ranges = vec![Range {
             low: var("x0") + self.hexagon.first_column(a.clone()),
             high: var("x0") + self.hexagon.last_column(a.clone()),
         }];
         let statement = &self.program.statements[k];
-        for d in 1..self.program.dimension() {
+        for (d, interval) in statement.domain.iter().enumerate().skip(1) {
             let size = self.classical[d];
             ranges.push(if size == 0 {
-                Range {
-                    low: int(statement.margin_low[d]),
-                    high: var(SIZE_NAMES[d]) - (statement.margin_high[d] + 1),
-                }
+                Range { low: bound(interval.low, d), high: bound(interval.high, d) - 1 }
             } else {
                 let low = var(SUB_TILE_NAMES[d]) * size - self.skew_at(d, a.clone());
                 Range { low: low.clone(), high: low + (size - 1) }
             });
         }
-        Instance { statement: k, step: var("t0") + var("m"), ranges }
+        Instance { statement: k, step: var("t0") + var("m"), ranges, in_full_tiles }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{SPACE_SIZES, Strategy, Target, check_size};
 use crate::int_expr::{int, var};
-use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
+use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, bound};
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -58,8 +58,8 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
     let statement = &program.statements[index];
     let (mut blocks, mut ranges, mut full_when) = (Vec::new(), Vec::new(), Vec::new());
     for (d, &size) in sizes.iter().enumerate() {
-        let first = int(statement.margin_low[d]);
-        let last = var(SIZE_NAMES[d]) - (statement.margin_high[d] + 1);
+        let first = bound(statement.domain[d].low, d);
+        let last = bound(statement.domain[d].high, d) - 1;
         if size == 0 {
             ranges.push(Range { low: first, high: last });
             continue;
@@ -74,7 +74,7 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         });
         ranges.push(Range { low: corner.clone(), high: corner + (size - 1) });
     }
-    let target = &program.field(statement.target).name;
+    let target = program.statement_name(index);
     Kernel {
         name: format!("step_{target}"),
         comment: format!("one time step of {target}: every block computes its own points"),
@@ -82,7 +82,7 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         bindings: Vec::new(),
         sub_tiles: Vec::new(),
         rows: Loop { variable: "m", low: int(0), high: int(0) },
-        instances: vec![Instance { statement: index, step: var("step"), ranges }],
+        instances: vec![Instance { statement: index, step: var("step"), ranges, in_full_tiles: true }],
         full_when,
     }
 }

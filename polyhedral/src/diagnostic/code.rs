@@ -57,6 +57,7 @@ codes! {
     PERIODIC_BOUNDARY = "TW0212", "a periodic boundary, not supported yet";
     DEFAULT_NOT_CONSTANT = "TW0213", "a parameter's default that is not a constant";
     DEFAULT_NOT_FINITE = "TW0214", "a parameter's default that is not finite";
+    TOO_FEW_SLOTS = "TW0215", "a field that asks for too few, or too many, stored time levels";
     INDEX_COUNT = "TW0301", "an access with the wrong number of indices";
     INDEX_ORDER = "TW0302", "an index in the wrong position";
     INDEX_FORM = "TW0303", "an index that is not `index + constant`";
@@ -66,12 +67,15 @@ codes! {
     NOT_INDEXABLE = "TW0307", "indices on something that is not a field";
     INDEX_AS_VALUE = "TW0308", "an index used as a value, not supported yet";
     TARGET_FORM = "TW0401", "an assignment to something other than the point at t+1";
-    ASSIGNED_TWICE = "TW0402", "a field assigned by two statements";
+    ASSIGNED_TWICE = "TW0402", "points of a field computed by two statements";
     NOT_ASSIGNABLE = "TW0403", "an assignment to something that never changes";
     NEVER_WRITTEN = "TW0404", "a state field that no statement computes";
     IN_PLACE = "TW0405", "a read of the new time level before it is computed";
     NO_STATEMENT = "TW0406", "a stencil without a statement";
     TOO_MANY = "TW0407", "too many declarations or statements";
+    DOMAIN_FORM = "TW0408", "a domain that is not made of bounds of indices";
+    EMPTY_DOMAIN = "TW0409", "a domain without points";
+    OFF_GRID = "TW0410", "a domain from which a read leaves the grid";
     CONDITION_AS_VALUE = "TW0501", "a condition where a number is needed";
     VALUE_AS_CONDITION = "TW0502", "a number where a condition is needed";
     LITERAL_NOT_F32 = "TW0503", "a number too large or too small for f32";

@@ -67,6 +67,9 @@ impl<'c> Relations<'c> {
                 let (has, wanted) = (piece.variables.len(), schedule.dimensions.len());
                 return Err(malformed(format!("it has {has} variables for {wanted} dimensions")));
             }
+            if piece.fixed.iter().any(|(dimension, _)| *dimension >= piece.variables.len()) {
+                return Err(malformed("it fixes a dimension that the schedule does not have".to_owned()));
+            }
             let map = match context.map(&relations.piece_text(piece)) {
                 Err(IslError::Failed { message }) => return Err(malformed(message)),
                 other => other?,
@@ -108,19 +111,14 @@ impl<'c> Relations<'c> {
         [vec![time.to_owned()], names(space, self.program.dimension())].concat()
     }
 
-    /// `0 <= t < steps and margin_low_i <= s_i < n_i - margin_high_i`
     fn domain_text(&self, statement: usize, time: &str, space: &str) -> String {
-        let statement = &self.program.statements[statement];
-        let mut constraints = vec![format!("0 <= {time} < steps")];
-        for i in 0..self.program.dimension() {
-            let (low, high) = (statement.margin_low[i], statement.margin_high[i]);
-            constraints.push(format!("{low} <= {space}{i} < n{i} - {high}"));
-        }
-        constraints.join(" and ")
+        self.program.domain_constraints(statement, time, space)
     }
 
     fn piece_text(&self, piece: &SchedulePiece) -> String {
-        let constraints: Vec<_> = piece.constraints.iter().map(|text| format!("({text})")).collect();
+        let fixed = piece.fixed.iter().map(|(at, value)| format!("{} = {value}", piece.variables[*at]));
+        let constraints = piece.constraints.iter().map(|text| format!("({text})"));
+        let constraints: Vec<_> = constraints.chain(fixed).collect();
         let body = if constraints.is_empty() { "1 = 1".to_owned() } else { constraints.join(" and ") };
         let body = if piece.helpers.is_empty() {
             body

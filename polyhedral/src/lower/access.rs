@@ -5,7 +5,7 @@ use super::expression::Value;
 use super::names::Symbol;
 use crate::ast::{self, UnaryOp};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::program::{Access, Expr, ExprKind, FieldId};
+use crate::program::{Access, Expr, ExprKind, FieldId, SeriesId};
 use crate::source::Span;
 
 /// Largest offset in space.
@@ -28,6 +28,9 @@ struct Affine {
 impl Lowering<'_> {
     /// A field's value at a point.
     pub(super) fn access(&mut self, name: &ast::Name, indices: &[ast::Expr], span: &Span) -> Option<Value> {
+        if let Some(Symbol::Series(id)) = self.names.get(&name.text) {
+            return self.series_value(id, name, indices, span);
+        }
         let field = self.indexed_field(name, span)?;
         let (time, offset) = self.indices(field, name, indices, span)?;
         if !self.check_time(field, time, indices, span) {
@@ -35,6 +38,38 @@ impl Lowering<'_> {
         }
         let element = self.element(field)?;
         let kind = ExprKind::Read(Access { field, time, offset });
+        Some(Value { expr: Expr { kind, element, span: span.clone() }, weak: false })
+    }
+
+    /// A series' value.
+    fn series_value(
+        &mut self,
+        id: SeriesId,
+        name: &ast::Name,
+        indices: &[ast::Expr],
+        span: &Span,
+    ) -> Option<Value> {
+        let [index] = indices else {
+            let message = format!("`{}` has 1 index, found {}", name.text, indices.len());
+            self.report(
+                Diagnostic::error(Code::INDEX_COUNT, span.clone(), message)
+                    .related(self.names.span(&name.text), "declared here")
+                    .note("a series depends on time only")
+                    .hint(format!("write it like `{}[{}]`", name.text, self.time)),
+            );
+            return None;
+        };
+        if !self.indices_clear {
+            return None;
+        }
+        let offset = self.index(index, Symbol::Time)?;
+        if offset.abs() > MOST_OFFSET {
+            let message = format!("the offset of `{}` is larger than {MOST_OFFSET}", self.time);
+            self.report(Diagnostic::limitation(Code::OFFSET_TOO_LARGE, index.span.clone(), message));
+            return None;
+        }
+        let element = self.series[id.0].element?;
+        let kind = ExprKind::Series(id, offset);
         Some(Value { expr: Expr { kind, element, span: span.clone() }, weak: false })
     }
 
@@ -298,7 +333,7 @@ impl Lowering<'_> {
 
     fn read_too_early(&mut self, field: FieldId, name: &str, place: Span) {
         let t = self.time.clone();
-        let Some((number, target)) = self.writers.get(&field.0).cloned() else {
+        let Some((number, target, _)) = self.writers.get(&field.0).cloned() else {
             // Never written, which is reported as such; or lost in a statement that could not be read.
             return;
         };
@@ -312,10 +347,7 @@ impl Lowering<'_> {
             .related(target, "computed here")
             .hint(format!("read `{name}` at `{t}`, the level before"));
         diagnostic = if own {
-            diagnostic.note(
-                "an update in place (Gauss-Seidel) makes each point depend on points of the same sweep, \
-                 whose order a stencil leaves open",
-            )
+            diagnostic.note(crate::draft::GAUSS_SEIDEL)
         } else {
             diagnostic.hint(format!("or move the statement that computes `{name}` up"))
         };

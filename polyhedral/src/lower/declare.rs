@@ -1,10 +1,10 @@
 //! The declarations of a stencil: indices, fields, parameters, the boundary, and the names of locals.
 
 use super::names::{Symbol, reserved};
-use super::{FieldDeclaration, Lowering, MOST_DECLARATIONS, suggest};
-use crate::ast::{ExprKind, ItemKind, Name, Stencil};
+use super::{FieldDeclaration, Lowering, MOST_DECLARATIONS, MOST_SLOTS, SeriesDeclaration, suggest};
+use crate::ast::{Expr, ExprKind, ItemKind, Name, Stencil};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::program::{ElementType, FieldId, Parameter, ParameterId};
+use crate::program::{Boundary, ElementType, FieldId, Parameter, ParameterId, SeriesId};
 use crate::source::Span;
 
 impl Lowering<'_> {
@@ -39,8 +39,11 @@ impl Lowering<'_> {
         let mut lets = 0;
         for (number, item) in stencil.items.iter().enumerate() {
             match &item.kind {
-                ItemKind::Field { name, element } => self.field(name, element.as_ref(), true),
-                ItemKind::Coefficient { name, element } => self.field(name, element.as_ref(), false),
+                ItemKind::Field { name, element, slots } => {
+                    self.field(name, element.as_ref(), true, slots.as_ref());
+                }
+                ItemKind::Coefficient { name, element } => self.field(name, element.as_ref(), false, None),
+                ItemKind::Series { name, element } => self.series(name, element.as_ref()),
                 ItemKind::Param { .. } | ItemKind::Assign { .. } => {}
                 ItemKind::Boundary { kind } => {
                     if let Some(first) = &boundary {
@@ -88,11 +91,12 @@ impl Lowering<'_> {
                         });
                     }
                 }
-                ItemKind::Assign { target, .. } => {
+                ItemKind::Assign { target, domain, .. } => {
+                    let bounded = domain.is_some();
                     if let ExprKind::Access(name, _) | ExprKind::Call(name, _) = &target.kind {
-                        self.note_writer(&name.text, passed, &target.span);
+                        self.note_writer(&name.text, passed, &target.span, bounded);
                     } else if let ExprKind::Name(name) = &target.kind {
-                        self.note_writer(name, passed, &target.span);
+                        self.note_writer(name, passed, &target.span, bounded);
                     }
                     passed += 1;
                 }
@@ -101,21 +105,50 @@ impl Lowering<'_> {
         }
     }
 
-    fn note_writer(&mut self, name: &str, statement: usize, span: &Span) {
+    fn note_writer(&mut self, name: &str, statement: usize, span: &Span, bounded: bool) {
         if let Some(Symbol::Field(field)) = self.names.get(name) {
-            self.writers.entry(field.0).or_insert((statement, span.clone()));
+            self.writers.entry(field.0).or_insert((statement, span.clone(), bounded));
         }
     }
 
-    fn field(&mut self, name: &Name, element: Option<&Name>, state: bool) {
+    fn series(&mut self, name: &Name, element: Option<&Name>) {
+        let id = self.series.len();
+        if self.too_many(id, "series", &name.span) {
+            return;
+        }
+        let element = element.and_then(|element| self.element_type(element));
+        if self.declare(name, Symbol::Series(SeriesId(id))) {
+            let (name, span) = (name.text.clone(), name.span.clone());
+            self.series.push(SeriesDeclaration { name, element, span });
+        }
+    }
+
+    /// The number of slots that a field asks for.
+    fn slots(&mut self, slots: &Expr) -> Option<usize> {
+        if let ExprKind::Error = slots.kind {
+            return None;
+        }
+        if let ExprKind::Number { value, integer: true } = slots.kind
+            && (1.0..=MOST_SLOTS as f64).contains(&value)
+        {
+            return Some(value as usize);
+        }
+        let message = format!("the number of slots is not an integer from 1 to {MOST_SLOTS}");
+        let diagnostic = Diagnostic::error(Code::TOO_FEW_SLOTS, slots.span.clone(), message);
+        self.report(diagnostic.note("a field has one slot for each of its time levels that is stored"));
+        None
+    }
+
+    fn field(&mut self, name: &Name, element: Option<&Name>, state: bool, slots: Option<&Expr>) {
         let id = self.fields.len();
         if self.too_many(id, "fields", &name.span) {
             return;
         }
         let element = element.and_then(|element| self.element_type(element));
+        let slots = slots.and_then(|slots| self.slots(slots));
         if self.declare(name, Symbol::Field(FieldId(id))) {
             let (name, span) = (name.text.clone(), name.span.clone());
-            self.fields.push(FieldDeclaration { name, element, state, span });
+            self.fields.push(FieldDeclaration { name, element, state, slots, span });
         }
     }
 
@@ -155,6 +188,7 @@ impl Lowering<'_> {
     fn boundary(&mut self, kind: &Name) {
         match kind.text.as_str() {
             "fixed" => {}
+            "per_slot" => self.boundary = Boundary::PerSlot,
             "periodic" => self.report(
                 Diagnostic::limitation(
                     Code::PERIODIC_BOUNDARY,
@@ -165,14 +199,14 @@ impl Lowering<'_> {
                 .hint("write `boundary fixed;`"),
             ),
             other => {
-                let hint = suggest::hint(other, ["fixed", "periodic"].into_iter());
+                let hint = suggest::hint(other, ["fixed", "per_slot", "periodic"].into_iter());
                 self.report(
                     Diagnostic::error(
                         Code::UNKNOWN_BOUNDARY,
                         kind.span.clone(),
                         format!("there is no boundary `{other}`"),
                     )
-                    .note("the boundary is `fixed`")
+                    .note("the boundary is `fixed` or `per_slot`")
                     .maybe_hint(hint),
                 );
             }

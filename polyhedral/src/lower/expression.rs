@@ -3,10 +3,11 @@
 //! Literals and parameters are *weak*: they have no type until they meet a typed operand. A weak tree is
 //! built with a provisional type and given its final one by [`Lowering::fix`], once.
 
-use super::names::{FUNCTIONS, Symbol};
+use super::names::{Symbol, functions};
 use super::{Lowering, suggest};
 use crate::ast::{self, UnaryOp};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::math::{Libm, Libm2};
 use crate::program::{BinaryOp, Condition, ElementType, Expr, ExprKind, Function, LocalId};
 use crate::source::Span;
 
@@ -144,7 +145,7 @@ impl Lowering<'_> {
                     let value = self.parameters[id].default;
                     return self.check_literal(value, element, &expr.span, Some(id));
                 }
-                ExprKind::Local(_) | ExprKind::Read(_) | ExprKind::Cast(_) => return,
+                ExprKind::Local(_) | ExprKind::Read(_) | ExprKind::Series(..) | ExprKind::Cast(_) => return,
                 ExprKind::Negate(operand) | ExprKind::Call(_, operand) => expr = operand,
                 ExprKind::Binary(_, left, right) | ExprKind::Select(_, left, right) => {
                     self.fix(right, element);
@@ -195,6 +196,16 @@ impl Lowering<'_> {
                     )
                     .related(self.names.span(name), "declared here")
                     .hint(format!("write `{point}` for its value at the present point")),
+                );
+                None
+            }
+            Some(Symbol::Series(_)) => {
+                let hint = format!("write `{name}[{}]` for its value at the present time", self.time);
+                let message = format!("the series `{name}` is used without an index");
+                self.report(
+                    Diagnostic::error(Code::FIELD_WITHOUT_INDEX, span.clone(), message)
+                        .related(self.names.span(name), "declared here")
+                        .hint(hint),
                 );
                 None
             }
@@ -257,10 +268,16 @@ impl Lowering<'_> {
             "sqrt" => Function::Sqrt,
             "exp" => Function::Exp,
             "abs" => Function::Abs,
-            _ => {
-                self.unknown_function(name, span);
-                return None;
-            }
+            "f32" => return self.conversion(ElementType::F32, name, values, span),
+            "f64" => return self.conversion(ElementType::F64, name, values, span),
+            other => match (Libm::by_name(other), Libm2::by_name(other)) {
+                (Some(function), _) => Function::Libm(function),
+                (_, Some(function)) => return self.of_two(function, name, values, span),
+                _ => {
+                    self.unknown_function(name, span);
+                    return None;
+                }
+            },
         };
         if values.len() != 1 {
             self.argument_count(name, "one argument", values.len(), span);
@@ -288,6 +305,43 @@ impl Lowering<'_> {
         Some(values.fold(first, |left, right| self.combine(operator, left, right, span)))
     }
 
+    /// A function of two arguments of the C library.
+    fn of_two(
+        &mut self,
+        function: Libm2,
+        name: &ast::Name,
+        values: Vec<Option<Value>>,
+        span: &Span,
+    ) -> Option<Value> {
+        if values.len() != 2 {
+            self.argument_count(name, "two arguments", values.len(), span);
+            return None;
+        }
+        let mut values = values.into_iter().collect::<Option<Vec<Value>>>()?.into_iter();
+        let (mut left, mut right) = (values.next()?, values.next()?);
+        if function == Libm2::Pow {
+            let weak = self.unify(&mut left, &mut right);
+            return Some(Value { expr: Expr::power(left.expr, right.expr, span.clone()), weak });
+        }
+        Some(self.combine(BinaryOp::Libm(function), left, right, span))
+    }
+
+    /// `f32(x)` or `f64(x)`: the value rounded to the type, which it then has.
+    fn conversion(
+        &mut self,
+        element: ElementType,
+        name: &ast::Name,
+        values: Vec<Option<Value>>,
+        span: &Span,
+    ) -> Option<Value> {
+        if values.len() != 1 {
+            self.argument_count(name, "one argument", values.len(), span);
+            return None;
+        }
+        let value = values.into_iter().next()??;
+        Some(Value { expr: self.with_type(value, element), weak: false })
+    }
+
     fn argument_count(&mut self, name: &ast::Name, wanted: &str, found: usize, span: &Span) {
         let message = format!("`{}` takes {wanted}, found {found}", name.text);
         self.report(Diagnostic::error(Code::ARGUMENT_COUNT, span.clone(), message));
@@ -304,21 +358,20 @@ impl Lowering<'_> {
         let hint = match name.text.as_str() {
             "fabs" | "fabsf" | "absf" => Some("did you mean `abs`?".to_string()),
             "sqrtf" => Some("did you mean `sqrt`?".to_string()),
-            "expf" => Some("did you mean `exp`?".to_string()),
-            "fmin" | "fminf" => Some("did you mean `min`?".to_string()),
-            "fmax" | "fmaxf" => Some("did you mean `max`?".to_string()),
-            "pow" | "powf" => Some("there is no power function; write `x * x`".to_string()),
-            "float" | "double" | "f32" | "f64" => {
-                Some("types follow from the fields; a conversion cannot be written".to_string())
+            "expf" => Some("did you mean `exp`, or `libm_exp` for that of the C library?".to_string()),
+            "float" => Some("a conversion is written `f32(x)`".to_string()),
+            "double" => Some("a conversion is written `f64(x)`".to_string()),
+            other if Libm::by_c_name(other).is_some() || Libm2::by_c_name(other).is_some() => {
+                Some("the function for f32 has the same name as that for f64".to_string())
             }
             other => match self.names.get(other) {
                 Some(Symbol::Field(id)) => Some(format!("write `{}`", self.point(id, None))),
                 Some(_) => Some("is an operator such as `*` missing?".to_string()),
-                None => suggest::hint(other, FUNCTIONS.iter().copied()),
+                None => suggest::hint(other, functions()),
             },
         };
         let diagnostic = Diagnostic::error(Code::UNKNOWN_FUNCTION, span.clone(), message)
-            .note("the functions are sqrt, exp, abs, min and max")
+            .note("the functions are sqrt, exp, abs, min, max, f32, f64, and those of the C library")
             .maybe_hint(hint);
         self.report(diagnostic);
     }

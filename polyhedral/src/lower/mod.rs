@@ -3,17 +3,19 @@
 mod access;
 mod constant;
 mod declare;
+mod domain;
 mod expression;
 mod names;
 mod statement;
 pub(crate) mod suggest;
 
 pub use access::{MOST_INDEX_HEIGHT, MOST_OFFSET, OLDEST_LEVEL};
-pub use names::{FUNCTIONS, reserved};
+pub use names::{FUNCTIONS, functions, reserved};
 
 use crate::ast::{ItemKind, Stencil};
 use crate::diagnostic::Diagnostic;
-use crate::program::{ElementType, Expr, FieldId, Parameter, Program};
+use crate::domain::Sides;
+use crate::program::{Boundary, ElementType, Expr, FieldId, Parameter, Program};
 use crate::source::{SourceFile, Span};
 use names::{Names, Symbol};
 use std::collections::{HashMap, HashSet};
@@ -21,6 +23,8 @@ use std::sync::Arc;
 
 /// Most fields, parameters and statements, each.
 pub const MOST_DECLARATIONS: usize = 256;
+/// Most slots that a field may ask for.
+pub const MOST_SLOTS: usize = 64;
 /// Most operators and operands of one statement together with the locals that it uses.
 pub const MOST_STATEMENT_NODES: usize = crate::parser::MOST_NODES;
 /// Most operators and operands of a whole program.
@@ -42,6 +46,8 @@ pub fn lower(
         indices_clear: true,
         indices_span: stencil.indices_span.clone(),
         fields: Vec::new(),
+        series: Vec::new(),
+        boundary: Boundary::Fixed,
         parameters: Vec::new(),
         broken_parameters: HashSet::new(),
         lets: Vec::new(),
@@ -62,7 +68,9 @@ pub fn lower(
     for (number, item) in stencil.items.iter().enumerate() {
         match &item.kind {
             ItemKind::Let { name, value } => lowering.local_definition(number, name, value),
-            ItemKind::Assign { target, value } => lowering.statement(target, value, &item.span),
+            ItemKind::Assign { target, value, domain } => {
+                lowering.statement(target, value, domain.as_ref(), &item.span);
+            }
             _ => {}
         }
     }
@@ -74,6 +82,14 @@ struct FieldDeclaration {
     name: String,
     element: Option<ElementType>,
     state: bool,
+    slots: Option<usize>,
+    span: Span,
+}
+
+/// A series as declared.
+struct SeriesDeclaration {
+    name: String,
+    element: Option<ElementType>,
     span: Span,
 }
 
@@ -91,6 +107,9 @@ struct LoweredStatement {
     target: FieldId,
     value: Expr,
     uses: Vec<usize>,
+    domain: Vec<Sides>,
+    domain_span: Span,
+    target_span: Span,
     span: Span,
 }
 
@@ -105,13 +124,15 @@ struct Lowering<'a> {
     indices_clear: bool,
     indices_span: Span,
     fields: Vec<FieldDeclaration>,
+    series: Vec<SeriesDeclaration>,
+    boundary: Boundary,
     parameters: Vec<Parameter>,
     broken_parameters: HashSet<usize>,
     lets: Vec<LetDefinition>,
     /// The number of each `let`, by the number of its item.
     let_numbers: HashMap<usize, usize>,
-    /// For each field the first statement that assigns it, by number, and its place.
-    writers: HashMap<usize, (usize, Span)>,
+    /// For each field the first statement that assigns it, by number, its place, and whether it has a domain.
+    writers: HashMap<usize, (usize, Span, bool)>,
     /// The fields computed by the statements so far.
     computed: HashSet<usize>,
     /// Number of statements before the present one.
@@ -140,7 +161,8 @@ impl Lowering<'_> {
 
     /// The type of expressions that meet no typed operand.
     fn default_type(&self) -> ElementType {
-        self.fields.iter().filter_map(|field| field.element).max().unwrap_or(ElementType::F32)
+        let series = self.series.iter().filter_map(|series| series.element);
+        self.fields.iter().filter_map(|field| field.element).chain(series).max().unwrap_or(ElementType::F32)
     }
 
     /// How an access to the present point of a field is written; `time` overrides the time index.

@@ -1,7 +1,8 @@
 //! Names: which are reserved, and what each declared one stands for.
 
 use super::suggest;
-use crate::program::{FieldId, ParameterId};
+use crate::math::{Libm, Libm2};
+use crate::program::{FieldId, ParameterId, SeriesId};
 use crate::source::Span;
 use std::collections::HashMap;
 
@@ -14,6 +15,8 @@ pub enum Symbol {
     Space(usize),
     /// A field.
     Field(FieldId),
+    /// A series.
+    Series(SeriesId),
     /// A parameter.
     Parameter(ParameterId),
     /// A local, by its number in the file.
@@ -27,6 +30,7 @@ impl Symbol {
             Symbol::Time => "the time index",
             Symbol::Space(_) => "a space index",
             Symbol::Field(_) => "a field",
+            Symbol::Series(_) => "a series",
             Symbol::Parameter(_) => "a parameter",
             Symbol::Let(_) => "a local",
         }
@@ -69,12 +73,19 @@ impl Names {
     }
 }
 
-/// The functions of the language.
+/// The functions of the language that are the same on every machine.
 pub const FUNCTIONS: &[&str] = &["sqrt", "exp", "abs", "min", "max"];
+
+/// All functions: those, and the ones of the C library.
+pub fn functions() -> impl Iterator<Item = &'static str> {
+    let one = Libm::ALL.iter().map(|function| function.name());
+    let two = Libm2::ALL.iter().map(|function| function.name());
+    FUNCTIONS.iter().copied().chain(one).chain(two)
+}
 
 /// Why a name may not be declared; `None` if it may.
 pub fn reserved(name: &str) -> Option<&'static str> {
-    if FUNCTIONS.contains(&name) {
+    if functions().any(|function| function == name) {
         Some("it is a function of the language")
     } else if name.starts_with("tw_") || name.starts_with("__") {
         Some("names that start with `tw_` or `__` belong to the generated code")
@@ -82,6 +93,8 @@ pub fn reserved(name: &str) -> Option<&'static str> {
         Some("names that start with `_` and a capital belong to the C compiler")
     } else if OURS.contains(&name) {
         Some("the generated code uses it for the size of a run")
+    } else if Libm::by_c_name(name).is_some() || Libm2::by_c_name(name).is_some() {
+        Some("it is a function of the C library")
     } else if TYPES.contains(&name) {
         Some("it is a type")
     } else if WORDS.contains(&name) {
@@ -115,6 +128,6 @@ const WORDS: &[&str] = &[
     "NULL", "NAN", "INFINITY", "EOF", "I", "errno", "assert", "stdin", "stdout", "stderr", "linux", "unix",
     "size_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
     "uint64_t", "intptr_t", "uintptr_t", "main", "std",
-    "sqrtf", "expf", "fabs", "fabsf", "fmin", "fminf", "fmax", "fmaxf", "pow", "powf", "floor", "ceil",
+    "sqrtf", "fabs", "fabsf",
     "malloc", "calloc", "free", "memcpy", "memset", "printf", "abort", "exit",
 ];

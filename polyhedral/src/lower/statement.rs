@@ -3,14 +3,14 @@
 use super::names::Symbol;
 use super::{
     FieldDeclaration, LetDefinition, LoweredStatement, Lowering, MOST_PROGRAM_NODES, MOST_STATEMENT_NODES,
+    SeriesDeclaration,
 };
-use crate::ast::{Expr, ExprKind, Name, Stencil};
+use crate::ast::{Domain, Expr, ExprKind, Name, Stencil};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::program::{
-    self, Access, Field, FieldId, FieldRole, Local, LocalId, Program, Statement, slots_needed,
-};
+use crate::draft::{Draft, DraftField, DraftSeries, DraftStatement};
+use crate::program::{self, FieldId, Local, LocalId, Program};
 use crate::source::{SourceFile, Span};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 impl Lowering<'_> {
@@ -28,26 +28,39 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn statement(&mut self, target: &Expr, value: &Expr, span: &Span) {
+    pub(super) fn statement(&mut self, target: &Expr, value: &Expr, domain: Option<&Domain>, span: &Span) {
         let number = self.passed;
         self.used_lets.clear();
         self.current_statement = Some(number);
-        let target = self.target(target);
+        let target_span = target.span.clone();
+        let target = self.target(target, domain.is_some());
         let value = self.value(value);
+        let domain_span = domain.map_or(span, |domain| &domain.span).clone();
+        let domain = domain.map_or_else(Vec::new, |domain| self.domain(domain));
         self.passed += 1;
         let Some(field) = target else { return };
-        let repeated = !self.computed.insert(field.0);
-        if self.too_many(number, "statements", span) || repeated {
+        self.computed.insert(field.0);
+        if self.too_many(number, "statements", span) {
             return;
         }
         let (Some(element), Some(value)) = (self.element(field), value) else { return };
         let value = self.with_type(value, element);
         let uses = std::mem::take(&mut self.used_lets);
-        self.statements.push(LoweredStatement { target: field, value, uses, span: span.clone() });
+        let span = span.clone();
+        let target = field;
+        self.statements.push(LoweredStatement {
+            target,
+            value,
+            uses,
+            domain,
+            domain_span,
+            target_span,
+            span,
+        });
     }
 
     /// The field that a statement computes.
-    fn target(&mut self, target: &Expr) -> Option<FieldId> {
+    fn target(&mut self, target: &Expr, bounded: bool) -> Option<FieldId> {
         let span = target.span.clone();
         let (name, indices) = match &target.kind {
             ExprKind::Error => return None,
@@ -114,15 +127,21 @@ impl Lowering<'_> {
             self.report(diagnostic.hint(format!("write `{wanted} = ...`")));
             return None;
         }
+        // Statements with domains are compared when all of them are known.
         let first = self.writers.get(&field.0).cloned();
-        if let Some((_, first)) = first.filter(|(first, _)| Some(*first) != self.current_statement) {
+        let first =
+            first.filter(|(first, _, other)| Some(*first) != self.current_statement && !other && !bounded);
+        if let Some((_, first, _)) = first {
             let message = format!("the field `{}` is assigned twice", name.text);
             self.report(
                 Diagnostic::error(Code::ASSIGNED_TWICE, span, message)
                     .label("assigned again")
                     .related(first, "first assigned here")
-                    .note("each field is computed by one statement")
-                    .hint("combine the two, or use a second field for the intermediate values"),
+                    .note("each point of a field is computed by one statement")
+                    .hint("combine the two, or use a second field for the intermediate values")
+                    .hint(
+                        "or give them domains without common points, such as `for i == 0` and `for 1 <= i`",
+                    ),
             );
         }
         Some(field)
@@ -150,17 +169,26 @@ impl Lowering<'_> {
         if !clean || !self.diagnostics.is_empty() {
             return None;
         }
-        let fields = self.program_fields(&statements)?;
-        Some(Program {
+        let fields = self.fields.into_iter().map(|field| {
+            let FieldDeclaration { name, element, state, slots, span } = field;
+            Some(DraftField { name, element: element?, state, slots, span })
+        });
+        let series = self.series.into_iter().map(|series| {
+            let SeriesDeclaration { name, element, span } = series;
+            Some(DraftSeries { name, element: element?, span })
+        });
+        let draft = Draft {
             name: stencil.name.text.clone(),
             description: stencil.description.clone(),
             time_index: self.time,
             space_indices: self.space,
-            fields,
+            fields: fields.collect::<Option<_>>()?,
+            series: series.collect::<Option<_>>()?,
             parameters: self.parameters,
             statements,
-            source: Arc::clone(source),
-        })
+            boundary: self.boundary,
+        };
+        draft.check(source, self.diagnostics)
     }
 
     fn check_written(&mut self, stencil: &Stencil) {
@@ -201,9 +229,9 @@ impl Lowering<'_> {
         );
     }
 
-    /// Collects the locals that a statement uses, and its reads and margins.
-    fn assemble(&mut self, lowered: LoweredStatement) -> Option<Statement> {
-        let mut wanted: Vec<usize> = lowered.uses;
+    /// Collects the locals that a statement uses.
+    fn assemble(&mut self, lowered: LoweredStatement) -> Option<DraftStatement> {
+        let mut wanted: Vec<usize> = lowered.uses.clone();
         let mut used = BTreeSet::new();
         let mut nodes = lowered.value.size();
         while let Some(number) = wanted.pop() {
@@ -231,56 +259,9 @@ impl Lowering<'_> {
             renumber(&mut value);
             locals.push(Local { name: self.lets[number].name.clone(), value });
         }
-        let mut value = lowered.value;
+        let mut value = lowered.value.clone();
         renumber(&mut value);
-        let reads = distinct_reads(locals.iter().map(|local| &local.value).chain([&value]));
-        let margin = |sign: i64| -> Vec<i64> {
-            (0..self.space.len())
-                .map(|d| reads.iter().map(|read| sign * read.offset[d]).max().unwrap_or(0).max(0))
-                .collect()
-        };
-        let (margin_low, margin_high) = (margin(-1), margin(1));
-        let (target, span) = (lowered.target, lowered.span);
-        Some(Statement { target, locals, value, reads, margin_low, margin_high, span })
+        let LoweredStatement { target, domain, domain_span, target_span, span, .. } = lowered;
+        Some(DraftStatement { target, locals, value, domain, domain_span, target_span, span })
     }
-
-    fn program_fields(&self, statements: &[Statement]) -> Option<Vec<Field>> {
-        let mut reads: HashMap<FieldId, Vec<(usize, &Access)>> = HashMap::new();
-        for (number, statement) in statements.iter().enumerate() {
-            for access in &statement.reads {
-                reads.entry(access.field).or_default().push((number, access));
-            }
-        }
-        let fields = self.fields.iter().enumerate().map(|(number, field)| {
-            let id = FieldId(number);
-            let writer = statements.iter().position(|statement| statement.target == id);
-            let reads = reads.get(&id).map_or(&[][..], Vec::as_slice);
-            let role = match writer {
-                Some(writer) => {
-                    let past = reads.iter().filter(|(_, access)| access.time <= 0);
-                    let levels = past.map(|(_, access)| 1 - access.time).max().unwrap_or(1).max(1) as usize;
-                    FieldRole::State {
-                        levels,
-                        slots: levels.max(slots_needed(writer, reads.iter().copied())),
-                    }
-                }
-                None => FieldRole::Coefficient,
-            };
-            Some(Field { name: field.name.clone(), element: field.element?, role, span: field.span.clone() })
-        });
-        fields.collect()
-    }
-}
-
-/// Every distinct access of some expressions, in order of evaluation.
-fn distinct_reads<'a>(exprs: impl Iterator<Item = &'a program::Expr>) -> Vec<Access> {
-    let mut seen = HashSet::new();
-    let mut reads = Vec::new();
-    for expr in exprs {
-        expr.walk(|expr| match &expr.kind {
-            program::ExprKind::Read(access) if seen.insert(access) => reads.push(access.clone()),
-            _ => {}
-        });
-    }
-    reads
 }

@@ -4,7 +4,7 @@
 mod description;
 mod expression;
 
-use crate::ast::{Item, ItemKind, Name, Stencil};
+use crate::ast::{Domain, Item, ItemKind, Name, Stencil};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Span;
 use crate::token::{Token, TokenKind, tokenize};
@@ -81,6 +81,12 @@ impl Parser<'_> {
         self.position.checked_sub(1).map_or(0, |last| self.tokens[last].span.end)
     }
 
+    /// The place right after the last token that was taken: where something is missing at the end of a file, which
+    /// may be on a line before the end of the text.
+    fn after_last(&self) -> Span {
+        self.last_end()..self.last_end()
+    }
+
     fn advance(&mut self) -> Token {
         let token = self.token().clone();
         if token.kind != TokenKind::End {
@@ -118,11 +124,8 @@ impl Parser<'_> {
             kind => kind.describe().to_string(),
         };
         if token.kind == TokenKind::End {
-            let diagnostic = Diagnostic::error(
-                Code::UNCLOSED,
-                token.span,
-                format!("the file ends where {what} is expected"),
-            );
+            let message = format!("the file ends where {what} is expected");
+            let diagnostic = Diagnostic::error(Code::UNCLOSED, self.after_last(), message);
             return self.push(diagnostic.label(format!("expected {what}")).maybe_hint(hint));
         }
         // A missing part at the end of a line is shown there, not on the next line.
@@ -273,7 +276,7 @@ impl Parser<'_> {
         if bad || self.diagnostics.iter().any(|diagnostic| diagnostic.code == Code::UNCLOSED) {
             return;
         }
-        let span = self.span();
+        let span = self.after_last();
         let diagnostic = Diagnostic::error(Code::UNCLOSED, span, "the stencil is not closed")
             .label("expected `}`")
             .related(open, "opened here");
@@ -319,7 +322,7 @@ impl Parser<'_> {
     fn item(&mut self) -> Parsed<Item> {
         let start = self.span().start;
         let kind = match self.kind() {
-            TokenKind::Field | TokenKind::Coefficient => self.field()?,
+            TokenKind::Field | TokenKind::Coefficient | TokenKind::Series => self.field()?,
             TokenKind::Param => {
                 self.advance();
                 let name = self.name("the parameter's name")?;
@@ -398,8 +401,12 @@ impl Parser<'_> {
     }
 
     fn field(&mut self) -> Parsed<ItemKind> {
-        let coefficient = self.advance().kind == TokenKind::Coefficient;
-        let name = self.name(if coefficient { "the coefficient's name" } else { "the field's name" })?;
+        let keyword = self.advance().kind;
+        let name = self.name(match keyword {
+            TokenKind::Coefficient => "the coefficient's name",
+            TokenKind::Series => "the series' name",
+            _ => "the field's name",
+        })?;
         let element = if self.take(TokenKind::Colon) {
             self.name("a type, `f32` or `f64`").ok()
         } else {
@@ -418,10 +425,13 @@ impl Parser<'_> {
                 self.position = before;
             }
         }
-        Ok(if coefficient {
-            ItemKind::Coefficient { name, element }
-        } else {
-            ItemKind::Field { name, element }
+        Ok(match keyword {
+            TokenKind::Coefficient => ItemKind::Coefficient { name, element },
+            TokenKind::Series => ItemKind::Series { name, element },
+            _ => {
+                let slots = if self.take_word("slots") { Some(self.expression()?) } else { None };
+                ItemKind::Field { name, element, slots }
+            }
         })
     }
 
@@ -434,7 +444,8 @@ impl Parser<'_> {
         let operator = self.kind();
         if operator == TokenKind::Assign {
             self.advance();
-            return Ok(ItemKind::Assign { target, value: self.expression_or_error()? });
+            let value = self.expression_or_error()?;
+            return Ok(ItemKind::Assign { target, value, domain: self.domain()? });
         }
         let hint = match word.as_str() {
             "float" | "double" | "f32" | "f64" | "const" | "var" | "auto" | "int" => Some(
@@ -442,7 +453,7 @@ impl Parser<'_> {
             ),
             _ => crate::lower::suggest::hint(
                 &word,
-                ["field", "coefficient", "param", "boundary", "let", "stencil"].into_iter(),
+                ["field", "coefficient", "series", "param", "boundary", "let", "stencil"].into_iter(),
             ),
         };
         Err(self.expected("`=`", hint))
@@ -450,6 +461,28 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
+    /// Takes a name that is a word of the language in this place only.
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.kind() == TokenKind::Name && &self.text[self.span()] == word;
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    /// `for condition, condition`, where it stands here.
+    fn domain(&mut self) -> Parsed<Option<Domain>> {
+        let start = self.span().start;
+        if !self.take_word("for") {
+            return Ok(None);
+        }
+        let mut conditions = vec![self.expression()?];
+        while self.take(TokenKind::Comma) {
+            conditions.push(self.expression()?);
+        }
+        Ok(Some(Domain { conditions, span: start..self.last_end() }))
+    }
+
     /// `if`, `for` and the like: explained once, and skipped with their head and block.
     fn control_flow(&mut self, word: &str) -> Reported {
         let span = self.advance().span;
@@ -483,6 +516,7 @@ fn is_keyword(kind: TokenKind) -> bool {
         TokenKind::Stencil
             | TokenKind::Field
             | TokenKind::Coefficient
+            | TokenKind::Series
             | TokenKind::Param
             | TokenKind::Boundary
             | TokenKind::Let

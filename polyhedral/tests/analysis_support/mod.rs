@@ -4,10 +4,8 @@
 pub mod enumeration;
 pub mod hexagonal;
 
-use polyhedral::program::{
-    Access, BinaryOp, ElementType, Expr, ExprKind, Field, FieldId, FieldRole, Program, Statement,
-    slots_needed,
-};
+use polyhedral::draft::{Draft, DraftField, DraftStatement};
+use polyhedral::program::{Access, BinaryOp, Boundary, ElementType, Expr, ExprKind, FieldId, Program};
 use polyhedral::source::SourceFile;
 use std::sync::Arc;
 
@@ -52,50 +50,42 @@ pub fn add(left: Expr, right: Expr) -> Expr {
 }
 
 /// A program from the target and the reads of each statement; statement targets are state fields, all
-/// other fields coefficients. Margins and slots are the least possible ones.
+/// other fields coefficients. Domains and slots are the largest and the least possible ones.
 pub fn program(dimension: usize, fields: usize, statements: &[(usize, Vec<Access>)]) -> Program {
-    let role = |field: usize| {
-        let Some(writer) = statements.iter().position(|(target, _)| *target == field) else {
-            return FieldRole::Coefficient;
-        };
-        let reads = statements
-            .iter()
-            .enumerate()
-            .flat_map(|(k, (_, reads))| reads.iter().map(move |read| (k, read)))
-            .filter(|(_, read)| read.field.0 == field);
-        let levels = reads.clone().map(|(_, read)| 1 - read.time).max().unwrap_or(1).max(1) as usize;
-        FieldRole::State { levels, slots: slots_needed(writer, reads).max(levels) }
-    };
-    let field = |index: usize| Field {
+    let field = |index: usize| DraftField {
         name: format!("u{index}"),
         element: ElementType::F32,
-        role: role(index),
+        state: statements.iter().any(|(target, _)| *target == index),
+        slots: None,
         span: 0..0,
     };
     let statement = |(target, reads): &(usize, Vec<Access>)| {
-        let margin =
-            |sign: i64, i: usize| reads.iter().map(|read| sign * read.offset[i]).max().unwrap_or(0).max(0);
         let value = reads.iter().map(|read| expr(ExprKind::Read(read.clone()))).reduce(add);
-        Statement {
+        DraftStatement {
             target: FieldId(*target),
             locals: vec![],
             value: value.unwrap_or(expr(ExprKind::Literal(1.0))),
-            reads: reads.clone(),
-            margin_low: (0..dimension).map(|i| margin(-1, i)).collect(),
-            margin_high: (0..dimension).map(|i| margin(1, i)).collect(),
+            domain: vec![],
+            domain_span: 0..0,
+            target_span: 0..0,
             span: 0..0,
         }
     };
-    Program {
+    let draft = Draft {
         name: "test".into(),
         description: String::new(),
         time_index: "t".into(),
         space_indices: (0..dimension).map(|i| format!("s{i}")).collect(),
         fields: (0..fields).map(field).collect(),
+        series: vec![],
         parameters: vec![],
         statements: statements.iter().map(statement).collect(),
-        source: Arc::new(SourceFile { name: "test".into(), text: String::new() }),
-    }
+        boundary: Boundary::Fixed,
+    };
+    let source = Arc::new(SourceFile { name: "test".into(), text: String::new() });
+    let mut diagnostics = Vec::new();
+    let program = draft.check(&source, &mut diagnostics);
+    program.unwrap_or_else(|| panic!("{diagnostics:?}"))
 }
 
 /// First-order heat equation.

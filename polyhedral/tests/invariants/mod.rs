@@ -1,5 +1,7 @@
 //! What every accepted program must satisfy.
 
+use polyhedral::domain::shifted;
+use polyhedral::draft::never_meet;
 use polyhedral::program::*;
 use std::collections::HashSet;
 
@@ -8,6 +10,7 @@ pub fn check(program: &Program) {
     assert!((1..=3).contains(&program.dimension()));
     assert!(!program.statements.is_empty());
     let mut names: Vec<&str> = program.fields.iter().map(|field| field.name.as_str()).collect();
+    names.extend(program.series.iter().map(|series| series.name.as_str()));
     names.extend(program.parameters.iter().map(|parameter| parameter.name.as_str()));
     names.extend(program.space_indices.iter().map(String::as_str));
     names.push(&program.time_index);
@@ -18,9 +21,13 @@ pub fn check(program: &Program) {
     for (number, field) in program.fields.iter().enumerate() {
         check_field(program, FieldId(number), field);
     }
-    let mut targets = HashSet::new();
     for (number, statement) in program.statements.iter().enumerate() {
-        assert!(targets.insert(statement.target), "one statement a field");
+        for other in program.statements[..number].iter().filter(|other| other.target == statement.target) {
+            assert!(
+                never_meet(&statement.domain, &other.domain, &program.least_size),
+                "a point is computed once"
+            );
+        }
         check_statement(program, number, statement, &names);
     }
 }
@@ -33,18 +40,25 @@ fn check_field(program: &Program, id: FieldId, field: &Field) {
     };
     match field.role {
         FieldRole::Coefficient => {
-            assert!(program.writer_of(id).is_none());
+            assert!(program.writers_of(id).next().is_none());
             assert!(reads().all(|(_, read)| read.time == 0));
         }
         FieldRole::State { levels, slots } => {
-            let (writer, _) = program.writer_of(id).expect("a state field is computed");
+            assert!(program.writers_of(id).next().is_some(), "a state field is computed");
             let oldest = reads().filter(|(_, read)| read.time <= 0).map(|(_, read)| 1 - read.time).max();
             assert_eq!(levels as i64, oldest.unwrap_or(1).max(1));
-            assert_eq!(slots, levels.max(slots_needed(writer, reads())));
-            assert!(slots == levels || slots == levels + 1);
+            assert!(slots >= program.slots_needed(id) && program.slots_needed(id) >= levels);
             for (reader, read) in reads() {
                 assert!((-7..=1).contains(&read.time));
-                assert!(read.time < 1 || writer < reader, "the new level is read after it is computed");
+                let place = shifted(&program.statements[reader].domain, &read.offset);
+                for (writer, statement) in program.writers_of(id) {
+                    assert!(
+                        read.time < 1
+                            || writer < reader
+                            || never_meet(&place, &statement.domain, &program.least_size),
+                        "the new level is read after it is computed"
+                    );
+                }
             }
         }
     }
@@ -67,7 +81,10 @@ fn check_statement(program: &Program, number: usize, statement: &Statement, name
     for d in 0..program.dimension() {
         let low = reads.iter().map(|read| -read.offset[d]).max().unwrap_or(0).max(0);
         let high = reads.iter().map(|read| read.offset[d]).max().unwrap_or(0).max(0);
-        assert_eq!((statement.margin_low[d], statement.margin_high[d]), (low, high));
+        for extent in program.least_size[d].max(1)..program.least_size[d] + 200 {
+            let (first, end) = statement.domain[d].at(extent);
+            assert!(first == end || (first >= low && end <= extent - high), "reads stay on the grid");
+        }
         assert!(low <= 64 && high <= 64);
     }
 }
@@ -93,6 +110,11 @@ fn check_expr(
             assert_eq!(expr.element, program.field(access.field).element);
             assert_eq!(access.offset.len(), program.dimension());
             reads.insert(access.clone());
+        }
+        ExprKind::Series(id, offset) => {
+            let series = &program.series[id.0];
+            assert_eq!(expr.element, series.element);
+            assert!(series.first <= *offset && *offset <= series.last);
         }
         ExprKind::Negate(operand) | ExprKind::Call(_, operand) => assert_eq!(operand.element, expr.element),
         ExprKind::Binary(_, left, right) => {

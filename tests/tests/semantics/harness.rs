@@ -3,11 +3,14 @@
 use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText};
 use execution::cache::Cache;
 use execution::compare::compare;
+use execution::device_program::DeviceProgram;
+use execution::emulator::{Emulator, ThreadOrder};
 use execution::grid::{ProgramData, ValuesMut, ValuesRef, slots};
 use execution::layout::Layout;
 use execution::native::{NativeLibrary, NativeProgram};
 use execution::{initial, reference};
 use hhc_codegen::backend::GeneratedFile;
+use hhc_codegen::backend::cuda::CudaProgram;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::strategy::{self, Hexagon, Target};
 use hhc_codegen::{KernelPlan, TileSizes, backend};
@@ -111,6 +114,7 @@ impl Problem {
             ValuesMut::F32(values) => values.fill(PADDING),
             ValuesMut::F64(values) => values.fill(f64::from(PADDING)),
         });
+        initial::fill_series(program, &mut data, self.steps, SEED).unwrap();
         initial::fill_random(program, &mut data, SEED).unwrap();
         data
     }
@@ -151,19 +155,7 @@ impl Problem {
         // More threads than cores, so that tiles run in changing orders.
         native.library().set_threads(3);
         native.run(program, &self.parameters, &mut data, self.steps).map_err(|error| error.to_string())?;
-        let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap_or(1) as i64;
-        for back in 0..stored {
-            let comparison = compare(program, expected, &data, self.steps - back);
-            if let Some(first) = comparison.first {
-                return Err(format!(
-                    "{}: {} of {} values differ {back} levels before the last, first {first} (size {:?})",
-                    text(),
-                    comparison.mismatches,
-                    comparison.points,
-                    self.size,
-                ));
-            }
-        }
+        self.compare(program, expected, &data).map_err(|error| format!("{}: {error}", text()))?;
         let mut touched = false;
         for_each_padding(program, &mut data, |padding| match padding {
             ValuesMut::F32(values) => touched |= values.iter().any(|&value| value != PADDING),
@@ -171,6 +163,45 @@ impl Problem {
         });
         if touched { Err(format!("{}: padding was overwritten", text())) } else { Ok(()) }
     }
+
+    /// Runs the emulator and compares every stored time level with what is expected.
+    pub fn check_emulated(
+        &self,
+        program: &Program,
+        emulator: &Emulator,
+        order: ThreadOrder,
+        expected: &ProgramData,
+    ) -> Result<(), String> {
+        let mut data = self.data(program, Layout::padded(program, &self.size).unwrap());
+        let report = emulator
+            .run(&self.parameters, &mut data, self.steps, order)
+            .map_err(|error| error.to_string())?;
+        if !report.is_clean() {
+            return Err(format!("size {:?}: {report:#?}", self.size));
+        }
+        self.compare(program, expected, &data)
+    }
+
+    /// Compares every stored time level.
+    fn compare(&self, program: &Program, expected: &ProgramData, data: &ProgramData) -> Result<(), String> {
+        let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap_or(1) as i64;
+        for back in 0..stored {
+            let comparison = compare(program, expected, data, self.steps - back);
+            if let Some(first) = comparison.first {
+                return Err(format!(
+                    "{} of {} values differ {back} levels before the last, first {first} (size {:?})",
+                    comparison.mismatches, comparison.points, self.size,
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The kernels, compiled for the emulator.
+pub fn emulator(plan: &KernelPlan, cuda: &CudaProgram) -> Emulator {
+    let compiler = Compiler::find(Language::Cxx).unwrap();
+    Emulator::compile_with(plan, &DeviceProgram::from(cuda), &compiler, &CACHE).unwrap()
 }
 
 /// Visits all elements that belong to no point.

@@ -1,13 +1,18 @@
 //! The programs of `tests/programs`, which no part of the tool was made for.
 
 use crate::harness::{agrees_with_reference, parsed};
+use polyhedral::program::Program;
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
+
+fn program(name: &str) -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"));
+    parsed(name, &std::fs::read_to_string(&path).unwrap())
+}
 
 fn check(name: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"));
-    let text = std::fs::read_to_string(&path).unwrap();
-    agrees_with_reference(&parsed(name, &text));
+    agrees_with_reference(&program(name));
 }
 
 macro_rules! programs {
@@ -26,12 +31,31 @@ macro_rules! programs {
             });
             assert_eq!(listed, found.collect());
         }
+
+        /// A printed program, read again, is the same program.
+        #[test]
+        fn programs_survive_printing() {
+            for name in [$(stringify!($name)),*] {
+                let program = program(name);
+                let printed = program.to_source();
+                let again = parsed(name, &printed);
+                assert_eq!(printed, again.to_source());
+                let text = |program: &Program| format!("{:?}", program.clone().without_spans());
+                assert_eq!(text(&program), text(&again), "{printed}");
+            }
+        }
     };
 }
 
 programs![
     maxwell3d,
     elastic2d,
+    faces3d,
+    neumann2d,
+    driven2d,
+    buffers2d,
+    library2d,
+    ends1d,
     downwind3d,
     pointwise3d,
     fourstage2d,

@@ -2,8 +2,10 @@
 //!
 //! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` change the number of cases and where they start.
 
-use crate::harness::{Problem, compiled, hexagonal_tile_of, library_text, parsed, strict};
+use crate::harness::{Problem, compiled, emulator, hexagonal_tile_of, library_text, parsed, strict};
 use crate::replay::replay;
+use execution::emulator::ThreadOrder;
+use hhc_codegen::backend::cuda::{self, CudaOptions};
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{TileSizes, pipeline};
@@ -18,6 +20,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 enum Shape {
     Read { field: usize, time: i64, offset: [i64; 3] },
+    Series(usize, i64),
     Number(i64),
     Parameter(usize),
     Local(usize),
@@ -30,6 +33,12 @@ enum Shape {
 #[derive(Debug, Clone)]
 struct StatementShape {
     single: bool,
+    /// Stored time levels, where the field asks for them.
+    slots: Option<usize>,
+    /// Points that the domain keeps from the ends of the grid, beyond the reach of the reads.
+    kept: Option<[(i64, i64); 3]>,
+    /// Statements for single rows or faces beside the domain: dimension, side, and what they add.
+    edges: Vec<(usize, bool, Shape)>,
     locals: Vec<Shape>,
     linear: Vec<Shape>,
     other: Shape,
@@ -42,6 +51,8 @@ struct ProgramShape {
     /// How far reads go, below and above, per dimension.
     reach: [(i64, i64); 3],
     coefficients: Vec<bool>,
+    series: Vec<bool>,
+    per_slot: bool,
     parameters: usize,
     statements: Vec<StatementShape>,
 }
@@ -59,12 +70,13 @@ fn expression() -> impl Strategy<Value = Shape> {
         1 => (-40i64..40).prop_map(Shape::Number),
         1 => (0usize..4).prop_map(Shape::Parameter),
         1 => (0usize..4).prop_map(Shape::Local),
+        1 => (0usize..4, -2i64..=2).prop_map(|(series, offset)| Shape::Series(series, offset)),
     ];
     leaf.prop_recursive(4, 24, 6, |inner| {
         let boxed = || inner.clone().prop_map(Box::new);
         prop_oneof![
-            2 => (0usize..6, boxed()).prop_map(|(call, a)| Shape::Call(call, a)),
-            5 => (0usize..7, boxed(), boxed()).prop_map(|(op, a, b)| Shape::Binary(op, a, b)),
+            2 => (0usize..12, boxed()).prop_map(|(call, a)| Shape::Call(call, a)),
+            5 => (0usize..11, boxed(), boxed()).prop_map(|(op, a, b)| Shape::Binary(op, a, b)),
             1 => (any::<usize>(), prop::collection::vec(inner.clone(), 6)).prop_filter_map("six", |(which, all)| {
                 all.try_into().ok().map(|all: [Shape; 6]| Shape::Select(which, Box::new(all)))
             }),
@@ -73,30 +85,59 @@ fn expression() -> impl Strategy<Value = Shape> {
 }
 
 fn programs() -> impl Strategy<Value = ProgramShape> {
+    let kept = [(0i64..=2, 0i64..=2), (0i64..=2, 0i64..=2), (0i64..=1, 0i64..=1)];
+    let edges = prop::collection::vec((0usize..3, any::<bool>(), expression()), 0..2);
     let statement = (
-        any::<bool>(),
+        (any::<bool>(), prop::option::weighted(0.3, 4usize..=5), prop::option::of(kept), edges),
         prop::collection::vec(expression(), 0..3),
         prop::collection::vec(read(), 1..5),
         expression(),
     )
-        .prop_map(|(single, locals, linear, other)| StatementShape { single, locals, linear, other });
+        .prop_map(|((single, slots, kept, edges), locals, linear, other)| StatementShape {
+            single,
+            slots,
+            kept,
+            edges,
+            locals,
+            linear,
+            other,
+        });
     (
         1usize..=3,
         [(0i64..=3, 0i64..=3), (0i64..=3, 0i64..=3), (0i64..=2, 0i64..=2)],
-        prop::collection::vec(any::<bool>(), 0..3),
+        (
+            prop::collection::vec(any::<bool>(), 0..3),
+            prop::collection::vec(any::<bool>(), 0..3),
+            any::<bool>(),
+        ),
         0usize..3,
         prop::collection::vec(statement, 1..=3),
     )
-        .prop_map(|(dimension, reach, coefficients, parameters, statements)| ProgramShape {
-            dimension,
-            reach,
-            coefficients,
-            parameters,
-            statements,
+        .prop_map(|(dimension, reach, (coefficients, series, per_slot), parameters, statements)| {
+            ProgramShape { dimension, reach, coefficients, series, per_slot, parameters, statements }
         })
 }
 
 const INDICES: [&str; 3] = ["i", "j", "k"];
+
+impl Shape {
+    /// The expression with all reads at the present point, of levels that exist at every place of the step.
+    fn at_the_point(&self) -> Shape {
+        let of = |shape: &Shape| Box::new(shape.at_the_point());
+        match self {
+            Shape::Read { field, .. } => Shape::Read { field: *field, time: 0, offset: [HERE; 3] },
+            Shape::Call(which, a) => Shape::Call(*which, of(a)),
+            Shape::Binary(which, a, b) => Shape::Binary(*which, of(a), of(b)),
+            Shape::Select(which, all) => {
+                Shape::Select(*which, Box::new(all.each_ref().map(|shape| *of(shape))))
+            }
+            other => other.clone(),
+        }
+    }
+}
+
+/// An offset that is none, whatever the reach.
+const HERE: i64 = i64::MAX;
 
 impl ProgramShape {
     /// The program as text. State field `k` is computed by statement `k`.
@@ -105,7 +146,14 @@ impl ProgramShape {
         let mut text = format!("stencil random(t, {indices}) {{\n");
         let element = |single: bool| if single { "f32" } else { "f64" };
         for (k, statement) in self.statements.iter().enumerate() {
-            let _ = writeln!(text, "    field f{k}: {};", element(statement.single));
+            let slots = statement.slots.map_or(String::new(), |slots| format!(" slots {slots}"));
+            let _ = writeln!(text, "    field f{k}: {}{slots};", element(statement.single));
+        }
+        for (s, &single) in self.series.iter().enumerate() {
+            let _ = writeln!(text, "    series s{s}: {};", element(single));
+        }
+        if self.per_slot {
+            text.push_str("    boundary per_slot;\n");
         }
         for (c, &single) in self.coefficients.iter().enumerate() {
             let _ = writeln!(text, "    coefficient c{c}: {};", element(single));
@@ -127,19 +175,60 @@ impl ProgramShape {
                 })
                 .collect();
             let other = self.expression(&statement.other, k, statement.locals.len());
+            let sides = self.sides(statement);
+            let bounds = |skipped: Option<usize>| -> Vec<String> {
+                let kept = (0..self.dimension).filter(|&d| Some(d) != skipped);
+                kept.map(|d| format!("{} <= {} < n{d} - {}", sides[d].0, INDICES[d], sides[d].1)).collect()
+            };
+            let bounded = statement.kept.is_some() || !statement.edges.is_empty();
+            let domain = if bounded { format!(" for {}", bounds(None).join(", ")) } else { String::new() };
             let _ = writeln!(
                 text,
-                "    f{k}[t+1, {indices}] = {} + 0.1 * max(min({other}, 1), -1);",
+                "    f{k}[t+1, {indices}] = {} + 0.1 * max(min({other}, 1), -1){domain};",
                 terms.join(" + ")
             );
+            // Each edge reads the new level of its neighbour in the domain; corners stay as they are.
+            let mut seen = Vec::new();
+            for (d, low, other) in &statement.edges {
+                let (d, low) = (d % self.dimension, *low);
+                let distance = if low { sides[d].0 } else { sides[d].1 };
+                if distance == 0 || seen.contains(&(d, low)) {
+                    continue;
+                }
+                seen.push((d, low));
+                let (sign, row) = if low { ("+", "0".to_owned()) } else { ("-", format!("n{d} - 1")) };
+                let neighbour: Vec<String> = (0..self.dimension)
+                    .map(|e| {
+                        if e == d { format!("{}{sign}{distance}", INDICES[e]) } else { INDICES[e].to_owned() }
+                    })
+                    .collect();
+                let mut domain = vec![format!("{} == {row}", INDICES[d])];
+                domain.extend(bounds(Some(d)));
+                let other = self.expression(&other.at_the_point(), k, 0);
+                let _ = writeln!(
+                    text,
+                    "    f{k}[t+1, {indices}] = 0.5 * f{k}[t, {indices}] + 0.25 * f{k}[t+1, {}] + \
+                     0.1 * max(min({other}, 1), -1) for {};",
+                    neighbour.join(", "),
+                    domain.join(", ")
+                );
+            }
         }
         text + "}\n"
+    }
+
+    /// How far the domain of a statement with bounds keeps from the ends of the grid.
+    fn sides(&self, statement: &StatementShape) -> [(i64, i64); 3] {
+        let kept = statement.kept.unwrap_or_default();
+        [0, 1, 2].map(|d| (self.reach[d].0 + kept[d].0, self.reach[d].1 + kept[d].1))
     }
 
     fn expression(&self, shape: &Shape, statement: usize, locals: usize) -> String {
         let of = |shape: &Shape| self.expression(shape, statement, locals);
         match shape {
             Shape::Read { field, time, offset } => self.read(*field, *time, offset, statement),
+            Shape::Series(_, offset) if self.series.is_empty() => format!("{offset}"),
+            Shape::Series(s, offset) => format!("s{}[t{offset:+}]", s % self.series.len()),
             Shape::Number(tenths) => format!("{}", *tenths as f64 / 8.0),
             Shape::Parameter(_) if self.parameters == 0 => "0.625".to_owned(),
             Shape::Parameter(p) => format!("p{}", p % self.parameters),
@@ -151,6 +240,12 @@ impl ProgramShape {
                 2 => format!("exp({})", of(a)),
                 3 => format!("exp(-abs({}))", of(a)),
                 4 => format!("abs({})", of(a)),
+                5 => format!("sin({})", of(a)),
+                6 => format!("tanh({})", of(a)),
+                7 => format!("floor({})", of(a)),
+                8 => format!("libm_exp(-abs({}))", of(a)),
+                9 => format!("f32({})", of(a)),
+                10 => format!("f64({})", of(a)),
                 _ => format!("-({})", of(a)),
             },
             Shape::Binary(which, a, b) => {
@@ -162,6 +257,10 @@ impl ProgramShape {
                     3 => format!("({a}) / ({b})"),
                     4 => format!("({a}) / (1 + abs({b}))"),
                     5 => format!("min({a}, {b})"),
+                    6 => format!("fmin({a}, {b})"),
+                    7 => format!("fmax({a}, {b})"),
+                    8 => format!("hypot({a}, {b})"),
+                    9 => format!("pow(1 + abs({a}), {b})"),
                     _ => format!("max({a}, {b}, 0.125)"),
                 }
             }
@@ -182,7 +281,7 @@ impl ProgramShape {
         let place: Vec<String> = (0..self.dimension)
             .map(|d| {
                 let (below, above) = self.reach[d];
-                let offset = offset[d] % (below + above + 1) - below;
+                let offset = if offset[d] == HERE { 0 } else { offset[d] % (below + above + 1) - below };
                 format!("{}{offset:+}", INDICES[d])
             })
             .collect();
@@ -243,6 +342,43 @@ proptest! {
             let planned = plan(&program, strategy, &tile)?;
             let result = replay(&planned.plan, &size[..shape.dimension], steps, seed);
             prop_assert!(result.is_ok(), "{} {}: {}\n{}", strategy, planned.plan.tile, result.unwrap_err(), shape.text());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// A printed program, read again, is the same program.
+    #[test]
+    fn programs_survive_printing(shape in programs()) {
+        let program = parsed("random", &shape.text());
+        let printed = program.to_source();
+        let again = parsed("random", &printed);
+        prop_assert_eq!(&printed, &again.to_source());
+        let text = |program: &Program| format!("{:?}", program.clone().without_spans());
+        prop_assert_eq!(text(&program), text(&again), "{}", printed);
+    }
+}
+
+proptest! {
+    #![proptest_config(config(4))]
+
+    /// The CUDA text, emulated, computes them too, without a violation.
+    #[test]
+    fn emulated_programs_agree_with_the_reference(
+        shape in programs(), steps in 1i64..=3, wider in 0i64..=5, classical in [3i64..=9, 4i64..=9],
+        size in [1i64..=40, 1i64..=29, 1i64..=17], order in any::<u64>(),
+    ) {
+        let program = parsed("random", &shape.text());
+        let planned = plan(&program, "hhc", &(steps, wider, classical))?;
+        let Ok(cuda) = cuda::generate(&planned.plan, &CudaOptions::default()) else { return Ok(()) };
+        let emulator = emulator(&planned.plan, &cuda);
+        for size in [&size, &[33, 27, 15]] {
+            let problem = Problem::new(&program, &size[..shape.dimension], 7);
+            let expected = problem.expected(&program);
+            let result = problem.check_emulated(&program, &emulator, ThreadOrder::Shuffled(order), &expected);
+            prop_assert!(result.is_ok(), "{}: {}\n{}", planned.plan.tile, result.unwrap_err(), shape.text());
         }
     }
 }

@@ -148,13 +148,18 @@ impl<'a> Memory<'a> {
         epochs: (u64, u64),
         block: usize,
     ) -> Result<(), String> {
-        let Some((writer, _)) = self.program.writer_of(access.field) else { return Ok(()) };
+        if self.program.writers_of(access.field).next().is_none() {
+            return Ok(());
+        }
         let place: Vec<i64> = point.iter().zip(&access.offset).map(|(p, o)| p + o).collect();
-        let domain = self.program.domain(writer, self.size);
+        let inside = |writer| {
+            let domain = self.program.domain(writer, self.size);
+            place.iter().zip(&domain).all(|(position, (first, end))| first <= position && position < end)
+        };
         if place.iter().zip(self.size).any(|(&position, &extent)| position < 0 || position >= extent) {
             return Err(format!("{row} reads {access:?} outside the grid, at {place:?}"));
         }
-        if place.iter().zip(&domain).any(|(position, (first, end))| position < first || position >= end) {
+        if !self.program.writers_of(access.field).any(|(writer, _)| inside(writer)) {
             return Ok(());
         }
         let cell = self.cell(access, row.step, &place);
@@ -304,8 +309,9 @@ fn launches(
     for ((outer, launch, block, sub_tile), rows) in full_tiles {
         let kernel = &plan.kernels[plan.launches[launch].kernel];
         let (low, high) = (kernel.rows.low.constant(), kernel.rows.high.constant());
+        let running = kernel.instances.iter().filter(|instance| instance.in_full_tiles).count();
         if let (Some(low), Some(high)) = (low, high)
-            && rows != (high - low + 1) as usize * kernel.instances.len()
+            && rows != (high - low + 1) as usize * running
         {
             return Err(format!(
                 "full tile {block:?} {sub_tile:?} of launch {outer}.{launch} has only {rows} rows"

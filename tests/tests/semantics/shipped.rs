@@ -32,6 +32,7 @@ stencils![
     laplacian3d,
     star3d1r,
     fdtd2d,
+    fdtd2d_driven,
     star2d4r,
     box2d2r,
     star2d3r,

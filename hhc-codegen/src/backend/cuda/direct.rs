@@ -3,11 +3,11 @@
 
 use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
-use super::super::plain_loops::{constants, displacement};
+use super::super::plain_loops::{constants, displacement, series_values};
 use super::DeviceLimits;
 use super::threads::Threads;
-use crate::int_expr::{Environment, int, var};
-use crate::plan::{Kernel, KernelPlan, SIZE_NAMES};
+use crate::int_expr::Environment;
+use crate::plan::{Kernel, KernelPlan, bound};
 use polyhedral::program::{Access, FieldRole, Program};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -72,6 +72,7 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &
     }
     let mut declarations = super::thread_declarations(threads);
     declarations.extend(constants(names, statement, ""));
+    declarations.extend(series_values(program, names, statement, "", "now"));
     declarations.extend(levels.into_values());
 
     let read = |access: &Access| cell(program, names, access);
@@ -90,8 +91,8 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &
             index: format!("i{d}"),
             thread: format!("thread{d}"),
             threads: threads.per_dimension[d],
-            low: range.low.clone().max(int(statement.margin_low[d])).to_c(),
-            high: range.high.clone().min(var(SIZE_NAMES[d]) - (statement.margin_high[d] + 1)).to_c(),
+            low: range.low.clone().max(bound(statement.domain[d].low, d)).to_c(),
+            high: range.high.clone().min(bound(statement.domain[d].high, d) - 1).to_c(),
         }
     });
     let target = &program.field(statement.target).name;

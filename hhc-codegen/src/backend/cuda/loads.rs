@@ -6,8 +6,9 @@
 
 use super::staged::{Printer, signed};
 use super::threads::Threads;
-use super::window::{CellBox, Plane};
-use polyhedral::program::{FieldId, FieldRole};
+use super::window::{CellBox, Live, Plane};
+use polyhedral::domain::Bound;
+use polyhedral::program::FieldRole;
 use serde::Serialize;
 
 /// Registers that hold a batch in a full tile.
@@ -242,17 +243,6 @@ impl Printer<'_> {
     ///
     /// Cells of the fixed boundary, because no row writes them, and of the others those that are live in.
     fn wanted(&self, plane: &Plane) -> Option<String> {
-        let (_, statement) = self.program.writer_of(FieldId(plane.field))?;
-        let mut wanted = Vec::new();
-        for d in 0..self.dimension() {
-            let (low, high) = (statement.margin_low[d], statement.margin_high[d]);
-            if low > 0 {
-                wanted.push(format!("p{d} < {low}"));
-            }
-            if high > 0 {
-                wanted.push(format!("p{d} >= n{d} - {high}"));
-            }
-        }
         let inside = |cells: &CellBox| {
             let tests =
                 cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
@@ -263,13 +253,49 @@ impl Printer<'_> {
             boxes if boxes == plane.read => "true".to_string(),
             boxes => boxes.iter().map(inside).collect::<Vec<_>>().join(" || "),
         };
-        let (early, usual) = (live(&plane.early_live_in), live(&plane.live_in));
-        match (early.as_str(), usual.as_str()) {
-            ("true", "true") => return None,
-            _ if early == usual => wanted.push(usual),
-            _ => wanted.push(format!("(first_step < 0 ? {early} : {usual})")),
+        let condition = |cells: &Live| {
+            let (early, usual) = (live(&cells.early), live(&cells.usual));
+            if early == usual { usual } else { format!("(first_step < 0 ? {early} : {usual})") }
+        };
+        let conditions: Vec<String> = plane.clipped.iter().map(condition).collect();
+        let first = conditions.first()?;
+        let alike = conditions.iter().all(|condition| condition == first);
+        if alike && first == "true" {
+            return None;
         }
-        Some(wanted.join(" || "))
+        // Outside every domain, one after the other; each outside is a disjunction of sides.
+        let outsides: Vec<String> = plane.clipped.iter().map(|cells| self.outside(cells.writer)).collect();
+        let boundary = match &outsides[..] {
+            [only] => only.clone(),
+            many => many.iter().map(|outside| format!("({outside})")).collect::<Vec<_>>().join(" && "),
+        };
+        let mut wanted = vec![boundary];
+        if alike {
+            wanted.push(first.clone());
+        } else {
+            let own = plane.clipped.iter().zip(&conditions).zip(&outsides);
+            wanted.extend(
+                own.filter(|((_, condition), _)| *condition != "false")
+                    .map(|((_, condition), outside)| format!("(!({outside}) && ({condition}))")),
+            );
+        }
+        wanted.retain(|part| part != "false");
+        Some(if wanted.is_empty() { "false".to_string() } else { wanted.join(" || ") })
+    }
+
+    /// The condition that the point `p0`, `p1`, .. lies outside the domain of a statement.
+    fn outside(&self, statement: usize) -> String {
+        let mut sides = Vec::new();
+        for (d, interval) in self.program.statements[statement].domain.iter().enumerate() {
+            // The points that are asked about lie on the grid.
+            if interval.low != Bound::start(0) {
+                sides.push(format!("p{d} < {}", interval.low.text(&format!("n{d}"))));
+            }
+            if interval.high != Bound::end(0) {
+                sides.push(format!("p{d} >= {}", interval.high.text(&format!("n{d}"))));
+            }
+        }
+        if sides.is_empty() { "false".to_string() } else { sides.join(" || ") }
     }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::PlanError;
 use crate::int_expr::{Environment, IntExpr, int};
-use crate::plan::{Kernel, KernelPlan, SIZE_NAMES};
+use crate::plan::{Instance, Kernel, KernelPlan, SIZE_NAMES};
 
 /// The most groups of rows that a tile may have: all of them are enumerated.
 const MOST_GROUPS: i64 = 1024;
@@ -31,6 +31,8 @@ pub struct LocalKernel {
 pub struct LocalRow {
     /// Statement.
     pub statement: usize,
+    /// Whether it runs in full tiles.
+    pub in_full_tiles: bool,
     /// Local time of group 0; it advances by one from group to group.
     pub step: i64,
     /// Per dimension: first and last point.
@@ -115,7 +117,8 @@ impl LocalKernel {
                     return Err(unsupported("a group of rows is not one time step"));
                 }
             }
-            rows.push(LocalRow { statement: instance.statement, step, ranges, boxes });
+            let Instance { statement, in_full_tiles, .. } = *instance;
+            rows.push(LocalRow { statement, in_full_tiles, step, ranges, boxes });
         }
 
         let mut advances = Vec::new();

@@ -13,14 +13,14 @@ mod threads;
 mod window;
 
 use super::names::Names;
-use super::plain_loops::{uses_exp, uses_extrema};
+use super::plain_loops::{uses_exp, uses_extrema, uses_square};
 use super::templates::render;
 use super::{GeneratedFile, Signature};
 use crate::PlanError;
 use crate::int_expr::{int, var};
 use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
 use host::HostText;
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
 pub use threads::{Threads, blocks_at_once, operand_registers, points_at_once};
@@ -163,6 +163,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         tile: plan.tile.to_string(),
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
+        uses_square: uses_square(program),
         exp_header: polyhedral::portable_exp::C_HEADER,
         arguments: Arguments::new(program, &names),
         shapes: (shapes.iter().enumerate())
@@ -200,6 +201,7 @@ struct ProgramText {
     tile: String,
     uses_exp: bool,
     uses_extrema: bool,
+    uses_square: bool,
     exp_header: &'static str,
     arguments: Arguments,
     shapes: Vec<ShapeText>,
@@ -226,12 +228,19 @@ impl Arguments {
             let qualifier = if field.role == FieldRole::Coefficient { "const " } else { "" };
             (format!("TW_GLOBAL({qualifier}{})", field.element.c_name()), name.clone())
         });
+        let series =
+            program.series.iter().zip(&names.series).map(|(series, name)| {
+                (format!("TW_GLOBAL(const {})", series.element.c_name()), name.clone())
+            });
         let sizes = SIZE_NAMES[..dimension].iter().map(|name| name.to_string());
         let strides = (0..dimension - 1).map(|d| format!("stride{d}"));
         let integers = sizes.chain(strides).chain(["level_stride".to_string(), "steps".to_string()]);
         let parameters = names.parameters.iter().map(|name| ("double".to_string(), name.clone()));
-        let all: Vec<(String, String)> =
-            fields.chain(integers.map(|name| ("long long".to_string(), name))).chain(parameters).collect();
+        let all: Vec<(String, String)> = fields
+            .chain(series)
+            .chain(integers.map(|name| ("long long".to_string(), name)))
+            .chain(parameters)
+            .collect();
         let names: Vec<&str> = all.iter().map(|(_, name)| name.as_str()).collect();
         let here: Vec<&str> =
             names.iter().map(|&name| if name == "stride0" { "tw_here(stride0)" } else { name }).collect();
@@ -349,6 +358,7 @@ fn boundary_kernels(program: &Program) -> Vec<CudaKernel> {
     let stored_more_than_once =
         program.fields.iter().filter(|field| matches!(field.role, FieldRole::State { slots: 2.., .. }));
     stored_more_than_once
+        .filter(|_| program.boundary == Boundary::Fixed)
         .map(|field| CudaKernel {
             name: format!("boundary_{}", field.name),
             symbol: format!("{}_boundary_{}", program.name, field.name),

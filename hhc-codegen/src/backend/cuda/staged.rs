@@ -9,17 +9,17 @@
 //!     move the cells that stay to the front of the window; barrier
 //! ```
 
-use super::super::expression::ExpressionPrinter;
+use super::super::expression::{ExpressionPrinter, series_used};
 use super::super::names::Names;
-use super::super::plain_loops::constants;
+use super::super::plain_loops::{constants, series_values};
 use super::loads::{self, LoadText};
 use super::local::{LocalKernel, LocalRow};
 use super::threads::{Threads, blocks_at_once, points_at_once};
 use super::window::{Plane, Window, first_planes};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
-use crate::int_expr::{Environment, IntExpr, int, var};
-use crate::plan::{Kernel, KernelPlan};
+use crate::int_expr::{Environment, IntExpr, var};
+use crate::plan::{FullTiles, Kernel, KernelPlan, bound};
 use polyhedral::program::{Access, ElementType, ExprKind, FieldRole, Program};
 use serde::Serialize;
 
@@ -44,6 +44,9 @@ pub(super) struct Staging {
 /// Operations per thread up to which all rows of a full tile are unrolled: their bounds become constants, and the
 /// code still fits in the instruction cache.
 const MOST_UNROLLED_OPERATIONS: i64 = 2000;
+
+/// Rows of a partial tile that are unrolled at most, so that their slots are constants.
+const MOST_UNROLLED: i64 = 16;
 
 /// Arrays in shared memory begin at multiples of this.
 const ALIGNMENT: i64 = 16;
@@ -215,6 +218,10 @@ struct RowText {
     /// Where covering depends on the thread's own point.
     covered_here: Option<String>,
     planes: Vec<String>,
+    /// Values of series in this time step.
+    series: Vec<String>,
+    /// Whether it does not run in full tiles.
+    thin: bool,
     open: Vec<String>,
     close: Vec<String>,
     inside: String,
@@ -328,7 +335,10 @@ impl Printer<'_> {
             comment: String::new(),
         });
         let slots: Vec<i64> = (0..self.program.fields.len()).map(|field| self.slots(field)).collect();
-        let period = slots.iter().fold(1, |all, &slots| all / gcd(all, slots) * slots);
+        let period = slots
+            .iter()
+            .fold(1_i64, |all, &slots| (all / gcd(all, slots)).saturating_mul(slots))
+            .min(MOST_UNROLLED);
         let entering = window.slide.and(self.kernel.sub_tiles.last()).map(|sub_tile| {
             format!("{} == {} ? 0 : {}", sub_tile.variable, sub_tile.low.to_c(), window.kept())
         });
@@ -420,19 +430,17 @@ impl Printer<'_> {
     /// cells that a row writes are written.
     fn exact_when(&self) -> String {
         let Staging { window, .. } = self.staging;
-        let statements = &self.program.statements;
+        let FullTiles { low, high, .. } = FullTiles::new(self.program, &vec![true; self.dimension()]);
         let mut conditions = vec!["full".to_string()];
         if window.slide.is_some() {
             conditions.push("entering > 0".to_string());
         }
         for d in 1..self.dimension() {
-            let margin_low = statements.iter().map(|statement| statement.margin_low[d]).max().unwrap_or(0);
-            let margin_high = statements.iter().map(|statement| statement.margin_high[d]).max().unwrap_or(0);
             let sliding = window.slide.is_some() && d + 1 == self.dimension();
             let first = window.low[d] + if sliding { window.kept() } else { 0 };
             let end = window.low[d] + window.extent[d];
-            conditions.push(format!("corner{d} >= {}", margin_low - first));
-            conditions.push(format!("corner{d} <= n{d} - {}", end + margin_high));
+            conditions.push(format!("corner{d} >= {}", low[d] - first));
+            conditions.push(format!("corner{d} <= n{d} - {}", end + high[d]));
         }
         conditions.join(" && ")
     }
@@ -525,6 +533,10 @@ impl Printer<'_> {
             statement.reads.iter().map(|read| read.field.0).chain([target]).collect();
         fields.sort_unstable();
         fields.dedup();
+        arguments.extend(series_used(statement).into_iter().map(|(series, offset)| {
+            let element = program.series[series.0].element.c_name();
+            format!("{element} {}", self.names.series_value(series, offset))
+        }));
         let name = &program.fields[target].name;
         UpdateText {
             function: self.update_name(row.statement),
@@ -542,8 +554,7 @@ impl Printer<'_> {
     }
 
     fn update_name(&self, statement: usize) -> String {
-        let target = self.program.statements[statement].target;
-        suffixed(&format!("tw_update_{}", self.names.fields[target.0]), self.index)
+        suffixed(&format!("tw_update_{}", self.program.statement_name(statement)), self.index)
     }
 
     /// The constants that a statement uses, by type and name.
@@ -601,9 +612,9 @@ impl Printer<'_> {
                     format!("for (int i{d} = thread{d}; i{d} < {width}; i{d} += {count}) {{")
                 }
             });
-            let (below, above) = (statement.margin_low[d], statement.margin_high[d]);
+            let (first_point, end) = (bound(statement.domain[d].low, d), bound(statement.domain[d].high, d));
             let point = format!("corner{d} + low{d} + i{d}");
-            inside.push(format!("{point} >= {below} && {point} < n{d} - {above}"));
+            inside.push(format!("{point} >= {} && {point} < {}", first_point.to_c(), end.to_c()));
             let first = shifted(&format!("low{d} + i{d}"), -window.low[d]);
             let stride = self.cell_stride(d);
             column.push(if stride == 1 { first } else { format!("({first}) * {stride}") });
@@ -630,7 +641,12 @@ impl Printer<'_> {
         }
         passed.extend(self.constant_arguments(row.statement).into_iter().map(|(_, name)| name));
         passed.extend(self.planes(row).into_iter().map(|(plane, ..)| plane));
-        let name = &program.fields[target].name;
+        passed.extend(
+            series_used(statement)
+                .into_iter()
+                .map(|(series, offset)| self.names.series_value(series, offset)),
+        );
+        let name = program.statement_name(row.statement);
         let many = local.rows.len() > 1;
         let (last_group, cells) = (local.groups.1, window.cells());
         RowText {
@@ -642,8 +658,8 @@ impl Printer<'_> {
             step: format!("first_step + {}", shifted(variable, row.step)),
             first: row.ranges[0].0.to_c(),
             last: row.ranges[0].1.to_c(),
-            clip_first: (int(statement.margin_low[0]) - var("corner0")).to_c(),
-            clip_last: (var("n0") - (statement.margin_high[0] + 1) - var("corner0")).to_c(),
+            clip_first: (bound(statement.domain[0].low, 0) - var("corner0")).to_c(),
+            clip_last: (bound(statement.domain[0].high, 0) - 1 - var("corner0")).to_c(),
             lows,
             covered_when: format!("{variable} + {slots} <= {last_group} && (full || step + {slots} < steps)"),
             covered_first: at_later(&row.ranges[0].0),
@@ -655,6 +671,8 @@ impl Printer<'_> {
                     format!("const int {plane} = (int)((unsigned int)({level}) % {slots}u) * {cells};")
                 })
                 .collect(),
+            series: series_values(program, self.names, statement, "", "step"),
+            thin: !row.in_full_tiles,
             close: vec!["}".to_string(); open.len()],
             open,
             inside: inside.join(" && "),

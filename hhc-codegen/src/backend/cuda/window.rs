@@ -8,8 +8,10 @@
 //! current value. It has to be loaded if some row reads it before a row writes it ("live in"). A value that a row
 //! writes goes to memory at once, unless a later row of the sweep writes the same cell again ("live out").
 
-use super::local::LocalKernel;
-use polyhedral::program::{FieldRole, Program};
+use super::local::{LocalKernel, LocalRow};
+use polyhedral::domain::shifted;
+use polyhedral::draft::never_meet;
+use polyhedral::program::{FieldId, FieldRole, Program, Statement};
 use std::collections::BTreeSet;
 
 /// A box of cells in window coordinates, both ends inclusive; one interval per dimension but the one in which the
@@ -39,10 +41,30 @@ pub struct Plane {
     pub number: i64,
     /// Cells that some row reads.
     pub read: Vec<CellBox>,
-    /// Cells that some row reads before a row writes them, where no row is clipped.
+    /// Cells that some row reads before a row writes them, in full tiles.
     pub live_in: Vec<CellBox>,
-    /// The same in tiles whose first rows come before the first time step and do not exist.
-    pub early_live_in: Vec<CellBox>,
+    /// The same in tiles that may be partial, for each statement that computes the field.
+    pub clipped: Vec<Live>,
+}
+
+/// The cells that are live in, of those in the domain of one statement, which alone writes them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Live {
+    /// The statement.
+    pub writer: usize,
+    /// Cells where no time step is missing.
+    pub usual: Vec<CellBox>,
+    /// Cells in tiles whose first rows come before the first time step and do not exist.
+    pub early: Vec<CellBox>,
+}
+
+/// The rows of a tile that count, and what is known of the cells of a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cells {
+    /// Rows of full tiles only; each cell is written by all of them that reach it.
+    Full,
+    /// All rows; cells in the domain of this statement, or outside all domains.
+    Of(Option<usize>),
 }
 
 impl Window {
@@ -90,49 +112,77 @@ impl Window {
     pub fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel, early: &[i64]) {
         let extent = &self.extent[..self.table_dimensions()];
         let first_plane = first_planes(program);
-        let (read, live) = self.execute(program, kernel, 0);
-        let mut early_live = vec![vec![false; live.first().map_or(0, Vec::len)]; live.len()];
-        for &missing in early {
-            let (_, live) = self.execute(program, kernel, missing);
-            for (all, plane) in early_live.iter_mut().zip(live) {
-                all.iter_mut().zip(plane).for_each(|(all, live)| *all |= live);
+        let mut planes = Vec::new();
+        for field in 0..program.fields.len() {
+            let writers: Vec<usize> = program.writers_of(FieldId(field)).map(|(k, _)| k).collect();
+            let (_, full) = self.execute(program, kernel, (field, Cells::Full), 0);
+            // Cells outside all domains, and those inside one that are not live.
+            let (mut read, _) = self.execute(program, kernel, (field, Cells::Of(None)), 0);
+            let mut clipped: Vec<Vec<Live>> = vec![Vec::new(); read.len()];
+            for &writer in &writers {
+                let (own_read, usual) = self.execute(program, kernel, (field, Cells::Of(Some(writer))), 0);
+                merge(&mut read, own_read);
+                let mut early_live = usual.iter().map(|plane| vec![false; plane.len()]).collect::<Vec<_>>();
+                for &missing in early {
+                    let cells = (field, Cells::Of(Some(writer)));
+                    merge(&mut early_live, self.execute(program, kernel, cells, missing).1);
+                }
+                for (number, (usual, early)) in usual.iter().zip(&early_live).enumerate() {
+                    let live = Live { writer, usual: boxes(usual, extent), early: boxes(early, extent) };
+                    clipped[number].push(live);
+                }
+            }
+            let stored = first_plane[field + 1] - first_plane[field];
+            for (number, clipped) in clipped.into_iter().enumerate().take(stored) {
+                planes.push(Plane {
+                    field,
+                    number: number as i64,
+                    read: boxes(&read[number], extent),
+                    live_in: boxes(&full[number], extent),
+                    clipped,
+                });
             }
         }
-        self.planes = (0..program.fields.len())
-            .flat_map(|field| (first_plane[field]..first_plane[field + 1]).map(move |plane| (field, plane)))
-            .map(|(field, plane)| Plane {
-                field,
-                number: (plane - first_plane[field]) as i64,
-                read: boxes(&read[plane], extent),
-                live_in: boxes(&live[plane], extent),
-                early_live_in: boxes(&early_live[plane], extent),
-            })
-            .collect();
+        self.planes = planes;
     }
 
-    /// Executes the rows of a tile from local time `first` on, on a table of cells: which cells are read, and which
-    /// are read before they are written, per plane. Along the dimension in which the window slides all cells are
-    /// alike: there, a row that comes earlier reaches each of them first.
+    /// Executes the rows of a tile from local time `first` on, on a table of cells of one field: which cells are
+    /// read, and which are read before they are written, per plane. Along the dimension in which the window slides
+    /// all cells are alike: there, a row that comes earlier reaches each of them first.
+    ///
+    /// A cell in the domain of a statement is written by rows of this statement only, and read by those that can
+    /// reach the domain.
     fn execute(
         &self,
         program: &Program,
         kernel: &LocalKernel,
+        (field, cells): (usize, Cells),
         first: i64,
     ) -> (Vec<Vec<bool>>, Vec<Vec<bool>>) {
         let dimensions = self.table_dimensions();
-        let cells: i64 = self.extent[..dimensions].iter().product();
+        let count: i64 = self.extent[..dimensions].iter().product();
         let position =
             |cell: &[i64]| cell.iter().zip(&self.extent).fold(0, |at, (x, extent)| at * extent + x) as usize;
         let first_plane = first_planes(program);
-        let blank = || vec![vec![false; cells as usize]; first_plane[first_plane.len() - 1]];
+        let blank = || vec![vec![false; count as usize]; first_plane[field + 1] - first_plane[field]];
         let (mut read, mut written, mut live) = (blank(), blank(), blank());
+        let runs = |row: &LocalRow| cells != Cells::Full || row.in_full_tiles;
+        let may_read = |statement: &Statement, offset: &[i64]| match cells {
+            Cells::Of(Some(writer)) => {
+                let place = shifted(&statement.domain, offset);
+                !never_meet(&place, &program.statements[writer].domain, &program.least_size)
+            }
+            Cells::Full | Cells::Of(None) => true,
+        };
+        let writes = |row: &LocalRow| {
+            let target = program.statements[row.statement].target.0 == field;
+            target && [Cells::Full, Cells::Of(Some(row.statement))].contains(&cells)
+        };
         for group in kernel.groups.0..=kernel.groups.1 {
-            for row in kernel.rows.iter().filter(|row| row.step + group >= first) {
+            for row in kernel.rows.iter().filter(|row| row.step + group >= first && runs(row)) {
                 let statement = &program.statements[row.statement];
                 let bounds = &row.boxes[(group - kernel.groups.0) as usize];
-                let plane_of = |field: usize, time: i64| {
-                    first_plane[field] + plane_number(program, field, row.step + group + time) as usize
-                };
+                let plane_of = |time: i64| plane_number(program, field, row.step + group + time) as usize;
                 let shifted = |offset: &[i64]| -> CellBox {
                     (0..dimensions)
                         .map(|d| {
@@ -141,7 +191,8 @@ impl Window {
                         .collect()
                 };
                 let reads: BTreeSet<(usize, &[i64])> = (statement.reads.iter())
-                    .map(|access| (plane_of(access.field.0, access.time), &access.offset[..dimensions]))
+                    .filter(|access| access.field.0 == field && may_read(statement, &access.offset))
+                    .map(|access| (plane_of(access.time), &access.offset[..dimensions]))
                     .collect();
                 for (plane, offset) in reads {
                     for_each_cell(&shifted(offset), &mut |cell| {
@@ -150,13 +201,22 @@ impl Window {
                         live[plane][at] |= !written[plane][at];
                     });
                 }
-                let target = plane_of(statement.target.0, 1);
-                for_each_cell(&shifted(&vec![0; dimensions]), &mut |cell| {
-                    written[target][position(cell)] = true
-                });
+                if writes(row) {
+                    let target = plane_of(1);
+                    for_each_cell(&shifted(&vec![0; dimensions]), &mut |cell| {
+                        written[target][position(cell)] = true
+                    });
+                }
             }
         }
         (read, live)
+    }
+}
+
+/// Marks in `all` what is marked in `more`.
+fn merge(all: &mut [Vec<bool>], more: Vec<Vec<bool>>) {
+    for (all, more) in all.iter_mut().zip(more) {
+        all.iter_mut().zip(more).for_each(|(all, more)| *all |= more);
     }
 }
 
