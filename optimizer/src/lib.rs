@@ -7,12 +7,14 @@
 //! Variables are the half height `st`, the flat top `s0`, the classical sizes `s1`, `s2` and the hyper-threading factor
 //! `k`; constraints are those of `cost_models::memory` and of the back end. Source: Prajapati 2018, chapters 2.3, 4, 6.
 
+pub mod bottleneck;
 mod bound;
 mod closed_form;
 mod exact;
 mod exhaustive;
 mod family;
 mod infeasible;
+mod relaxation;
 mod request;
 mod super_tuning;
 mod tuned;
@@ -23,6 +25,7 @@ pub use exact::{exact, exact_among};
 pub use exhaustive::exhaustive;
 pub use family::{Axis, Family};
 pub use infeasible::Infeasible;
+pub use relaxation::{Relaxed, relaxed};
 pub use request::{Evaluation, Objective, Request};
 pub use super_tuning::{Part, SubProblem, super_tune, super_tune_by_parts};
 pub use tuned::{Certificate, Choice, Method, Tuned};
