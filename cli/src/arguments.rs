@@ -102,6 +102,20 @@ Examples:
 exact: branch and bound; its value is proved to be the least. exhaustive: every candidate, for comparison.
 closed-form: maximise s0 + st among compute-bound tiles, which needs no C_iter; nothing is proved.")]
     Tune(TuneArguments),
+    /// Explain measured trials by a regression tree: which parameters matter, and where the best designs are
+    #[command(after_help = "\
+Examples:
+  tilewright explain A100.json.gz --metric time
+  tilewright explain A100.json.gz --metric time --where \"use_shmem == 1\" --max-depth 4 --svg tree.svg
+  tilewright explain A100.json.gz --nodes linear --stargazer
+  tilewright explain A100.json.gz MI250X.json.gz --join device
+  tilewright explain 1024=small.csv 4096=large.csv --join size --metric \"time / size\"
+  tilewright explain trials.csv --target \"power <= 150\" --target \"time <= 10\"
+  tilewright explain A100.json.gz --until 0.1 --curve error.svg
+
+Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
+other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]
+    Explain(crate::explain::ExplainArguments),
 }
 
 /// Arguments of `predict`.

@@ -8,6 +8,7 @@
 // One per command.
 pub mod analyze;
 pub mod compile;
+pub mod explain;
 pub mod list;
 pub mod predict;
 pub mod run;
@@ -61,6 +62,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Compile(arguments) => {
             compile::compile(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Explain(arguments) => {
+            explain::explain(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -120,7 +120,7 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
     let k = arguments.k.unwrap_or_else(|| best_k(&request, &family, sizes));
     let evaluation = request.evaluate(&family, sizes, k);
     let prediction = evaluation.prediction;
-    let points = crate::plan_facts::points_per_step(&program, &arguments.size.0) as f64;
+    let points = hhc_codegen::plan_counts::points_per_step(&program, &arguments.size.0) as f64;
     let mut notes: Vec<String> = modelled.caution().into_iter().collect();
     if arguments.plan.tile.is_none() {
         notes.push(
