@@ -291,7 +291,7 @@ fn plan(program: &Arc<Program>, cone: &Cone, hexagon: &Hexagon, margins: &[(i64,
                 high: var(SIZE_NAMES[d]) - moved - (margins[d].1 + 1),
             });
         }
-        Instance { statement: k as usize, step: var("t0") + var("m"), ranges }
+        Instance { statement: k as usize, step: var("t0") + var("m"), ranges, in_full_tiles: true }
     };
     let nothing = || Loop { variable: "b0", low: int(0), high: int(0) };
     KernelPlan {
