@@ -7,12 +7,14 @@
 
 // One per command.
 pub mod analyze;
+pub mod calibrate;
 pub mod compile;
 pub mod explain;
 pub mod list;
 pub mod predict;
 pub mod run;
 pub mod tune;
+pub mod validate;
 
 // Shared by the commands.
 pub mod arguments;
@@ -29,6 +31,9 @@ pub mod tile_choice;
 
 // Part of `predict`.
 mod bars;
+
+// Part of `validate`.
+mod scatter;
 
 // Parts of `run`.
 mod initial_data;
@@ -65,6 +70,12 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Explain(arguments) => {
             explain::explain(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Calibrate(arguments) => {
+            calibrate::calibrate(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Validate(arguments) => {
+            validate::validate(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -10,6 +10,7 @@
 pub mod bottleneck;
 mod bound;
 mod closed_form;
+pub mod cpu;
 mod exact;
 mod exhaustive;
 mod family;
