@@ -8,6 +8,7 @@
 // One per command.
 pub mod analyze;
 pub mod compile;
+pub mod convert;
 pub mod list;
 pub mod run;
 
@@ -54,6 +55,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Compile(arguments) => {
             compile::compile(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Convert(arguments) => {
+            convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))
