@@ -84,7 +84,7 @@ pub struct Totals {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a file that cannot be written.
 pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<AnalyzeReport> {
-    let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
+    let program = session.stage("read", || load::of_plan(&arguments.plan))?.program;
     let points = match &arguments.size {
         Some(size) => Some((size.0.clone(), grid_points(&program, &size.0)?)),
         None => None,

@@ -66,8 +66,17 @@ Examples:
 Examples:
   tilewright compile heat2d --target openmp -o out
   tilewright compile my.stencil --target cuda --tile st=4,s0=12,s1=64 -o out
+  tilewright compile prog.c -DN=1000 -Iinclude --target openmp -o out && make -C out
   tilewright compile wave2d --target openmp --strategy naive --dtype f64 --size 2048x2048 --steps 100 -o out")]
     Compile(CompileArguments),
+    /// Print a C program's stencil in the stencil language
+    #[command(after_help = "\
+Examples:
+  tilewright convert prog.c
+  tilewright convert prog.c -DN=1000 -Iinclude -o prog.stencil
+
+C programs are described in docs/c-input.md.")]
+    Convert(ConvertArguments),
     /// Run a stencil, check the result and measure it
     #[command(after_help = "\
 Examples:
@@ -327,9 +336,12 @@ pub struct ListArguments {}
 /// The stencil and its tiling.
 #[derive(Debug, Clone, Args)]
 pub struct PlanArguments {
-    /// A shipped stencil (see `tilewright list`) or a .stencil file
+    /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
     #[arg(value_name = "SPEC")]
     pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
     /// Tiling strategy: hhc, naive, or auto
     #[arg(long, default_value = "auto", value_name = "NAME")]
     pub strategy: String,
@@ -343,6 +355,41 @@ pub struct PlanArguments {
     /// Print a stage of the work before the report
     #[arg(long, value_name = "STAGE", help_heading = "Output")]
     pub dump: Option<Stage>,
+}
+
+/// How C files are preprocessed.
+#[derive(Debug, Clone, Default, Args)]
+pub struct CArguments {
+    /// Define a macro in a C file, as C compilers do; may be repeated
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "C files")]
+    pub define: Vec<String>,
+    /// Look for headers of a C file in this folder, too; may be repeated
+    #[arg(short = 'I', value_name = "DIR", help_heading = "C files")]
+    pub include: Vec<PathBuf>,
+}
+
+impl CArguments {
+    /// As the front end takes them.
+    pub fn options(&self) -> c_frontend::Options {
+        c_frontend::Options { defines: self.define.clone(), include_dirs: self.include.clone() }
+    }
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArguments {
+    /// A C file, a .stencil file or a shipped stencil
+    #[arg(value_name = "SPEC")]
+    pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+    /// File to write to instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `analyze`.
@@ -386,6 +433,10 @@ pub struct CompileArguments {
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Another source of the same C program; may be repeated. A source `x.c` beside a header `x.h` that is
+    /// included is found without
+    #[arg(long, value_name = "FILE", help_heading = "C files")]
+    pub with: Vec<PathBuf>,
 }
 
 /// Arguments of `run`.

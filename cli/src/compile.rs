@@ -7,6 +7,8 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::tile_choice::{self, Wish};
 use crate::{json, load, machine, plan};
+use c_frontend::CProgram;
+use c_frontend::rewrite::{self, OutputFile, RewriteError};
 use execution::cache::Cache;
 use execution::cuda::Nvrtc;
 use execution::output_file;
@@ -196,7 +198,7 @@ struct Manifest<'a> {
     tilewright: &'static str,
     #[serde(flatten)]
     facts: &'a Facts,
-    files: Vec<&'a str>,
+    files: Vec<String>,
 }
 
 /// The languages, and whether they are available.
@@ -212,7 +214,16 @@ pub fn targets() -> Vec<Backend> {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
-    let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
+    let load::Loaded { program, c } = session.stage("read", || load::of_plan(&arguments.plan))?;
+    if c.is_some() && arguments.plan.dtype.is_some() {
+        return Err(Error::wrong_input(
+            "--dtype does not fit a C program, whose arrays have their own types",
+        )
+        .hint("change the type in the program, by a macro: -DTYPE=float"));
+    }
+    if c.is_none() && !arguments.with.is_empty() {
+        return Err(Error::wrong_input("--with is for sources of a C program"));
+    }
     let size = arguments.size.as_ref().map(|size| size.0.clone());
     if let Some(size) = &size {
         execution::layout::grid_points(&program, size)?;
@@ -221,8 +232,10 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     let wish = Wish { size: size.as_deref(), steps: arguments.steps, machine: machine.as_ref() };
     let chosen = tile_choice::choose(&program, &arguments.plan, arguments.target.target(), &wish, session)?;
     let planned = plan::planned(&program, &chosen.plan, arguments.target.target(), session)?;
-    let (files, kernels) =
-        session.stage("generate", || generate(&planned.plan, arguments.target, &chosen.limits))?;
+    let (files, kernels) = session.stage("generate", || {
+        let (files, kernels) = generate(&planned.plan, arguments.target, &chosen.limits)?;
+        Ok::<_, Error>((output_files(files, c.as_deref(), arguments)?, kernels))
+    })?;
     let facts = facts(&planned.plan, arguments.target, kernels, size, arguments.steps);
     let (directory, files) = session.stage("write", || write(&arguments.output, &facts, &files))?;
     Ok(CompileReport {
@@ -233,6 +246,32 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         files,
         proof: planned.proof,
     })
+}
+
+/// All files. A C program takes the place of the program that checks and times the code, with its build file.
+fn output_files(
+    generated: Vec<GeneratedFile>,
+    c: Option<&CProgram>,
+    arguments: &CompileArguments,
+) -> Result<Vec<OutputFile>> {
+    let text = |file: GeneratedFile| OutputFile { name: file.name.into(), bytes: file.text.into_bytes() };
+    let Some(c) = c else { return Ok(generated.into_iter().map(text).collect()) };
+    let name = &c.program.name;
+    let library = [format!("{name}.h"), format!("{name}.c"), format!("{name}.cu")];
+    let mut files: Vec<OutputFile> =
+        generated.into_iter().filter(|file| library.contains(&file.name)).map(text).collect();
+    let target = match arguments.target {
+        TargetName::OpenMp => rewrite::Target::OpenMp,
+        TargetName::Cuda => rewrite::Target::Cuda,
+    };
+    let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
+    let rewritten =
+        rewrite::rewrite(c, path, &options, &arguments.with, target).map_err(|error| match error {
+            RewriteError::File { .. } => Error::wrong_input(error.to_string()),
+            RewriteError::Template(_) => Error::internal(error.to_string()),
+        })?;
+    files.splice(0..0, rewritten);
+    Ok(files)
 }
 
 /// The files, and what is known of the kernels.
@@ -329,7 +368,7 @@ fn fields(program: &Program) -> Vec<FieldFacts> {
 
 /// Writes all files, each complete or not at all, the manifest last. Returns the absolute paths of the folder and
 /// of the files.
-fn write(folder: &Path, facts: &Facts, files: &[GeneratedFile]) -> Result<(PathBuf, Vec<PathBuf>)> {
+fn write(folder: &Path, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf, Vec<PathBuf>)> {
     let failed = |error: std::io::Error| {
         Error::wrong_input(format!("cannot use {} as the output folder: {error}", folder.display()))
     };
@@ -341,14 +380,17 @@ fn write(folder: &Path, facts: &Facts, files: &[GeneratedFile]) -> Result<(PathB
     let manifest = json::text(&Manifest {
         tilewright: env!("CARGO_PKG_VERSION"),
         facts,
-        files: files.iter().map(|file| file.name.as_str()).collect(),
+        files: files.iter().map(|file| file.name.to_string_lossy().into_owned()).collect(),
     });
-    let manifest = GeneratedFile { name: MANIFEST.to_owned(), text: manifest + "\n" };
+    let manifest = OutputFile { name: MANIFEST.into(), bytes: (manifest + "\n").into_bytes() };
     let mut written = Vec::new();
     for file in files.iter().chain([&manifest]) {
         execution::interrupt::check()?;
         let path = directory.join(&file.name);
-        output_file::write(&path, |out| out.write_all(file.text.as_bytes()))?;
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent).map_err(failed)?;
+        }
+        output_file::write(&path, |out| out.write_all(&file.bytes))?;
         written.push(path);
     }
     Ok((directory, written))

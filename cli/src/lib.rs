@@ -10,6 +10,7 @@ pub mod analyze;
 pub mod calibrate;
 pub mod compile;
 pub mod explain;
+pub mod convert;
 pub mod list;
 pub mod predict;
 pub mod run;
@@ -76,6 +77,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Validate(arguments) => {
             validate::validate(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Convert(arguments) => {
+            convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

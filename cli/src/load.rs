@@ -1,7 +1,8 @@
 //! SPEC: the name of a shipped stencil, or a file.
 
-use crate::arguments::ElementTypeName;
+use crate::arguments::{CArguments, ElementTypeName, PlanArguments};
 use crate::error::{Error, Result};
+use c_frontend::CProgram;
 use execution::ExecutionError;
 use polyhedral::program::Program;
 use polyhedral::{parser, shipped};
@@ -15,27 +16,76 @@ use std::sync::Arc;
 /// # Errors
 /// The mistakes in the file; or that there is no such stencil, with the nearest name and all names.
 pub fn program(spec: &str, dtype: Option<ElementTypeName>) -> Result<Arc<Program>> {
+    Ok(load(spec, dtype, &CArguments::default())?.program)
+}
+
+/// The program of a command, with what its C file says beside it.
+///
+/// # Errors
+/// As for [`program`].
+pub fn of_plan(arguments: &PlanArguments) -> Result<Loaded> {
+    load(&arguments.spec, arguments.dtype, &arguments.c)
+}
+
+/// A program and, where it was read from a C file, everything known of that.
+pub struct Loaded {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The C program.
+    pub c: Option<Box<CProgram>>,
+}
+
+/// The program that `spec` names, read with these macros and folders if it is C.
+///
+/// # Errors
+/// As for [`program`].
+pub fn load(spec: &str, dtype: Option<ElementTypeName>, options: &CArguments) -> Result<Loaded> {
+    if is_c(spec) {
+        let read = c_program(spec, options)?;
+        let program = match dtype {
+            Some(dtype) => Arc::new((*read.program).clone().with_element_type(dtype.element())),
+            None => Arc::clone(&read.program),
+        };
+        return Ok(Loaded { program, c: Some(Box::new(read)) });
+    }
+    if !(options.define.is_empty() && options.include.is_empty()) {
+        return Err(Error::wrong_input(format!("-D and -I are for C files, and `{spec}` is none")));
+    }
     let program = if shipped::source(spec).is_some() {
         shipped::load(spec)
             .ok_or_else(|| Error::internal(format!("the shipped stencil `{spec}` is broken")))?
     } else {
         from_file(spec)?
     };
-    Ok(Arc::new(match dtype {
+    let program = Arc::new(match dtype {
         Some(dtype) => program.with_element_type(dtype.element()),
         None => program,
-    }))
+    });
+    Ok(Loaded { program, c: None })
+}
+
+/// Whether a SPEC is a C file.
+fn is_c(spec: &str) -> bool {
+    Path::new(spec).extension().is_some_and(|extension| extension == "c")
+}
+
+fn c_program(spec: &str, options: &CArguments) -> Result<CProgram> {
+    let path = Path::new(spec);
+    let failed =
+        |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source });
+    if path.is_dir() {
+        return Err(Error::wrong_input(format!("`{spec}` is a folder; a C file was expected")));
+    }
+    Ok(c_frontend::read(path, &options.options()).map_err(failed)??)
 }
 
 fn from_file(spec: &str) -> Result<Program> {
     let path = Path::new(spec);
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
-        Some("c" | "h" | "cc" | "cpp" | "cu") => {
-            return Err(Error::wrong_input(format!(
-                "limitation: `{spec}` is C code, which cannot be read yet; only the stencil language can"
-            ))
-            .hint("write the stencil as a .stencil file; docs/language.md describes the language"));
+        Some("h" | "cc" | "cpp" | "cxx" | "cu") => {
+            return Err(Error::wrong_input(format!("`{spec}` is neither a .stencil nor a .c file"))
+                .hint("C files end in .c; C++ and CUDA cannot be read"));
         }
         None if !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) => {
             return Err(unknown_name(spec));
@@ -45,7 +95,7 @@ fn from_file(spec: &str) -> Result<Program> {
     let failed =
         |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source });
     if path.is_dir() {
-        return Err(Error::wrong_input(format!("`{spec}` is a folder; a .stencil file was expected")));
+        return Err(Error::wrong_input(format!("`{spec}` is a folder; a .stencil or .c file was expected")));
     }
     let mut bytes = Vec::new();
     // One byte too many, for the reader to see that the file is too large.

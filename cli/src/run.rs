@@ -93,7 +93,7 @@ pub struct RunReport {
 /// Wrong input, an infeasible tiling, and failures of compiler, memory or disk. A result that differs from the
 /// reference is no error but a report that has not passed.
 pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
-    let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
+    let program = session.stage("read", || load::of_plan(&arguments.plan))?.program;
     let parameters = initial_data::parameters(&program, &arguments.param)?;
     let inputs = initial_data::input_files(&program, &arguments.input)?;
     let outputs = initial_data::field_files(&program, "--output", &arguments.output)?;

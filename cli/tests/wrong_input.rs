@@ -106,7 +106,7 @@ fn stencils() {
     let folder = Folder::new();
     refused(2, &["analyze", &folder.arg(".")], &["is a folder"]);
     let c = folder.write("heat.c", "#pragma scop\n#pragma endscop\n");
-    refused(2, &["analyze", &c], &["is C code", ".stencil"]);
+    refused(2, &["analyze", &c], &["heat.c:1:1", "TW1102"]);
 }
 
 #[test]

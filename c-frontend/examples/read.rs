@@ -1,0 +1,30 @@
+//! Prints the stencil program of C files: `cargo run -p c-frontend --example read -- -DN=10 -Iinclude prog.c ..`
+
+use c_frontend::Options;
+use std::path::Path;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut options = Options::default();
+    let mut failed = false;
+    for argument in std::env::args().skip(1) {
+        if let Some(define) = argument.strip_prefix("-D") {
+            options.defines.push(define.to_owned());
+        } else if let Some(folder) = argument.strip_prefix("-I") {
+            options.include_dirs.push(folder.into());
+        } else {
+            match c_frontend::read(Path::new(&argument), &options) {
+                Ok(Ok(read)) => println!("{}", read.program.to_source()),
+                Ok(Err(diagnostics)) => {
+                    failed = true;
+                    println!("{diagnostics}\n");
+                }
+                Err(error) => {
+                    failed = true;
+                    println!("{argument}: {error}");
+                }
+            }
+        }
+    }
+    ExitCode::from(u8::from(failed))
+}

@@ -1,0 +1,350 @@
+//! The part of C that a scop region is made of, with the places of the user's own file.
+
+use polyhedral::source::Span;
+
+/// An expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Where it stands in the user's file; for what a macro made, the place where the macro is used.
+    pub span: Span,
+}
+
+/// What an expression is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// An integer literal; characters, too.
+    Integer {
+        /// Its value.
+        value: i64,
+        /// As it is written, with its suffix.
+        text: String,
+    },
+    /// A floating-point literal.
+    Floating {
+        /// As it is written, without its suffix.
+        text: String,
+        /// Its type.
+        kind: Floating,
+    },
+    /// A name.
+    Name(String),
+    /// `array[index]`
+    Index(Box<Expr>, Box<Expr>),
+    /// `function(arguments)`
+    Call(Box<Expr>, Vec<Expr>),
+    /// An operation on one operand.
+    Unary(UnaryOp, Box<Expr>),
+    /// An operation on two operands.
+    Binary(BinaryOp, Box<Expr>, Box<Expr>),
+    /// `target = value`, or `target op= value`.
+    Assign(Option<BinaryOp>, Box<Expr>, Box<Expr>),
+    /// `++x`, `x++` (+1), `--x`, `x--` (-1).
+    Step(i64, Box<Expr>),
+    /// `(type)value`
+    Cast(CType, Box<Expr>),
+    /// `condition ? then : otherwise`
+    Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
+    /// `a, b`
+    Comma(Box<Expr>, Box<Expr>),
+    /// `object.member`; the flag is set for `->`.
+    Member(Box<Expr>, bool, String),
+    /// Something else: what the grammar calls it, and its text.
+    Other(String, String),
+}
+
+/// Operations on one operand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnaryOp {
+    /// `+x`
+    Plus,
+    /// `-x`
+    Minus,
+    /// `!x`
+    Not,
+    /// `~x`
+    Complement,
+    /// `*x`
+    Dereference,
+    /// `&x`
+    Address,
+}
+
+impl UnaryOp {
+    /// As it is written.
+    pub fn text(self) -> &'static str {
+        match self {
+            UnaryOp::Plus => "+",
+            UnaryOp::Minus => "-",
+            UnaryOp::Not => "!",
+            UnaryOp::Complement => "~",
+            UnaryOp::Dereference => "*",
+            UnaryOp::Address => "&",
+        }
+    }
+}
+
+/// Operations on two operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BinaryOp {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    /// As it is written.
+    pub fn text(self) -> &'static str {
+        use BinaryOp::*;
+        match self {
+            Add => "+",
+            Sub => "-",
+            Mul => "*",
+            Div => "/",
+            Rem => "%",
+            Shl => "<<",
+            Shr => ">>",
+            BitAnd => "&",
+            BitOr => "|",
+            BitXor => "^",
+            Less => "<",
+            LessEqual => "<=",
+            Greater => ">",
+            GreaterEqual => ">=",
+            Equal => "==",
+            NotEqual => "!=",
+            And => "&&",
+            Or => "||",
+        }
+    }
+
+    /// The operation written like this.
+    pub fn of(text: &str) -> Option<BinaryOp> {
+        use BinaryOp::*;
+        [
+            Add,
+            Sub,
+            Mul,
+            Div,
+            Rem,
+            Shl,
+            Shr,
+            BitAnd,
+            BitOr,
+            BitXor,
+            Less,
+            LessEqual,
+            Greater,
+            GreaterEqual,
+            Equal,
+            NotEqual,
+            And,
+            Or,
+        ]
+        .into_iter()
+        .find(|operator| operator.text() == text)
+    }
+}
+
+/// Floating-point types.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Floating {
+    /// `float`
+    Float,
+    /// `double`
+    Double,
+    /// `long double`
+    LongDouble,
+}
+
+/// A type, as far as stencils need it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CType {
+    /// Any integer type.
+    Integer {
+        /// As it is written.
+        name: String,
+        /// Whether it cannot be negative.
+        unsigned: bool,
+    },
+    /// A floating-point type.
+    Floating(Floating),
+    /// A pointer.
+    Pointer(Box<CType>),
+    /// An array, with its extent where one is written.
+    Array(Box<CType>, Option<Box<Expr>>),
+    /// Anything else, by its name.
+    Other(String),
+}
+
+impl CType {
+    /// What is reached after all pointers and arrays.
+    pub fn element(&self) -> &CType {
+        match self {
+            CType::Pointer(inner) | CType::Array(inner, _) => inner.element(),
+            other => other,
+        }
+    }
+
+    /// Number of pointers and arrays around the element.
+    pub fn depth(&self) -> usize {
+        match self {
+            CType::Pointer(inner) | CType::Array(inner, _) => 1 + inner.depth(),
+            _ => 0,
+        }
+    }
+}
+
+/// A declared variable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ctype: CType,
+    /// Its initial value, where it is declared with one.
+    pub value: Option<Expr>,
+    /// Where it is declared.
+    pub span: Span,
+    /// Whether it is visible to other functions.
+    pub global: bool,
+}
+
+/// A statement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stmt {
+    /// What it is.
+    pub kind: StmtKind,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// What a statement is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StmtKind {
+    /// `{ .. }`
+    Block(Vec<Stmt>),
+    /// Declarations.
+    Declaration(Vec<Variable>),
+    /// An expression.
+    Expr(Expr),
+    /// A `for` loop.
+    For(Box<ForLoop>),
+    /// `if (condition) then else otherwise`
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `;`
+    Empty,
+    /// Something else, as the grammar calls it.
+    Other(String),
+}
+
+/// A `for` loop as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForLoop {
+    /// First part.
+    pub start: Option<Stmt>,
+    /// Second part.
+    pub condition: Option<Expr>,
+    /// Third part.
+    pub step: Option<Expr>,
+    /// Body.
+    pub body: Stmt,
+    /// From `for` to `)`.
+    pub head: Span,
+}
+
+impl Expr {
+    /// Calls `visit` on this expression and all below it.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        visit(self);
+        match &self.kind {
+            ExprKind::Integer { .. }
+            | ExprKind::Floating { .. }
+            | ExprKind::Name(_)
+            | ExprKind::Other(..) => {}
+            ExprKind::Index(a, b)
+            | ExprKind::Binary(_, a, b)
+            | ExprKind::Assign(_, a, b)
+            | ExprKind::Comma(a, b) => {
+                a.walk(visit);
+                b.walk(visit);
+            }
+            ExprKind::Call(function, arguments) => {
+                function.walk(visit);
+                arguments.iter().for_each(|argument| argument.walk(visit));
+            }
+            ExprKind::Unary(_, a) | ExprKind::Step(_, a) | ExprKind::Cast(_, a) | ExprKind::Member(a, ..) => {
+                a.walk(visit);
+            }
+            ExprKind::Conditional(a, b, c) => {
+                a.walk(visit);
+                b.walk(visit);
+                c.walk(visit);
+            }
+        }
+    }
+
+    /// Whether a name stands in it.
+    pub fn mentions(&self, name: &str) -> bool {
+        let mut found = false;
+        self.walk(&mut |expr| found |= matches!(&expr.kind, ExprKind::Name(other) if other == name));
+        found
+    }
+}
+
+impl Stmt {
+    /// Calls `visit` on this statement and all below it.
+    pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Stmt)) {
+        visit(self);
+        match &self.kind {
+            StmtKind::Block(list) => list.iter().for_each(|stmt| stmt.walk(visit)),
+            StmtKind::For(source) => {
+                if let Some(start) = &source.start {
+                    start.walk(visit);
+                }
+                source.body.walk(visit);
+            }
+            StmtKind::If(_, then, otherwise) => {
+                then.walk(visit);
+                if let Some(otherwise) = otherwise {
+                    otherwise.walk(visit);
+                }
+            }
+            StmtKind::Declaration(_) | StmtKind::Expr(_) | StmtKind::Empty | StmtKind::Other(_) => {}
+        }
+    }
+
+    /// Calls `visit` on every expression in it.
+    pub fn walk_expressions<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        self.walk(&mut |stmt| match &stmt.kind {
+            StmtKind::Expr(expr) | StmtKind::If(expr, ..) => expr.walk(visit),
+            StmtKind::For(source) => {
+                source.condition.iter().chain(&source.step).for_each(|expr| expr.walk(visit));
+            }
+            StmtKind::Declaration(variables) => {
+                variables
+                    .iter()
+                    .filter_map(|variable| variable.value.as_ref())
+                    .for_each(|expr| expr.walk(visit));
+            }
+            _ => {}
+        });
+    }
+}

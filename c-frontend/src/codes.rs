@@ -1,0 +1,45 @@
+//! The stable codes of the diagnostics about C programs; `docs/c-input.md` explains each.
+
+use polyhedral::diagnostic::Code;
+
+macro_rules! codes {
+    ($($name:ident = $code:literal, $meaning:literal;)*) => {
+        $(#[doc = $meaning] pub const $name: Code = Code($code);)*
+
+        /// Every code with its meaning, in order.
+        pub const ALL: &[(Code, &str)] = &[$(($name, $meaning),)*];
+    };
+}
+
+codes! {
+    UNREADABLE = "TW1001", "a file beyond the size limit";
+    NO_COMPILER = "TW1002", "no C compiler that could preprocess the file";
+    COMPILER = "TW1003", "what the C compiler says of a file that is not C";
+    SYNTAX = "TW1004", "a part of the file that could not be parsed";
+    NO_SCOP = "TW1101", "no `#pragma scop`, or one without its `#pragma endscop`";
+    SCOP_PLACE = "TW1102", "a region that does not hold whole statements of one function";
+    SEVERAL_SCOPS = "TW1103", "more than one region";
+    NO_TIME_LOOP = "TW1104", "no time loop around space loops, or several";
+    LOOP_FORM = "TW1201", "a loop that does not count up or down by one";
+    BOUND = "TW1202", "a bound that is not affine, or that changes during the loop";
+    DOMAINS = "TW1203", "bounds of two statements that differ by more than a constant";
+    TIME_LOOP = "TW1204", "a time loop that is left early or counts in another way";
+    STATEMENT = "TW1205", "a statement that a stencil does not have";
+    SUBSCRIPT = "TW1301", "a subscript that is not an index plus a constant";
+    TIME_SUBSCRIPT = "TW1302", "a subscript in which time is not taken modulo the number of buffers";
+    ARRAY = "TW1303", "an array of a type that stencils do not have";
+    DIMENSION = "TW1304", "arrays of different or too many dimensions";
+    OFFSET = "TW1305", "an offset beyond the limit";
+    IN_PLACE = "TW1401", "an update in place that reads points of the same sweep";
+    ORDER = "TW1402", "a value of the same step that is not complete where it is read";
+    OVERWRITTEN = "TW1403", "points that two statements of one step compute";
+    REDUCTION = "TW1404", "a scalar that is carried from point to point";
+    LIVE_OUT = "TW1405", "a scalar computed in the loop and used behind it";
+    NOTHING_COMPUTED = "TW1406", "a region that computes no array";
+    CALL = "TW1501", "a call of something that is not a function of math.h";
+    TYPE = "TW1502", "a value of a type other than float, double and integers";
+    EXPRESSION = "TW1503", "an operation that stencils do not have";
+    UNKNOWN_NAME = "TW1504", "a name whose declaration was not found";
+    TIME_VALUE = "TW1505", "a value that depends on the time step and the place at once";
+    TOO_DEEP = "TW1506", "statements or expressions nested beyond the limit, or too many of them";
+}

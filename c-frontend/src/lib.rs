@@ -1,0 +1,100 @@
+//! Iterated stencils in C: from a `#pragma scop` region to a stencil program, and back into the C program.
+//!
+//! The road: a file → [`preprocess`] → [`parse`] → [`nest`] → [`recognise`] → the program, and [`rewrite`] from
+//! there. Every stage has its own
+//! type, and places of the user's own file, so that what is refused is shown where it stands.
+
+pub mod ast;
+pub mod codes;
+pub mod nest;
+pub mod parse;
+pub mod polynomial;
+pub mod preprocess;
+pub mod recognise;
+pub mod rewrite;
+pub mod text;
+
+pub use nest::Nest;
+pub use parse::Region;
+pub use preprocess::{Options, Preprocessed};
+pub use recognise::Stencil;
+
+use polyhedral::diagnostic::Diagnostics;
+use polyhedral::program::Program;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A C program with an iterated stencil: every stage of it.
+#[derive(Debug, Clone)]
+pub struct CProgram {
+    /// The file, preprocessed.
+    pub preprocessed: Preprocessed,
+    /// The region and what it needs.
+    pub region: Region,
+    /// Its loops.
+    pub nest: Nest,
+    /// What they compute.
+    pub stencil: Stencil,
+    /// The program.
+    pub program: Arc<Program>,
+}
+
+/// Reads a C program.
+///
+/// # Errors
+/// A file that cannot be read is an `std::io::Error`; a program that is no iterated stencil is a list of diagnostics.
+pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, Diagnostics>> {
+    Ok(preprocess::preprocess(path, options)?.and_then(|preprocessed| from_preprocessed(preprocessed, path)))
+}
+
+/// The program of a preprocessed file.
+///
+/// # Errors
+/// Why it is no iterated stencil.
+pub fn from_preprocessed(preprocessed: Preprocessed, path: &Path) -> Result<CProgram, Diagnostics> {
+    let source = Arc::clone(&preprocessed.source);
+    let failed = |message: &str| {
+        let diagnostic = polyhedral::diagnostic::Diagnostic::internal(0..0, message);
+        Diagnostics::new(Arc::clone(&source), vec![diagnostic])
+    };
+    // Sums of many terms are deep trees.
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
+        match builder.spawn_scoped(scope, || stages(preprocessed, path)) {
+            Ok(thread) => {
+                thread.join().unwrap_or_else(|_| Err(failed("the C front end stopped unexpectedly")))
+            }
+            Err(error) => Err(failed(&format!("no thread could be started: {error}"))),
+        }
+    })
+}
+
+/// Stack of the thread that works on the syntax tree; only what is used takes memory.
+const STACK_BYTES: usize = 256 << 20;
+
+fn stages(preprocessed: Preprocessed, path: &Path) -> Result<CProgram, Diagnostics> {
+    let source = Arc::clone(&preprocessed.source);
+    let refuse = |diagnostic| Diagnostics::new(Arc::clone(&source), vec![diagnostic]);
+    let region = parse::parse(&preprocessed)?;
+    let nest = nest::nest(&region).map_err(|diagnostic| refuse(*diagnostic))?;
+    let stencil = recognise::recognise(&nest).map_err(|diagnostic| refuse(*diagnostic))?;
+    let name = program_name(path);
+    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let description = format!("From the loop over `{}` in `{}` of {file}.", nest.time.name, region.function);
+    let program = recognise::draft(&name, &description, &nest, &stencil, &source)?;
+    Ok(CProgram { preprocessed, region, nest, stencil, program: Arc::new(program) })
+}
+
+/// The name of a file's program: a C identifier that no other file of the user's has.
+fn program_name(path: &Path) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut name: String = stem
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+        .take(48)
+        .collect();
+    if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+        name.insert(0, 'p');
+    }
+    format!("{}_scop", name.trim_end_matches('_'))
+}

@@ -1,0 +1,198 @@
+//! Integers: subscripts, bounds, and the values that follow from indices.
+
+use super::scalars::Held;
+use super::{Result, Walker, error};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
+use crate::codes;
+use crate::polynomial::{Polynomial, Symbol};
+use crate::text::c_text;
+use polyhedral::diagnostic::Diagnostic;
+
+/// The value of an integer expression of literals.
+pub(super) fn literal(expr: &Expr) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Integer { value, .. } => Some(*value),
+        ExprKind::Unary(UnaryOp::Minus, operand) => literal(operand)?.checked_neg(),
+        ExprKind::Unary(UnaryOp::Plus, operand) => literal(operand),
+        ExprKind::Cast(CType::Integer { .. }, operand) => literal(operand),
+        ExprKind::Binary(operator, left, right) => {
+            let (left, right) = (literal(left)?, literal(right)?);
+            match operator {
+                BinaryOp::Add => left.checked_add(right),
+                BinaryOp::Sub => left.checked_sub(right),
+                BinaryOp::Mul => left.checked_mul(right),
+                BinaryOp::Div => left.checked_div(right),
+                BinaryOp::Rem => left.checked_rem(right),
+                BinaryOp::Shl => {
+                    u32::try_from(right).ok().and_then(|by| left.checked_mul(2_i64.checked_pow(by)?))
+                }
+                BinaryOp::Shr => u32::try_from(right).ok().and_then(|by| left.checked_shr(by)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+impl Walker<'_> {
+    /// A subscript or bound as a polynomial; `None` if it is none.
+    pub(super) fn polynomial(&self, expr: &Expr) -> Option<Polynomial> {
+        if let Some(value) = literal(expr) {
+            return Some(Polynomial::number(value));
+        }
+        match &expr.kind {
+            ExprKind::Name(name) => self.named_integer(name),
+            ExprKind::Cast(CType::Integer { .. }, operand) => self.polynomial(operand),
+            ExprKind::Unary(UnaryOp::Plus, operand) => self.polynomial(operand),
+            ExprKind::Unary(UnaryOp::Minus, operand) => {
+                Polynomial::number(0).plus(&self.polynomial(operand)?, -1)
+            }
+            ExprKind::Unary(UnaryOp::Not, operand) => {
+                // The other one of two buffers.
+                let inner = self.polynomial(operand)?;
+                is_one_of_two(&inner).then(|| Polynomial::number(1).plus(&inner, -1)).flatten()
+            }
+            ExprKind::Binary(operator, left, right) => {
+                let (a, b) = (self.polynomial(left)?, self.polynomial(right)?);
+                match operator {
+                    BinaryOp::Add => a.plus(&b, 1),
+                    BinaryOp::Sub => a.plus(&b, -1),
+                    BinaryOp::Mul => a.times(&b),
+                    BinaryOp::Rem if a.has_time() => modulo(&a, b.constant()?),
+                    BinaryOp::BitAnd if a.has_time() && b.constant() == Some(1) => modulo(&a, 2),
+                    BinaryOp::BitXor if is_one_of_two(&a) && b.constant() == Some(1) => {
+                        Polynomial::number(1).plus(&a, -1)
+                    }
+                    BinaryOp::Equal | BinaryOp::NotEqual if is_one_of_two(&a) => {
+                        let same = (*operator == BinaryOp::Equal) == (b.constant()? == 1);
+                        if !matches!(b.constant()?, 0 | 1) {
+                            None
+                        } else if same {
+                            Some(a)
+                        } else {
+                            Polynomial::number(1).plus(&a, -1)
+                        }
+                    }
+                    _ => self.opaque(expr, &[&a, &b]),
+                }
+            }
+            ExprKind::Conditional(condition, then, otherwise) => {
+                let parts =
+                    [self.polynomial(condition)?, self.polynomial(then)?, self.polynomial(otherwise)?];
+                if is_one_of_two(&parts[0])
+                    && parts[1].constant() == Some(1)
+                    && parts[2].constant() == Some(0)
+                {
+                    return Some(parts[0].clone());
+                }
+                if is_one_of_two(&parts[0])
+                    && parts[1].constant() == Some(0)
+                    && parts[2].constant() == Some(1)
+                {
+                    return Polynomial::number(1).plus(&parts[0], -1);
+                }
+                self.opaque(expr, &[&parts[0], &parts[1], &parts[2]])
+            }
+            ExprKind::Member(..) | ExprKind::Unary(UnaryOp::Dereference, _) | ExprKind::Index(..)
+                if self.depends(expr).is_constant()
+                    && self.kind_of(expr).is_ok_and(|kind| kind.is_integer()) =>
+            {
+                Some(Polynomial::symbol(Symbol::Constant(c_text(expr, &|_| None))))
+            }
+            ExprKind::Other(kind, text) if kind == "sizeof expression" => {
+                Some(Polynomial::symbol(Symbol::Constant(format!("({text})"))))
+            }
+            _ => None,
+        }
+    }
+
+    fn opaque(&self, expr: &Expr, parts: &[&Polynomial]) -> Option<Polynomial> {
+        parts.iter().all(|part| part.is_invariant()).then(|| {
+            let text = c_text(expr, &|name| self.integer_text(name));
+            Polynomial::symbol(Symbol::Constant(text))
+        })
+    }
+
+    fn named_integer(&self, name: &str) -> Option<Polynomial> {
+        if let Some(held) = self.environment.get(name) {
+            return match held {
+                Held::Integer(value, _) => value.clone(),
+                _ => None,
+            };
+        }
+        if let Some(at) = self.open_loop(name) {
+            return Some(Polynomial::symbol(Symbol::Index(at)));
+        }
+        if name == self.nest.time.name {
+            return Some(Polynomial::symbol(Symbol::Time));
+        }
+        let variable = self.region.variables.get(name)?;
+        let steady = !self.assigned.contains(name) && matches!(variable.ctype, CType::Integer { .. });
+        steady.then(|| Polynomial::symbol(Symbol::Constant(name.to_owned())))
+    }
+
+    /// The open space loop with this index.
+    pub(super) fn open_loop(&self, name: &str) -> Option<usize> {
+        self.path.iter().rev().copied().find(|at| self.nest.loops[*at].name == name)
+    }
+
+    /// The C text of an integer that was computed in the loop.
+    pub(super) fn integer_text(&self, name: &str) -> Option<String> {
+        match self.environment.get(name) {
+            Some(Held::Integer(_, expr)) => {
+                Some(format!("({})", c_text(expr, &|name| self.integer_text(name))))
+            }
+            _ => None,
+        }
+    }
+
+    /// A bound of a space loop.
+    pub(super) fn bound(&mut self, expr: &Expr) -> Result<Polynomial> {
+        let Some(bound) = self.polynomial(expr) else {
+            self.check_invariant(expr)?;
+            return error(
+                codes::BOUND,
+                &expr.span,
+                "this bound is not an integer expression of known values",
+            );
+        };
+        if let Some(Symbol::Index(outer)) =
+            bound.symbols().iter().find(|symbol| matches!(symbol, Symbol::Index(_)))
+        {
+            let outer = &self.nest.loops[*outer];
+            let message = format!("this bound depends on the index `{}` of another loop", outer.name);
+            return Err(Box::new(
+                Diagnostic::limitation(codes::BOUND, expr.span.clone(), message)
+                    .related(outer.span.clone(), "that loop")
+                    .note("the points of a statement must form a box"),
+            ));
+        }
+        if bound.has_time() {
+            let message = format!("this bound depends on the time `{}`", self.nest.time.name);
+            return Err(Box::new(
+                Diagnostic::limitation(codes::BOUND, expr.span.clone(), message)
+                    .note("every time step must compute the same points"),
+            ));
+        }
+        Ok(bound)
+    }
+}
+
+/// Whether a value is the number of one of two buffers, or one minus it.
+fn is_one_of_two(value: &Polynomial) -> bool {
+    let two = |symbol: &Symbol| matches!(symbol, Symbol::TimeModulo { modulus: 2, .. });
+    let symbols = value.symbols();
+    let Some(symbol) = symbols.first().filter(|symbol| symbols.len() == 1 && two(symbol)) else {
+        return false;
+    };
+    let at = |number| value.replace(symbol, &Polynomial::number(number)).and_then(|value| value.constant());
+    matches!((at(0), at(1)), (Some(0), Some(1)) | (Some(1), Some(0)))
+}
+
+/// `(time + shift) mod modulus`.
+fn modulo(value: &Polynomial, modulus: i64) -> Option<Polynomial> {
+    let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
+    (2..=64)
+        .contains(&modulus)
+        .then(|| Polynomial::symbol(Symbol::TimeModulo { shift: shift.rem_euclid(modulus), modulus }))
+}

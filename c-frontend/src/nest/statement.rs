@@ -1,0 +1,524 @@
+//! Statements, in the order of execution.
+
+use super::scalars::{Held, Kind, assigned_within};
+use super::time::counter;
+use super::value::{cast, subscripts};
+use super::{Element, Leaf, MOST_LEAVES, MOST_UNROLLED, ReadOf, Result, SpaceLoop, Temporary, Walker};
+use super::{element_of, error, integer, limitation};
+use crate::ast::{
+    BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable,
+};
+use crate::codes;
+use crate::polynomial::Polynomial;
+use crate::text::type_text;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::program::{Condition, Expr, ExprKind, LocalId};
+use polyhedral::source::Span;
+
+impl Walker<'_> {
+    pub(super) fn statement(&mut self, stmt: &Stmt) -> Result<()> {
+        match &stmt.kind {
+            StmtKind::Empty => Ok(()),
+            StmtKind::Block(list) => self.block(list),
+            StmtKind::Declaration(variables) => {
+                variables.iter().try_for_each(|variable| self.declare(variable))
+            }
+            StmtKind::Expr(expr) => self.expression_statement(expr),
+            StmtKind::For(source) => self.space_loop(source),
+            StmtKind::If(condition, then, otherwise) => {
+                self.conditional(condition, then, otherwise.as_deref(), &stmt.span)
+            }
+            StmtKind::Other(kind) => {
+                let message = match kind.as_str() {
+                    "break" | "return" | "goto" => format!("`{kind}` leaves the loop early"),
+                    "continue" => "`continue` leaves out parts of a step".to_owned(),
+                    "while" | "do" => format!("a `{kind}` loop, whose number of rounds depends on the data"),
+                    other => format!("a {other} statement in a stencil"),
+                };
+                limitation(codes::STATEMENT, &stmt.span, message)
+            }
+        }
+    }
+
+    fn block(&mut self, list: &[Stmt]) -> Result<()> {
+        let before = self.environment.clone();
+        let mut declared = Vec::new();
+        for stmt in list {
+            if let StmtKind::Declaration(variables) = &stmt.kind {
+                declared.extend(variables.iter().map(|variable| variable.name.clone()));
+            }
+            self.statement(stmt)?;
+        }
+        self.environment.leave(&before, &declared);
+        Ok(())
+    }
+
+    fn declare(&mut self, variable: &Variable) -> Result<()> {
+        let kind = match &variable.ctype {
+            CType::Integer { .. } => Kind::Integer,
+            CType::Floating(kind) if element_of(*kind).is_some() => Kind::Floating(*kind),
+            other => {
+                let message = format!("a variable of type `{}` in the loop", type_text(other));
+                return limitation(codes::TYPE, &variable.span, message);
+            }
+        };
+        match &variable.value {
+            Some(value) => self.assign_scalar(&variable.name, kind, value, &variable.span),
+            None => {
+                self.environment.set(&variable.name, Held::Nothing(kind));
+                Ok(())
+            }
+        }
+    }
+
+    fn assign_scalar(&mut self, name: &str, kind: Kind, value: &CExpr, span: &Span) -> Result<()> {
+        let held = match kind {
+            Kind::Integer => {
+                if self.depends(value).data || !self.kind_of(value)?.is_integer() {
+                    let message = format!("`{name}` is an integer that is computed from the data");
+                    return limitation(codes::TYPE, span, message);
+                }
+                Held::Integer(self.polynomial(value), self.resolved(value))
+            }
+            Kind::Floating(floating) => {
+                let Some(element) = element_of(floating) else {
+                    return limitation(
+                        codes::TYPE,
+                        span,
+                        "long double is not supported; float and double are",
+                    );
+                };
+                let value = self.converted(value, element)?;
+                Held::Temporary(self.temporary(name, value), floating)
+            }
+        };
+        self.environment.set(name, held);
+        Ok(())
+    }
+
+    /// An integer's value with all integers of the loop in it written out.
+    fn resolved(&self, value: &CExpr) -> CExpr {
+        let mut value = value.clone();
+        self.write_out(&mut value);
+        value
+    }
+
+    fn temporary(&mut self, name: &str, value: Expr) -> usize {
+        self.nest.temporaries.push(Temporary { name: name.to_owned(), value });
+        self.nest.temporaries.len() - 1
+    }
+
+    fn expression_statement(&mut self, expr: &CExpr) -> Result<()> {
+        match &expr.kind {
+            CKind::Assign(operator, target, value) => self.assignment(*operator, target, value, &expr.span),
+            CKind::Step(by, target) => {
+                let one = CExpr {
+                    kind: CKind::Integer { value: 1, text: "1".to_owned() },
+                    span: expr.span.clone(),
+                };
+                let operator = if *by > 0 { BinaryOp::Add } else { BinaryOp::Sub };
+                self.assignment(Some(operator), target, &one, &expr.span)
+            }
+            CKind::Comma(left, right) => {
+                self.expression_statement(left)?;
+                self.expression_statement(right)
+            }
+            CKind::Call(function, _) => {
+                let name = match &function.kind {
+                    CKind::Name(name) => format!("`{name}`"),
+                    _ => "a function".to_owned(),
+                };
+                Err(Box::new(
+                    Diagnostic::limitation(
+                        codes::CALL,
+                        expr.span.clone(),
+                        format!("a call of {name} in the time loop"),
+                    )
+                    .note("calls with side effects cannot be moved to another order")
+                    .hint("take it out of the time loop"),
+                ))
+            }
+            CKind::Cast(CType::Other(name), _) if name == "void" => Ok(()),
+            _ => limitation(codes::STATEMENT, &expr.span, "a statement that assigns nothing"),
+        }
+    }
+
+    fn assignment(
+        &mut self,
+        operator: Option<BinaryOp>,
+        target: &CExpr,
+        value: &CExpr,
+        span: &Span,
+    ) -> Result<()> {
+        if let CKind::Assign(..) = &value.kind {
+            return limitation(codes::STATEMENT, &value.span, "an assignment within an assignment");
+        }
+        // `a op= b` is `a = a op b`, with b in parentheses and a evaluated once; both hold here.
+        let combined = operator.map(|operator| CExpr {
+            kind: CKind::Binary(operator, Box::new(target.clone()), Box::new(value.clone())),
+            span: span.clone(),
+        });
+        let value = combined.as_ref().unwrap_or(value);
+        if let CKind::Name(name) = &target.kind {
+            if self.open_loop(name).is_some() || *name == self.nest.time.name {
+                return limitation(
+                    codes::LOOP_FORM,
+                    span,
+                    format!("the index `{name}` is changed in its loop"),
+                );
+            }
+            let kind = match self.environment.get(name) {
+                Some(Held::Temporary(_, kind)) => Kind::Floating(*kind),
+                Some(Held::Integer(..)) => Kind::Integer,
+                Some(Held::Nothing(kind) | Held::Carried(kind, _)) => *kind,
+                None => {
+                    let Some(variable) = self.region.variables.get(name) else {
+                        return self.unknown(name, &target.span);
+                    };
+                    match &variable.ctype {
+                        CType::Integer { .. } => Kind::Integer,
+                        CType::Floating(kind) => Kind::Floating(*kind),
+                        other => {
+                            let message =
+                                format!("`{name}`, of type `{}`, is assigned in the loop", type_text(other));
+                            return Err(Box::new(
+                                Diagnostic::limitation(codes::TYPE, span.clone(), message)
+                                    .note("arrays must stay where they are; pointers cannot be exchanged")
+                                    .hint("use one array of two buffers, such as `A[(t + 1) % 2]` and `A[t % 2]`"),
+                            ));
+                        }
+                    }
+                }
+            };
+            if self.region.used_behind.contains(name) && self.environment.get(name).is_none() {
+                let message = format!("`{name}` is computed in the loop and used behind it");
+                return Err(Box::new(
+                    Diagnostic::limitation(codes::LIVE_OUT, span.clone(), message)
+                        .hint("declare the variable within the loop, if its last value is not needed"),
+                ));
+            }
+            return self.assign_scalar(name, kind, value, span);
+        }
+        self.assign_element(target, value, span)
+    }
+
+    fn assign_element(&mut self, target: &CExpr, value: &CExpr, span: &Span) -> Result<()> {
+        let kind = self.kind_of(target)?;
+        let (base, indices) = subscripts(target);
+        let CKind::Name(name) = &base.kind else {
+            return limitation(codes::ARRAY, &base.span, "an array that is not a variable of its own");
+        };
+        if indices.is_empty() {
+            return limitation(
+                codes::STATEMENT,
+                &target.span,
+                "something other than an array or a variable is assigned",
+            );
+        }
+        let element = match kind {
+            Kind::Floating(kind) => element_of(kind),
+            Kind::Integer => None,
+        };
+        let Some(element) = element else {
+            let message = format!("`{name}` is not an array of float or double");
+            return limitation(codes::ARRAY, &target.span, message);
+        };
+        let polynomials: Option<Vec<Polynomial>> =
+            indices.iter().map(|index| self.polynomial(index)).collect();
+        let Some(indices) = polynomials else { return self.wrong_subscript(&indices) };
+        let value = self.converted(value, element)?;
+        let temporary = match value.kind {
+            ExprKind::Local(LocalId(known)) => known,
+            _ => self.temporary(name, value),
+        };
+        let own =
+            Element { array: name.clone(), indices: indices.clone(), element, span: target.span.clone() };
+        // What the same iteration has assigned to this element before is overwritten.
+        let again =
+            self.environment.elements.iter().position(|(array, at, _)| array == name && *at == indices);
+        if let Some(at) = again {
+            self.environment.elements.remove(at);
+            let path = &self.path;
+            for leaf in &mut self.nest.leaves {
+                let same = leaf.target.array == *name && leaf.target.indices == indices && leaf.path == *path;
+                leaf.overwritten |= same;
+            }
+        }
+        self.environment.elements.push((name.clone(), indices, temporary));
+        let value = Expr { kind: ExprKind::Local(LocalId(temporary)), element, span: span.clone() };
+        if self.nest.leaves.len() >= MOST_LEAVES {
+            let message = format!("the time loop has more than {MOST_LEAVES} assignments of arrays");
+            return limitation(codes::TOO_DEEP, span, message);
+        }
+        let (path, narrowed) = (self.path.clone(), self.narrowed.clone());
+        self.nest.leaves.push(Leaf {
+            target: own,
+            value,
+            path,
+            narrowed,
+            span: span.clone(),
+            overwritten: false,
+        });
+        Ok(())
+    }
+
+    fn space_loop(&mut self, source: &ForLoop) -> Result<()> {
+        let counter = counter(source)?;
+        if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
+            let message = format!("the index `{}` is that of a loop around this one", counter.name);
+            return limitation(codes::LOOP_FORM, &source.head, message);
+        }
+        let (first, limit) = (self.bound(&counter.first)?, self.bound(&counter.limit)?);
+        let one = Polynomial::number(1);
+        let bounds = match (counter.descending, counter.inclusive) {
+            (false, false) => Some((first, limit)),
+            (false, true) => limit.plus(&one, 1).map(|high| (first, high)),
+            (true, inclusive) => {
+                let low = limit.plus(&one, if inclusive { 0 } else { 1 });
+                low.zip(first.plus(&one, 1))
+            }
+        };
+        let Some((low, high)) = bounds else {
+            return limitation(codes::BOUND, &source.head, "the bounds of this loop are too large");
+        };
+        if let Some(count) = high.distance(&low)
+            && let Some(from) = low.constant()
+            && count <= MOST_UNROLLED
+            && !self.indexes_arrays(&source.body, &counter.name)
+        {
+            if counter.type_name.is_none() && self.region.variables.contains_key(&counter.name) {
+                let last = if counter.descending { from - 1 } else { from + count.max(0) };
+                self.nest.unrolled.push((counter.name.clone(), last));
+            }
+            return self.unrolled(source, &counter.name, from, count.max(0), counter.descending);
+        }
+        let type_name = match (&counter.type_name, self.region.variables.get(&counter.name)) {
+            (Some(name), _) => name.clone(),
+            (None, Some(Variable { ctype: CType::Integer { name, .. }, .. })) => name.clone(),
+            (None, Some(_)) => {
+                return limitation(codes::LOOP_FORM, &source.head, "the loop's index is not an integer");
+            }
+            (None, None) => match self.environment.get(&counter.name) {
+                Some(Held::Integer(..) | Held::Nothing(Kind::Integer) | Held::Carried(Kind::Integer, _)) => {
+                    "long".to_owned()
+                }
+                _ => return self.unknown(&counter.name, &source.head),
+            },
+        };
+        let declared = counter.type_name.is_some() || !self.region.variables.contains_key(&counter.name);
+        self.nest.loops.push(SpaceLoop {
+            name: counter.name.clone(),
+            type_name,
+            low,
+            high,
+            descending: counter.descending,
+            parent: self.path.last().copied(),
+            declared,
+            span: source.head.clone(),
+        });
+        let before = self.environment.clone();
+        self.environment.forget(&counter.name);
+        let carried: Vec<(String, Held)> = assigned_within(&source.body)
+            .into_iter()
+            .filter_map(|(name, span)| Some((name.clone(), Held::Carried(self.kind_of_scalar(&name)?, span))))
+            .collect();
+        for (name, held) in &carried {
+            self.environment.set(name, held.clone());
+        }
+        self.environment.elements.clear();
+        self.path.push(self.nest.loops.len() - 1);
+        let result = self.statement(&source.body);
+        self.path.pop();
+        result?;
+        // Behind the loop: scalars that it assigned hold what its last point left.
+        let present = self.environment.clone();
+        for name in present.names() {
+            if before.get(&name) != present.get(&name)
+                && let Some(held) =
+                    carried.iter().find(|(carried, _)| *carried == name).map(|(_, held)| held.clone())
+            {
+                self.environment.set(&name, held);
+            }
+        }
+        self.environment.elements.clear();
+        Ok(())
+    }
+
+    fn kind_of_scalar(&self, name: &str) -> Option<Kind> {
+        match self.environment.get(name) {
+            Some(Held::Integer(..)) => Some(Kind::Integer),
+            Some(Held::Temporary(_, kind)) => Some(Kind::Floating(*kind)),
+            Some(Held::Nothing(kind) | Held::Carried(kind, _)) => Some(*kind),
+            None => match &self.region.variables.get(name)?.ctype {
+                CType::Integer { .. } => Some(Kind::Integer),
+                CType::Floating(kind) => Some(Kind::Floating(*kind)),
+                _ => Some(Kind::Floating(Floating::Double)),
+            },
+        }
+    }
+
+    /// Whether an index is in a subscript of something that a loop's body assigns.
+    fn indexes_arrays(&self, body: &Stmt, name: &str) -> bool {
+        let mut found = false;
+        body.walk_expressions(&mut |expr| {
+            if let CKind::Assign(_, target, _) | CKind::Step(_, target) = &expr.kind {
+                let (base, indices) = subscripts(target);
+                found |=
+                    matches!(base.kind, CKind::Name(_)) && indices.iter().any(|index| index.mentions(name));
+            }
+        });
+        found
+    }
+
+    fn unrolled(
+        &mut self,
+        source: &ForLoop,
+        name: &str,
+        from: i64,
+        count: i64,
+        descending: bool,
+    ) -> Result<()> {
+        let before = self.environment.clone();
+        for round in 0..count {
+            let value = if descending { from + count - 1 - round } else { from + round };
+            let literal =
+                CExpr { kind: CKind::Integer { value, text: value.to_string() }, span: source.head.clone() };
+            self.environment.set(name, Held::Integer(Some(Polynomial::number(value)), literal));
+            self.statement(&source.body)?;
+        }
+        self.environment.leave(&before, &[name.to_owned()]);
+        Ok(())
+    }
+
+    fn conditional(
+        &mut self,
+        condition: &CExpr,
+        then: &Stmt,
+        otherwise: Option<&Stmt>,
+        span: &Span,
+    ) -> Result<()> {
+        if let Some(value) = integer::literal(condition) {
+            return match (value != 0, otherwise) {
+                (true, _) => self.statement(then),
+                (false, Some(otherwise)) => self.statement(otherwise),
+                (false, None) => Ok(()),
+            };
+        }
+        if otherwise.is_none()
+            && let Some(bounds) = self.as_bounds(condition)
+            && assigned_within(then).is_empty()
+        {
+            let count = self.narrowed.len();
+            self.narrowed.extend(bounds);
+            let elements = std::mem::take(&mut self.environment.elements);
+            let result = self.statement(then);
+            // The branch may have changed any element.
+            self.environment.elements.clear();
+            drop(elements);
+            self.narrowed.truncate(count);
+            return result;
+        }
+        let mut holds_loop = None;
+        for branch in [Some(then), otherwise].into_iter().flatten() {
+            branch.walk(&mut |stmt| {
+                if let StmtKind::For(source) = &stmt.kind {
+                    holds_loop.get_or_insert(source.head.clone());
+                }
+            });
+        }
+        if let Some(head) = holds_loop {
+            return Err(Box::new(
+                Diagnostic::limitation(codes::STATEMENT, head, "a loop that runs under a condition")
+                    .related(condition.span.clone(), "this condition")
+                    .note("every time step must compute the same points"),
+            ));
+        }
+        let truth = self.condition(condition)?;
+        let start = self.environment.clone();
+        let first = self.nest.leaves.len();
+        self.statement(then)?;
+        let after_then = std::mem::replace(&mut self.environment, start.clone());
+        let then_leaves = self.nest.leaves.split_off(first);
+        if let Some(otherwise) = otherwise {
+            self.statement(otherwise)?;
+        }
+        let after_otherwise = std::mem::replace(&mut self.environment, start.clone());
+        let otherwise_leaves = self.nest.leaves.split_off(first);
+        self.merge_scalars(&truth, &after_then, &after_otherwise, span)?;
+        self.merge_leaves(&truth, then_leaves, otherwise_leaves)
+    }
+
+    /// After both branches, each scalar holds what the branch that ran gave it.
+    fn merge_scalars(
+        &mut self,
+        truth: &Condition,
+        then: &super::scalars::Environment,
+        otherwise: &super::scalars::Environment,
+        span: &Span,
+    ) -> Result<()> {
+        let names: std::collections::BTreeSet<String> =
+            then.names().into_iter().chain(otherwise.names()).collect();
+        for name in names {
+            let held = match (then.get(&name), otherwise.get(&name)) {
+                (Some(a), Some(b)) if a == b => a.clone(),
+                (Some(Held::Temporary(a, kind)), Some(Held::Temporary(b, _))) => {
+                    let element = element_of(*kind).unwrap_or(polyhedral::program::ElementType::F64);
+                    let local =
+                        |id: usize| Expr { kind: ExprKind::Local(LocalId(id)), element, span: span.clone() };
+                    let kind_of_node =
+                        ExprKind::Select(Box::new(truth.clone()), Box::new(local(*a)), Box::new(local(*b)));
+                    let value = Expr { kind: kind_of_node, element, span: span.clone() };
+                    Held::Temporary(self.temporary(&name, value), *kind)
+                }
+                // Assigned in one branch only: it must not be used behind.
+                (Some(held), _) | (None, Some(held)) => match held {
+                    Held::Integer(..) => Held::Nothing(Kind::Integer),
+                    Held::Temporary(_, kind) => Held::Nothing(Kind::Floating(*kind)),
+                    other => other.clone(),
+                },
+                (None, None) => continue,
+            };
+            self.environment.set(&name, held);
+        }
+        self.environment.elements.clear();
+        Ok(())
+    }
+
+    /// Assignments in branches become selections; an element that one branch leaves alone keeps its value.
+    fn merge_leaves(&mut self, truth: &Condition, then: Vec<Leaf>, otherwise: Vec<Leaf>) -> Result<()> {
+        let mut pairs: Vec<(Option<Leaf>, Option<Leaf>)> =
+            then.into_iter().map(|leaf| (Some(leaf), None)).collect();
+        for leaf in otherwise {
+            let same = |other: &Leaf| {
+                other.target.array == leaf.target.array && other.target.indices == leaf.target.indices
+            };
+            match pairs
+                .iter_mut()
+                .find(|(then, otherwise)| otherwise.is_none() && then.as_ref().is_some_and(same))
+            {
+                Some(pair) => pair.1 = Some(leaf),
+                None => pairs.push((None, Some(leaf))),
+            }
+        }
+        for (then, otherwise) in pairs {
+            let Some(mut leaf) = then.clone().or(otherwise.clone()) else { continue };
+            let element = leaf.target.element;
+            let mut side = |leaf: Option<Leaf>, target: &Element| match leaf {
+                Some(leaf) => Ok(leaf.value),
+                None => self.read(ReadOf::State(target.clone()), element, &target.span),
+            };
+            let (a, b) = (side(then, &leaf.target)?, side(otherwise, &leaf.target)?);
+            let kind = ExprKind::Select(
+                Box::new(truth.clone()),
+                Box::new(cast(a, element)),
+                Box::new(cast(b, element)),
+            );
+            leaf.value = Expr { kind, element, span: leaf.span.clone() };
+            if self.nest.leaves.len() >= MOST_LEAVES {
+                return error(codes::TOO_DEEP, &leaf.span, "too many assignments of arrays");
+            }
+            self.nest.leaves.push(leaf);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! Types and declarations.
+
+use super::expression::known_type;
+use super::{Converter, Result};
+use crate::ast::{CType, Floating, Variable};
+use tree_sitter::Node;
+
+impl Converter<'_> {
+    /// The variables that a declaration declares.
+    pub(super) fn declaration(&mut self, node: Node<'_>) -> Result<Vec<Variable>> {
+        let base = self.base_type(node);
+        let mut variables = Vec::new();
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        for declarator in declarators {
+            let (declarator, value) = if declarator.kind() == "init_declarator" {
+                let value = declarator.child_by_field_name("value");
+                (declarator.child_by_field_name("declarator").unwrap_or(declarator), value)
+            } else {
+                (declarator, None)
+            };
+            let (ctype, Some(name)) = self.declarator(declarator, base.clone()) else { continue };
+            let value = match value {
+                Some(value) => Some(self.expression(value)?),
+                None => None,
+            };
+            let span = self.span(name);
+            variables.push(Variable { name: self.text(name).to_owned(), ctype, value, span, global: false });
+        }
+        Ok(variables)
+    }
+
+    /// The parameters of a function.
+    pub(super) fn parameters(&mut self, function: Node<'_>) -> Vec<Variable> {
+        let mut declarator = function.child_by_field_name("declarator");
+        while let Some(node) = declarator.filter(|node| node.kind() != "function_declarator") {
+            declarator = node.child_by_field_name("declarator");
+        }
+        let Some(list) = declarator.and_then(|node| node.child_by_field_name("parameters")) else {
+            return Vec::new();
+        };
+        let mut cursor = list.walk();
+        let mut variables = Vec::new();
+        for parameter in
+            list.named_children(&mut cursor).filter(|node| node.kind() == "parameter_declaration")
+        {
+            let base = self.base_type(parameter);
+            let Some(declarator) = parameter.child_by_field_name("declarator") else { continue };
+            if let (ctype, Some(name)) = self.declarator(declarator, base) {
+                let (name, span) = (self.text(name).to_owned(), self.span(name));
+                variables.push(Variable { name, ctype, value: None, span, global: false });
+            }
+        }
+        variables
+    }
+
+    /// `typedef`: the new names.
+    pub(super) fn type_definition(&mut self, node: Node<'_>) {
+        let base = self.base_type(node);
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'_>> = node.children_by_field_name("declarator", &mut cursor).collect();
+        for declarator in declarators {
+            if let (ctype, Some(name)) = self.declarator(declarator, base.clone()) {
+                self.typedefs.insert(self.text(name).to_owned(), ctype);
+            }
+        }
+    }
+
+    /// The type in a conversion.
+    pub(super) fn type_descriptor(&mut self, node: Node<'_>) -> CType {
+        let base = self.base_type(node);
+        match node.child_by_field_name("declarator") {
+            Some(declarator) => self.declarator(declarator, base).0,
+            None => base,
+        }
+    }
+
+    /// The type before the declarators.
+    fn base_type(&self, node: Node<'_>) -> CType {
+        let Some(named) = node.child_by_field_name("type") else { return CType::Other(String::new()) };
+        let text = self.text(named);
+        match named.kind() {
+            "primitive_type" | "sized_type_specifier" | "type_identifier" => self
+                .typedefs
+                .get(text)
+                .cloned()
+                .or_else(|| basic(text))
+                .unwrap_or_else(|| CType::Other(text.to_owned())),
+            "enum_specifier" => CType::Integer { name: "int".to_owned(), unsigned: false },
+            _ => CType::Other(text.to_owned()),
+        }
+    }
+
+    /// The type and the name that a declarator makes of a base type.
+    fn declarator<'t>(&mut self, node: Node<'t>, base: CType) -> (CType, Option<Node<'t>>) {
+        let mut ctype = base;
+        let mut at = node;
+        // Nested declarators bind from the inside out: walking inwards, each wraps the type so far.
+        for _ in 0..super::MOST_DEPTH {
+            match at.kind() {
+                "identifier" | "type_identifier" | "field_identifier" => return (ctype, Some(at)),
+                "pointer_declarator" | "abstract_pointer_declarator" => {
+                    ctype = CType::Pointer(Box::new(ctype))
+                }
+                "array_declarator" | "abstract_array_declarator" => {
+                    let extent = at.child_by_field_name("size").filter(|size| size.kind() != "*");
+                    let extent = extent.and_then(|size| self.expression(size).ok());
+                    ctype = CType::Array(Box::new(ctype), extent.map(Box::new));
+                }
+                "parenthesized_declarator"
+                | "abstract_parenthesized_declarator"
+                | "attributed_declarator" => {}
+                "function_declarator" | "abstract_function_declarator" => {
+                    ctype = CType::Other("function".to_owned());
+                }
+                _ => return (ctype, None),
+            }
+            let mut cursor = at.walk();
+            let next = at.child_by_field_name("declarator").or_else(|| {
+                at.named_children(&mut cursor).find(|child| {
+                    child.kind().ends_with("declarator") || child.kind().ends_with("identifier")
+                })
+            });
+            match next {
+                Some(next) => at = next,
+                None => return (ctype, None),
+            }
+        }
+        (ctype, None)
+    }
+}
+
+/// The name that a declaration or a function definition declares.
+pub(super) fn declared_name(node: Node<'_>) -> Option<Node<'_>> {
+    let mut at = node.child_by_field_name("declarator")?;
+    for _ in 0..super::MOST_DEPTH {
+        if at.kind() == "identifier" {
+            return Some(at);
+        }
+        let mut cursor = at.walk();
+        at = at
+            .child_by_field_name("declarator")
+            .or_else(|| at.named_children(&mut cursor).find(|child| child.kind().ends_with("declarator")))?;
+    }
+    None
+}
+
+/// A type of C by its name.
+fn basic(text: &str) -> Option<CType> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    match words.as_slice() {
+        ["float"] => return Some(CType::Floating(Floating::Float)),
+        ["double"] => return Some(CType::Floating(Floating::Double)),
+        ["long", "double"] | ["double", "long"] => return Some(CType::Floating(Floating::LongDouble)),
+        _ => {}
+    }
+    let integer = |word: &&str| matches!(*word, "int" | "long" | "short" | "char" | "signed" | "unsigned");
+    if !words.is_empty() && words.iter().all(integer) {
+        return Some(CType::Integer { name: words.join(" "), unsigned: words.contains(&"unsigned") });
+    }
+    known_type(text)
+}

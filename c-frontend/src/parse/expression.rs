@@ -1,0 +1,176 @@
+//! Expressions.
+
+use super::{Converter, Result, literal};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
+use crate::codes;
+use crate::preprocess::MARK;
+use polyhedral::diagnostic::Diagnostic;
+use tree_sitter::Node;
+
+/// Longest sum.
+const MOST_TERMS: usize = 2000;
+
+impl Converter<'_> {
+    /// An expression.
+    pub(super) fn expression(&mut self, node: Node<'_>) -> Result<Expr> {
+        let kind = self.deeper(node, |this| this.expression_kind(node))?;
+        // Parentheses leave nothing behind but their place.
+        Ok(Expr { kind, span: self.span(node) })
+    }
+
+    fn field(&mut self, node: Node<'_>, name: &str) -> Result<Box<Expr>> {
+        match node.child_by_field_name(name) {
+            Some(child) => Ok(Box::new(self.expression(child)?)),
+            None => Err(self.unreadable(node)),
+        }
+    }
+
+    pub(super) fn unreadable(&self, node: Node<'_>) -> Box<Diagnostic> {
+        Box::new(Diagnostic::error(codes::SYNTAX, self.span(node), "this could not be parsed"))
+    }
+
+    fn expression_kind(&mut self, node: Node<'_>) -> Result<ExprKind> {
+        let operator = |this: &Self| {
+            node.child_by_field_name("operator")
+                .map(|operator| this.text(operator).to_owned())
+                .unwrap_or_default()
+        };
+        Ok(match node.kind() {
+            "identifier" | "true" | "false" | "null" => ExprKind::Name(self.text(node).to_owned()),
+            "number_literal" => match literal::number(self.text(node)) {
+                Some(kind) => kind,
+                None => {
+                    let message = format!("`{}` is not a number that can be read", self.text(node));
+                    return Err(Box::new(Diagnostic::limitation(
+                        codes::EXPRESSION,
+                        self.span(node),
+                        message,
+                    )));
+                }
+            },
+            "parenthesized_expression" => match inner(node) {
+                Some(child) => self.expression(child)?.kind,
+                None => return Err(self.unreadable(node)),
+            },
+            "binary_expression" => {
+                let Some(operator) = BinaryOp::of(&operator(self)) else { return Err(self.unreadable(node)) };
+                return self.chain(node, operator);
+            }
+            "unary_expression" | "pointer_expression" => {
+                let operator = match operator(self).as_str() {
+                    "+" => UnaryOp::Plus,
+                    "-" => UnaryOp::Minus,
+                    "!" => UnaryOp::Not,
+                    "~" => UnaryOp::Complement,
+                    "*" => UnaryOp::Dereference,
+                    "&" => UnaryOp::Address,
+                    _ => return Err(self.unreadable(node)),
+                };
+                ExprKind::Unary(operator, self.field(node, "argument")?)
+            }
+            "assignment_expression" => {
+                let operator = operator(self);
+                let compound = operator.strip_suffix('=').filter(|operator| !operator.is_empty());
+                let operator = match compound {
+                    None => None,
+                    Some(text) => Some(BinaryOp::of(text).ok_or_else(|| self.unreadable(node))?),
+                };
+                ExprKind::Assign(operator, self.field(node, "left")?, self.field(node, "right")?)
+            }
+            "update_expression" => {
+                let by = if operator(self) == "++" { 1 } else { -1 };
+                ExprKind::Step(by, self.field(node, "argument")?)
+            }
+            "subscript_expression" => {
+                ExprKind::Index(self.field(node, "argument")?, self.field(node, "index")?)
+            }
+            "call_expression" => return self.call(node),
+            "cast_expression" => {
+                let Some(ctype) = node.child_by_field_name("type") else { return Err(self.unreadable(node)) };
+                let ctype = self.type_descriptor(ctype);
+                ExprKind::Cast(ctype, self.field(node, "value")?)
+            }
+            "conditional_expression" => ExprKind::Conditional(
+                self.field(node, "condition")?,
+                self.field(node, "consequence")?,
+                self.field(node, "alternative")?,
+            ),
+            "comma_expression"
+                if node.child_by_field_name("left").is_some_and(|left| self.text(left) == MARK) =>
+            {
+                return self.field(node, "right").map(|inner| inner.kind);
+            }
+            "comma_expression" => ExprKind::Comma(self.field(node, "left")?, self.field(node, "right")?),
+            "field_expression" => {
+                let arrow = operator(self) == "->";
+                let member = node.child_by_field_name("field").map(|member| self.text(member).to_owned());
+                ExprKind::Member(self.field(node, "argument")?, arrow, member.unwrap_or_default())
+            }
+            other => ExprKind::Other(other.replace('_', " "), self.text(node).to_owned()),
+        })
+    }
+
+    /// `a + b + c`, which leans to the left and may be long: the left spine in a loop.
+    fn chain(&mut self, node: Node<'_>, _first: BinaryOp) -> Result<ExprKind> {
+        let mut links = Vec::new();
+        let mut at = node;
+        while at.kind() == "binary_expression" {
+            let text = at.child_by_field_name("operator").map(|operator| self.text(operator).to_owned());
+            let operator = text.and_then(|text| BinaryOp::of(&text)).ok_or_else(|| self.unreadable(at))?;
+            let right = self.field(at, "right")?;
+            links.push((operator, right, self.span(at)));
+            if links.len() > MOST_TERMS {
+                let message = format!("an expression of more than {MOST_TERMS} terms");
+                return Err(Box::new(Diagnostic::limitation(codes::TOO_DEEP, self.span(node), message)));
+            }
+            at = at.child_by_field_name("left").ok_or_else(|| self.unreadable(at))?;
+        }
+        let mut result = self.expression(at)?;
+        for (operator, right, span) in links.into_iter().rev() {
+            result = Expr { kind: ExprKind::Binary(operator, Box::new(result), right), span };
+        }
+        Ok(result.kind)
+    }
+
+    /// A call; or a conversion to a type of the user's, which looks like one: `(real)(x)`.
+    fn call(&mut self, node: Node<'_>) -> Result<ExprKind> {
+        let (Some(function), Some(list)) =
+            (node.child_by_field_name("function"), node.child_by_field_name("arguments"))
+        else {
+            return Err(self.unreadable(node));
+        };
+        let mut cursor = list.walk();
+        let mut arguments = Vec::new();
+        for argument in list.named_children(&mut cursor).filter(|node| node.kind() != "comment") {
+            arguments.push(self.expression(argument)?);
+        }
+        if function.kind() == "parenthesized_expression"
+            && let Some(name) = inner(function).filter(|inner| inner.kind() == "identifier")
+            && let Some(ctype) =
+                self.typedefs.get(self.text(name)).cloned().or_else(|| known_type(self.text(name)))
+            && arguments.len() == 1
+            && let Some(value) = arguments.pop()
+        {
+            return Ok(ExprKind::Cast(ctype, Box::new(value)));
+        }
+        Ok(ExprKind::Call(Box::new(self.expression(function)?), arguments))
+    }
+}
+
+/// What parentheses enclose.
+pub(super) fn inner(node: Node<'_>) -> Option<Node<'_>> {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).find(|child| child.kind() != "comment")
+}
+
+/// Integer types that the system's headers define.
+pub(super) fn known_type(name: &str) -> Option<CType> {
+    let unsigned = match name {
+        "ptrdiff_t" | "ssize_t" | "int8_t" | "int16_t" | "int32_t" | "int64_t" | "intptr_t" | "intmax_t"
+        | "int_fast32_t" | "int_fast64_t" | "int_least32_t" | "int_least64_t" | "off_t" => false,
+        "size_t" | "uint8_t" | "uint16_t" | "uint32_t" | "uint64_t" | "uintptr_t" | "uintmax_t" | "uint"
+        | "ulong" | "bool" | "_Bool" => true,
+        _ => return None,
+    };
+    Some(CType::Integer { name: name.to_owned(), unsigned })
+}

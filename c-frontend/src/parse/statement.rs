@@ -1,0 +1,75 @@
+//! Statements.
+
+use super::expression::inner;
+use super::{Converter, Result};
+use crate::ast::{ForLoop, Stmt, StmtKind};
+use tree_sitter::Node;
+
+impl Converter<'_> {
+    /// A statement.
+    pub(super) fn statement(&mut self, node: Node<'_>) -> Result<Stmt> {
+        let kind = self.deeper(node, |this| this.statement_kind(node))?;
+        Ok(Stmt { kind, span: self.span(node) })
+    }
+
+    fn statement_kind(&mut self, node: Node<'_>) -> Result<StmtKind> {
+        Ok(match node.kind() {
+            "comment" => StmtKind::Empty,
+            "compound_statement" => {
+                let mut cursor = node.walk();
+                let mut list = Vec::new();
+                for child in node.named_children(&mut cursor).filter(|child| child.kind() != "comment") {
+                    list.push(self.statement(child)?);
+                }
+                StmtKind::Block(list)
+            }
+            "declaration" => StmtKind::Declaration(self.declaration(node)?),
+            "type_definition" => {
+                self.type_definition(node);
+                StmtKind::Empty
+            }
+            "expression_statement" => match inner(node) {
+                Some(child) => StmtKind::Expr(self.expression(child)?),
+                None => StmtKind::Empty,
+            },
+            "for_statement" => {
+                let start = match node.child_by_field_name("initializer") {
+                    Some(start) if start.kind() == "declaration" => Some(self.statement(start)?),
+                    Some(start) => {
+                        let expr = self.expression(start)?;
+                        Some(Stmt { span: expr.span.clone(), kind: StmtKind::Expr(expr) })
+                    }
+                    None => None,
+                };
+                let condition = match node.child_by_field_name("condition") {
+                    Some(condition) => Some(self.expression(condition)?),
+                    None => None,
+                };
+                let step = match node.child_by_field_name("update") {
+                    Some(step) => Some(self.expression(step)?),
+                    None => None,
+                };
+                let Some(body) = node.child_by_field_name("body") else { return Err(self.unreadable(node)) };
+                let mut head = self.span(node);
+                head.end = head.end.min(self.span(body).start.max(head.start));
+                let body = self.statement(body)?;
+                StmtKind::For(Box::new(ForLoop { start, condition, step, body, head }))
+            }
+            "if_statement" => {
+                let (Some(condition), Some(then)) =
+                    (node.child_by_field_name("condition"), node.child_by_field_name("consequence"))
+                else {
+                    return Err(self.unreadable(node));
+                };
+                let condition = self.expression(condition)?;
+                let then = Box::new(self.statement(then)?);
+                let otherwise = match node.child_by_field_name("alternative").and_then(inner) {
+                    Some(otherwise) => Some(Box::new(self.statement(otherwise)?)),
+                    None => None,
+                };
+                StmtKind::If(condition, then, otherwise)
+            }
+            other => StmtKind::Other(other.trim_end_matches("_statement").replace('_', " ")),
+        })
+    }
+}

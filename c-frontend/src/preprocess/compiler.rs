@@ -1,0 +1,143 @@
+//! Calls of the system's C compiler, and what it says.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What the preprocessor is told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Options {
+    /// `NAME` or `NAME=VALUE`, as after `-D`.
+    pub defines: Vec<String>,
+    /// Folders in which headers are looked for, as after `-I`.
+    pub include_dirs: Vec<PathBuf>,
+}
+
+/// Why there is no preprocessed text.
+pub enum Failure {
+    /// No compiler could be started.
+    NoCompiler(String),
+    /// It refused the file.
+    Messages(Vec<Message>),
+}
+
+/// An error that the compiler reports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The file.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// Its column in bytes, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub text: String,
+    /// The line of the user's file that includes `file`, where it is another one.
+    pub included_from: Option<usize>,
+}
+
+/// Most messages that are shown.
+const MOST_MESSAGES: usize = 5;
+
+/// What the preprocessor prints for a file that the compiler accepts.
+pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
+    let compiler = find()?;
+    let run = |mode: &str| {
+        let mut command = Command::new(&compiler);
+        command.env("LC_ALL", "C").stdin(Stdio::null()).arg(mode).arg("-w").arg("-x").arg("c");
+        command.args(options.defines.iter().map(|define| format!("-D{define}")));
+        for folder in &options.include_dirs {
+            command.arg("-I").arg(folder);
+        }
+        // A name such as `-x.c` is no option.
+        command.arg(if path.is_absolute() || path.starts_with(".") || path.starts_with("..") {
+            path.to_owned()
+        } else {
+            Path::new("./").join(path)
+        });
+        command.output().map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))
+    };
+    let expanded = run("-E")?;
+    if !expanded.status.success() {
+        return Err(refused(path, &expanded.stderr));
+    }
+    let checked = run("-fsyntax-only")?;
+    if !checked.status.success() {
+        return Err(refused(path, &checked.stderr));
+    }
+    Ok(expanded.stdout)
+}
+
+/// The compiler: `$CC`, or the first of the usual ones.
+fn find() -> Result<String, Failure> {
+    if let Some(named) = std::env::var("CC").ok().filter(|named| !named.trim().is_empty()) {
+        return Ok(named.trim().to_owned());
+    }
+    let starts = |name: &&&str| {
+        let mut command = Command::new(**name);
+        let status =
+            command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        status.status().is_ok_and(|status| status.success())
+    };
+    ["cc", "gcc", "clang"].iter().find(starts).map(|name| (*name).to_owned()).ok_or_else(|| {
+        Failure::NoCompiler(
+            "no C compiler was found; C programs are read through its preprocessor".to_owned(),
+        )
+    })
+}
+
+fn refused(path: &Path, stderr: &[u8]) -> Failure {
+    let text = String::from_utf8_lossy(stderr);
+    let name = path.display().to_string();
+    let mut messages = messages(&text, &name);
+    if messages.is_empty() {
+        let text = text.lines().next().unwrap_or("the C compiler failed without a message").to_owned();
+        messages.push(Message { file: name, line: 1, column: 1, text, included_from: None });
+    }
+    messages.truncate(MOST_MESSAGES);
+    Failure::Messages(messages)
+}
+
+/// The errors in what a compiler printed: `file:line:column: error: text`, behind the files that include them.
+fn messages(text: &str, name: &str) -> Vec<Message> {
+    let own = |file: &str| file.strip_prefix("./").unwrap_or(file) == name.strip_prefix("./").unwrap_or(name);
+    let mut list = Vec::new();
+    let mut included_from = None;
+    for line in text.lines() {
+        let from = line.trim_start().trim_start_matches("In file included ").strip_prefix("from ");
+        if let Some((file, rest)) = from.and_then(|from| from.split_once(':')) {
+            if own(file) {
+                included_from = rest.split([':', ',']).next().and_then(|number| number.parse().ok());
+            }
+            continue;
+        }
+        let Some((place, what)) = line.split_once(": error: ").or_else(|| line.split_once(": fatal error: "))
+        else {
+            continue;
+        };
+        let mut parts = place.rsplitn(3, ':');
+        let (column, row, file) = (parts.next(), parts.next(), parts.next());
+        let number = |part: Option<&str>| part.and_then(|part| part.parse().ok());
+        if let (Some(column), Some(row), Some(file)) = (number(column), number(row), file) {
+            let is_own = own(file);
+            let file = if is_own { name.to_owned() } else { file.to_owned() };
+            let included_from = if is_own { None } else { included_from };
+            list.push(Message { file, line: row, column, text: what.to_owned(), included_from });
+        }
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_errors() {
+        let text = "In file included from ./a.c:3:\nb.h:1:10: fatal error: no.h: No such file or directory\n\
+                    ./a.c: In function 'f':\n./a.c:7:5: error: 'x' undeclared\n./a.c:9:1: warning: other\n";
+        let found = messages(text, "a.c");
+        assert_eq!(found.len(), 2);
+        assert_eq!((found[0].file.as_str(), found[0].included_from), ("b.h", Some(3)));
+        assert_eq!((found[1].file.as_str(), found[1].line, found[1].column), ("a.c", 7, 5));
+    }
+}

@@ -1,0 +1,174 @@
+//! Stage 1: the system's C preprocessor and its checks, with every token traced back to the user's own file.
+
+mod compiler;
+mod lexer;
+mod origin;
+mod parentheses;
+
+pub use compiler::Options;
+pub use origin::Origin;
+
+use crate::codes;
+use compiler::Message;
+pub(crate) use parentheses::MARK;
+use parentheses::{PARENTHESIS, Parentheses};
+use polyhedral::diagnostic::{Diagnostic, Diagnostics};
+use polyhedral::source::{SourceFile, Span};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The largest file that is read, in bytes.
+pub const MOST_BYTES: usize = 4 << 20;
+/// The largest text that the preprocessor may make of it, without the system's headers.
+pub const MOST_EXPANDED_BYTES: usize = 16 << 20;
+
+/// A preprocessed program.
+#[derive(Debug, Clone)]
+pub struct Preprocessed {
+    /// The user's file.
+    pub source: Arc<SourceFile>,
+    /// Whether the file was Latin-1 text, not UTF-8.
+    pub latin1: bool,
+    /// What the preprocessor made of it and of the user's headers; without pragmas and the system's headers.
+    pub text: String,
+    /// Where each token of `text` comes from.
+    pub origin: Origin,
+    /// Places of `#pragma scop` and `#pragma endscop` in `text`, in order.
+    pub marks: Vec<Mark>,
+    /// The user's headers that were read, in order, each once.
+    pub headers: Vec<PathBuf>,
+}
+
+/// A `#pragma scop` or `#pragma endscop`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// Whether a region begins or ends here.
+    pub begins: bool,
+    /// Offset in the preprocessed text.
+    pub offset: usize,
+    /// Its place in the user's file.
+    pub span: Span,
+}
+
+/// Reads a C file, preprocesses it, and lets the C compiler check it.
+///
+/// # Errors
+/// A file that cannot be read is an `std::io::Error`; one that the compiler refuses is a list of diagnostics.
+pub fn preprocess(path: &Path, options: &Options) -> std::io::Result<Result<Preprocessed, Diagnostics>> {
+    let bytes = std::fs::read(path)?;
+    let latin1 = std::str::from_utf8(&bytes).is_err();
+    let name = path.display().to_string();
+    let source = Arc::new(SourceFile { name: name.clone(), text: decode(&bytes) });
+    let refuse = |diagnostic| Ok(Err(Diagnostics::new(Arc::clone(&source), vec![diagnostic])));
+    if bytes.len() > MOST_BYTES {
+        let message = format!("the file has more than {} MiB", MOST_BYTES >> 20);
+        return refuse(Diagnostic::limitation(codes::UNREADABLE, 0..0, message));
+    }
+    let expanded = match compiler::expand(path, options) {
+        Ok(expanded) => expanded,
+        Err(compiler::Failure::NoCompiler(reason)) => {
+            let hint = "install gcc or clang, or name a compiler with the environment variable CC";
+            return refuse(Diagnostic::error(codes::NO_COMPILER, 0..0, reason).hint(hint));
+        }
+        Err(compiler::Failure::Messages(messages)) => {
+            let list = messages.iter().map(|message| from_compiler(message, &name, &source)).collect();
+            return Ok(Err(Diagnostics::new(Arc::clone(&source), list)));
+        }
+    };
+    Ok(trace(source, latin1, &decode(&expanded)))
+}
+
+/// The traced text of what a preprocessor printed.
+///
+/// # Errors
+/// A text that is too large.
+pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Preprocessed, Diagnostics> {
+    let pieces = origin::pieces(expanded, &source.name);
+    let length: usize = pieces.iter().map(|piece| piece.text.len() + 1).sum();
+    if length > MOST_EXPANDED_BYTES {
+        let message = format!("the preprocessed file has more than {} MiB", MOST_EXPANDED_BYTES >> 20);
+        return Err(Diagnostics::new(source, vec![Diagnostic::limitation(codes::UNREADABLE, 0..0, message)]));
+    }
+    let original = lexer::tokens(&source.text);
+    let lines = origin::line_starts(&source.text);
+    let (mut text, mut marks) = (String::with_capacity(length), Vec::new());
+    let mut builder = origin::Builder::new(&source.text, &lines, &original);
+    let mut parentheses = Parentheses::new(&pieces);
+    let mut within = false;
+    for piece in &pieces {
+        let start = text.len();
+        match pragma(piece.text) {
+            Some(words) => {
+                let begins = words == ["scop"];
+                if piece.main && (begins || words == ["endscop"]) {
+                    let span = origin::line_span(&source.text, &lines, piece.line);
+                    marks.push(Mark { begins, offset: start, span });
+                    within = begins;
+                }
+            }
+            None => {
+                let marked = if within { parentheses.ambiguous(piece.text) } else { Vec::new() };
+                builder.add(start, piece, &marked, PARENTHESIS.len());
+                let mut from = 0;
+                for at in marked {
+                    text.push_str(&piece.text[from..at]);
+                    text.push_str(PARENTHESIS);
+                    from = at;
+                }
+                text.push_str(&piece.text[from..]);
+            }
+        }
+        text.push('\n');
+    }
+    let headers = origin::headers(expanded, &source.name);
+    let origin = builder.finish();
+    Ok(Preprocessed { source, latin1, text, origin, marks, headers })
+}
+
+/// The words of a pragma; `None` for other lines.
+fn pragma(line: &str) -> Option<Vec<&str>> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
+    Some(rest.split_whitespace().collect())
+}
+
+/// Text, UTF-8 or else Latin-1.
+fn decode(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+/// What the compiler said, at its place.
+fn from_compiler(message: &Message, name: &str, source: &SourceFile) -> Diagnostic {
+    let lines = origin::line_starts(&source.text);
+    let place = |line: usize, column: usize| {
+        let whole = origin::line_span(&source.text, &lines, line);
+        let start = lines.get(line.saturating_sub(1)).copied().unwrap_or(source.text.len());
+        let at = start + column.saturating_sub(1);
+        if at < whole.start || at >= whole.end {
+            return whole;
+        }
+        let rest = &source.text.as_bytes()[at..whole.end];
+        let word = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+        at..at + word.max(1)
+    };
+    if message.file == name {
+        return Diagnostic::error(codes::COMPILER, place(message.line, message.column), message.text.clone())
+            .label("says the C compiler");
+    }
+    let span = message.included_from.map_or(0..0, |line| place(line, 1));
+    let whole = format!("{}:{}:{}: {}", message.file, message.line, message.column, message.text);
+    Diagnostic::error(codes::COMPILER, span, whole).label("says the C compiler of what is included here")
+}
+
+impl Preprocessed {
+    /// The bytes of a text derived from the user's file, in the file's own encoding.
+    pub fn encode(&self, text: &str) -> Vec<u8> {
+        if self.latin1 {
+            text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect()
+        } else {
+            text.as_bytes().to_vec()
+        }
+    }
+}

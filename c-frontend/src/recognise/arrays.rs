@@ -1,0 +1,316 @@
+//! Arrays: what each of their indices means.
+//!
+//! An index that is a loop's index plus something is space; one with time modulo `k` chooses one of `k` buffers; one
+//! that is always a number chooses a component, which is an array of its own. An index with several loops in it, or
+//! with factors, is that of a flattened array: `(i + 1) * n + j - 1` has the strides `n` and 1, from which the indices
+//! `i + 1` and `j - 1` follow by division.
+
+use crate::codes;
+use crate::nest::{Element, Nest, ReadOf, Result};
+use crate::polynomial::{Polynomial, Symbol};
+use polyhedral::diagnostic::Diagnostic;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+
+/// An index of an array without flattening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Axis {
+    /// It chooses a buffer.
+    Buffer,
+    /// A dimension of space.
+    Space(usize),
+}
+
+/// One index as it is written: the sum of what the axes add, and a number.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Position {
+    /// Axes and their strides.
+    pub axes: Vec<(Axis, Polynomial)>,
+    /// The component.
+    pub component: Polynomial,
+}
+
+/// How the elements of an array, or of a component, are written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// The array.
+    pub array: String,
+    /// Its indices.
+    pub positions: Vec<Position>,
+}
+
+impl Form {
+    /// An element as C text, given the buffer and the place.
+    pub fn text(
+        &self,
+        buffer: &str,
+        place: &dyn Fn(usize) -> String,
+        constant: &dyn Fn(&Symbol) -> String,
+    ) -> String {
+        let mut text = self.array.clone();
+        for position in &self.positions {
+            let mut sum = String::new();
+            for (axis, stride) in &position.axes {
+                let value = match axis {
+                    Axis::Buffer => buffer.to_owned(),
+                    Axis::Space(d) => place(*d),
+                };
+                let plus = if sum.is_empty() { "" } else { " + " };
+                match stride.constant() {
+                    Some(1) => {
+                        let _ = write!(sum, "{plus}{value}");
+                    }
+                    _ => {
+                        let _ = write!(sum, "{plus}({value}) * ({})", stride.to_c(constant));
+                    }
+                }
+            }
+            if sum.is_empty() || position.component != Polynomial::default() {
+                let plus = if sum.is_empty() { "" } else { " + " };
+                let _ = write!(sum, "{plus}{}", position.component.to_c(constant));
+            }
+            let _ = write!(text, "[{sum}]");
+        }
+        text
+    }
+}
+
+/// An element, sorted by the meaning of its indices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The array, and its component where it has several.
+    pub key: String,
+    /// Buffer `(t + shift) mod modulus`.
+    pub buffer: Option<(i64, i64)>,
+    /// Indices of space.
+    pub space: Vec<Polynomial>,
+}
+
+/// What is known of all arrays.
+pub struct Forms {
+    /// Per array, per index: whether it is flattened, with the strides, largest first; or what it is.
+    roles: HashMap<String, Vec<Role>>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Role {
+    Buffer,
+    Component,
+    Space,
+    /// Strides of the axes; which of them chooses the buffer.
+    Flat(Vec<Polynomial>, Option<usize>),
+}
+
+/// Sorts the indices of all arrays.
+pub fn forms(nest: &Nest) -> Result<Forms> {
+    let mut elements: BTreeMap<&str, Vec<&Element>> = BTreeMap::new();
+    let reads = nest.reads.iter().filter_map(|read| match &read.what {
+        ReadOf::State(element) | ReadOf::Coefficient(element, _) => Some(element),
+        ReadOf::Place(..) => None,
+    });
+    for element in nest.leaves.iter().map(|leaf| &leaf.target).chain(reads) {
+        elements.entry(&element.array).or_default().push(element);
+    }
+    let mut roles = HashMap::new();
+    for (array, list) in elements {
+        let count = list.iter().map(|element| element.indices.len()).max().unwrap_or(0);
+        let found: Vec<Role> = (0..count)
+            .map(|position| role(list.iter().filter_map(|element| element.indices.get(position))))
+            .collect();
+        roles.insert(array.to_owned(), found);
+    }
+    Ok(Forms { roles })
+}
+
+fn role<'a>(indices: impl Iterator<Item = &'a Polynomial> + Clone) -> Role {
+    let buffer = |symbol: &Symbol| matches!(symbol, Symbol::TimeModulo { .. });
+    let mixed = |index: &Polynomial| {
+        let loops = index.indices();
+        let alone = loops.len() == 1 && index.index_plus().is_some();
+        loops.len() > 1
+            || (loops.len() == 1 && !alone)
+            || (loops.len() == 1 && index.symbols().iter().any(buffer))
+    };
+    if indices.clone().any(mixed) {
+        let mut strides: Vec<Polynomial> = vec![Polynomial::number(1)];
+        let mut buffers: Option<Polynomial> = None;
+        for index in indices {
+            for symbol in index.symbols() {
+                let moves = matches!(symbol, Symbol::Index(_)) || buffer(&symbol);
+                let Some(stride) = index.coefficient(&symbol).filter(|_| moves) else { continue };
+                let stride = if stride.magnitude() < 0 {
+                    Polynomial::number(0).plus(&stride, -1).unwrap_or_default()
+                } else {
+                    stride
+                };
+                if buffer(&symbol) {
+                    buffers = Some(stride.clone());
+                }
+                if !strides.contains(&stride) {
+                    strides.push(stride);
+                }
+            }
+        }
+        strides.sort_by_key(|stride| std::cmp::Reverse(stride.magnitude()));
+        let at = buffers.and_then(|buffers| strides.iter().position(|stride| *stride == buffers));
+        return Role::Flat(strides, at);
+    }
+    if indices.clone().any(|index| index.symbols().iter().any(buffer)) {
+        Role::Buffer
+    } else if indices.clone().any(|index| !index.indices().is_empty()) {
+        Role::Space
+    } else {
+        let mut values = indices.clone().map(|index| index.constant());
+        let first = values.next().flatten();
+        // A row that is always the same is a component as well.
+        if first.is_some() || indices.clone().all(Polynomial::is_invariant) {
+            Role::Component
+        } else {
+            Role::Space
+        }
+    }
+}
+
+impl Forms {
+    /// The meaning of an element's indices.
+    pub fn cell(&self, element: &Element) -> Result<Cell> {
+        self.cell_and_form(element).map(|(cell, _)| cell)
+    }
+
+    /// The meaning of an element's indices, and how elements of its array are written.
+    pub fn cell_and_form(&self, element: &Element) -> Result<(Cell, Form)> {
+        let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
+        let roles = self.roles.get(&element.array).map_or(&[][..], Vec::as_slice);
+        let mut cell = Cell { key: element.array.clone(), buffer: None, space: Vec::new() };
+        let mut form = Form { array: element.array.clone(), positions: Vec::new() };
+        for (role, index) in roles.iter().zip(&element.indices) {
+            let mut position = Position::default();
+            if index.symbols().contains(&Symbol::Time) {
+                return fail(
+                    Diagnostic::limitation(
+                        codes::TIME_SUBSCRIPT,
+                        element.span.clone(),
+                        format!(
+                            "a subscript of `{}` in which time is not taken modulo a number",
+                            element.array
+                        ),
+                    )
+                    .note("tiles overlap several time steps, for which a few levels are enough")
+                    .hint("keep two levels, such as `[(t + 1) % 2]` and `[t % 2]`"),
+                );
+            }
+            let one = Polynomial::number(1);
+            match role {
+                Role::Component => {
+                    cell.key.push_str(&format!("[{}]", index.to_c(&plain)));
+                    position.component = index.clone();
+                }
+                Role::Space => {
+                    position.axes.push((Axis::Space(cell.space.len()), one));
+                    cell.space.push(index.clone());
+                }
+                Role::Buffer => {
+                    position.axes.push((Axis::Buffer, one));
+                    cell.buffer = Some(self.buffer(element, index)?);
+                }
+                Role::Flat(strides, buffers) => {
+                    let parts = divide(index, strides).ok_or_else(|| {
+                        Box::new(
+                            Diagnostic::limitation(
+                                codes::SUBSCRIPT,
+                                element.span.clone(),
+                                format!("the subscript of `{}` is not made of an index plus a constant per dimension", element.array),
+                            )
+                            .note("subscripts are an index plus a constant, so that the distance of every read is known"),
+                        )
+                    })?;
+                    for (at, (part, stride)) in parts.into_iter().zip(strides).enumerate() {
+                        if Some(at) == *buffers {
+                            position.axes.push((Axis::Buffer, stride.clone()));
+                            cell.buffer = Some(self.buffer(element, &part)?);
+                        } else {
+                            position.axes.push((Axis::Space(cell.space.len()), stride.clone()));
+                            cell.space.push(part);
+                        }
+                    }
+                }
+            }
+            form.positions.push(position);
+        }
+        for index in &cell.space {
+            if index.index_plus().is_none() && !index.is_invariant() {
+                return fail(
+                    Diagnostic::limitation(
+                        codes::SUBSCRIPT,
+                        element.span.clone(),
+                        format!("a subscript of `{}` that is not a loop's index plus a constant", element.array),
+                    )
+                    .note("subscripts are an index plus a constant, so that the distance of every read is known"),
+                );
+            }
+        }
+        Ok((cell, form))
+    }
+
+    /// `(t + shift) mod modulus`, as the index of a buffer.
+    fn buffer(&self, element: &Element, index: &Polynomial) -> Result<(i64, i64)> {
+        let wrong = || {
+            Box::new(
+                Diagnostic::limitation(
+                    codes::TIME_SUBSCRIPT,
+                    element.span.clone(),
+                    format!(
+                        "the buffer of `{}` does not follow from time in the same way everywhere",
+                        element.array
+                    ),
+                )
+                .hint("write it as `(t + constant) % buffers`"),
+            )
+        };
+        let symbols = index.symbols();
+        let Some(symbol) = symbols.first().filter(|_| symbols.len() == 1) else { return Err(wrong()) };
+        let Symbol::TimeModulo { shift, modulus } = *symbol else { return Err(wrong()) };
+        // The index at the times 0, 1, .., compared with every shift.
+        let at = |time: i64| {
+            let value = Polynomial::number((time + shift).rem_euclid(modulus));
+            index.replace(symbol, &value).and_then(|value| value.constant())
+        };
+        let values: Vec<Option<i64>> = (0..modulus).map(at).collect();
+        let fits = |candidate: &i64| {
+            values.iter().zip(0..).all(|(value, time)| *value == Some((time + candidate).rem_euclid(modulus)))
+        };
+        (0..modulus).find(fits).map(|shift| (shift, modulus)).ok_or_else(wrong)
+    }
+}
+
+fn plain(symbol: &Symbol) -> String {
+    match symbol {
+        Symbol::Constant(text) => text.clone(),
+        _ => "?".to_owned(),
+    }
+}
+
+/// A flattened index by its strides, largest first: per stride a loop's index or a buffer, plus something.
+fn divide(index: &Polynomial, strides: &[Polynomial]) -> Option<Vec<Polynomial>> {
+    let mut rest = index.clone();
+    let mut parts = Vec::with_capacity(strides.len());
+    for (at, stride) in strides.iter().enumerate() {
+        let mut part = Polynomial::default();
+        for symbol in index.symbols() {
+            if matches!(symbol, Symbol::Constant(_)) {
+                continue;
+            }
+            let factor = index.coefficient(&symbol)?;
+            for sign in [1, -1] {
+                if factor == Polynomial::number(0).plus(stride, sign)? {
+                    part = part.plus(&Polynomial::symbol(symbol.clone()), sign)?;
+                    rest = rest.without(&symbol);
+                }
+            }
+        }
+        let quotient = if at + 1 == strides.len() { rest.clone() } else { rest.quotient(stride) };
+        rest = rest.plus(&quotient.times(stride)?, -1)?;
+        parts.push(part.plus(&quotient, 1)?);
+    }
+    (rest == Polynomial::default()).then_some(parts)
+}

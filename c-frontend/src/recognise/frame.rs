@@ -1,0 +1,168 @@
+//! The grid: the least box around all points that are read or written, with all bounds counted from its ends.
+
+use super::points::{Key, Points};
+use super::{Centre, GridField, Statement, Stencil, What};
+use crate::codes;
+use crate::nest::Result;
+use crate::polynomial::{Polynomial, Symbol};
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::domain::Bound;
+
+/// A bound of a domain, counted from an end of the grid.
+pub type Side = Bound;
+
+/// The stencil, with its grid.
+pub fn stencil(points: Points<'_>) -> Result<Stencil> {
+    let dimension = points.dimension;
+    let mut grid = Vec::new();
+    let mut sides: Vec<Vec<(Side, Side)>> = vec![Vec::new(); points.statements.len()];
+    for d in 0..dimension {
+        let (low, high) = extent(&points, d)?;
+        for (number, point) in points.statements.iter().enumerate() {
+            let (first, behind) = &point.domain[d];
+            let side = |bound: &Polynomial, is_low: bool| side(bound, &low, &high, is_low);
+            let both = side(first, true).zip(side(behind, false));
+            let Some(mut both) = both else {
+                return Err(different(&points, number, d));
+            };
+            // One point keeps both sides at the same end.
+            if matches!(point.centre[d], Centre::Point(_)) && both.0.from != both.1.from {
+                both.1 = both.0.shifted(1);
+            }
+            sides[number].push(both);
+        }
+        grid.push((low, high));
+    }
+    let fields = fields(&points);
+    let (indices, assumed) = (names(&points), points.assumed.clone());
+    let statements = points
+        .statements
+        .into_iter()
+        .zip(sides)
+        .map(|(point, sides)| Statement {
+            leaf: point.leaf,
+            target: point.target,
+            centre: point.centre,
+            domain: point.domain,
+            sides,
+            reads: point.reads.into_iter().map(|(number, read, _)| (number, read)).collect(),
+        })
+        .collect();
+    Ok(Stencil { dimension, grid, fields, statements, indices, assumed })
+}
+
+/// First point of the grid in a dimension, and one past its last.
+fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
+    // The statement whose bounds set the form: the first with a loop along this dimension.
+    let first =
+        points.statements.iter().position(|point| matches!(point.centre[d], Centre::Loop(..))).unwrap_or(0);
+    let (low_form, high_form) = {
+        let (low, high) = &points.statements[first].domain[d];
+        (low.shape(), high.shape())
+    };
+    let (mut low, mut high): (Option<i64>, Option<i64>) = (None, None);
+    for (number, point) in points.statements.iter().enumerate() {
+        let (first, behind) = &point.domain[d];
+        let known = |bound: &Polynomial| bound.shape() == low_form || bound.shape() == high_form;
+        if !known(first) || !known(behind) {
+            return Err(different(points, number, d));
+        }
+        let reach = |sign: i64| {
+            point.reads.iter().map(|(_, read, _)| sign * read.offset[d]).max().unwrap_or(0).max(0)
+        };
+        if first.shape() == low_form {
+            let least = first.offset().saturating_sub(reach(-1));
+            low = Some(low.map_or(least, |low| low.min(least)));
+        }
+        if behind.shape() == high_form {
+            let most = behind.offset().saturating_add(reach(1));
+            high = Some(high.map_or(most, |high| high.max(most)));
+        }
+    }
+    let whole = |form: &Polynomial, offset: Option<i64>| {
+        form.plus(&Polynomial::number(offset.unwrap_or(0)), 1).unwrap_or_else(|| form.clone())
+    };
+    Ok((whole(&low_form, low), whole(&high_form, high)))
+}
+
+/// A bound, from the end of the grid whose form it has; if it has both, from the nearer one.
+fn side(bound: &Polynomial, low: &Polynomial, high: &Polynomial, is_low: bool) -> Option<Side> {
+    match (bound.distance(low), bound.distance(high)) {
+        (Some(start), Some(end)) => {
+            let near_start = if is_low { start <= -end } else { start < -end };
+            Some(if near_start { Bound::start(start) } else { Bound::end(end) })
+        }
+        (Some(start), None) => Some(Bound::start(start)),
+        (None, Some(end)) => Some(Bound::end(end)),
+        (None, None) => None,
+    }
+}
+
+fn different(points: &Points<'_>, number: usize, d: usize) -> Box<Diagnostic> {
+    let nest = points.nest;
+    let place = |number: usize| match &points.statements[number].centre[d] {
+        Centre::Loop(at, _) => nest.loops[*at].span.clone(),
+        Centre::Point(_) => nest.leaves[points.statements[number].leaf].target.span.clone(),
+    };
+    let first =
+        points.statements.iter().position(|point| matches!(point.centre[d], Centre::Loop(..))).unwrap_or(0);
+    let text = |number: usize| {
+        let (low, high) = &points.statements[number].domain[d];
+        let name = |symbol: &Symbol| match symbol {
+            Symbol::Constant(text) => text.clone(),
+            _ => "?".to_owned(),
+        };
+        format!("`{}` to `{}`", low.to_c(&name), high.to_c(&name))
+    };
+    Box::new(
+        Diagnostic::limitation(
+            codes::DOMAINS,
+            place(number),
+            format!("this runs from {} (exclusive), another statement from {}", text(number), text(first)),
+        )
+        .related(place(first), "the other statement")
+        .note("all statements work on one grid: their bounds may differ by constants only"),
+    )
+}
+
+fn fields(points: &Points<'_>) -> Vec<GridField> {
+    let mut fields: Vec<GridField> = Vec::new();
+    for (number, field) in points.fields.iter().enumerate() {
+        let what = match (&field.key, &field.form) {
+            (Key::State(_), Some(form)) => {
+                What::State { form: form.clone(), buffers: field.buffers, shift: field.shift }
+            }
+            (Key::Coefficient(_), Some(form)) => What::Coefficient(form.clone()),
+            (Key::Place(text) | Key::State(text) | Key::Coefficient(text), _) => What::Place(text.clone()),
+        };
+        let mut touched = Vec::new();
+        for (statement, point) in points.statements.iter().enumerate() {
+            let mut reach: Option<Vec<(i64, i64)>> =
+                (point.target == number).then(|| vec![(0, 0); points.dimension]);
+            for (_, read, _) in point.reads.iter().filter(|(_, read, _)| read.field == number) {
+                let own = reach
+                    .get_or_insert_with(|| read.offset.iter().map(|offset| (*offset, *offset)).collect());
+                for ((low, high), offset) in own.iter_mut().zip(&read.offset) {
+                    *low = (*low).min(*offset);
+                    *high = (*high).max(*offset);
+                }
+            }
+            touched.extend(reach.map(|reach| (statement, reach)));
+        }
+        fields.push(GridField { what, element: field.element, span: field.span.clone(), touched });
+    }
+    fields
+}
+
+/// The names of the loops of the first statement that has one along each dimension.
+fn names(points: &Points<'_>) -> Vec<String> {
+    (0..points.dimension)
+        .map(|d| {
+            let found = points.statements.iter().find_map(|point| match &point.centre[d] {
+                Centre::Loop(at, _) => Some(points.nest.loops[*at].name.clone()),
+                Centre::Point(_) => None,
+            });
+            found.unwrap_or_else(|| format!("x{d}"))
+        })
+        .collect()
+}

@@ -1,0 +1,224 @@
+//! Times: at which step was the value computed that a read finds?
+//!
+//! Statement `r` reads, from its point `s`, the cell `s + o` of an array. The point at which writer `w` computes that
+//! cell is at a constant distance in the loops that both share. In the order of execution the write comes first in
+//! this step if that distance is lexicographically negative, or zero and `w` stands before the read in the text:
+//!
+//! ```text
+//! write first:  the read finds level t + 1      else:  level t + 1 - k, for an array of k buffers
+//! ```
+//!
+//! A program of statements, each of which runs over all its points before the next one starts, finds the same values
+//! if a write that comes first belongs to an earlier statement. Otherwise the loop cannot be brought to that form.
+
+use super::Centre;
+use super::ReadAt;
+use super::points::{Point, Points};
+use crate::codes;
+use crate::nest::{Read, Result};
+use crate::polynomial::Polynomial;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
+
+/// Sets the times of all reads.
+pub fn levels(points: &mut Points<'_>) -> Result<()> {
+    let mut times = Vec::new();
+    let mut assumed = Vec::new();
+    for (reader, point) in points.statements.iter().enumerate() {
+        for (at, (number, read, shift)) in point.reads.iter().enumerate() {
+            if let Some(shift) = shift {
+                let time = time(points, reader, *number, read, *shift, &mut assumed)?;
+                times.push((reader, at, time));
+            }
+        }
+    }
+    for (reader, at, time) in times {
+        points.statements[reader].reads[at].1.time = time;
+    }
+    assumed.sort();
+    assumed.dedup();
+    points.assumed = assumed;
+    Ok(())
+}
+
+/// The time, relative to `t`, of the value that a read finds.
+fn time(
+    points: &Points<'_>,
+    reader: usize,
+    number: usize,
+    at: &ReadAt,
+    shift: i64,
+    assumed: &mut Vec<(Polynomial, Polynomial)>,
+) -> Result<i64> {
+    let (field, offset) = (at.field, at.offset.as_slice());
+    let own = &points.fields[field];
+    let read = &points.nest.reads[number];
+    // Step t writes buffer (t + own.shift) mod k; the buffer that is read was written d steps ago.
+    let ago = (own.shift - shift).rem_euclid(own.buffers);
+    if ago != 0 {
+        return Ok(1 - ago);
+    }
+    let place: Vec<(Polynomial, Polynomial)> = points.statements[reader]
+        .domain
+        .iter()
+        .zip(offset)
+        .filter_map(|((low, high), offset)| {
+            let moved = |bound: &Polynomial| bound.plus(&Polynomial::number(1), *offset);
+            moved(low).zip(moved(high))
+        })
+        .collect();
+    let (old, new) = (1 - own.buffers, 1);
+    let mut found: Option<(i64, usize)> = None;
+    for (writer, other) in points.statements.iter().enumerate().filter(|(_, other)| other.target == field) {
+        match apart(&place, &other.domain) {
+            Apart::Yes => continue,
+            Apart::If(high, low) => {
+                assumed.push((high, low));
+                continue;
+            }
+            Apart::No => {}
+        }
+        let distance = distance(points, read, &points.statements[reader], other, offset)?;
+        let first = match distance.iter().find(|(by, _)| *by != 0) {
+            Some((by, _)) => *by < 0,
+            None => other.leaf < read.before,
+        };
+        let time = if first { new } else { old };
+        if first && writer >= reader {
+            return Err(refuse(points, read, reader, writer, &distance, field));
+        }
+        match found {
+            Some((known, earlier)) if known != time => {
+                let span = |statement: usize| {
+                    points.nest.leaves[points.statements[statement].leaf].target.span.clone()
+                };
+                return Err(Box::new(
+                    Diagnostic::limitation(
+                        codes::ORDER,
+                        read.span.clone(),
+                        "this reads points of which some are computed earlier in the same step, and others later",
+                    )
+                    .related(span(earlier), if known == new { "computed earlier" } else { "computed later" })
+                    .related(span(writer), if time == new { "computed earlier" } else { "computed later" }),
+                ));
+            }
+            _ => found = Some((time, writer)),
+        }
+    }
+    Ok(found.map_or(if own.buffers == 1 { 0 } else { old }, |(time, _)| time))
+}
+
+/// Whether two boxes have no common point.
+enum Apart {
+    Yes,
+    /// If the first is not greater than the second, which holds for all large sizes.
+    If(Polynomial, Polynomial),
+    No,
+}
+
+fn apart(a: &[(Polynomial, Polynomial)], b: &[(Polynomial, Polynomial)]) -> Apart {
+    let pairs = || {
+        a.iter()
+            .zip(b)
+            .flat_map(|((low, high), (other_low, other_high))| [(high, other_low), (other_high, low)])
+    };
+    if pairs().any(|(high, low)| low.distance(high).is_some_and(|gap| gap >= 0)) {
+        return Apart::Yes;
+    }
+    let large = |(high, low): &(&Polynomial, &Polynomial)| {
+        low.plus(high, -1).is_some_and(|gap| gap.constant().is_none() && gap.magnitude() > 0)
+    };
+    match pairs().find(large) {
+        Some((high, low)) => Apart::If(high.clone(), low.clone()),
+        None => Apart::No,
+    }
+}
+
+/// How far, in each loop around both, the write is from the read, and the loop; in the order of execution.
+fn distance(
+    points: &Points<'_>,
+    read: &Read,
+    reader: &Point,
+    writer: &Point,
+    offset: &[i64],
+) -> Result<Vec<(i64, usize)>> {
+    let write_path = &points.nest.leaves[writer.leaf].path;
+    let shared = read.path.iter().zip(write_path).take_while(|(a, b)| a == b).map(|(at, _)| *at);
+    let mut list = Vec::new();
+    for at in shared {
+        let dimension = |point: &Point| {
+            point.centre.iter().enumerate().find_map(|(dimension, centre)| match centre {
+                Centre::Loop(own, shift) if *own == at => Some((dimension, shift.clone())),
+                _ => None,
+            })
+        };
+        let by = match (dimension(reader), dimension(writer)) {
+            (Some((d, from)), Some((e, to))) if d == e => from.distance(&to).map(|shift| shift + offset[d]),
+            _ => None,
+        };
+        let Some(by) = by else {
+            return Err(Box::new(
+                Diagnostic::limitation(
+                    codes::ORDER,
+                    read.span.clone(),
+                    "this element and the place where it is computed do not lie at a constant distance",
+                )
+                .related(points.nest.leaves[writer.leaf].target.span.clone(), "computed here"),
+            ));
+        };
+        list.push((if points.nest.loops[at].descending { -by } else { by }, at));
+    }
+    Ok(list)
+}
+
+/// Says which dependence stands in the way.
+fn refuse(
+    points: &Points<'_>,
+    read: &Read,
+    reader: usize,
+    writer: usize,
+    distance: &[(i64, usize)],
+    field: usize,
+) -> Box<Diagnostic> {
+    let nest = points.nest;
+    let target: Span = nest.leaves[points.statements[writer].leaf].target.span.clone();
+    let names: Vec<&str> = std::iter::once(nest.time.name.as_str())
+        .chain(distance.iter().map(|(_, at)| nest.loops[*at].name.as_str()))
+        .collect();
+    let steps: Vec<String> =
+        std::iter::once("0".to_owned()).chain(distance.iter().map(|(by, _)| (-by).to_string())).collect();
+    let vector = format!("a flow dependence of distance ({}) over ({})", steps.join(", "), names.join(", "));
+    let name = match &points.fields[field].key {
+        super::points::Key::State(name) => name.clone(),
+        _ => String::new(),
+    };
+    if reader == writer {
+        return Box::new(
+            Diagnostic::limitation(
+                codes::IN_PLACE,
+                read.span.clone(),
+                format!("this reads a point of `{name}` that the same sweep has just computed"),
+            )
+            .label("read here")
+            .related(target, "computed here, in place")
+            .note(vector)
+            .note(
+                "an update in place (Gauss-Seidel) makes each point depend on points of the same sweep; a stencil's \
+                 points can be computed in any order",
+            )
+            .hint("write to a second array, or to the other one of two buffers (Jacobi)"),
+        );
+    }
+    Box::new(
+        Diagnostic::limitation(
+            codes::ORDER,
+            read.span.clone(),
+            format!("this reads a point of `{name}` that a later statement of the same sweep has computed"),
+        )
+        .label("read here")
+        .related(target, "computed here, in an earlier round of the same loops")
+        .note(vector)
+        .note("each statement must be able to run over all its points before the next one starts")
+        .hint("give each statement loops of its own, if that is what is meant"),
+    )
+}

@@ -1,0 +1,403 @@
+//! Which points each assignment computes, and what it reads, seen from them.
+
+use super::arrays::{Cell, Form, Forms};
+use super::{Centre, ReadAt};
+use crate::ast::Expr;
+use crate::codes;
+use crate::nest::{Leaf, Nest, ReadOf, Result};
+use crate::polynomial::{Polynomial, Symbol};
+use crate::text::c_text;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::lower::MOST_OFFSET;
+use polyhedral::program::{self, ElementType, ExprKind, LocalId};
+use polyhedral::source::Span;
+use std::collections::BTreeSet;
+
+/// The assignments so far.
+pub struct Points<'a> {
+    pub nest: &'a Nest,
+    pub forms: &'a Forms,
+    pub dimension: usize,
+    pub fields: Vec<PointField>,
+    pub statements: Vec<Point>,
+    /// Pairs of which the first must not be greater than the second.
+    pub assumed: Vec<(Polynomial, Polynomial)>,
+}
+
+/// A field, before the grid is known.
+pub struct PointField {
+    pub key: Key,
+    pub element: ElementType,
+    pub span: Span,
+    pub form: Option<Form>,
+    /// Number of buffers, and the shift of the one that is written.
+    pub buffers: i64,
+    pub shift: i64,
+}
+
+/// What makes a field one and the same.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Key {
+    State(String),
+    Coefficient(String),
+    Place(String),
+}
+
+/// An assignment, before the times of its reads are known.
+pub struct Point {
+    pub leaf: usize,
+    pub target: usize,
+    pub centre: Vec<Centre>,
+    pub domain: Vec<(Polynomial, Polynomial)>,
+    /// The buffer shifts of state reads; times are found later.
+    pub reads: Vec<(usize, ReadAt, Option<i64>)>,
+}
+
+impl<'a> Points<'a> {
+    /// Finds the dimension and the arrays that are computed.
+    pub fn new(nest: &'a Nest, forms: &'a Forms) -> Result<Self> {
+        let mut points = Points {
+            nest,
+            forms,
+            dimension: 0,
+            fields: Vec::new(),
+            statements: Vec::new(),
+            assumed: Vec::new(),
+        };
+        let mut first: Option<&Span> = None;
+        for leaf in nest.leaves.iter().filter(|leaf| !leaf.overwritten) {
+            let (cell, form) = forms.cell_and_form(&leaf.target)?;
+            let span = &leaf.target.span;
+            let array = &leaf.target.array;
+            if cell.space.is_empty()
+                || cell.space.iter().all(|index| index.index_plus().is_none()) && leaf.path.is_empty()
+            {
+                return fail(
+                    Diagnostic::limitation(
+                        codes::REDUCTION,
+                        span.clone(),
+                        format!("an element of `{array}` that does not depend on a loop over space"),
+                    )
+                    .note("a stencil computes an array over space in every time step"),
+                );
+            }
+            let dimension = cell.space.len();
+            match first {
+                None => points.dimension = dimension,
+                Some(other) if points.dimension != dimension => {
+                    return fail(
+                        Diagnostic::limitation(
+                            codes::DIMENSION,
+                            span.clone(),
+                            format!(
+                                "`{array}` has {dimension} dimensions of space, other arrays have {}",
+                                points.dimension
+                            ),
+                        )
+                        .related(other.clone(), "another array that is computed"),
+                    );
+                }
+                Some(_) => {}
+            }
+            if dimension > 3 {
+                let message =
+                    format!("`{array}` has {dimension} dimensions of space; at most 3 are supported");
+                return fail(Diagnostic::limitation(codes::DIMENSION, span.clone(), message));
+            }
+            first.get_or_insert(span);
+            let (shift, buffers) = cell.buffer.unwrap_or((0, 1));
+            let key = Key::State(cell.key.clone());
+            match points.fields.iter().find(|field| field.key == key) {
+                Some(field) if (field.shift, field.buffers) != (shift, buffers) => {
+                    return fail(
+                        Diagnostic::limitation(
+                            codes::TIME_SUBSCRIPT,
+                            span.clone(),
+                            format!("`{array}` is assigned in two buffers in one step"),
+                        )
+                        .related(field.span.clone(), "the other one"),
+                    );
+                }
+                Some(_) => {}
+                None => points.fields.push(PointField {
+                    key,
+                    element: leaf.target.element,
+                    span: span.clone(),
+                    form: Some(form),
+                    buffers,
+                    shift,
+                }),
+            }
+        }
+        Ok(points)
+    }
+
+    /// The domains and reads of all assignments.
+    pub fn statements(&mut self) -> Result<()> {
+        let nest = self.nest;
+        for (number, leaf) in nest.leaves.iter().enumerate().filter(|(_, leaf)| !leaf.overwritten) {
+            let cell = self.forms.cell(&leaf.target)?;
+            let centre = centre(nest, leaf, &cell)?;
+            let domain = domain(nest, leaf, &centre)?;
+            let target = self.field(&Key::State(cell.key.clone())).unwrap_or(0);
+            let mut point = Point { leaf: number, target, centre, domain, reads: Vec::new() };
+            for read in reads_of(nest, &leaf.value) {
+                let (at, buffer) = self.read(read, leaf, &point.centre)?;
+                point.reads.push((read, at, buffer));
+            }
+            self.statements.push(point);
+        }
+        Ok(())
+    }
+
+    fn field(&self, key: &Key) -> Option<usize> {
+        self.fields.iter().position(|field| field.key == *key)
+    }
+
+    fn field_or_new(&mut self, key: Key, element: ElementType, span: &Span, form: Option<Form>) -> usize {
+        let known = self.fields.iter().position(|field| field.key == key && field.element == element);
+        known.unwrap_or_else(|| {
+            self.fields.push(PointField { key, element, span: span.clone(), form, buffers: 1, shift: 0 });
+            self.fields.len() - 1
+        })
+    }
+
+    /// A read as the points of a statement see it, with the shift of its buffer.
+    fn read(&mut self, number: usize, leaf: &Leaf, centre: &[Centre]) -> Result<(ReadAt, Option<i64>)> {
+        let nest = self.nest;
+        let read = &nest.reads[number];
+        let none = vec![0; self.dimension];
+        match &read.what {
+            ReadOf::State(element) => {
+                let cell = self.forms.cell(element)?;
+                let Some(field) = self.field(&Key::State(cell.key.clone())) else {
+                    return fail(
+                        Diagnostic::limitation(
+                            codes::DIMENSION,
+                            read.span.clone(),
+                            format!("`{}` is read here in another way than it is assigned", element.array),
+                        )
+                        .note("one index chooses among arrays, only some of which the loop computes"),
+                    );
+                };
+                let (shift, buffers) = cell.buffer.unwrap_or((0, 1));
+                if buffers != self.fields[field].buffers {
+                    let message = format!("`{}` is indexed modulo different numbers", element.array);
+                    return fail(Diagnostic::limitation(codes::TIME_SUBSCRIPT, read.span.clone(), message));
+                }
+                let Some(offset) = offsets(&cell, centre) else {
+                    return fail(
+                        Diagnostic::limitation(
+                            codes::SUBSCRIPT,
+                            read.span.clone(),
+                            format!("the distance from this element of `{}` to the one that is computed is not constant", element.array),
+                        )
+                        .related(leaf.target.span.clone(), "computed here")
+                        .note("subscripts of both are the same indices in the same order, plus constants"),
+                    );
+                };
+                if let Some(far) = offset.iter().find(|offset| offset.abs() > MOST_OFFSET) {
+                    let message =
+                        format!("this reads {} points away; at most {MOST_OFFSET} are supported", far.abs());
+                    return fail(Diagnostic::limitation(codes::OFFSET, read.span.clone(), message));
+                }
+                Ok((ReadAt { field, time: 0, offset }, Some(shift)))
+            }
+            ReadOf::Coefficient(element, written) => {
+                if let Ok((cell, form)) = self.forms.cell_and_form(element)
+                    && cell.space.len() == self.dimension
+                    && let Some(offset) = offsets(&cell, centre)
+                    && offset.iter().all(|offset| offset.abs() <= MOST_OFFSET)
+                {
+                    let field = self.field_or_new(
+                        Key::Coefficient(cell.key),
+                        element.element,
+                        &read.span,
+                        Some(form),
+                    );
+                    return Ok((ReadAt { field, time: 0, offset }, None));
+                }
+                let text = place_text(nest, written, leaf, centre)?;
+                let field = self.field_or_new(Key::Place(text), element.element, &read.span, None);
+                Ok((ReadAt { field, time: 0, offset: none }, None))
+            }
+            ReadOf::Place(expr, element) => {
+                let text = place_text(nest, expr, leaf, centre)?;
+                let field = self.field_or_new(Key::Place(text), *element, &read.span, None);
+                Ok((ReadAt { field, time: 0, offset: none }, None))
+            }
+        }
+    }
+}
+
+fn fail<T>(diagnostic: Diagnostic) -> Result<T> {
+    Err(Box::new(diagnostic))
+}
+
+/// Which loop moves the target along each dimension.
+fn centre(nest: &Nest, leaf: &Leaf, cell: &Cell) -> Result<Vec<Centre>> {
+    let mut used = BTreeSet::new();
+    let mut list = Vec::new();
+    for index in &cell.space {
+        match index.index_plus() {
+            Some((at, rest)) => {
+                if !used.insert(at) {
+                    let message = format!("two subscripts of `{}` are the same index", leaf.target.array);
+                    return fail(Diagnostic::limitation(codes::SUBSCRIPT, leaf.target.span.clone(), message));
+                }
+                list.push(Centre::Loop(at, rest));
+            }
+            None => list.push(Centre::Point(index.clone())),
+        }
+    }
+    if let Some(idle) = leaf.path.iter().find(|at| !used.contains(at)) {
+        let idle = &nest.loops[*idle];
+        let message = format!("every round of the loop over `{}` assigns the same element", idle.name);
+        return fail(
+            Diagnostic::limitation(codes::REDUCTION, leaf.target.span.clone(), message)
+                .related(idle.span.clone(), "this loop")
+                .note("a sum over points does not fit into a stencil, unless the loop has a small constant number of rounds"),
+        );
+    }
+    Ok(list)
+}
+
+/// The points of an assignment.
+fn domain(nest: &Nest, leaf: &Leaf, centre: &[Centre]) -> Result<Vec<(Polynomial, Polynomial)>> {
+    let too_large =
+        || Box::new(Diagnostic::limitation(codes::BOUND, leaf.span.clone(), "bounds that are too large"));
+    let mut list = Vec::new();
+    for centre in centre {
+        list.push(match centre {
+            Centre::Point(point) => {
+                let high = point.plus(&Polynomial::number(1), 1).ok_or_else(too_large)?;
+                (point.clone(), high)
+            }
+            Centre::Loop(at, shift) => {
+                let source = &nest.loops[*at];
+                let (mut low, mut high) = (source.low.clone(), source.high.clone());
+                for (_, first, behind) in leaf.narrowed.iter().filter(|(of, ..)| of == at) {
+                    let unknown = || {
+                        Box::new(
+                            Diagnostic::limitation(
+                                codes::BOUND,
+                                leaf.span.clone(),
+                                format!(
+                                    "a condition on `{}` that cannot be compared with the bounds of its loop",
+                                    source.name
+                                ),
+                            )
+                            .related(source.span.clone(), "the loop"),
+                        )
+                    };
+                    if let Some(first) = first
+                        && first.distance(&low).ok_or_else(unknown)? > 0
+                    {
+                        low = first.clone();
+                    }
+                    if let Some(behind) = behind
+                        && behind.distance(&high).ok_or_else(unknown)? < 0
+                    {
+                        high = behind.clone();
+                    }
+                }
+                (low.plus(shift, 1).ok_or_else(too_large)?, high.plus(shift, 1).ok_or_else(too_large)?)
+            }
+        });
+    }
+    // A condition `i == 0` on a loop from 0 to n leaves one point, whose end may be unknown; one on a loop that the
+    // target does not use cannot occur.
+    Ok(list)
+}
+
+/// How far a cell lies from the point that is computed.
+fn offsets(cell: &Cell, centre: &[Centre]) -> Option<Vec<i64>> {
+    if cell.space.len() != centre.len() {
+        return None;
+    }
+    let offset = |(index, centre): (&Polynomial, &Centre)| match centre {
+        Centre::Loop(at, shift) => {
+            let (own, rest) = index.index_plus()?;
+            (own == *at).then(|| rest.distance(shift))?
+        }
+        Centre::Point(point) => index.distance(point),
+    };
+    cell.space.iter().zip(centre).map(offset).collect()
+}
+
+/// A value of the place as C text, with the grid's coordinates in the place of the indices.
+fn place_text(nest: &Nest, expr: &Expr, leaf: &Leaf, centre: &[Centre]) -> Result<String> {
+    let mut missing = None;
+    let text = c_text(expr, &|name| {
+        let at = leaf.path.iter().rev().find(|at| nest.loops[**at].name == name)?;
+        let source = &nest.loops[*at];
+        for (dimension, centre) in centre.iter().enumerate() {
+            if let Centre::Loop(own, shift) = centre
+                && own == at
+            {
+                let shift = shift.to_c(&|symbol| match symbol {
+                    Symbol::Constant(text) => text.clone(),
+                    _ => String::new(),
+                });
+                return Some(match shift.as_str() {
+                    "0" => format!("(({})tw_x{dimension})", source.type_name),
+                    _ => format!("(({})(tw_x{dimension} - ({shift})))", source.type_name),
+                });
+            }
+        }
+        None
+    });
+    for at in &leaf.path {
+        let used = centre.iter().any(|centre| matches!(centre, Centre::Loop(own, _) if own == at));
+        if !used && expr.mentions(&nest.loops[*at].name) {
+            missing = Some(&nest.loops[*at].name);
+        }
+    }
+    match missing {
+        None => Ok(text),
+        Some(name) => fail(Diagnostic::limitation(
+            codes::SUBSCRIPT,
+            expr.span.clone(),
+            format!(
+                "a value that depends on the index `{name}`, which the array that is computed does not have"
+            ),
+        )),
+    }
+}
+
+/// The temporaries that a value needs, in order.
+pub fn temporaries_of(nest: &Nest, value: &program::Expr) -> BTreeSet<usize> {
+    let mut needed = BTreeSet::new();
+    let mut open = Vec::new();
+    let mut collect = |value: &program::Expr, open: &mut Vec<usize>| {
+        value.walk(|expr| {
+            if let ExprKind::Local(LocalId(number)) = &expr.kind
+                && needed.insert(*number)
+            {
+                open.push(*number);
+            }
+        });
+    };
+    collect(value, &mut open);
+    while let Some(number) = open.pop() {
+        collect(&nest.temporaries[number].value, &mut open);
+    }
+    needed
+}
+
+/// The reads of a value and of the temporaries that it needs.
+fn reads_of(nest: &Nest, value: &program::Expr) -> BTreeSet<usize> {
+    let mut reads = BTreeSet::new();
+    let mut collect = |value: &program::Expr| {
+        value.walk(|expr| {
+            if let ExprKind::Read(access) = &expr.kind {
+                reads.insert(access.field.0);
+            }
+        });
+    };
+    collect(value);
+    for number in temporaries_of(nest, value) {
+        collect(&nest.temporaries[number].value);
+    }
+    reads
+}

@@ -1,0 +1,107 @@
+//! The user's own files that the rewritten program needs: headers that the preprocessor found, and sources.
+
+use super::{OutputFile, RewriteError};
+use crate::{CProgram, Options};
+use std::path::{Component, Path, PathBuf};
+
+/// The user's files in the output folder.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// The file with the region.
+    pub main: PathBuf,
+    /// Other sources to compile.
+    pub others: Vec<PathBuf>,
+    /// Folders of headers, in the output folder or, for headers outside all folders that are known, absolute.
+    pub include_dirs: Vec<PathBuf>,
+    /// Folders for `#include "..."` only.
+    pub quote_dirs: Vec<PathBuf>,
+    /// Everything that is copied as it is.
+    pub copies: Vec<OutputFile>,
+}
+
+impl Sources {
+    /// Finds them. A header `x.h` beside a source `x.c` brings that source along.
+    pub(super) fn find(
+        program: &CProgram,
+        path: &Path,
+        options: &Options,
+        more: &[PathBuf],
+    ) -> Result<Sources, RewriteError> {
+        let own_folder = absolute(path.parent().unwrap_or(Path::new("")));
+        let main = PathBuf::from(path.file_name().unwrap_or(path.as_os_str()));
+        let mut sources = Sources { main: main.clone(), ..Sources::default() };
+        // Where the headers of each folder go.
+        let mut folders = vec![(own_folder.clone(), PathBuf::new())];
+        for (number, folder) in options.include_dirs.iter().enumerate() {
+            let name = if number == 0 { "include".to_owned() } else { format!("include{}", number + 1) };
+            folders.push((absolute(folder), PathBuf::from(name)));
+        }
+        // The innermost folder first: `-I.` may hold the others.
+        let place_of = |file: &Path| {
+            let fits =
+                folders.iter().filter_map(|(folder, to)| Some((folder, to, file.strip_prefix(folder).ok()?)));
+            fits.max_by_key(|(folder, ..)| folder.components().count()).map(|(_, to, rest)| to.join(rest))
+        };
+        let main_file = absolute(path);
+        for header in &program.preprocessed.headers {
+            let header = absolute(header);
+            let Some(to) = place_of(&header) else {
+                if !sources.quote_dirs.contains(&own_folder) {
+                    sources.quote_dirs.push(own_folder.clone());
+                }
+                continue;
+            };
+            sources.copy(&header, to)?;
+            let companion = header.with_extension("c");
+            if companion.is_file()
+                && companion != main_file
+                && let Some(to) = place_of(&companion)
+            {
+                sources.copy(&companion, to.clone())?;
+                sources.others.push(to);
+            }
+        }
+        for file in more {
+            let file = absolute(file);
+            let to = place_of(&file).unwrap_or_else(|| PathBuf::from(file.file_name().unwrap_or_default()));
+            if !sources.others.contains(&to) && to != main {
+                sources.copy(&file, to.clone())?;
+                sources.others.push(to);
+            }
+        }
+        // The sources brought along look for headers in the same folders.
+        sources.include_dirs.push(PathBuf::from("."));
+        sources.include_dirs.extend(folders[1..].iter().map(|(_, to)| to.clone()));
+        sources.include_dirs.retain(|folder| {
+            folder == Path::new(".") || sources.copies.iter().any(|copy| copy.name.starts_with(folder))
+        });
+        Ok(sources)
+    }
+
+    fn copy(&mut self, from: &Path, to: PathBuf) -> Result<(), RewriteError> {
+        if self.copies.iter().any(|copy| copy.name == to) {
+            return Ok(());
+        }
+        let bytes =
+            std::fs::read(from).map_err(|source| RewriteError::File { path: from.to_owned(), source })?;
+        self.copies.push(OutputFile { name: to, bytes });
+        Ok(())
+    }
+}
+
+/// An absolute path without `.` and `..`.
+fn absolute(path: &Path) -> PathBuf {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut clean = PathBuf::new();
+    for component in whole.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                clean.pop();
+            }
+            other => clean.push(other),
+        }
+    }
+    clean
+}

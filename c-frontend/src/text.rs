@@ -1,0 +1,74 @@
+//! Expressions back to C.
+
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating};
+
+/// The text of an expression, fully parenthesised, with some names replaced.
+pub fn c_text(expr: &Expr, replace: &dyn Fn(&str) -> Option<String>) -> String {
+    let sub = |inner: &Expr| c_text(inner, replace);
+    match &expr.kind {
+        ExprKind::Integer { text, .. } => text.clone(),
+        ExprKind::Floating { text, kind } => {
+            let suffix = match kind {
+                Floating::Float => "f",
+                Floating::Double => "",
+                Floating::LongDouble => "L",
+            };
+            format!("{text}{suffix}")
+        }
+        ExprKind::Name(name) => replace(name).unwrap_or_else(|| name.clone()),
+        ExprKind::Index(array, index) => format!("{}[{}]", sub(array), without_parentheses(&sub(index))),
+        ExprKind::Call(function, arguments) => {
+            let arguments: Vec<String> = arguments.iter().map(|one| without_parentheses(&sub(one))).collect();
+            format!("{}({})", sub(function), arguments.join(", "))
+        }
+        ExprKind::Unary(operator, operand) => format!("({}{})", operator.text(), sub(operand)),
+        ExprKind::Binary(operator, left, right) => {
+            format!("({} {} {})", sub(left), operator.text(), sub(right))
+        }
+        ExprKind::Assign(operator, left, right) => {
+            format!("({} {}= {})", sub(left), operator.map_or("", BinaryOp::text), sub(right))
+        }
+        ExprKind::Step(by, operand) => format!("({} += {by})", sub(operand)),
+        ExprKind::Cast(ctype, operand) => format!("(({}){})", type_text(ctype), sub(operand)),
+        ExprKind::Conditional(condition, then, otherwise) => {
+            format!("({} ? {} : {})", sub(condition), sub(then), sub(otherwise))
+        }
+        ExprKind::Comma(left, right) => format!("({}, {})", sub(left), sub(right)),
+        ExprKind::Member(object, arrow, member) => {
+            format!("{}{}{member}", sub(object), if *arrow { "->" } else { "." })
+        }
+        ExprKind::Other(_, text) => text.clone(),
+    }
+}
+
+/// The text of a scalar type; of others, as near as needed for a message.
+pub fn type_text(ctype: &CType) -> String {
+    match ctype {
+        CType::Integer { name, .. } => name.clone(),
+        CType::Floating(Floating::Float) => "float".to_owned(),
+        CType::Floating(Floating::Double) => "double".to_owned(),
+        CType::Floating(Floating::LongDouble) => "long double".to_owned(),
+        CType::Pointer(inner) => format!("{} *", type_text(inner)),
+        CType::Array(inner, _) => format!("{} []", type_text(inner)),
+        CType::Other(name) => name.clone(),
+    }
+}
+
+/// Without the parentheses around all of it.
+pub fn without_parentheses(text: &str) -> String {
+    let Some(inner) = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) else {
+        return text.to_owned();
+    };
+    let mut depth = 0;
+    for letter in inner.chars() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth < 0 {
+            return text.to_owned();
+        }
+    }
+    inner.to_owned()
+}

@@ -1,0 +1,45 @@
+//! `tilewright convert`: a program as text of the stencil language.
+
+use crate::arguments::ConvertArguments;
+use crate::error::Result;
+use crate::load;
+use crate::progress::Session;
+use crate::report::Report;
+use execution::output_file;
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The report of `convert`.
+#[derive(Debug, Serialize)]
+pub struct ConvertReport {
+    /// Name of the stencil.
+    pub stencil: String,
+    /// The text; it parses to the same program.
+    pub source: String,
+    /// The file that it was written to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<PathBuf>,
+}
+
+/// Reads a program and prints it.
+///
+/// # Errors
+/// Wrong input, or a file that cannot be written.
+pub fn convert(arguments: &ConvertArguments, session: &Session) -> Result<ConvertReport> {
+    let loaded = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
+    let source = loaded.program.to_source();
+    if let Some(path) = &arguments.output {
+        output_file::write(path, |out| out.write_all(source.as_bytes()))?;
+    }
+    Ok(ConvertReport { stencil: loaded.program.name.clone(), source, file: arguments.output.clone() })
+}
+
+impl Report for ConvertReport {
+    fn text(&self) -> String {
+        match &self.file {
+            Some(file) => format!("stencil  {}\nfile     {}", self.stencil, file.display()),
+            None => self.source.trim_end().to_owned(),
+        }
+    }
+}
