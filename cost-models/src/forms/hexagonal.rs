@@ -67,6 +67,7 @@ pub struct Hexagonal {
     fast_slope: i64,
     planes: Vec<(i64, i64)>,
     registers: Vec<i64>,
+    statements: usize,
     fast: Fast,
     word_bytes: i64,
     total_iterations: i64,
@@ -116,6 +117,7 @@ impl Hexagonal {
             fast_slope: shape.rows.iter().map(|row| touched(row.statement)).sum(),
             planes: problem.planes().collect(),
             registers: registers(problem),
+            statements: program.statements.len(),
             fast,
             word_bytes: problem.element().bytes() as i64,
             total_iterations: problem.total_iterations(),
@@ -193,8 +195,11 @@ impl Hexagonal {
             Threads::new(&widths[..self.dimension], self.least_width + sizes[0] - 1, threads_per_block);
         let count = threads.count();
         let share = (widest / threads.per_dimension[0]).clamp(1, self.registers.len() as i64 - 1);
-        let bound = register_bound(count, registers_per_sm, registers_per_thread);
-        (count, self.registers[share as usize].min(bound))
+        let registers = self.registers[share as usize];
+        let operands = (registers - ADDRESS_REGISTERS).max(0) as usize;
+        let blocks = blocks_at_once(self.dimension, count, self.statements, operands);
+        let bound = register_bound(count * blocks, registers_per_sm, registers_per_thread);
+        (count, registers.min(bound))
     }
 
     /// The counts for `s0` (at least [`Hexagonal::least_flat_top`]) and the classical sizes; sizes of dimensions that
@@ -348,8 +353,9 @@ pub(super) fn registers(problem: &Problem) -> Vec<i64> {
         .collect()
 }
 
-/// Registers that the compiler may give a thread of blocks of this size, as the emitted launch bounds ask.
+/// Registers that the compiler may give a thread where it has to make room for so many threads on a multiprocessor, as
+/// the emitted launch bounds ask.
 pub(super) fn register_bound(threads: i64, registers_per_sm: i64, registers_per_thread: i64) -> i64 {
-    let share = registers_per_sm / (threads * blocks_at_once(threads)).max(1);
+    let share = registers_per_sm / threads.max(1);
     (share / 8 * 8).clamp(16, registers_per_thread)
 }

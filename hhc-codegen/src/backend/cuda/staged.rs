@@ -97,10 +97,11 @@ impl Staging {
                 points_at_once(program, row.statement, width / threads.per_dimension[0])
             })
             .collect();
-        let operands: Vec<usize> = (local.rows.iter().zip(&points))
+        let operands = (local.rows.iter().zip(&points))
             .map(|(row, &points)| operand_registers(program, row.statement, points))
-            .collect();
-        let blocks_at_once = blocks_at_once(&threads, &operands);
+            .max();
+        let blocks_at_once =
+            blocks_at_once(dimension, threads.count(), local.rows.len(), operands.unwrap_or(0));
         let operations: i64 = (local.rows.iter())
             .map(|row| {
                 let statement = &program.statements[row.statement];

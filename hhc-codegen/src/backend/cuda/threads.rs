@@ -114,13 +114,12 @@ pub fn operand_registers(program: &Program, statement: usize, points: i64) -> us
     cells.iter().map(|(field, ..)| program.field(*field).element.bytes() / 4).sum()
 }
 
-/// How many blocks the compiler shall make room for in the registers of a multiprocessor, where the statements need so
-/// many operand registers each. It keeps many addresses in registers if it may, at the price of blocks that could hide
-/// latencies; but spilled registers cost more. Several statements, and three dimensions, need more of them.
-pub fn blocks_at_once(threads: &Threads, operands: &[usize]) -> i64 {
-    let few = threads.per_dimension.len() < 3
-        && operands.len() == 1
-        && operands.iter().all(|&operands| operands <= FEW_OPERAND_REGISTERS);
+/// How many blocks of `threads` threads the compiler shall make room for in the registers of a multiprocessor, where
+/// a kernel has rows of `statements` statements that need up to `operands` operand registers. It keeps many addresses
+/// in registers if it may, at the price of blocks that could hide latencies; but spilled registers cost more. Several
+/// statements, and three dimensions, need more of them.
+pub fn blocks_at_once(dimension: usize, threads: i64, statements: usize, operands: usize) -> i64 {
+    let few = dimension < 3 && statements == 1 && operands <= FEW_OPERAND_REGISTERS;
     let resident = if few { MORE_RESIDENT_THREADS } else { RESIDENT_THREADS };
-    (resident / threads.count().max(1)).max(1)
+    (resident / threads.max(1)).max(1)
 }
