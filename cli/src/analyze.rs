@@ -4,10 +4,10 @@ use crate::arguments::AnalyzeArguments;
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, plan, plan_facts, svg};
+use crate::{load, plan, svg};
 use execution::layout::grid_points;
 use execution::output_file;
-use hhc_codegen::TileSizes;
+use hhc_codegen::{TileSizes, plan_counts};
 use polyhedral::analysis::Analysis;
 use polyhedral::dependence::Dependence;
 use polyhedral::legality::Proof;
@@ -91,7 +91,7 @@ pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<Analyz
     };
     let planned = plan::planned(&program, &arguments.plan, arguments.target.target(), session)?;
     let totals = points.map(|(size, points)| {
-        let per_step = plan_facts::points_per_step(&program, &size);
+        let per_step = plan_counts::points_per_step(&program, &size);
         let all =
             |per_point: usize| arguments.steps.map(|steps| per_point as f64 * per_step as f64 * steps as f64);
         let counts = &planned.analysis.counts;
@@ -104,7 +104,7 @@ pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<Analyz
             bytes: all(counts.bytes),
             launches: arguments
                 .steps
-                .and_then(|steps| plan_facts::launches(&planned.plan, Some(&size), steps)),
+                .and_then(|steps| plan_counts::launches(&planned.plan, Some(&size), steps)),
             size,
         }
     });

@@ -5,15 +5,15 @@ use crate::error::{Error, Result};
 use crate::list::Backend;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{json, load, plan, plan_facts};
+use crate::{json, load, plan};
 use c_frontend::CProgram;
 use c_frontend::rewrite::{self, OutputFile, RewriteError};
 use execution::cache::Cache;
-use execution::cuda::{CudaOptions as NvrtcOptions, Nvrtc};
+use execution::cuda::Nvrtc;
 use execution::output_file;
 use hhc_codegen::backend::cuda::CudaOptions;
 use hhc_codegen::backend::{self, GeneratedFile};
-use hhc_codegen::{KernelPlan, TileSizes};
+use hhc_codegen::{KernelPlan, TileSizes, plan_counts};
 use polyhedral::legality::Proof;
 use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
@@ -137,11 +137,7 @@ const ARCHITECTURES: [u32; 3] = [70, 80, 90];
 /// What NVRTC says of text that it cannot compile: an error of ours.
 fn add_compiled(kernels: &mut [KernelFacts], source: &str, name: &str) -> Result<()> {
     let cache = Cache::open()?;
-    for architecture in ARCHITECTURES {
-        let Ok(nvrtc) = Nvrtc::for_architecture(architecture) else {
-            continue;
-        };
-        let compiled = nvrtc.compile(source, name, &NvrtcOptions::new(architecture), &cache)?;
+    for (architecture, nvrtc, compiled) in Nvrtc::compile_for_each(&ARCHITECTURES, source, name, &cache)? {
         for kernel in kernels.iter_mut() {
             let own = compiled.kernels.iter().find(|own| Some(&own.kernel) == kernel.symbol.as_ref());
             kernel.compiled.extend(own.map(|own| CompiledFacts {
@@ -311,7 +307,7 @@ fn facts(
         tile: plan.tile.clone(),
         tile_text: plan.tile.to_string(),
         legal: true,
-        launches: steps.and_then(|steps| plan_facts::launches(plan, size.as_deref(), steps)),
+        launches: steps.and_then(|steps| plan_counts::launches(plan, size.as_deref(), steps)),
         size,
         steps,
         launches_per_iteration: plan.launches.len(),

@@ -18,7 +18,6 @@ pub mod error;
 pub mod json;
 pub mod load;
 pub mod plan;
-pub mod plan_facts;
 pub mod progress;
 pub mod report;
 pub mod svg;

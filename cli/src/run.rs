@@ -6,13 +6,13 @@ use crate::initial_data::{self, FieldFile};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::runner::{Job, Prepared, Run, Runner};
-use crate::{load, plan, plan_facts};
+use crate::{load, plan};
 use execution::compare::{checksum, compare};
 use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
 use execution::timing::Timing;
 use execution::{interrupt, npy};
-use hhc_codegen::TileSizes;
+use hhc_codegen::{TileSizes, plan_counts};
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use serde::Serialize;
@@ -123,7 +123,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let checksum = session.stage("checksum", || checksum(&program, &data, arguments.steps));
     session.stage("write", || write_outputs(&job, &data, &outputs))?;
 
-    let points_per_step = plan_facts::points_per_step(&program, &size);
+    let points_per_step = plan_counts::points_per_step(&program, &size);
     let updates = points_per_step as f64 * arguments.steps as f64;
     let plan = planned.as_ref().map(|planned| &planned.plan);
     let mut notes = notes(&job, &size);

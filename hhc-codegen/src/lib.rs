@@ -8,6 +8,7 @@ mod error;
 pub mod int_expr;
 pub mod pipeline;
 pub mod plan;
+pub mod plan_counts;
 pub mod prove;
 pub mod strategy;
 pub mod tile;

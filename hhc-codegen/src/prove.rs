@@ -7,10 +7,10 @@ use crate::plan::{Instance, Kernel, KernelPlan, Launch};
 use crate::{PlanError, int_expr::IntExpr};
 use polyhedral::dependence::Dependence;
 use polyhedral::legality::{self, Proof};
-use polyhedral::schedule::{Execution, Schedule, ScheduleDimension, SchedulePiece};
+use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, SchedulePiece};
 
-/// Proves with isl that the plan executes every statement instance exactly once and respects every dependence, for
-/// all grid sizes and numbers of steps.
+/// Proves with isl that the plan executes every statement instance exactly once, respects every dependence, and has
+/// nothing to clip in the tiles that it calls full, for all grid sizes and numbers of steps.
 ///
 /// # Errors
 /// [`PlanError::Illegal`] names the dependence, or the instance, that breaks the plan.
@@ -95,7 +95,15 @@ fn piece(
         constraints.push(format!("p{d} = s{d}"));
     }
     let helpers = kernel.bindings.iter().map(|binding| binding.name.to_string()).collect();
-    SchedulePiece { statement: instance.statement, variables, fixed, helpers, constraints }
+    let full = FullClaim {
+        constraints: kernel
+            .full_when
+            .iter()
+            .map(|condition| format!("{} >= 0", condition.to_isl()))
+            .collect(),
+        runs: instance.in_full_tiles,
+    };
+    SchedulePiece { statement: instance.statement, variables, fixed, helpers, constraints, full: Some(full) }
 }
 
 /// `variable >= bound`. A floor in the bound is multiplied out, which spares isl a quotient variable:

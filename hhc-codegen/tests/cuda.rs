@@ -23,7 +23,8 @@ fn shipped(name: &str, strategy: &str, tile: &str) -> Result<CudaProgram, PlanEr
     generate(polyhedral::shipped::load(name).unwrap(), strategy, tile, DeviceLimits::default())
 }
 
-/// Defaults need no more shared memory than every block gets, have whole warps, and readable text.
+/// Defaults need no more shared memory than every block gets (in 3-D, than the smallest device has), have whole warps,
+/// and readable text.
 #[test]
 fn defaults_are_modest() {
     for name in polyhedral::shipped::names() {
@@ -31,12 +32,17 @@ fn defaults_are_modest() {
             let cuda = shipped(name, strategy, "").unwrap();
             for kernel in &cuda.kernels {
                 let threads: u32 = kernel.threads.iter().product();
-                assert!(kernel.shared_bytes <= 48 << 10, "{name} {strategy}: {kernel:?}");
+                let most = if polyhedral::shipped::load(name).unwrap().dimension() < 3 {
+                    48 << 10
+                } else {
+                    72 << 10
+                };
+                assert!(kernel.shared_bytes <= most, "{name} {strategy}: {kernel:?}");
                 assert_eq!(threads % 32, 0, "{name} {strategy}: {kernel:?}");
                 assert!((128..=1024).contains(&threads), "{name} {strategy}: {kernel:?}");
             }
             for file in &cuda.files {
-                assert!(file.text.lines().count() < 800, "{name} {strategy}: {} is long", file.name);
+                assert!(file.text.lines().count() < 900, "{name} {strategy}: {} is long", file.name);
             }
             assert_eq!(cuda.device_source, cuda.files[0].text);
         }

@@ -6,13 +6,15 @@
 //! - **once**: in one piece only, with one schedule vector;
 //! - **injective**: two instances never share a vector;
 //! - **ordered**: for every dependence `i -> j`, the first dimension in which `theta(i)` and `theta(j)`
-//!   differ is sequential, and `theta(i)` is the smaller there.
+//!   differ is sequential, and `theta(i)` is the smaller there;
+//! - **full**: where a piece says that a tile is full, all of its instances lie in `D_k`, or none.
 //!
 //! Each statement is shown by the emptiness of its negation, first the quick way: on the whole integer
 //! lattice instead of the domain, and for the convex hull of all distances between two statements at once.
 //! Both only enlarge the set that must be empty. Where the enlarged set is not empty, the exact one
 //! decides, and a point of it becomes the counter-example of the error.
 
+mod fullness;
 mod order;
 mod relations;
 mod totality;
@@ -139,6 +141,19 @@ pub enum LegalityError {
         /// The problem in which this happens.
         problem: Problem,
     },
+    /// In a tile that is called full, an instance that runs outside its domain, or does not run inside it.
+    #[error(
+        "the schedule calls a tile full that would {} its domain (problem: {problem})",
+        if *runs { format!("run {instance}, outside") } else { format!("not run {instance}, inside") }
+    )]
+    NotFull {
+        /// The instance.
+        instance: Instance,
+        /// Whether the tile would run it.
+        runs: bool,
+        /// The problem in which this happens.
+        problem: Problem,
+    },
     /// A dependence that is not respected.
     #[error(transparent)]
     Violated(Box<Violation>),
@@ -152,7 +167,7 @@ pub enum LegalityError {
 /// `dependences` are those of [`crate::dependence::dependences`].
 ///
 /// # Errors
-/// [`LegalityError`] says which of the four properties fails, with a counter-example.
+/// [`LegalityError`] says which of the five properties fails, with a counter-example.
 pub fn prove(
     program: &Program,
     dependences: &[Dependence],
@@ -165,6 +180,7 @@ pub fn prove(
     totality::once(&mut relations)?;
     totality::injective(&mut relations)?;
     order::respected(&mut relations, dependences)?;
+    fullness::implied(&mut relations)?;
     Ok(Proof {
         dependences: dependences.len(),
         relations: relations.shown_empty(),

@@ -52,6 +52,18 @@ pub struct SchedulePiece {
     /// parameters, each an isl constraint such as `2*band <= t` or `row = t - 4*band`. The domain
     /// of the statement itself is not repeated: the proof intersects with it.
     pub constraints: Vec<String>,
+    /// What the piece says of full tiles, in which the emitted code checks no bounds; `None` where nothing is said.
+    pub full: Option<FullClaim>,
+}
+
+/// What a piece says of full tiles.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullClaim {
+    /// Further constraints on a piece's variables and helpers: they hold in full tiles.
+    pub constraints: Vec<String>,
+    /// Whether the piece runs in full tiles: then none of its instances there lies outside the statement's domain.
+    /// Otherwise none lies inside.
+    pub runs: bool,
 }
 
 /// A whole schedule.

@@ -7,10 +7,12 @@
 pub mod driver;
 pub mod nvrtc;
 mod nvrtc_library;
+pub mod occupancy;
 pub mod resources;
 pub mod run;
 
 pub use driver::{Device, DeviceFacts, is_available};
 pub use nvrtc::{CompiledCuda, CudaOptions, Nvrtc};
+pub use occupancy::Multiprocessor;
 pub use resources::KernelResources;
 pub use run::{CudaProgramOnDevice, DeviceRun};

@@ -119,6 +119,40 @@ impl Nvrtc {
         })
     }
 
+    /// Compiles one text for several compute capabilities at once, each in a thread of its own. A capability that no
+    /// library compiles for is left out; the others come in the order of `architectures`, with their libraries.
+    ///
+    /// # Errors
+    /// As for [`Nvrtc::compile`].
+    pub fn compile_for_each(
+        architectures: &[u32],
+        source: &str,
+        name: &str,
+        cache: &Arc<Cache>,
+    ) -> Result<Vec<(u32, &'static Nvrtc, CompiledCuda)>> {
+        let known = (architectures.iter())
+            .filter_map(|&architecture| Some((architecture, Nvrtc::for_architecture(architecture).ok()?)));
+        let known: Vec<(u32, &'static Nvrtc)> = known.collect();
+        let compiled: Vec<Result<CompiledCuda>> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (known.iter())
+                .map(|&(architecture, nvrtc)| {
+                    scope.spawn(move || nvrtc.compile(source, name, &CudaOptions::new(architecture), cache))
+                })
+                .collect();
+            let joined = threads.into_iter().map(|thread| {
+                thread.join().unwrap_or_else(|_| {
+                    Err(ExecutionError::Plan("a thread that compiled CUDA text failed".to_owned()))
+                })
+            });
+            joined.collect()
+        });
+        known
+            .into_iter()
+            .zip(compiled)
+            .map(|((architecture, nvrtc), result)| Ok((architecture, nvrtc, result?)))
+            .collect()
+    }
+
     /// Opens the library at this path.
     ///
     /// # Errors

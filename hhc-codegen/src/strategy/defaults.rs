@@ -11,9 +11,11 @@ use polyhedral::program::{FieldRole, Program};
 /// for the slower cache.
 const CPU_TILE_BYTES: [i64; 3] = [900 << 10, 900 << 10, 5200 << 10];
 
-/// Bytes of shared memory that a default tile may fill on a GPU: what every device since sm_70 gives without asking,
-/// so that two blocks or more share a multiprocessor.
-const GPU_TILE_BYTES: i64 = 48 << 10;
+/// Bytes of shared memory that a default tile may fill on a GPU. In 1-D and 2-D: what every device since sm_70 gives
+/// without asking, so that two blocks or more share a multiprocessor. In 3-D there are only as many blocks as hexagons
+/// along dimension 0, fewer than a large GPU has multiprocessors (`docs/cuda-performance.md`): a block may fill most of
+/// what the smallest of them has.
+const GPU_TILE_BYTES: [i64; 3] = [48 << 10, 48 << 10, 72 << 10];
 
 /// Default sizes of [`super::HybridHexagonal`].
 pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileSizes {
@@ -33,19 +35,29 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
             &[(16, 16, &[16, 0]), (12, 12, &[16, 0]), (8, 8, &[16, 0]), (4, 8, &[16, 0]), (2, 8, &[16, 0])]
         }
         (Target::Cuda, 1) => &[(32, 1024, &[]), (8, 256, &[])],
-        (Target::Cuda, 2) => {
-            &[(6, 12, &[128]), (4, 12, &[128]), (2, 12, &[128]), (2, 8, &[64]), (1, 8, &[64]), (1, 4, &[32])]
-        }
+        // Hexagons of a pitch that makes the blocks of 16384 points along dimension 0 fill 132 multiprocessors
+        // evenly: 390 of them, three at a time, in f32; 512, two at a time, in f64.
+        (Target::Cuda, 2) => &[
+            (6, 16, &[128]),
+            (6, 12, &[128]),
+            (4, 13, &[128]),
+            (2, 12, &[128]),
+            (2, 8, &[64]),
+            (1, 8, &[64]),
+            (1, 4, &[32]),
+        ],
+        // Narrow hexagons, so that there are many of them.
         (Target::Cuda, _) => &[
-            (2, 4, &[12, 32]),
-            (2, 4, &[8, 32]),
-            (1, 4, &[12, 32]),
-            (1, 4, &[8, 32]),
+            (3, 1, &[16, 32]),
+            (2, 2, &[12, 32]),
+            (1, 2, &[16, 32]),
+            (1, 2, &[8, 32]),
             (1, 2, &[4, 32]),
             (1, 2, &[2, 32]),
         ],
     };
-    let budget = if target == Target::OpenMp { CPU_TILE_BYTES[dimension - 1] } else { GPU_TILE_BYTES };
+    let budget =
+        if target == Target::OpenMp { CPU_TILE_BYTES[dimension - 1] } else { GPU_TILE_BYTES[dimension - 1] };
     let mut chosen = TileSizes::default();
     for &(height, width, classical) in candidates {
         let half_height = (height / statements).max(1) * statements;

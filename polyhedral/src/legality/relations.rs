@@ -70,7 +70,7 @@ impl<'c> Relations<'c> {
             if piece.fixed.iter().any(|(dimension, _)| *dimension >= piece.variables.len()) {
                 return Err(malformed("it fixes a dimension that the schedule does not have".to_owned()));
             }
-            let map = match context.map(&relations.piece_text(piece)) {
+            let map = match context.map(&relations.piece_text(piece, &[])) {
                 Err(IslError::Failed { message }) => return Err(malformed(message)),
                 other => other?,
             };
@@ -115,9 +115,21 @@ impl<'c> Relations<'c> {
         self.program.domain_constraints(statement, time, space)
     }
 
-    fn piece_text(&self, piece: &SchedulePiece) -> String {
+    /// The part of a piece that lies in full tiles, not restricted to the statement's domain; and
+    /// whether it runs there. `None` where the piece does not say which tiles are full.
+    pub fn full_tiles(&self, piece: usize) -> Result<Option<(Map<'c>, bool)>, LegalityError> {
+        let described = &self.schedule.pieces[piece];
+        let Some(full) = &described.full else { return Ok(None) };
+        match self.context.map(&self.piece_text(described, &full.constraints)) {
+            Err(IslError::Failed { message }) => Err(LegalityError::Malformed { piece, message }),
+            other => Ok(Some((other?, full.runs))),
+        }
+    }
+
+    /// A piece under further constraints.
+    fn piece_text(&self, piece: &SchedulePiece, further: &[String]) -> String {
         let fixed = piece.fixed.iter().map(|(at, value)| format!("{} = {value}", piece.variables[*at]));
-        let constraints = piece.constraints.iter().map(|text| format!("({text})"));
+        let constraints = piece.constraints.iter().chain(further).map(|text| format!("({text})"));
         let constraints: Vec<_> = constraints.chain(fixed).collect();
         let body = if constraints.is_empty() { "1 = 1".to_owned() } else { constraints.join(" and ") };
         let body = if piece.helpers.is_empty() {

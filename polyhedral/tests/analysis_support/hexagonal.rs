@@ -156,7 +156,7 @@ impl Tiling {
             variables.push(format!("p{i}"));
             constraints.push(format!("p{i} = s{i}"));
         }
-        SchedulePiece { statement: k, variables, fixed: vec![], helpers, constraints }
+        SchedulePiece { statement: k, variables, fixed: vec![], helpers, constraints, full: None }
     }
 }
 
@@ -180,7 +180,7 @@ pub fn naive(program: &Program, sizes: &[i64]) -> Schedule {
                 variables.push(format!("p{i}"));
                 constraints.push(format!("p{i} = s{i}"));
             }
-            SchedulePiece { statement: k, variables, fixed: vec![], helpers: vec![], constraints }
+            SchedulePiece { statement: k, variables, fixed: vec![], helpers: vec![], constraints, full: None }
         })
         .collect();
     Schedule { dimensions, pieces }

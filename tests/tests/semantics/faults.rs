@@ -251,13 +251,14 @@ fn too_few_time_levels() {
     assert!(dependences(&small).is_err());
 }
 
-/// The conditions for full tiles are no part of the schedule; the replay checks them. Each is needed for
-/// some phase, tile and size.
+/// Each condition for full tiles is needed for some phase, tile and size: without it the replay finds a tile that is
+/// not full, and isl refuses the plan.
 #[test]
 fn full_tiles_that_are_not_full() {
     for name in ["heat1d", "heat2d", "fdtd2d", "heat3d"] {
         for strategy in ["hhc", "naive"] {
-            let plans: Vec<KernelPlan> = (0..3).map(|wider| correct_wider(name, strategy, wider).0).collect();
+            let (plans, dependences): (Vec<KernelPlan>, Vec<Vec<Dependence>>) =
+                (0..3).map(|wider| correct_wider(name, strategy, wider)).unzip();
             for plan in &plans {
                 let statistics = replay(plan, size(plan), 11, 1).unwrap();
                 assert!(
@@ -266,15 +267,20 @@ fn full_tiles_that_are_not_full() {
                 );
             }
             for condition in 0..plans[0].kernels[0].full_when.len() {
-                let found = plans.iter().any(|plan| {
+                let found = plans.iter().zip(&dependences).any(|(plan, dependences)| {
                     let mut wrong = plan.clone();
                     for kernel in &mut wrong.kernels {
                         kernel.full_when.remove(condition);
                     }
-                    (0..8).any(|extra| {
+                    let found = (0..8).any(|extra| {
                         let size: Vec<i64> = size(plan).iter().map(|extent| extent + extra).collect();
                         replay(&wrong, &size, 9 + extra, 1).is_err_and(|error| error.contains("full tile"))
-                    })
+                    });
+                    if found {
+                        let error = prove(&wrong, dependences).unwrap_err().to_string();
+                        assert!(error.contains("calls a tile full that would run"), "{error}");
+                    }
+                    found
                 });
                 assert!(found, "{name} {strategy}: condition {condition} is not needed");
             }

@@ -12,10 +12,10 @@ use polyhedral::program::FieldRole;
 use serde::Serialize;
 
 /// Registers that hold a batch in a full tile.
-const BATCH: i64 = 24;
+const BATCH: i64 = 16;
 
 /// Lines in a batch of a tile that may be partial: their conditions need registers, too.
-const CLIPPED_BATCH: i64 = 8;
+const CLIPPED_BATCH: i64 = 2;
 
 /// One batch, or a loop over batches.
 #[derive(Serialize)]
@@ -181,6 +181,7 @@ impl Printer<'_> {
         }
         text.pragma("unroll 1");
         text.open(&format!("for (int begin = 0; begin < {}; begin += {batch}) {{", part.mine));
+        text.push("const int first_line = tw_here(lane);");
         text.push(&format!("{element} tw_next[{batch}];"));
         text.push(&format!("bool here[{batch}];"));
         let depth = text.depth;
@@ -190,7 +191,7 @@ impl Printer<'_> {
         for loading in [true, false] {
             text.pragma("unroll");
             text.open(&format!("for (int k = 0; k < {batch}; ++k) {{"));
-            text.push(&format!("const int line = lane + (begin + k) * {};", self.lanes()));
+            text.push(&format!("const int line = first_line + (begin + k) * {};", self.lanes()));
             self.line_coordinates(&mut text, part.cells);
             if loading {
                 for d in 0..=last {

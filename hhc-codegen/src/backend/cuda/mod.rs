@@ -10,6 +10,7 @@ mod loads;
 mod local;
 mod staged;
 mod threads;
+mod traffic;
 mod window;
 
 use super::names::Names;
@@ -24,6 +25,8 @@ use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
 pub use threads::{Threads, blocks_at_once, operand_registers, points_at_once};
+
+pub use traffic::TileTraffic;
 
 /// What a device gives to one thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +115,8 @@ pub struct CudaKernel {
     /// a loop is longer than the device's grid (65,535 in `y` and `z`), launch parts of it: the lowest coordinate of
     /// each loop is an argument.
     pub blocks: Vec<Loop>,
+    /// What a full sub-tile moves; `None` for a kernel that works in memory directly.
+    pub traffic: Option<TileTraffic>,
 }
 
 /// A plan as CUDA text.
@@ -127,9 +132,9 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let mut text = Vec::new();
     for kernel in &plan.kernels {
         let symbol = format!("{}_{}", program.name, kernel.name);
-        let (threads, blocks_at_once, shared_bytes, body) = if is_direct(kernel) {
+        let (threads, blocks_at_once, shared_bytes, traffic, body) = if is_direct(kernel) {
             let threads = direct::threads(kernel, &options.limits);
-            (threads.block(), 1, 0, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
+            (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
             let known = shapes.iter().position(|shape| same_tiles(shape.kernel, kernel));
             let index = known.map_or_else(
@@ -144,7 +149,8 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let call =
                 TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
             let blocks = staging.blocks_at_once;
-            (staging.threads.block(), blocks, staging.shared_bytes as u32, KernelBody::staged(call))
+            let bytes = staging.shared_bytes as u32;
+            (staging.threads.block(), blocks, bytes, Some(staging.traffic(program)), KernelBody::staged(call))
         };
         text.push(KernelText::new(kernel, &symbol, (threads, blocks_at_once), body));
         kernels.push(CudaKernel {
@@ -153,6 +159,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             threads,
             shared_bytes,
             blocks: kernel.blocks.clone(),
+            traffic,
         });
     }
     let boundary = boundary_kernels(program);
@@ -367,6 +374,7 @@ fn boundary_kernels(program: &Program) -> Vec<CudaKernel> {
             blocks: (0..program.dimension() - 1)
                 .map(|d| Loop { variable: BOUNDARY_BLOCKS[d], low: int(0), high: var(SIZE_NAMES[d]) - 1 })
                 .collect(),
+            traffic: None,
         })
         .collect()
 }

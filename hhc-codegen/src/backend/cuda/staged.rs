@@ -14,7 +14,8 @@ use super::super::names::Names;
 use super::super::plain_loops::{constants, series_values};
 use super::loads::{self, LoadText};
 use super::local::{LocalKernel, LocalRow};
-use super::threads::{Threads, blocks_at_once, points_at_once};
+use super::threads::{Threads, blocks_at_once, operand_registers, points_at_once};
+use super::traffic::TileTraffic;
 use super::window::{Plane, Window, first_planes};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
@@ -96,6 +97,10 @@ impl Staging {
                 points_at_once(program, row.statement, width / threads.per_dimension[0])
             })
             .collect();
+        let operands: Vec<usize> = (local.rows.iter().zip(&points))
+            .map(|(row, &points)| operand_registers(program, row.statement, points))
+            .collect();
+        let blocks_at_once = blocks_at_once(&threads, &operands);
         let operations: i64 = (local.rows.iter())
             .map(|row| {
                 let statement = &program.statements[row.statement];
@@ -122,7 +127,7 @@ impl Staging {
         Ok(Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
             unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
-            blocks_at_once: blocks_at_once(threads.count()),
+            blocks_at_once,
             local,
             window,
             threads,
@@ -130,6 +135,11 @@ impl Staging {
             offsets,
             points,
         })
+    }
+
+    /// What a full sub-tile moves.
+    pub(super) fn traffic(&self, program: &Program) -> TileTraffic {
+        TileTraffic::new(program, &self.local, &self.window)
     }
 
     /// The text of the tile functions.
@@ -148,7 +158,7 @@ pub(super) struct ShapeText {
     tile_function: String,
     placed_by: Vec<&'static str>,
     thread_declarations: Vec<String>,
-    /// Those that the rows need: not that of a dimension with one thread.
+    /// Those that all rows need: in several dimensions, not that of dimension 0.
     row_threads: Vec<String>,
     constants: Vec<String>,
     first_step: String,
@@ -230,6 +240,9 @@ struct RowText {
     one_dimension: bool,
     single_thread: bool,
     parts: i64,
+    /// The declaration of a thread's number along dimension 0, where a row has several parts: made anew for each
+    /// row, so that the places of the parts in all rows do not fill the registers.
+    part_thread: Option<String>,
     update: String,
     /// Arguments before the cell.
     passed: String,
@@ -348,8 +361,7 @@ impl Printer<'_> {
             rows_function: suffixed("tw_rows", self.index),
             tile_function: suffixed("tw_tile", self.index),
             placed_by: self.staging.placed_by.clone(),
-            row_threads: thread_declarations(threads)
-                .split_off(usize::from(threads.per_dimension[0] == 1 && dimension > 1)),
+            row_threads: thread_declarations(threads).split_off(usize::from(dimension > 1)),
             thread_declarations: thread_declarations(threads),
             constants: parameters,
             first_step: local.first_step.to_c(),
@@ -681,6 +693,10 @@ impl Printer<'_> {
             one_dimension: dimension == 1,
             single_thread: threads.per_dimension[0] == 1,
             parts: threads.per_dimension[0],
+            part_thread: (dimension > 1 && threads.per_dimension[0] > 1).then(|| {
+                let axis = ["x", "y", "z"][dimension - 1];
+                format!("const int thread0 = tw_here((int)threadIdx.{axis});")
+            }),
             update: self.update_name(row.statement),
             passed: passed.join(", "),
             points,

@@ -17,15 +17,22 @@ use std::collections::BTreeSet;
 /// others that fit on a multiprocessor, few enough for every thread to have a column of points.
 const PREFERRED_THREADS: i64 = 256;
 
-/// The same in three dimensions, whose windows are so large that few blocks fit on a multiprocessor.
-const PREFERRED_THREADS_3D: i64 = 384;
+/// The same in three dimensions, where hexagons are so few that a multiprocessor has about one block: one that fills
+/// it as far as registers allow.
+const PREFERRED_THREADS_3D: i64 = 512;
 
 /// Registers that the operands of a thread may fill; with those for addresses, that is less than 128.
 const MOST_OPERAND_REGISTERS: usize = 96;
 
 /// Threads of a multiprocessor that the compiler shall leave room for: 128 registers each, on every device since
-/// sm_70. With room for 768, 80 registers each, default tiles spill.
+/// sm_70.
 const RESIDENT_THREADS: i64 = 512;
+
+/// The same where a thread has few operands: 80 registers each.
+const MORE_RESIDENT_THREADS: i64 = 768;
+
+/// Operand registers that, with all others, fit in 80. More than that spill in some stencil of this many.
+const FEW_OPERAND_REGISTERS: usize = 40;
 
 /// The threads of a block, by dimension of the grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +46,8 @@ impl Threads {
     /// narrowest row along dimension 0.
     ///
     /// The innermost dimension gets as many threads as it has points, up to `limit`, in equal passes where it has
-    /// more; what remains of 256 threads (384 in three dimensions) goes to the middle dimension and then to dimension 0, there so that each
-    /// thread has at least two points of the narrowest row.
+    /// more; what remains of 256 threads (512 in three dimensions) goes to the middle dimension and then to
+    /// dimension 0, there so that each thread has at least two points of the narrowest row.
     pub fn new(widths: &[i64], narrowest: i64, limit: i64) -> Self {
         Threads { per_dimension: Self::rule(widths, narrowest, limit)[..widths.len()].to_vec() }
     }
@@ -107,8 +114,13 @@ pub fn operand_registers(program: &Program, statement: usize, points: i64) -> us
     cells.iter().map(|(field, ..)| program.field(*field).element.bytes() / 4).sum()
 }
 
-/// How many blocks the compiler shall make room for in the registers of a multiprocessor. It keeps many addresses in
-/// registers if it may, at the price of blocks that could hide latencies; but spilled registers cost more.
-pub fn blocks_at_once(threads: i64) -> i64 {
-    (RESIDENT_THREADS / threads.max(1)).max(1)
+/// How many blocks the compiler shall make room for in the registers of a multiprocessor, where the statements need so
+/// many operand registers each. It keeps many addresses in registers if it may, at the price of blocks that could hide
+/// latencies; but spilled registers cost more. Several statements, and three dimensions, need more of them.
+pub fn blocks_at_once(threads: &Threads, operands: &[usize]) -> i64 {
+    let few = threads.per_dimension.len() < 3
+        && operands.len() == 1
+        && operands.iter().all(|&operands| operands <= FEW_OPERAND_REGISTERS);
+    let resident = if few { MORE_RESIDENT_THREADS } else { RESIDENT_THREADS };
+    (resident / threads.count().max(1)).max(1)
 }

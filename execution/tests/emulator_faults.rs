@@ -1,0 +1,123 @@
+//! Mistakes planted in generated CUDA text: the emulator finds each of them in every order of threads.
+#![allow(clippy::unwrap_used)]
+
+use execution::c_compiler::{Compiler, Language};
+use execution::cache::Cache;
+use execution::compare::compare;
+use execution::device_program::DeviceProgram;
+use execution::emulator::{Emulator, EmulatorReport, ThreadOrder, ViolationKind};
+use execution::grid::ProgramData;
+use execution::layout::Layout;
+use execution::reference::default_parameters;
+use execution::{initial, reference};
+use hhc_codegen::backend::cuda;
+use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::{KernelPlan, TileSizes, pipeline};
+use std::path::Path;
+use std::sync::Arc;
+
+const ORDERS: [ThreadOrder; 3] = [ThreadOrder::Ascending, ThreadOrder::Descending, ThreadOrder::Shuffled(5)];
+const STEPS: i64 = 6;
+
+/// Small tiles: many blocks, bands and sub-tiles, full ones and partial ones.
+fn plan() -> KernelPlan {
+    let program = Arc::new(polyhedral::shipped::load("heat2d").unwrap());
+    let tile = TileSizes::parse("st=2,s0=3,s1=8").unwrap();
+    pipeline::plan(&program, strategy::by_name("hhc").unwrap(), &tile, Target::Cuda).unwrap().plan
+}
+
+/// Reports of runs of the text in all orders, and whether the results were those of the reference.
+fn run(plan: &KernelPlan, device: &DeviceProgram) -> Vec<(EmulatorReport, bool)> {
+    let cache = Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator-cache")).unwrap();
+    let compiler = Compiler::find(Language::Cxx).unwrap();
+    let emulator = Emulator::compile_with(plan, device, &compiler, &cache).unwrap();
+    let program = &plan.program;
+    let parameters = default_parameters(program);
+    let layout = Layout::padded(program, &[31, 43]).unwrap();
+    let mut start = ProgramData::zeroed_with(program, layout).unwrap();
+    initial::fill_random(program, &mut start, 3).unwrap();
+    let mut expected = start.try_clone().unwrap();
+    reference::run_quietly(program, &parameters, &mut expected, STEPS).unwrap();
+    let run = |order| {
+        let mut data = start.try_clone().unwrap();
+        let report = emulator.run(&parameters, &mut data, STEPS, order).unwrap();
+        (report, compare(program, &expected, &data, STEPS).mismatches == 0)
+    };
+    ORDERS.into_iter().map(run).collect()
+}
+
+/// Replaces the first `from` behind the first `after` and runs the text: `kind` is found in all orders.
+fn finds(after: &str, from: &str, to: &str, kind: ViolationKind) {
+    let plan = plan();
+    let mut device = DeviceProgram::from(&cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap());
+    let place = device.source.find(after).unwrap_or_else(|| panic!("no `{after}`"));
+    let offset = device.source[place..].find(from).unwrap_or_else(|| panic!("no `{from}`"));
+    device.source.replace_range(place + offset..place + offset + from.len(), to);
+    for ((report, _), order) in run(&plan, &device).iter().zip(ORDERS) {
+        assert!(report.kinds().contains(&kind), "{order:?}: {:#?}", report.violations);
+    }
+}
+
+#[test]
+fn the_text_as_generated_is_clean() {
+    let plan = plan();
+    let device = DeviceProgram::from(&cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap());
+    for (report, same) in run(&plan, &device) {
+        assert!(report.is_clean() && same, "{:#?}", report.violations);
+    }
+}
+
+#[test]
+fn a_barrier_removed_after_a_row() {
+    finds("tw_rows(", "            __syncthreads();\n", "", ViolationKind::SharedRace);
+}
+
+#[test]
+fn a_barrier_removed_after_the_loads() {
+    finds(
+        "void tw_tile(",
+        "        __syncthreads();\n        if (full)",
+        "        if (full)",
+        ViolationKind::SharedRace,
+    );
+}
+
+#[test]
+fn a_barrier_removed_after_the_move() {
+    finds("TW_MOVE(tw_u", "__syncthreads();", "", ViolationKind::SharedRace);
+}
+
+#[test]
+fn a_bound_widened_along_dimension_0() {
+    finds("tw_rows(", "n0 - 2 - corner0", "n0 - 1 - corner0", ViolationKind::GlobalFixed);
+}
+
+#[test]
+fn a_bound_widened_along_dimension_1() {
+    finds("tw_rows(", "corner1 + low1 + i1 < n1 - 1", "corner1 + low1 + i1 < n1", ViolationKind::GlobalFixed);
+}
+
+#[test]
+fn a_partial_tile_called_full() {
+    finds("const bool full =", "x0 - 1 >= 0", "x0 + 2 >= 0", ViolationKind::GlobalFixed);
+}
+
+#[test]
+fn a_staging_row_dropped_in_full_tiles() {
+    finds(
+        "exactly the cells",
+        "const int w0 = line;",
+        "const int w0 = line + 1;",
+        ViolationKind::SharedUnwritten,
+    );
+}
+
+#[test]
+fn a_staging_row_dropped_in_partial_tiles() {
+    finds(
+        "/* cells on the grid",
+        "here[k] = line < ",
+        "here[k] = line > 0 && line < ",
+        ViolationKind::SharedUnwritten,
+    );
+}
