@@ -48,14 +48,18 @@ fn run(plan: &KernelPlan, device: &DeviceProgram) -> Vec<(EmulatorReport, bool)>
 
 /// Replaces the first `from` behind the first `after` and runs the text: `kind` is found in all orders.
 fn finds(after: &str, from: &str, to: &str, kind: ViolationKind) {
+    for ((report, _), order) in faulty(after, from, to).iter().zip(ORDERS) {
+        assert!(report.kinds().contains(&kind), "{order:?}: {:#?}", report.violations);
+    }
+}
+
+fn faulty(after: &str, from: &str, to: &str) -> Vec<(EmulatorReport, bool)> {
     let plan = plan();
     let mut device = DeviceProgram::from(&cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap());
     let place = device.source.find(after).unwrap_or_else(|| panic!("no `{after}`"));
     let offset = device.source[place..].find(from).unwrap_or_else(|| panic!("no `{from}`"));
     device.source.replace_range(place + offset..place + offset + from.len(), to);
-    for ((report, _), order) in run(&plan, &device).iter().zip(ORDERS) {
-        assert!(report.kinds().contains(&kind), "{order:?}: {:#?}", report.violations);
-    }
+    run(&plan, &device)
 }
 
 #[test]
@@ -104,12 +108,9 @@ fn a_partial_tile_called_full() {
 
 #[test]
 fn a_staging_row_dropped_in_full_tiles() {
-    finds(
-        "exactly the cells",
-        "const int w0 = line;",
-        "const int w0 = line + 1;",
-        ViolationKind::SharedUnwritten,
-    );
+    // The cells hold values of the sub-tile before: no access is wrong, but the results are.
+    let reports = faulty("exactly the cells", "tw_u[w0", "if (line > 0) tw_u[w0");
+    assert!(reports.iter().all(|(report, same)| report.is_clean() && !same));
 }
 
 #[test]
