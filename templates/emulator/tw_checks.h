@@ -73,6 +73,8 @@ struct Violation {
 
 struct Counts {
     std::int64_t launches, blocks, barriers, violations, described;
+    /* Elements of fields that were read and written. */
+    std::int64_t reads, writes;
 };
 
 /* ---- Shadow memory --------------------------------------------------------------------------------------- */
@@ -256,6 +258,7 @@ __attribute__((noinline)) inline bool check_global_read(const Array &array, std:
         report_global(BLOCK_RACE, 2, array, index, shadow.writer, shadow.write);
     }
     remember_read(shadow);
+    running.context->counts.reads++;
     return true;
 }
 
@@ -283,6 +286,7 @@ __attribute__((noinline)) inline bool check_global_write(const Array &array, std
     shadow.write = running.stamp;
     shadow.writer = running.thread;
     shadow.flags |= INITIALISED;
+    running.context->counts.writes++;
     return true;
 }
 

@@ -71,6 +71,8 @@ pub(super) struct Counts {
     pub barriers: i64,
     pub violations: i64,
     pub described: i64,
+    pub reads: i64,
+    pub writes: i64,
 }
 
 type Create = unsafe extern "C" fn(*const Field, i32, i64) -> *mut c_void;

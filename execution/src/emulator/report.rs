@@ -15,6 +15,10 @@ pub struct EmulatorReport {
     pub blocks: u64,
     /// Barriers passed, each counted once per block.
     pub barriers: u64,
+    /// Elements of fields that were read from global memory, each access counted.
+    pub global_reads: u64,
+    /// Elements of fields that were written.
+    pub global_writes: u64,
     /// Number of violations.
     pub total_violations: u64,
     /// The first ones of each kind, in the order of execution.
@@ -127,6 +131,8 @@ impl EmulatorReport {
             launches: count(counts.launches),
             blocks: count(counts.blocks),
             barriers: count(counts.barriers),
+            global_reads: count(counts.reads),
+            global_writes: count(counts.writes),
             total_violations: count(counts.violations),
             violations: raw.iter().filter_map(|raw| Violation::new(plan, layout, raw)).collect(),
         }
