@@ -34,13 +34,14 @@ impl TileTraffic {
         let volume = |cells: &[(i64, i64)]| -> i64 {
             cells.iter().map(|(low, high)| (high - low + 1).max(0)).product::<i64>()
         };
+        let rows = || local.rows.iter().filter(|row| row.in_full_tiles);
         let mut traffic = TileTraffic {
             points: 0,
             loads: 0,
             loaded_bytes: 0,
             stores: 0,
             stored_bytes: 0,
-            barriers: 1 + local.rows.len() as i64 * (local.groups.1 - local.groups.0 + 1),
+            barriers: 1 + rows().count() as i64 * (local.groups.1 - local.groups.0 + 1),
         };
         if let Some(slide) = window.slide {
             traffic.barriers += (window.kept() + slide - 1) / slide;
@@ -50,7 +51,7 @@ impl TileTraffic {
             traffic.loads += cells;
             traffic.loaded_bytes += cells * program.fields[plane.field].element.bytes() as i64;
         }
-        for row in &local.rows {
+        for row in rows() {
             let target = program.field(program.statements[row.statement].target);
             let slots = match target.role {
                 FieldRole::State { slots, .. } => slots,
