@@ -9,8 +9,8 @@
 pub mod analyze;
 pub mod calibrate;
 pub mod compile;
-pub mod explain;
 pub mod convert;
+pub mod explain;
 pub mod list;
 pub mod predict;
 pub mod run;

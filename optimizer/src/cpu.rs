@@ -168,6 +168,7 @@ pub fn tune_cpu(model: &CpuTime, method: Method) -> Tuned {
     Tuned {
         choice: Choice { strategy: "hhc", tile: tile.to_sizes(model.dimension()), k: 1 },
         evaluation: Evaluation { prediction, energy: None, counts: Vec::new(), constraints: Vec::new() },
+        relaxed: None,
         certificate,
         method,
         elapsed_s: start.elapsed().as_secs_f64(),
