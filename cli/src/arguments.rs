@@ -3,6 +3,7 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::Target;
+use optimizer::{Method, Objective};
 use polyhedral::program::ElementType;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -19,6 +20,7 @@ Examples:
   tilewright analyze heat2d --tile st=4,s0=6,s1=16 --svg tiles.svg
   tilewright compile heat2d --target openmp -o out
   tilewright run heat2d --size 4096x4096 --steps 100 --verify
+  tilewright tune heat2d --size 4096x4096 --steps 1000 --machine a100
 
 Exit codes: 0 success, 1 a failed check or an infeasible request, 2 wrong input, 130 interrupted."
 )]
@@ -88,6 +90,138 @@ pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts eac
 stencil computes once per time step, whatever the number of statements, in the median run.
 The first Ctrl-C stops after a few time steps, the second at once; no half-written file is left.")]
     Run(RunArguments),
+    /// Predict time, energy and power of a tiling on a machine, and say where they go
+    #[command(after_help = "\
+Examples:
+  tilewright predict heat2d --size 4096x4096 --steps 1000 --tile st=8,s0=22,s1=64 --machine titanx
+  tilewright predict heat3d --size 512x512x512 --steps 200 --tile st=2,s0=7,s1=10,s2=32 --machine gtx980 --svg bars.svg
+  tilewright predict my.stencil --size 2048x2048 --steps 100 --tile st=4,s0=16,s1=32 --machine my.toml --json
+
+A prediction is a model's: docs/models.md has its formulas. A tile that does not fit the machine is predicted, too;
+then `feasible` is false and the exit code 1.")]
+    Predict(PredictArguments),
+    /// Find the tile sizes that are best by the model, with a proof
+    #[command(after_help = "\
+Examples:
+  tilewright tune heat2d --size 4096x4096 --steps 1000 --machine gtx980
+  tilewright tune heat3d --size 512x512x512 --steps 200 --machine h100 --objective edp --strategy hhc
+  tilewright tune jacobi2d --size 8192x8192 --steps 500 --machine a100 --method closed-form
+  tilewright tune heat1d --size 1048576 --steps 100 --machine k40c --formulation parts --json
+
+exact: branch and bound; its value is proved to be the least. exhaustive: every candidate, for comparison.
+closed-form: maximise s0 + st among compute-bound tiles, which needs no C_iter; nothing is proved.")]
+    Tune(TuneArguments),
+}
+
+/// Arguments of `predict`.
+#[derive(Debug, Args)]
+pub struct PredictArguments {
+    /// The stencil and its tiling.
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    /// Grid size, slowest dimension first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Size,
+    /// Number of time steps
+    #[arg(long, value_name = "N", value_parser = some_steps_parser(), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// A shipped machine (see `tilewright list`) or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: String,
+    /// Tiles resident on a multiprocessor at a time; the best that fits where not given
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(i64).range(1..=1024), allow_negative_numbers = true)]
+    pub k: Option<i64>,
+    /// Draw where the time goes as a bar chart
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub struct TuneArguments {
+    /// A shipped stencil (see `tilewright list`) or a .stencil file
+    #[arg(value_name = "SPEC")]
+    pub spec: String,
+    /// Grid size, slowest dimension first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Size,
+    /// Number of time steps
+    #[arg(long, value_name = "N", value_parser = some_steps_parser(), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// A shipped machine (see `tilewright list`) or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: String,
+    /// What to minimise
+    #[arg(long, default_value = "time", value_name = "OBJECTIVE")]
+    pub objective: ObjectiveName,
+    /// Tiling strategy: hhc, naive, or auto (the best of all)
+    #[arg(long, default_value = "auto", value_name = "NAME")]
+    pub strategy: String,
+    /// How to search
+    #[arg(long, default_value = "exact", value_name = "METHOD")]
+    pub method: MethodName,
+    /// How to choose among strategies
+    #[arg(long, default_value = "minimum", value_name = "WAY")]
+    pub formulation: FormulationName,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+}
+
+/// What to minimise, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveName {
+    /// Seconds
+    Time,
+    /// Joules
+    Energy,
+    /// Watts
+    Power,
+    /// Joules times seconds
+    Edp,
+}
+
+impl ObjectiveName {
+    /// The objective itself.
+    pub fn objective(self) -> Objective {
+        match self {
+            ObjectiveName::Time => Objective::Time,
+            ObjectiveName::Energy => Objective::Energy,
+            ObjectiveName::Power => Objective::Power,
+            ObjectiveName::Edp => Objective::Edp,
+        }
+    }
+}
+
+/// How to search, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MethodName {
+    /// Branch and bound with a certificate
+    Exact,
+    /// The rule without C_iter
+    ClosedForm,
+    /// Every candidate
+    Exhaustive,
+}
+
+impl MethodName {
+    /// The method itself.
+    pub fn method(self) -> Method {
+        match self {
+            MethodName::Exact => Method::Exact,
+            MethodName::ClosedForm => Method::ClosedForm,
+            MethodName::Exhaustive => Method::Exhaustive,
+        }
+    }
+}
+
+/// The two formulations of super-tuning, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormulationName {
+    /// The least of the strategies' optima
+    Minimum,
+    /// Also the optimum of every intersection and difference of their feasible spaces
+    Parts,
 }
 
 /// Arguments of `list`.
@@ -401,6 +535,11 @@ fn parse_tile(text: &str) -> Result<TileSizes, String> {
 
 /// More time steps than anybody can wait for; with fewer no bound can overflow.
 const MOST_STEPS: i64 = 1_000_000_000_000;
+
+/// At least one step: nothing else has a cost.
+fn some_steps_parser() -> clap::builder::RangedI64ValueParser<i64> {
+    clap::value_parser!(i64).range(1..=1_000_000_000)
+}
 
 fn steps_parser() -> clap::builder::RangedI64ValueParser<i64> {
     clap::value_parser!(i64).range(0..=MOST_STEPS)

@@ -10,17 +10,24 @@ pub mod analyze;
 pub mod compile;
 pub mod convert;
 pub mod list;
+pub mod predict;
 pub mod run;
+pub mod tune;
 
 // Shared by the commands.
 pub mod arguments;
 pub mod error;
 pub mod json;
 pub mod load;
+pub mod machine;
+pub mod model;
 pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod svg;
+
+// Part of `predict`.
+mod bars;
 
 // Parts of `run`.
 mod initial_data;
@@ -60,6 +67,12 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Predict(arguments) => {
+            predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Tune(arguments) => {
+            tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
     };
     session.finish();

@@ -3,6 +3,7 @@
 use crate::arguments::ListArguments;
 use crate::error::{Error, Result};
 use crate::report::{self, Report};
+use cost_models::machine::{self, MachineKind, Provenance};
 use hhc_codegen::strategy;
 use polyhedral::program::{FieldRole, Program};
 use polyhedral::shipped;
@@ -19,7 +20,7 @@ pub struct ListReport {
     /// The strategies, the preferred one first.
     pub strategies: Vec<Named>,
     /// The machines that come with descriptions.
-    pub machines: Vec<Named>,
+    pub machines: Vec<MachineEntry>,
     /// What runs a stencil.
     pub backends: Vec<Backend>,
     /// Languages of generated code.
@@ -45,6 +46,19 @@ pub struct StencilEntry {
     pub reads: usize,
     /// The first sentence of its description.
     pub description: String,
+}
+
+/// A machine.
+#[derive(Debug, Serialize)]
+pub struct MachineEntry {
+    /// Name, as `--machine` takes it.
+    pub name: String,
+    /// `gpu` or `cpu`.
+    pub kind: MachineKind,
+    /// One line.
+    pub description: String,
+    /// Whether its constants were measured.
+    pub measured: bool,
 }
 
 /// A name and a line about it.
@@ -83,10 +97,24 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
     Ok(ListReport {
         stencils: stencils.collect::<Result<_>>()?,
         strategies,
-        machines: Vec::new(),
+        machines: machines()?,
         backends: crate::runner::backends(),
         targets: crate::compile::targets(),
     })
+}
+
+fn machines() -> Result<Vec<MachineEntry>> {
+    let machines = machine::names().into_iter().filter_map(machine::shipped).map(|machine| {
+        let machine = machine.map_err(|error| Error::internal(error.to_string()))?;
+        let measured = machine.calibration.as_ref().is_some_and(|own| own.provenance == Provenance::Measured);
+        Ok(MachineEntry {
+            name: machine.name,
+            kind: machine.kind,
+            description: machine.description,
+            measured,
+        })
+    });
+    machines.collect()
 }
 
 fn entry(name: &'static str, program: &Program) -> StencilEntry {
@@ -151,11 +179,13 @@ impl Report for ListReport {
             let rows: Vec<_> = list.iter().map(row).collect();
             report::table(&[title, "available", "description"], &rows, &[])
         };
-        let machines = if self.machines.is_empty() {
-            "No machine descriptions come with this version.\n".to_owned()
-        } else {
-            named(&self.machines)
-        };
+        let machine_rows: Vec<_> = (self.machines.iter())
+            .map(|machine| {
+                let constants = if machine.measured { "measured" } else { "stated" };
+                vec![machine.name.clone(), constants.to_owned(), machine.description.clone()]
+            })
+            .collect();
+        let machines = report::table(&["machine", "constants", "description"], &machine_rows, &[]);
         [
             report::table(&header, &rows, &[2, 3]),
             named(&self.strategies),

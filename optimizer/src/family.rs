@@ -97,11 +97,11 @@ impl Family {
         let mut axes = [Axis::one(); 3];
         let least = form.least_flat_top;
         axes[0] = Axis::up_to(least, 1, problem.extent(0).max(least));
-        for d in 1..dimension {
+        for (d, axis) in axes.iter_mut().enumerate().take(dimension).skip(1) {
             let step = if d + 1 == dimension { hardware.warp } else { 1 };
             // A sub-tile as long as the skewed dimension needs no second one.
             let deepest = (problem.cone.lower[d] * (2 * st - 1)).floor().to_integer();
-            axes[d] = Axis::up_to(step, step, problem.extent(d) + deepest);
+            *axis = Axis::up_to(step, step, problem.extent(d) + deepest);
         }
         let family = Family {
             strategy: "hhc",

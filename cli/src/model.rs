@@ -1,0 +1,118 @@
+//! What `predict`, `tune`, `compile` and `run` share: a program on a machine, ready for the models.
+
+use crate::error::{Error, Result};
+use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
+use cost_models::forms::Problem;
+use cost_models::hardware::Hardware;
+use cost_models::machine::Machine;
+use hhc_codegen::backend::cuda::DeviceLimits;
+use optimizer::{Infeasible, Objective, Request};
+use polyhedral::program::Program;
+use std::sync::Arc;
+
+/// A problem and a machine.
+pub struct Modelled {
+    /// The program on its grid.
+    pub problem: Problem,
+    /// The machine as it was read.
+    pub machine: Machine,
+    /// The machine as numbers.
+    pub hardware: Hardware,
+    /// The constants of the time model.
+    pub time: TimeConstants,
+    /// The constants of the energy model; `None` where nobody measured or stated any.
+    pub energy: Option<EnergyConstants>,
+}
+
+impl Modelled {
+    /// Brings a program and a machine together.
+    ///
+    /// # Errors
+    /// A grid of the wrong dimension, or a machine without the constants that the models need.
+    pub fn new(program: &Arc<Program>, size: &[i64], steps: i64, machine: Machine) -> Result<Modelled> {
+        execution::layout::grid_points(program, size)?;
+        let problem = Problem::new(program, size, steps)
+            .map_err(|error| Error::infeasible(format!("`{}` cannot be analysed: {error}", program.name)))?;
+        for (d, &extent) in size.iter().enumerate() {
+            let margin = |s: &polyhedral::program::Statement| s.margin_low[d] + s.margin_high[d];
+            let least = program.statements.iter().map(margin).max().unwrap_or(0);
+            if extent <= least {
+                return Err(Error::wrong_input(format!(
+                    "the extent {extent} of dimension {d} leaves no point to compute: `{}` has a fixed boundary of {least} points there",
+                    program.name
+                ))
+                .hint(format!("use an extent of at least {}", least + 1)));
+            }
+        }
+        let Some(facts) = machine.gpu() else {
+            return Err(Error::infeasible(format!(
+                "machine `{}` is a CPU, for which there is no model in this version",
+                machine.name
+            )));
+        };
+        let Some(time) = TimeConstants::of(&problem, &machine) else {
+            return Err(Error::infeasible(format!(
+                "machine `{}` has no [calibration]: the constants L, tau_sync and T_sync are not known",
+                machine.name
+            ))
+            .hint("measure them with `tilewright calibrate --backend cuda -o FILE.toml` on such a machine"));
+        };
+        let hardware = Hardware::of(&machine.name, facts);
+        let energy = EnergyConstants::of(&problem, &machine);
+        Ok(Modelled { problem, machine, hardware, time, energy })
+    }
+
+    /// A request for the optimizer.
+    pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
+        let mut request = Request::new(&self.problem, &self.hardware, self.time, self.energy, objective);
+        if strategy != "auto" {
+            let known = crate::plan::strategy_named(strategy)?.name();
+            if !request.strategies.contains(&known) {
+                return Err(Error::infeasible(format!("strategy {known} has no cost model in this version"))
+                    .hint(format!("strategies with one: {}", request.strategies.join(", "))));
+            }
+            request.strategies.retain(|name| *name == known);
+        }
+        Ok(request)
+    }
+
+    /// What the CUDA back end may use on this machine.
+    pub fn limits(&self) -> DeviceLimits {
+        DeviceLimits {
+            device: self.hardware.name.clone(),
+            shared_bytes_per_block: self.hardware.shared_per_block_bytes,
+            threads_per_block: self.hardware.threads_per_block,
+        }
+    }
+
+    /// What to know about constants that were not measured; `None` where all were.
+    pub fn caution(&self) -> Option<String> {
+        let word = |basis: Basis| match basis {
+            Basis::Measured => "measured",
+            Basis::Stated => "stated in the machine file",
+            Basis::Estimated => "estimated from published throughputs",
+        };
+        let (machine, c_iter) = (self.time.machine_basis, self.time.c_iter_basis);
+        (machine != Basis::Measured || c_iter != Basis::Measured).then(|| {
+            format!(
+                "L, tau_sync and T_sync are {}, C_iter is {}: good for comparing tiles, not for absolute times; \
+                 `tilewright calibrate` measures them",
+                word(machine),
+                word(c_iter)
+            )
+        })
+    }
+}
+
+/// No tile fits: exit code 1, with the constraint and by how much.
+impl From<Infeasible> for Error {
+    fn from(infeasible: Infeasible) -> Error {
+        let hint = match &infeasible {
+            Infeasible::Limit { strategy: "hhc", .. } => {
+                Some("the naive strategy needs no shared memory: --strategy naive".to_owned())
+            }
+            _ => None,
+        };
+        Error::infeasible(infeasible.to_string()).maybe_hint(hint)
+    }
+}

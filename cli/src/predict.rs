@@ -1,0 +1,277 @@
+//! `tilewright predict`: what a tile costs on a machine, and why.
+
+use crate::arguments::PredictArguments;
+use crate::error::{Error, Result};
+use crate::model::Modelled;
+use crate::progress::Session;
+use crate::report::{self, Report};
+use crate::{bars, load, machine, plan};
+use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::counts::TileCounts;
+use cost_models::energy::EnergyTerms;
+use cost_models::memory::Constraint;
+use cost_models::time::Terms;
+use execution::output_file;
+use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::Target;
+use optimizer::bottleneck::{Loss, Resident, Sensitivity, best_k, hyper_threading, losses, sensitivities};
+use optimizer::{Family, Objective};
+use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+
+/// The report of `predict`.
+#[derive(Debug, Serialize)]
+pub struct PredictReport {
+    /// Name of the stencil.
+    pub stencil: String,
+    /// Name of the machine.
+    pub machine: String,
+    /// Tiling strategy.
+    pub strategy: &'static str,
+    /// Tile sizes by name.
+    pub tile: TileSizes,
+    /// Tile sizes as `--tile` takes them.
+    pub tile_text: String,
+    /// Tiles resident on a multiprocessor at a time.
+    pub k: i64,
+    /// Grid extents.
+    pub size: Vec<i64>,
+    /// Time steps.
+    pub steps: i64,
+    /// Predicted time.
+    pub seconds: f64,
+    /// Predicted energy; null where the machine has no energy constants.
+    pub joules: Option<f64>,
+    /// Predicted mean power; null where the machine has no energy constants.
+    pub watts: Option<f64>,
+    /// Where the time goes, in seconds; the sum is `seconds`.
+    pub terms: Terms,
+    /// The largest term.
+    pub bottleneck: &'static str,
+    /// Whether the tile fits the machine.
+    pub feasible: bool,
+    /// The limits, what is needed of each, and its slack.
+    pub constraints: Vec<Constraint>,
+    /// Time on a machine without overheads (paper, eq. 6.3).
+    pub ideal_s: f64,
+    /// `seconds - ideal_s` (paper, eq. 6.4).
+    pub overhead_s: f64,
+    /// What the overhead consists of.
+    pub losses: Vec<Loss>,
+    /// How the time reacts to the constants and to the hardware.
+    pub sensitivities: Vec<Sensitivity>,
+    /// The time by the number of resident tiles.
+    pub hyper_threading: Vec<Resident>,
+    /// Where the energy goes, in joules.
+    pub energy_terms: Option<EnergyTerms>,
+    /// Points computed per step, times steps, per second, in units of 10^9.
+    pub gstencil_per_s: f64,
+    /// The counts that the model works on, per statement where statements have tiles of their own.
+    pub counts: Vec<TileCounts>,
+    /// The constants, and where they are from.
+    pub constants: Constants,
+    /// The drawing that `--svg` asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub svg: Option<PathBuf>,
+    /// Facts worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// The constants of the models.
+#[derive(Debug, Serialize)]
+pub struct Constants {
+    /// Of the time model.
+    pub time: TimeConstants,
+    /// Of the energy model.
+    pub energy: Option<EnergyConstants>,
+}
+
+/// Predicts.
+///
+/// # Errors
+/// Wrong input, or a tile that the strategy cannot have. A tile that does not fit the machine is no error but a report
+/// that has not passed.
+pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<PredictReport> {
+    let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
+    let machine = machine::machine(&arguments.machine)?;
+    let modelled =
+        session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
+    let strategy = plan::strategy_named(&arguments.plan.strategy)?;
+    let problem = &modelled.problem;
+    let mut request = modelled.request(Objective::Time, strategy.name())?;
+    request.objective = Objective::Time;
+    let mut tile = strategy.default_tile(&program, &problem.cone, Target::Cuda);
+    for (name, value) in arguments.plan.tile.iter().flat_map(TileSizes::iter) {
+        if tile.get(name).is_none() {
+            let names: Vec<&str> = tile.iter().map(|(name, _)| name).collect();
+            return Err(Error::infeasible(format!(
+                "strategy {} has no tile size {name} here; its tile sizes are {}",
+                strategy.name(),
+                names.join(", ")
+            )));
+        }
+        tile = tile.with(name, value);
+    }
+    // What the strategy cannot tile has no cost.
+    strategy.plan(&program, &problem.cone, &tile)?;
+    let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy.name(), &tile)
+        .ok_or_else(|| Error::internal("a strategy with a model has no closed forms"))?;
+    let k = arguments.k.unwrap_or_else(|| best_k(&request, &family, sizes));
+    let evaluation = request.evaluate(&family, sizes, k);
+    let prediction = evaluation.prediction;
+    let points = crate::plan_facts::points_per_step(&program, &arguments.size.0) as f64;
+    let mut notes: Vec<String> = modelled.caution().into_iter().collect();
+    if arguments.plan.tile.is_none() {
+        notes.push(
+            "no --tile was given: these are default sizes; `tilewright tune` finds the best".to_owned(),
+        );
+    }
+    let report = PredictReport {
+        stencil: program.name.clone(),
+        machine: modelled.machine.name.clone(),
+        strategy: strategy.name(),
+        tile_text: tile.to_string(),
+        tile,
+        k,
+        size: arguments.size.0.clone(),
+        steps: arguments.steps,
+        seconds: prediction.seconds,
+        joules: evaluation.joules(),
+        watts: evaluation.watts(),
+        terms: prediction.terms,
+        bottleneck: prediction.terms.largest(),
+        feasible: evaluation.constraints.iter().all(|constraint| constraint.satisfied),
+        ideal_s: prediction.ideal_s,
+        overhead_s: prediction.overhead_s(),
+        losses: losses(&request, &evaluation, k),
+        sensitivities: sensitivities(&request, &family, sizes, k),
+        hyper_threading: hyper_threading(&request, &family, sizes),
+        energy_terms: evaluation.energy,
+        gstencil_per_s: points * arguments.steps as f64 / prediction.seconds / 1e9,
+        counts: evaluation.counts,
+        constraints: evaluation.constraints,
+        constants: Constants { time: modelled.time, energy: modelled.energy },
+        svg: arguments.svg.clone(),
+        notes,
+    };
+    if let Some(path) = &arguments.svg {
+        let drawing = bars::draw(&report);
+        output_file::write(path, |out| out.write_all(drawing.as_bytes()))?;
+    }
+    Ok(report)
+}
+
+impl Report for PredictReport {
+    fn text(&self) -> String {
+        let share = |seconds: f64| format!("{:.1} %", 100.0 * seconds / self.seconds);
+        let joules = |joules: Option<f64>, unit: &str| {
+            joules.map_or("not known: the machine file has no energies".to_owned(), |j| {
+                format!("{j:.4} {unit}")
+            })
+        };
+        let mut text = report::pairs(&[
+            ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
+            ("machine", self.machine.clone()),
+            ("strategy", self.strategy.to_owned()),
+            (
+                "tile",
+                format!(
+                    "{}, {} on a multiprocessor",
+                    self.tile_text,
+                    report::count(self.k as u64, "tile", "tiles")
+                ),
+            ),
+            ("time", format!("{} ({:.3} GStencil/s)", report::seconds(self.seconds), self.gstencil_per_s)),
+            ("energy", joules(self.joules, "J")),
+            ("power", joules(self.watts, "W")),
+            ("bottleneck", self.bottleneck.to_owned()),
+            ("feasible", if self.feasible { "yes" } else { "NO: see the constraints" }.to_owned()),
+        ]);
+        let terms = [
+            ("compute", self.terms.compute),
+            ("transfer", self.terms.transfer),
+            ("barrier", self.terms.barrier),
+            ("launch", self.terms.launch),
+        ];
+        let row =
+            |(name, seconds): (&str, f64)| vec![name.to_owned(), report::seconds(seconds), share(seconds)];
+        let rows: Vec<_> = terms.into_iter().map(row).collect();
+        text += &format!("\n{}", report::table(&["term", "time", "share"], &rows, &[1, 2]));
+        let mut rows = vec![vec![
+            "ideal".to_owned(),
+            report::seconds(self.ideal_s),
+            share(self.ideal_s),
+            "all lanes busy, nothing else (eq. 6.3)".to_owned(),
+        ]];
+        rows.extend(self.losses.iter().map(|loss| {
+            vec![
+                loss.name.to_owned(),
+                signed_seconds(loss.seconds),
+                share(loss.seconds),
+                loss.meaning.to_owned(),
+            ]
+        }));
+        text += &format!(
+            "\n{}",
+            report::table(&["from ideal to real", "time", "share", "what it is"], &rows, &[1, 2])
+        );
+        let rows: Vec<_> = (self.constraints.iter())
+            .map(|constraint| {
+                let state = match (constraint.satisfied, constraint.active) {
+                    (false, _) => "VIOLATED",
+                    (true, true) => "active",
+                    (true, false) => "",
+                };
+                vec![
+                    constraint.name.to_owned(),
+                    constraint.needed.to_string(),
+                    constraint.limit.to_string(),
+                    constraint.slack.to_string(),
+                    state.to_owned(),
+                ]
+            })
+            .collect();
+        text += &format!(
+            "\n{}",
+            report::table(&["constraint", "needed", "limit", "slack", ""], &rows, &[1, 2, 3])
+        );
+        let rows: Vec<_> = (self.sensitivities.iter())
+            .map(|s| {
+                vec![
+                    s.parameter.to_owned(),
+                    format!("{:.4e}", s.value),
+                    format!("{:.3e}", s.derivative),
+                    format!("{:+.3}", s.elasticity),
+                ]
+            })
+            .collect();
+        text += &format!(
+            "\n{}",
+            report::table(&["parameter", "value", "s per unit", "% per %"], &rows, &[1, 2, 3])
+        );
+        let rows: Vec<_> = (self.hyper_threading.iter())
+            .map(|r| {
+                vec![
+                    r.k.to_string(),
+                    report::seconds(r.seconds),
+                    if r.feasible { "" } else { "does not fit" }.to_owned(),
+                ]
+            })
+            .collect();
+        text += &format!("\n{}", report::table(&["resident tiles", "time", ""], &rows, &[0, 1]));
+        for note in &self.notes {
+            text += &format!("\nnote: {note}\n");
+        }
+        text
+    }
+
+    fn passed(&self) -> bool {
+        self.feasible
+    }
+}
+
+/// [`report::seconds`], also of negative numbers.
+fn signed_seconds(seconds: f64) -> String {
+    if seconds < 0.0 { format!("-{}", report::seconds(-seconds)) } else { report::seconds(seconds) }
+}

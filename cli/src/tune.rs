@@ -1,0 +1,221 @@
+//! `tilewright tune`: the best tile sizes of the model, with a certificate.
+
+use crate::arguments::{FormulationName, TuneArguments};
+use crate::error::Result;
+use crate::model::Modelled;
+use crate::progress::Session;
+use crate::report::{self, Report};
+use crate::{load, machine};
+use cost_models::memory::Constraint;
+use cost_models::time::Terms;
+use hhc_codegen::TileSizes;
+use optimizer::{Method, Part, super_tune, super_tune_by_parts, tune as search};
+use serde::Serialize;
+
+/// The report of `tune`.
+#[derive(Debug, Serialize)]
+pub struct TuneReport {
+    /// Name of the stencil.
+    pub stencil: String,
+    /// Name of the machine.
+    pub machine: String,
+    /// Grid extents.
+    pub size: Vec<i64>,
+    /// Time steps.
+    pub steps: i64,
+    /// Tile sizes by name.
+    pub tile: TileSizes,
+    /// Tile sizes as `--tile` takes them.
+    pub tile_text: String,
+    /// Tiling strategy.
+    pub strategy: &'static str,
+    /// Tiles resident on a multiprocessor at a time.
+    pub k: i64,
+    /// Predicted time.
+    pub seconds: f64,
+    /// Predicted energy; null where the machine has no energy constants.
+    pub joules: Option<f64>,
+    /// Predicted power; null where the machine has no energy constants.
+    pub watts: Option<f64>,
+    /// What was minimised.
+    pub objective: &'static str,
+    /// Its value: seconds, joules, watts or joule seconds.
+    pub value: f64,
+    /// How it was searched.
+    pub method: Method,
+    /// Whether the value is proved to be the least.
+    pub optimal: bool,
+    /// No candidate has a smaller value; null where the method proves nothing.
+    pub bound: Option<f64>,
+    /// Candidates for which the full model was evaluated.
+    pub evaluated: u64,
+    /// Boxes of candidates for which a bound was computed.
+    pub nodes: u64,
+    /// Candidates that bounds excluded.
+    pub pruned: u64,
+    /// Candidates: tile sizes and k whose shared memory fits.
+    pub candidates: u64,
+    /// Wall time of the search in seconds.
+    pub elapsed_s: f64,
+    /// Where the predicted time goes, in seconds.
+    pub terms: Terms,
+    /// The limits, and what is needed of each.
+    pub constraints: Vec<Constraint>,
+    /// The optimum of every strategy that was looked at (exact method, strategy auto).
+    pub strategies: Vec<StrategyOptimum>,
+    /// The parts of the space by the strategies that are feasible there (second formulation).
+    pub parts: Vec<Part>,
+    /// Facts worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// The optimum of one strategy.
+#[derive(Debug, Serialize)]
+pub struct StrategyOptimum {
+    /// Its name.
+    pub strategy: &'static str,
+    /// Its best tile; null where none fits.
+    pub tile_text: Option<String>,
+    /// `k`
+    pub k: Option<i64>,
+    /// Value of the objective.
+    pub value: Option<f64>,
+    /// Why there is none.
+    pub reason: Option<String>,
+}
+
+/// Tunes.
+///
+/// # Errors
+/// Wrong input, and requests that no tile meets, with the constraint and by how much.
+pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> {
+    let program = session.stage("read", || load::program(&arguments.spec, arguments.dtype))?;
+    let machine = machine::machine(&arguments.machine)?;
+    let modelled =
+        session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
+    let request = modelled.request(arguments.objective.objective(), &arguments.strategy)?;
+    let method = arguments.method.method();
+    let tuned = session.stage("search", || search(&request, method))?;
+    let mut strategies = Vec::new();
+    if method == Method::Exact && request.strategies.len() > 1 {
+        let (solved, _) = super_tune(&request)?;
+        strategies.extend(solved.into_iter().map(|solved| match solved.result {
+            Ok(tuned) => StrategyOptimum {
+                strategy: solved.strategy,
+                tile_text: Some(tuned.choice.tile.to_string()),
+                k: Some(tuned.choice.k),
+                value: Some(tuned.certificate.value),
+                reason: None,
+            },
+            Err(infeasible) => StrategyOptimum {
+                strategy: solved.strategy,
+                tile_text: None,
+                k: None,
+                value: None,
+                reason: Some(infeasible.to_string()),
+            },
+        }));
+    }
+    let parts = match arguments.formulation {
+        FormulationName::Minimum => Vec::new(),
+        FormulationName::Parts => session.stage("parts", || super_tune_by_parts(&request))?,
+    };
+    let certificate = tuned.certificate;
+    Ok(TuneReport {
+        stencil: program.name.clone(),
+        machine: modelled.machine.name.clone(),
+        size: arguments.size.0.clone(),
+        steps: arguments.steps,
+        tile_text: tuned.choice.tile.to_string(),
+        tile: tuned.choice.tile.clone(),
+        strategy: tuned.choice.strategy,
+        k: tuned.choice.k,
+        seconds: tuned.evaluation.prediction.seconds,
+        joules: tuned.evaluation.joules(),
+        watts: tuned.evaluation.watts(),
+        objective: request.objective.name(),
+        value: certificate.value,
+        method,
+        optimal: certificate.optimal(),
+        bound: certificate.bound,
+        evaluated: certificate.evaluated,
+        nodes: certificate.nodes,
+        pruned: certificate.pruned,
+        candidates: certificate.candidates,
+        elapsed_s: tuned.elapsed_s,
+        terms: tuned.evaluation.prediction.terms,
+        constraints: tuned.evaluation.constraints,
+        strategies,
+        parts,
+        notes: modelled.caution().into_iter().collect(),
+    })
+}
+
+impl Report for TuneReport {
+    fn text(&self) -> String {
+        let certificate = match self.bound {
+            Some(_) if self.method == Method::Exhaustive => {
+                format!("all {} candidates were evaluated", self.candidates)
+            }
+            Some(_) => format!(
+                "proved: no candidate is better; {} of {} candidates evaluated ({:.4} %), {} boxes bounded",
+                self.evaluated,
+                self.candidates,
+                100.0 * self.evaluated as f64 / self.candidates.max(1) as f64,
+                self.nodes
+            ),
+            None => "none: the closed form maximises s0 + st among compute-bound tiles".to_owned(),
+        };
+        let known = |value: Option<f64>, unit: &str| {
+            value.map_or("not known: the machine file has no energies".to_owned(), |value| {
+                format!("{value:.4} {unit}")
+            })
+        };
+        let mut text = report::pairs(&[
+            ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
+            ("machine", self.machine.clone()),
+            ("objective", self.objective.to_owned()),
+            ("strategy", self.strategy.to_owned()),
+            ("tile", self.tile_text.clone()),
+            ("k", format!("{} on a multiprocessor", report::count(self.k as u64, "tile", "tiles"))),
+            ("time", report::seconds(self.seconds)),
+            ("energy", known(self.joules, "J")),
+            ("power", known(self.watts, "W")),
+            ("certificate", certificate),
+            ("searched in", report::seconds(self.elapsed_s)),
+        ]);
+        if !self.strategies.is_empty() {
+            let rows: Vec<_> = (self.strategies.iter())
+                .map(|own| match (&own.tile_text, own.k, own.value) {
+                    (Some(tile), Some(k), Some(value)) => {
+                        vec![own.strategy.to_owned(), tile.clone(), k.to_string(), format!("{value:.6e}")]
+                    }
+                    _ => vec![own.strategy.to_owned(), own.reason.clone().unwrap_or_default()],
+                })
+                .collect();
+            text += &format!(
+                "\n{}",
+                report::table(&["strategy", "best tile", "k", self.objective], &rows, &[2, 3])
+            );
+        }
+        if !self.parts.is_empty() {
+            let rows: Vec<_> = (self.parts.iter())
+                .map(|part| {
+                    vec![
+                        part.inside.join(", "),
+                        part.outside.join(", "),
+                        part.points.to_string(),
+                        format!("{} {} k={}", part.choice.strategy, part.choice.tile, part.choice.k),
+                        format!("{:.6e}", part.value),
+                    ]
+                })
+                .collect();
+            let header = ["feasible for", "not for", "points", "best", self.objective];
+            text += &format!("\n{}", report::table(&header, &rows, &[2, 4]));
+        }
+        for note in &self.notes {
+            text += &format!("\nnote: {note}\n");
+        }
+        text
+    }
+}
