@@ -229,7 +229,7 @@ pub enum FormulationName {
 pub struct ListArguments {}
 
 /// The stencil and its tiling.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct PlanArguments {
     /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
     #[arg(value_name = "SPEC")]
@@ -349,6 +349,9 @@ pub struct RunArguments {
     /// What runs it
     #[arg(long, default_value = "openmp", value_name = "NAME")]
     pub backend: BackendName,
+    /// Machine that the tile sizes are chosen for where none are given: a name or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
     /// Initial values of a field; may be repeated
     #[arg(long, value_name = "FIELD=FILE.npy")]
     pub input: Vec<Assignment>,

@@ -5,13 +5,14 @@ use crate::error::{Error, Result};
 use crate::list::Backend;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{json, load, plan};
+use crate::tile_choice::{self, Wish};
+use crate::{json, load, machine, plan};
 use c_frontend::CProgram;
 use c_frontend::rewrite::{self, OutputFile, RewriteError};
 use execution::cache::Cache;
 use execution::cuda::Nvrtc;
 use execution::output_file;
-use hhc_codegen::backend::cuda::CudaOptions;
+use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits};
 use hhc_codegen::backend::{self, GeneratedFile};
 use hhc_codegen::{KernelPlan, TileSizes, plan_counts};
 use polyhedral::legality::Proof;
@@ -33,6 +34,8 @@ pub struct CompileReport {
     pub directory: PathBuf,
     /// The files, as absolute paths, the manifest last.
     pub files: Vec<PathBuf>,
+    /// Who chose the tile sizes.
+    pub chosen_by: String,
     /// isl's proof that the code is legal.
     pub proof: Proof,
     /// The stage that `--dump` asked for.
@@ -225,21 +228,19 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     if let Some(size) = &size {
         execution::layout::grid_points(&program, size)?;
     }
-    if let Some(machine) = &arguments.machine {
-        return Err(Error::infeasible(format!(
-            "there is no machine `{machine}`: no machine descriptions come with this version"
-        ))
-        .hint("leave --machine away: the tile sizes are then chosen for a common machine"));
-    }
-    let planned = plan::planned(&program, &arguments.plan, arguments.target.target(), session)?;
+    let machine = arguments.machine.as_deref().map(machine::machine).transpose()?;
+    let wish = Wish { size: size.as_deref(), steps: arguments.steps, machine: machine.as_ref() };
+    let chosen = tile_choice::choose(&program, &arguments.plan, arguments.target.target(), &wish, session)?;
+    let planned = plan::planned(&program, &chosen.plan, arguments.target.target(), session)?;
     let (files, kernels) = session.stage("generate", || {
-        let (files, kernels) = generate(&planned.plan, arguments.target)?;
+        let (files, kernels) = generate(&planned.plan, arguments.target, &chosen.limits)?;
         Ok::<_, Error>((output_files(files, c.as_deref(), arguments)?, kernels))
     })?;
     let facts = facts(&planned.plan, arguments.target, kernels, size, arguments.steps);
     let (directory, files) = session.stage("write", || write(&arguments.output, &facts, &files))?;
     Ok(CompileReport {
         dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
+        chosen_by: chosen.by,
         facts,
         directory,
         files,
@@ -274,12 +275,16 @@ fn output_files(
 }
 
 /// The files, and what is known of the kernels.
-fn generate(plan: &KernelPlan, target: TargetName) -> Result<(Vec<GeneratedFile>, Vec<KernelFacts>)> {
+fn generate(
+    plan: &KernelPlan,
+    target: TargetName,
+    limits: &DeviceLimits,
+) -> Result<(Vec<GeneratedFile>, Vec<KernelFacts>)> {
     let mut facts: Vec<KernelFacts> = plan.kernels.iter().map(kernel_facts).collect();
     let files = match target {
         TargetName::OpenMp => backend::openmp::generate(plan)?,
         TargetName::Cuda => {
-            let cuda = backend::cuda::generate(plan, &CudaOptions::default())?;
+            let cuda = backend::cuda::generate(plan, &CudaOptions { limits: limits.clone() })?;
             for (facts, kernel) in facts.iter_mut().zip(&cuda.kernels) {
                 facts.symbol = Some(kernel.symbol.clone());
                 facts.threads = Some(kernel.threads.iter().map(|&threads| u64::from(threads)).product());
@@ -412,7 +417,7 @@ impl Report for CompileReport {
             ("stencil", facts.stencil.clone()),
             ("target", facts.target.to_owned()),
             ("strategy", facts.strategy.to_owned()),
-            ("tile", facts.tile_text.clone()),
+            ("tile", format!("{} ({})", facts.tile_text, self.chosen_by)),
             ("proof", plan::proof_text(&self.proof)),
             ("kernels", kernels.join("\n")),
             ("launches", launches),

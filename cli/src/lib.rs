@@ -25,6 +25,7 @@ pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod svg;
+pub mod tile_choice;
 
 // Part of `predict`.
 mod bars;

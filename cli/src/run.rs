@@ -102,7 +102,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     set_threads(arguments)?;
     let mut data =
         session.stage("initial data", || initial_data::initial_data(&program, &size, arguments, &inputs))?;
-    let prepared = Prepared::new(&program, arguments, session)?;
+    let prepared = Prepared::new(&program, arguments, &size, session)?;
     let Prepared { runner, planned, .. } = &prepared;
 
     let repeat = arguments.repeat as usize;

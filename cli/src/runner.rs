@@ -5,7 +5,9 @@ use crate::arguments::{BackendName, RunArguments};
 use crate::error::{Error, Result};
 use crate::list::Backend;
 use crate::progress::Session;
-use crate::{pace, plan};
+use crate::tile_choice::{self, Chosen, Wish};
+use crate::{machine, pace, plan};
+use cost_models::machine::Machine;
 use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText, compile_shared};
 use execution::cache::Cache;
 use execution::cuda::{CudaProgramOnDevice, Device};
@@ -92,21 +94,32 @@ impl Prepared {
     ///
     /// # Errors
     /// An infeasible tiling, a compiler that is missing or fails, a device that is missing.
-    pub fn new(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -> Result<Prepared> {
+    pub fn new(
+        program: &Arc<Program>,
+        arguments: &RunArguments,
+        size: &[i64],
+        session: &Session,
+    ) -> Result<Prepared> {
         match arguments.backend {
             BackendName::Reference => {
                 plan::strategy_named(&arguments.plan.strategy)?;
                 Ok(Prepared { runner: Runner::Reference, planned: None, compiler: None, notes: Vec::new() })
             }
-            BackendName::OpenMp => openmp(program, arguments, session),
-            BackendName::Emulator => emulator(program, arguments, session),
-            BackendName::Cuda => cuda(program, arguments, session),
+            BackendName::OpenMp => openmp(program, arguments, size, session),
+            BackendName::Emulator => emulator(program, arguments, size, session),
+            BackendName::Cuda => cuda(program, arguments, size, session),
         }
     }
 }
 
-fn openmp(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -> Result<Prepared> {
-    let planned = plan::planned(program, &arguments.plan, Target::OpenMp, session)?;
+fn openmp(
+    program: &Arc<Program>,
+    arguments: &RunArguments,
+    size: &[i64],
+    session: &Session,
+) -> Result<Prepared> {
+    let chosen = chosen(program, arguments, size, Target::OpenMp, None, session)?;
+    let planned = plan::planned(program, &chosen.plan, Target::OpenMp, session)?;
     let object = session.stage("compile", || {
         let library = [format!("{}.c", program.name), format!("{}.h", program.name)];
         let files = backend::openmp::generate(&planned.plan)?;
@@ -123,24 +136,57 @@ fn openmp(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -
         runner: Runner::OpenMp(native),
         planned: Some(planned),
         compiler: Some(object.command),
-        notes: object.notes,
+        notes: object.notes.into_iter().chain(chosen.note()).collect(),
     })
 }
 
-fn emulator(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -> Result<Prepared> {
-    let planned = plan::planned(program, &arguments.plan, Target::Cuda, session)?;
+fn emulator(
+    program: &Arc<Program>,
+    arguments: &RunArguments,
+    size: &[i64],
+    session: &Session,
+) -> Result<Prepared> {
+    let chosen = chosen(program, arguments, size, Target::Cuda, None, session)?;
+    let planned = plan::planned(program, &chosen.plan, Target::Cuda, session)?;
     let emulator = session.stage("compile", || {
         let device = device_program(&planned.plan, &CudaOptions::default())?;
         Ok::<_, Error>(Emulator::compile(&planned.plan, &device)?)
     })?;
     // An order that depends on the seed finds more than the usual one.
     let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(arguments.seed));
-    Ok(Prepared { runner, planned: Some(planned), compiler: None, notes: Vec::new() })
+    Ok(Prepared {
+        runner,
+        planned: Some(planned),
+        compiler: None,
+        notes: chosen.note().into_iter().collect(),
+    })
 }
 
-fn cuda(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -> Result<Prepared> {
+/// Tile sizes, the user's or the model's.
+fn chosen(
+    program: &Arc<Program>,
+    arguments: &RunArguments,
+    size: &[i64],
+    target: Target,
+    device: Option<Machine>,
+    session: &Session,
+) -> Result<Chosen> {
+    let named = arguments.machine.as_deref().map(machine::machine).transpose()?;
+    let machine = named.or(device);
+    let wish = Wish { size: Some(size), steps: Some(arguments.steps), machine: machine.as_ref() };
+    tile_choice::choose(program, &arguments.plan, target, &wish, session)
+}
+
+fn cuda(
+    program: &Arc<Program>,
+    arguments: &RunArguments,
+    size: &[i64],
+    session: &Session,
+) -> Result<Prepared> {
     let device = session.stage("device", || Device::open(0))?;
-    let planned = plan::planned(program, &arguments.plan, Target::Cuda, session)?;
+    let known = tile_choice::machine_of_device(&device.facts().name);
+    let chosen = chosen(program, arguments, size, Target::Cuda, known, session)?;
+    let planned = plan::planned(program, &chosen.plan, Target::Cuda, session)?;
     let (loaded, notes) = session.stage("compile", || {
         let facts = device.facts();
         let limits = DeviceLimits {
@@ -150,7 +196,7 @@ fn cuda(program: &Arc<Program>, arguments: &RunArguments, session: &Session) -> 
         };
         let text = device_program(&planned.plan, &CudaOptions { limits })?;
         let loaded = CudaProgramOnDevice::load(&device, &planned.plan, &text, false, &Cache::open()?)?;
-        let notes = loaded.compiled().warnings.clone();
+        let notes = loaded.compiled().warnings.iter().cloned().chain(chosen.note()).collect();
         Ok::<_, Error>((loaded, notes))
     })?;
     let runner = Runner::Cuda(Box::new(loaded), device);

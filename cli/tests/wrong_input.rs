@@ -229,7 +229,7 @@ fn folders_that_cannot_be_written() {
     refused(2, &["compile", "heat2d", "--target", "openmp", "-o", &below], &["file/out"]);
     assert_eq!(std::fs::read(folder.path("file")).unwrap(), b"kept");
     refused(
-        1,
+        2,
         &["compile", "heat2d", "--target", "openmp", "-o", &folder.arg("o"), "--machine", "m"],
         &["`m`"],
     );

@@ -1,0 +1,117 @@
+//! Which tile sizes `compile` and `run` use where none are given.
+
+use crate::arguments::PlanArguments;
+use crate::error::{Error, Result};
+use crate::machine;
+use crate::model::Modelled;
+use crate::progress::Session;
+use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
+use hhc_codegen::backend::cuda::DeviceLimits;
+use hhc_codegen::strategy::{self, Target};
+use optimizer::{Method, Objective, tune};
+use polyhedral::program::Program;
+use std::sync::Arc;
+
+/// What is known of the execution that the sizes are for.
+pub struct Wish<'a> {
+    /// Grid extents.
+    pub size: Option<&'a [i64]>,
+    /// Time steps.
+    pub steps: Option<i64>,
+    /// The machine.
+    pub machine: Option<&'a Machine>,
+}
+
+/// The choice.
+pub struct Chosen {
+    /// The arguments with tile sizes and strategy filled in.
+    pub plan: PlanArguments,
+    /// Who chose, for the report.
+    pub by: String,
+    /// Whether the cost model chose.
+    pub tuned: bool,
+    /// What CUDA code may use.
+    pub limits: DeviceLimits,
+}
+
+impl Chosen {
+    /// A note for the report, where the sizes were not given.
+    pub fn note(&self) -> Option<String> {
+        self.tuned.then(|| format!("tile sizes {}", self.by))
+    }
+}
+
+/// The shipped machine that a device is, by its name: `NVIDIA H100 80GB HBM3` is `h100`.
+pub fn machine_of_device(device: &str) -> Option<Machine> {
+    let plain: String = device.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    let name = machine_names().into_iter().find(|name| plain.contains(name))?;
+    shipped(name)?.ok()
+}
+
+/// The device that CUDA code is tuned for where no machine is named: the oldest one that it runs on, so that its tiles
+/// fit all.
+const COMMON_DEVICE: &str = "v100";
+
+/// Time steps that tiles are chosen for where none are given.
+const USUAL_STEPS: i64 = 1000;
+
+/// Chooses. Sizes that the user gave are kept; with some of them given, the others are the strategy's defaults.
+///
+/// # Errors
+/// A machine that is not of the target's kind, or on which no tile fits.
+pub fn choose(
+    program: &Arc<Program>,
+    arguments: &PlanArguments,
+    target: Target,
+    wish: &Wish<'_>,
+    session: &Session,
+) -> Result<Chosen> {
+    let wanted = match target {
+        Target::Cuda => MachineKind::Gpu,
+        Target::OpenMp => MachineKind::Cpu,
+    };
+    if let Some(machine) = wish.machine.filter(|machine| machine.kind != wanted) {
+        let (is, code) = match machine.kind {
+            MachineKind::Gpu => ("a GPU", "--target cuda"),
+            MachineKind::Cpu => ("a CPU", "--target openmp"),
+        };
+        return Err(Error::infeasible(format!(
+            "machine `{}` is {is}, which runs code for {code} only",
+            machine.name
+        )));
+    }
+    let mut limits = DeviceLimits::default();
+    let given =
+        |by: &str, limits| Chosen { plan: arguments.clone(), by: by.to_owned(), tuned: false, limits };
+    let defaults = "default sizes of the strategy";
+    if target == Target::OpenMp {
+        return Ok(given(if arguments.tile.is_some() { "as given" } else { defaults }, limits));
+    }
+    let machine = match wish.machine {
+        Some(machine) => machine.clone(),
+        None => machine::machine(COMMON_DEVICE)?,
+    };
+    let size = match wish.size {
+        Some(size) => size.to_vec(),
+        None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][program.dimension() - 1].to_vec(),
+    };
+    let steps = wish.steps.unwrap_or(USUAL_STEPS).max(1);
+    let mut modelled = Modelled::new(program, &size, steps, machine)?;
+    match wish.machine {
+        Some(_) => limits = modelled.limits(),
+        None => {
+            let common = &mut modelled.hardware;
+            common.shared_per_block_bytes = common.shared_per_block_bytes.min(limits.shared_bytes_per_block);
+        }
+    }
+    if arguments.tile.is_some() {
+        return Ok(given("as given", limits));
+    }
+    let known = strategy::by_name(&arguments.strategy)?.name();
+    let request = modelled.request(Objective::Time, known)?;
+    let tuned = session.stage("tune", || tune(&request, Method::Exact))?;
+    let mut plan = arguments.clone();
+    plan.tile = Some(tuned.choice.tile);
+    let by = format!("chosen by the cost model for {}", modelled.machine.name);
+    Ok(Chosen { plan, by, tuned: true, limits })
+}
