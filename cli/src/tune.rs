@@ -9,7 +9,7 @@ use crate::{load, machine};
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
-use optimizer::{Method, Part, super_tune, super_tune_by_parts, tune as search};
+use optimizer::{Method, Part, Relaxed, super_tune, super_tune_by_parts, tune as search};
 use serde::Serialize;
 
 /// The report of `tune`.
@@ -59,6 +59,9 @@ pub struct TuneReport {
     pub elapsed_s: f64,
     /// Where the predicted time goes, in seconds.
     pub terms: Terms,
+    /// The optimum along s0 without any rounding, the other sizes staying: what whole points, rounds and wavefronts
+    /// cost. Null where there is nothing to vary.
+    pub relaxed: Option<Relaxed>,
     /// The limits, and what is needed of each.
     pub constraints: Vec<Constraint>,
     /// The optimum of every strategy that was looked at (exact method, strategy auto).
@@ -144,11 +147,20 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         candidates: certificate.candidates,
         elapsed_s: tuned.elapsed_s,
         terms: tuned.evaluation.prediction.terms,
+        relaxed: tuned.relaxed,
         constraints: tuned.evaluation.constraints,
         strategies,
         parts,
         notes: modelled.caution().into_iter().collect(),
     })
+}
+
+impl TuneReport {
+    fn rounding(&self) -> String {
+        self.relaxed.map_or("nothing to vary along s0".to_owned(), |relaxed| {
+            format!("{} without any, at s0={:.1}", report::seconds(relaxed.seconds), relaxed.s0)
+        })
+    }
 }
 
 impl Report for TuneReport {
@@ -181,6 +193,7 @@ impl Report for TuneReport {
             ("time", report::seconds(self.seconds)),
             ("energy", known(self.joules, "J")),
             ("power", known(self.watts, "W")),
+            ("rounding", self.rounding()),
             ("certificate", certificate),
             ("searched in", report::seconds(self.elapsed_s)),
         ]);

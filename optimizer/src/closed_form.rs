@@ -66,6 +66,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     Ok(Tuned {
         choice: best.choice(&families),
         evaluation: best.evaluation(request, &families),
+        relaxed: best.relaxed(request, &families),
         certificate: Certificate {
             value: best.value,
             bound: None,

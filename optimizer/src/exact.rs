@@ -78,6 +78,7 @@ pub fn exact_among(request: &Request<'_>, families: &[Family]) -> Result<Tuned, 
     Ok(Tuned {
         choice: best.choice(families),
         evaluation: best.evaluation(request, families),
+        relaxed: best.relaxed(request, families),
         certificate: Certificate {
             value: best.value,
             bound: Some(best.value),

@@ -30,6 +30,7 @@ pub fn exhaustive(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     Ok(Tuned {
         choice: best.choice(&families),
         evaluation: best.evaluation(request, &families),
+        relaxed: best.relaxed(request, &families),
         certificate: Certificate {
             value: best.value,
             bound: Some(best.value),

@@ -1,6 +1,7 @@
 //! What a search found.
 
 use crate::family::Family;
+use crate::relaxation::{Relaxed, relaxed};
 use crate::request::{Evaluation, Request};
 use hhc_codegen::TileSizes;
 use serde::Serialize;
@@ -59,6 +60,8 @@ pub struct Tuned {
     pub choice: Choice,
     /// What it costs.
     pub evaluation: Evaluation,
+    /// The optimum along `s0` without roundings; `None` where there is nothing to vary.
+    pub relaxed: Option<Relaxed>,
     /// The evidence.
     pub certificate: Certificate,
     /// How it was searched.
@@ -84,5 +87,9 @@ impl Best {
 
     pub(crate) fn evaluation(&self, request: &Request<'_>, families: &[Family]) -> Evaluation {
         request.evaluate(&families[self.family], self.sizes, self.k)
+    }
+
+    pub(crate) fn relaxed(&self, request: &Request<'_>, families: &[Family]) -> Option<Relaxed> {
+        relaxed(request, &families[self.family], self.sizes, self.k)
     }
 }

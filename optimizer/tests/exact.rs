@@ -1,0 +1,283 @@
+//! Branch and bound against every candidate, the two formulations of super-tuning, and requests that cannot be met.
+
+#![allow(clippy::unwrap_used)]
+
+use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::forms::Problem;
+use cost_models::hardware::Hardware;
+use cost_models::machine;
+use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits, generate};
+use hhc_codegen::strategy;
+use optimizer::{
+    Family, Infeasible, Method, Objective, Request, bottleneck, lower_bound, relaxed, super_tune,
+    super_tune_by_parts, tune,
+};
+use polyhedral::shipped;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+const OBJECTIVES: [Objective; 4] = [Objective::Time, Objective::Energy, Objective::Power, Objective::Edp];
+
+/// A grid small enough for every candidate to be looked at.
+fn problem(name: &str) -> Problem {
+    let program = Arc::new(shipped::load(name).unwrap());
+    let (size, steps): (&[i64], i64) =
+        [(&[3000][..], 40), (&[300, 260], 24), (&[60, 50, 70], 12)][program.dimension() - 1];
+    Problem::new(&program, size, steps).unwrap()
+}
+
+/// A machine with a sixteenth of the shared memory and few resident blocks: the same search over fewer candidates.
+fn small(name: &str) -> (Hardware, machine::Machine) {
+    let machine = machine::shipped(name).unwrap().unwrap();
+    let mut hardware = Hardware::of(name, machine.gpu().unwrap());
+    hardware.shared_per_block_bytes = hardware.shared_per_block_bytes.min(12 << 10);
+    hardware.m_sm_bytes = hardware.m_sm_bytes.min(24 << 10);
+    hardware.blocks_per_sm = 4;
+    hardware.threads_per_block = 256;
+    (hardware, machine)
+}
+
+fn request<'a>(
+    problem: &'a Problem,
+    hardware: &'a Hardware,
+    machine: &machine::Machine,
+    objective: Objective,
+) -> Request<'a> {
+    let time = TimeConstants::of(problem, machine).unwrap();
+    let mut request = Request::new(problem, hardware, time, EnergyConstants::of(problem, machine), objective);
+    request.most_height = Some(12);
+    request
+}
+
+#[test]
+fn exact_is_exhaustive_on_every_stencil_machine_and_objective() {
+    let (mut evaluated, mut candidates) = (0, 0);
+    for (index, name) in shipped::names().into_iter().enumerate() {
+        let problem = problem(name);
+        // Every machine is met by every dimension and objective; the release example `tune_all` does all pairs.
+        let machines = machine::names();
+        for machine_name in [machines[index % machines.len()], machines[(index + 3) % machines.len()]] {
+            let (hardware, machine) = small(machine_name);
+            for objective in OBJECTIVES {
+                let request = request(&problem, &hardware, &machine, objective);
+                let what = format!("{name} on {machine_name}, {}", objective.name());
+                let (exact, all) = match (tune(&request, Method::Exact), tune(&request, Method::Exhaustive)) {
+                    (Ok(exact), Ok(all)) => (exact, all),
+                    (Err(exact), Err(all)) => {
+                        assert_eq!(exact, all, "{what}");
+                        continue;
+                    }
+                    (exact, all) => panic!("{what}: {exact:?} and {all:?}"),
+                };
+                assert_eq!(exact.certificate.value, all.certificate.value, "{what}");
+                assert_eq!(exact.certificate.candidates, all.certificate.candidates, "{what}");
+                assert!(
+                    exact.certificate.optimal() && exact.certificate.bound == Some(exact.certificate.value)
+                );
+                evaluated += exact.certificate.evaluated;
+                candidates += exact.certificate.candidates;
+            }
+        }
+    }
+    assert!(evaluated * 100 < candidates, "{evaluated} of {candidates} candidates were evaluated");
+}
+
+/// On whole machines, too: under one per cent, for a stencil of each dimension.
+#[test]
+fn few_candidates_are_evaluated() {
+    for (name, size, steps) in [
+        ("heat2d", &[4096, 4096][..], 1000),
+        ("heat3d", &[512, 512, 512], 200),
+        ("fdtd2d", &[2048, 2048], 300),
+    ] {
+        let program = Arc::new(shipped::load(name).unwrap());
+        let problem = Problem::new(&program, size, steps).unwrap();
+        let machine = machine::shipped("gtx980").unwrap().unwrap();
+        let hardware = Hardware::of("gtx980", machine.gpu().unwrap());
+        for objective in OBJECTIVES {
+            let request = Request { most_height: None, ..request(&problem, &hardware, &machine, objective) };
+            let certificate = tune(&request, Method::Exact).unwrap().certificate;
+            assert!(
+                certificate.evaluated * 100 < certificate.candidates,
+                "{name} {}: {} of {}",
+                objective.name(),
+                certificate.evaluated,
+                certificate.candidates
+            );
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// No candidate of a box is better than its bound, and at a point the bound is the value.
+    #[test]
+    fn bounds_hold(
+        name in prop::sample::select(vec!["heat1d", "jacobi2d", "asym2d", "fdtd2d", "heat3d", "varcoef3d", "star2d2r"]),
+        st in 1i64..5,
+        naive in prop::bool::ANY,
+        corner in [0.0f64..1.0, 0.0..1.0, 0.0..1.0],
+        length in [0.0f64..1.0, 0.0..1.0, 0.0..1.0],
+        inside in prop::collection::vec([0.0f64..1.0, 0.0..1.0, 0.0..1.0], 12),
+        k in 1i64..5,
+        objective in prop::sample::select(OBJECTIVES.to_vec()),
+    ) {
+        let problem = problem(name);
+        let (mut hardware, machine) = small("titanx");
+        // Everything fits, so that every point has a value.
+        (hardware.registers_per_sm, hardware.threads_per_sm, hardware.m_sm_bytes) = (1 << 40, 1 << 40, 1 << 40);
+        let request = request(&problem, &hardware, &machine, objective);
+        let family = if naive {
+            Some(Family::naive(&problem, &hardware))
+        } else {
+            Family::hexagonal(&problem, &hardware, st * problem.program.statements.len() as i64)
+        };
+        let Some(family) = family else { return Ok(()) };
+        let pick = |part: f64, low: i64, high: i64| low + ((high - low) as f64 * part) as i64;
+        let low = [0, 1, 2].map(|d| pick(corner[d], 0, family.axes[d].count - 1));
+        let high = [0, 1, 2].map(|d| pick(length[d] * length[d], low[d], family.axes[d].count - 1));
+        let sizes = |index: [i64; 3]| [0, 1, 2].map(|d| family.axes[d].at(index[d]));
+        let bound = lower_bound(&request, &family, sizes(low), sizes(high), k);
+        for part in inside {
+            let point = sizes([0, 1, 2].map(|d| pick(part[d], low[d], high[d] + 1).min(high[d])));
+            if let Some(value) = request.value(&family, point, k) {
+                prop_assert!(bound <= value, "{name}: bound {bound:e}, value {value:e} at {point:?}");
+                let own = lower_bound(&request, &family, point, point, k);
+                prop_assert!(own <= value && own >= value * (1.0 - 1e-9), "{name}: {own:e} and {value:e} at {point:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn both_formulations_of_super_tuning_agree() {
+    for name in ["heat1d", "jacobi2d", "heat3d"] {
+        let problem = problem(name);
+        let (hardware, machine) = small("gtx980");
+        for objective in [Objective::Time, Objective::Energy] {
+            let request = request(&problem, &hardware, &machine, objective);
+            let (solved, best) = super_tune(&request).unwrap();
+            let least = solved[best].result.as_ref().unwrap().certificate.value;
+            let parts = super_tune_by_parts(&request).unwrap();
+            assert_eq!(parts[0].value, least, "{name}");
+            assert_eq!(tune(&request, Method::Exact).unwrap().certificate.value, least, "{name}");
+            for part in &parts {
+                assert!(
+                    part.inside.contains(&part.choice.strategy)
+                        && part.inside.len() + part.outside.len() == 2
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_closed_form_maximises_the_face_of_compute_bound_tiles() {
+    let problem = problem("gradient2d");
+    let (hardware, machine) = small("titanx");
+    let request = request(&problem, &hardware, &machine, Objective::Time);
+    let tuned = tune(&request, Method::ClosedForm).unwrap();
+    assert!(!tuned.certificate.optimal() && tuned.choice.strategy == "hhc");
+    let face = |choice: &optimizer::Choice| choice.tile.get("st").unwrap() + choice.tile.get("s0").unwrap();
+    let parts = request.time.parts(&tuned.evaluation.counts[0], tuned.choice.k);
+    assert!(parts.compute_s() >= parts.io_s());
+    let exact = tune(&request, Method::Exact).unwrap();
+    assert!(face(&tuned.choice) >= face(&exact.choice) && tuned.certificate.value >= exact.certificate.value);
+
+    // A machine whose memory is a thousand times as slow has no compute-bound tile.
+    let mut slow = request.clone();
+    slow.time.constants.l_s_per_word *= 1000.0;
+    let error = tune(&slow, Method::ClosedForm).unwrap_err();
+    assert!(
+        matches!(&error, Infeasible::NeverComputeBound { least_ratio, .. } if *least_ratio > 1.0),
+        "{error}"
+    );
+}
+
+#[test]
+fn infeasible_requests_name_the_constraint_and_by_how_much() {
+    let problem = problem("heat3d");
+    let (mut hardware, machine) = small("gtx980");
+    hardware.shared_per_block_bytes = 1000;
+    let request = request(&problem, &hardware, &machine, Objective::Time).only("hhc");
+    for method in [Method::Exact, Method::Exhaustive, Method::ClosedForm] {
+        let Err(Infeasible::Limit { constraint, tile, .. }) = tune(&request, method) else {
+            panic!("{method:?}")
+        };
+        assert_eq!((constraint.name, constraint.limit), ("shared_per_block", 1000));
+        assert!(constraint.slack < 0 && tile.starts_with("st=1,s0=1"), "{tile}");
+    }
+    let text = tune(&request, Method::Exact).unwrap_err().to_string();
+    assert!(text.contains("shared_per_block allows 1000") && text.contains("too many"), "{text}");
+
+    let without = Request { energy: None, objective: Objective::Edp, ..request };
+    let text = tune(&without, Method::Exact).unwrap_err().to_string();
+    assert!(text.contains("energies") && text.contains("edp"), "{text}");
+}
+
+/// What the search hands out is what the strategy plans and the back end accepts.
+#[test]
+fn chosen_tiles_are_accepted_by_the_back_end() {
+    for name in shipped::names() {
+        let problem = problem(name);
+        let machine = machine::shipped("v100").unwrap().unwrap();
+        let hardware = Hardware::of("v100", machine.gpu().unwrap());
+        let limits = DeviceLimits {
+            device: "v100".to_string(),
+            shared_bytes_per_block: hardware.shared_per_block_bytes,
+            threads_per_block: hardware.threads_per_block,
+        };
+        for strategy_name in ["hhc", "naive"] {
+            let request = request(&problem, &hardware, &machine, Objective::Time).only(strategy_name);
+            let choice = tune(&request, Method::Exact).unwrap().choice;
+            let strategy = strategy::by_name(choice.strategy).unwrap();
+            let plan = strategy.plan(&problem.program, &problem.cone, &choice.tile).unwrap();
+            let cuda = generate(&plan, &CudaOptions { limits: limits.clone() }).unwrap();
+            let (family, sizes) =
+                Family::of_tile(&problem, &hardware, choice.strategy, &choice.tile).unwrap();
+            let counts = family.counts(0, sizes);
+            assert_eq!(i64::from(cuda.kernels[0].shared_bytes), counts.tile_bytes, "{name} {}", choice.tile);
+        }
+    }
+}
+
+/// Without roundings no flat top is slower than with them.
+#[test]
+fn the_relaxation_is_below_the_model() {
+    for name in ["heat1d", "jacobi2d", "heat3d"] {
+        let problem = problem(name);
+        let (hardware, machine) = small("gtx980");
+        let request = request(&problem, &hardware, &machine, Objective::Time).only("hhc");
+        let choice = tune(&request, Method::Exact).unwrap().choice;
+        let family = Family::hexagonal(&problem, &hardware, choice.tile.get("st").unwrap()).unwrap();
+        let sizes = ["s0", "s1", "s2"].map(|size| choice.tile.get(size).unwrap_or(1));
+        let relaxed = relaxed(&request, &family, sizes, choice.k).unwrap();
+        let best = request.value(&family, sizes, choice.k).unwrap();
+        assert!(relaxed.seconds <= best && relaxed.seconds > 0.2 * best, "{name}: {relaxed:?}, {best:e}");
+    }
+}
+
+#[test]
+fn a_breakdown_adds_up() {
+    for (name, k) in [("jacobi2d", 2), ("heat3d", 1), ("fdtd2d", 3)] {
+        let problem = problem(name);
+        let (hardware, machine) = small("gtx980");
+        let request = request(&problem, &hardware, &machine, Objective::Time);
+        for strategy in ["hhc", "naive"] {
+            let choice = tune(&request.only(strategy), Method::Exact).unwrap().choice;
+            let (family, sizes) = Family::of_tile(&problem, &hardware, strategy, &choice.tile).unwrap();
+            let evaluation = request.evaluate(&family, sizes, k);
+            let losses = bottleneck::losses(&request, &evaluation, k);
+            let sum = evaluation.prediction.ideal_s + losses.iter().map(|loss| loss.seconds).sum::<f64>();
+            assert!((sum - evaluation.prediction.seconds).abs() < 1e-9 * sum, "{name} {strategy}");
+            // Time is a sum of terms that are linear in the constants.
+            let elasticities: f64 = bottleneck::sensitivities(&request, &family, sizes, k)
+                .iter()
+                .filter(|s| s.parameter.ends_with("_s") || s.parameter == "l_s_per_word")
+                .map(|s| s.elasticity)
+                .sum();
+            assert!((elasticities - 1.0).abs() < 1e-3, "{name} {strategy}: {elasticities}");
+        }
+    }
+}
