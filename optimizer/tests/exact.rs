@@ -221,8 +221,7 @@ fn infeasible_requests_name_the_constraint_and_by_how_much() {
 fn chosen_tiles_are_accepted_by_the_back_end() {
     for name in shipped::names() {
         let problem = problem(name);
-        let machine = machine::shipped("v100").unwrap().unwrap();
-        let hardware = Hardware::of("v100", machine.gpu().unwrap());
+        let (hardware, machine) = small("v100");
         let limits = DeviceLimits {
             device: "v100".to_string(),
             shared_bytes_per_block: hardware.shared_per_block_bytes,
@@ -245,17 +244,20 @@ fn chosen_tiles_are_accepted_by_the_back_end() {
 /// Without roundings no flat top is slower than with them.
 #[test]
 fn the_relaxation_is_below_the_model() {
-    for name in ["heat1d", "jacobi2d", "heat3d"] {
+    let mut compared = 0;
+    for name in ["heat1d", "jacobi2d", "fdtd2d", "heat3d"] {
         let problem = problem(name);
         let (hardware, machine) = small("gtx980");
         let request = request(&problem, &hardware, &machine, Objective::Time).only("hhc");
         let choice = tune(&request, Method::Exact).unwrap().choice;
         let family = Family::hexagonal(&problem, &hardware, choice.tile.get("st").unwrap()).unwrap();
         let sizes = ["s0", "s1", "s2"].map(|size| choice.tile.get(size).unwrap_or(1));
-        let relaxed = relaxed(&request, &family, sizes, choice.k).unwrap();
+        let Some(relaxed) = relaxed(&request, &family, sizes, choice.k) else { continue };
+        compared += 1;
         let best = request.value(&family, sizes, choice.k).unwrap();
         assert!(relaxed.seconds <= best && relaxed.seconds > 0.2 * best, "{name}: {relaxed:?}, {best:e}");
     }
+    assert!(compared > 1, "there was nothing to vary");
 }
 
 #[test]
