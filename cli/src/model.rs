@@ -33,16 +33,13 @@ impl Modelled {
         execution::layout::grid_points(program, size)?;
         let problem = Problem::new(program, size, steps)
             .map_err(|error| Error::infeasible(format!("`{}` cannot be analysed: {error}", program.name)))?;
-        for (d, &extent) in size.iter().enumerate() {
-            let margin = |s: &polyhedral::program::Statement| s.margin_low[d] + s.margin_high[d];
-            let least = program.statements.iter().map(margin).max().unwrap_or(0);
-            if extent <= least {
-                return Err(Error::wrong_input(format!(
-                    "the extent {extent} of dimension {d} leaves no point to compute: `{}` has a fixed boundary of {least} points there",
-                    program.name
-                ))
-                .hint(format!("use an extent of at least {}", least + 1)));
-            }
+        if problem.total_iterations() == 0 {
+            return Err(Error::wrong_input(format!(
+                "on a grid of {} no point of `{}` is computed: its boundary is as large as the grid",
+                crate::report::size(size),
+                program.name
+            ))
+            .hint("use larger extents"));
         }
         let Some(facts) = machine.gpu() else {
             return Err(Error::infeasible(format!(

@@ -91,7 +91,8 @@ impl Hexagonal {
         let mut classical = [(0, 0); 3];
         for (d, entry) in classical.iter_mut().enumerate().take(problem.dimension()).skip(1) {
             let (least_low, least_high) = problem.least_margins(d);
-            let deepest = shape.rows.last().map_or(0, |row| row.skew[d]);
+            let cut = uncut[d].is_none();
+            let deepest = if cut { (problem.cone.lower[d] * (2 * st - 1)).floor().to_integer() } else { 0 };
             *entry = (problem.extent(d) + deepest - 1 - least_high, least_low);
         }
         let (margin_low, margin_high) = problem.least_margins(0);

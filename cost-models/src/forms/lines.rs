@@ -89,7 +89,6 @@ fn live_in(program: &Program, shape: &Shape, s0: i64, s1: i64) -> i64 {
 }
 
 fn live_out(program: &Program, shape: &Shape, s0: i64, s1: i64) -> i64 {
-    let statements = program.statements.len();
     let stored = |(index, row): (usize, &Row)| {
         let target = program.statements[row.statement].target;
         let slots = match program.field(target).role {
@@ -97,7 +96,7 @@ fn live_out(program: &Program, shape: &Shape, s0: i64, s1: i64) -> i64 {
             FieldRole::Coefficient => 1,
         };
         let cells = (row.width + s0 - 1) * s1;
-        let Some(later) = shape.rows.get(index + slots * statements) else { return cells };
+        let Some(later) = shape.rows.get(index + slots * shape.running) else { return cells };
         let first = row.first.max(later.first);
         let last = (row.first + row.width).min(later.first + later.width) + s0 - 2;
         let common1 = s1 - (shape.middle_skew(later) - shape.middle_skew(row)).abs();

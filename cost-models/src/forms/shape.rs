@@ -1,6 +1,7 @@
 //! The shape of a tile of the hybrid hexagonal strategy, for a flat top and classical sizes of one point: every row's
 //! position and width. Larger sizes add to the widths and change nothing else.
 
+use hhc_codegen::plan::FullTiles;
 use hhc_codegen::strategy::Hexagon;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
@@ -23,7 +24,8 @@ pub struct Row {
 /// All rows of a tile, and the window around what they touch.
 #[derive(Debug, Clone)]
 pub struct Shape {
-    /// The rows in order of execution.
+    /// The rows in order of execution, without those of statements that do not run in full tiles because their
+    /// domains do not grow with the grid.
     pub rows: Vec<Row>,
     /// Per dimension: coordinate of the first cell that is touched.
     pub low: [i64; 3],
@@ -31,6 +33,8 @@ pub struct Shape {
     pub extent: [i64; 3],
     /// Dimensions that are not cut.
     pub uncut: [bool; 3],
+    /// Rows of a time step.
+    pub(super) running: usize,
     dimension: usize,
     middle: i64,
 }
@@ -46,7 +50,7 @@ impl Shape {
             let cut = d > 0 && d < dimension && uncut[d].is_none();
             if cut { floor(cone.lower[d] * a) } else { 0 }
         };
-        let rows: Vec<Row> = (0..hexagon.rows())
+        let mut rows: Vec<Row> = (0..hexagon.rows())
             .map(|a| {
                 let (first, last) = hexagon.row(a);
                 Row {
@@ -74,9 +78,15 @@ impl Shape {
                 high[d] = high[d].max(last + offsets().max().unwrap_or(0).max(0));
             }
         }
+        let cut: Vec<bool> = (0..dimension).map(|d| d == 0 || uncut[d].is_none()).collect();
+        let runs = FullTiles::new(program, &cut).runs;
+        if runs.contains(&true) {
+            rows.retain(|row| runs[row.statement]);
+        }
+        let running = runs.iter().filter(|&&runs| runs).count().max(1);
         let extent = [0, 1, 2].map(|d| high[d] - low[d] + 1);
         let middle = uncut[1].unwrap_or(1);
-        Shape { rows, low, extent, uncut: uncut.map(|points| points.is_some()), dimension, middle }
+        Shape { rows, low, extent, uncut: uncut.map(|points| points.is_some()), dimension, middle, running }
     }
 
     /// The points of the middle dimension of three: its size, or all where it is not cut; 1 with fewer dimensions.
