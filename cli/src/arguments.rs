@@ -88,6 +88,20 @@ pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts eac
 stencil computes once per time step, whatever the number of statements, in the median run.
 The first Ctrl-C stops after a few time steps, the second at once; no half-written file is left.")]
     Run(RunArguments),
+    /// Explain measured trials by a regression tree: which parameters matter, and where the best designs are
+    #[command(after_help = "\
+Examples:
+  tilewright explain A100.json.gz --metric time
+  tilewright explain A100.json.gz --metric time --where \"use_shmem == 1\" --max-depth 4 --svg tree.svg
+  tilewright explain A100.json.gz --nodes linear --stargazer
+  tilewright explain A100.json.gz MI250X.json.gz --join device
+  tilewright explain 1024=small.csv 4096=large.csv --join size --metric \"time / size\"
+  tilewright explain trials.csv --target \"power <= 150\" --target \"time <= 10\"
+  tilewright explain A100.json.gz --until 0.1 --curve error.svg
+
+Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
+other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]
+    Explain(crate::explain::ExplainArguments),
 }
 
 /// Arguments of `list`.

@@ -52,6 +52,9 @@ pub enum Error {
     /// Memory, files, compilers.
     #[error(transparent)]
     Execution(#[from] ExecutionError),
+    /// Trials, spaces, searches.
+    #[error(transparent)]
+    Tuner(#[from] tuner::TunerError),
     /// Anything that the command itself found.
     #[error("{message}")]
     Command {
@@ -125,6 +128,10 @@ impl Error {
                 ExecutionError::WrongData { .. } | ExecutionError::WrongSourceName(_) => Kind::Internal,
                 _ => Kind::Failed,
             },
+            Error::Tuner(error) => match error {
+                tuner::TunerError::Infeasible { .. } => Kind::Infeasible,
+                _ => Kind::WrongInput,
+            },
             Error::Command { kind, .. } => *kind,
         }
     }
@@ -138,10 +145,11 @@ impl Error {
         }
     }
 
-    fn hints(&self) -> &[String] {
+    fn hints(&self) -> Vec<String> {
         match self {
-            Error::Command { hints, .. } => hints,
-            _ => &[],
+            Error::Command { hints, .. } => hints.clone(),
+            Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
+            _ => Vec::new(),
         }
     }
 

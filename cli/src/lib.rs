@@ -9,6 +9,7 @@
 pub mod analyze;
 pub mod compile;
 pub mod convert;
+pub mod explain;
 pub mod list;
 pub mod run;
 
@@ -58,6 +59,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Convert(arguments) => {
             convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Explain(arguments) => {
+            explain::explain(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -100,6 +100,12 @@ pub fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
+/// Width of the terminal in characters, or 100 where the text goes elsewhere.
+pub fn width() -> usize {
+    let terminal = console::Term::stdout();
+    if terminal.is_term() { usize::from(terminal.size().1) } else { 100 }
+}
+
 /// Every line indented by two spaces.
 pub fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()

@@ -5,6 +5,7 @@ mod genetic;
 mod greedy;
 mod latin_hypercube;
 mod random;
+mod starchart;
 mod surrogate;
 
 use crate::error::{Result, TunerError};
@@ -46,6 +47,7 @@ pub fn all(options: &SearchOptions) -> Vec<Box<dyn Searcher>> {
         Box::new(greedy::Greedy { restart: true }),
         Box::new(genetic::Genetic::default()),
         Box::new(annealing::Annealing::default()),
+        Box::new(starchart::Starchart::default()),
     ]
 }
 

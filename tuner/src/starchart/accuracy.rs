@@ -96,8 +96,13 @@ pub struct CurvePoint {
     pub range: [f64; 2],
 }
 
+/// The designs of `pool` in random order: `numpy.random.RandomState(seed).permutation(len(pool))` as places in it.
+pub fn draw(pool: &[u32], seed: u32) -> Vec<u32> {
+    permutation(seed, pool.len() as u32).into_iter().map(|place| pool[place as usize]).collect()
+}
+
 /// A training set and a validation set without a common design, both uniformly at random from `pool`: the first and the
-/// next places of `numpy.random.RandomState(seed).permutation(len(pool))`.
+/// next designs of [`draw`].
 ///
 /// # Errors
 /// Fewer designs than asked for.
@@ -109,9 +114,8 @@ pub fn hold_out(pool: &[u32], training: usize, validation: usize, seed: u32) -> 
         );
         return Err(request(reason, "ask for fewer; both need at least one"));
     }
-    let order = permutation(seed, pool.len() as u32);
-    let rows = |places: &[u32]| places.iter().map(|&place| pool[place as usize]).collect();
-    Ok((rows(&order[..training]), rows(&order[training..training + validation])))
+    let order = draw(pool, seed);
+    Ok((order[..training].to_vec(), order[training..training + validation].to_vec()))
 }
 
 /// Grows the training set from `start` by `step` until the error is at most `target` or `most` is reached, and tells

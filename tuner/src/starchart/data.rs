@@ -1,7 +1,7 @@
 //! Trials as a table: one or several recorded files, one or several metrics.
 
 use super::request;
-use super::table::{Column, ColumnKind, Table};
+use super::table::{Column, Table};
 use crate::error::{Result, TunerError};
 use crate::expression::Expression;
 use crate::recorded::Recorded;
@@ -122,7 +122,9 @@ impl Data {
             }
         }
         let columns = joined.parameters.iter().zip(codes);
-        let columns = columns.map(|(parameter, codes)| column(parameter, codes)).collect::<Result<_>>()?;
+        let columns = columns
+            .map(|(parameter, codes)| Column::of_parameter(parameter, codes))
+            .collect::<Result<_>>()?;
         let data = Data { table: Table::new(columns)?, responses, failed, unmeasured, outside };
         if data.table.rows() == 0 {
             let reason = format!("no successful trial: {}", data.left_out());
@@ -160,27 +162,6 @@ fn metric_names<'a>(sources: &[Source<'a>]) -> Vec<&'a str> {
     let names = trials.flat_map(|trial| trial.metrics.keys().map(String::as_str));
     let names: std::collections::BTreeSet<&str> = names.collect();
     names.into_iter().collect()
-}
-
-fn column(parameter: &Parameter, codes: Vec<u32>) -> Result<Column> {
-    let labels = parameter.levels().iter().map(literal).collect();
-    let levels = || (0..parameter.len()).map(|place| parameter.number(place)).collect();
-    let kind = match parameter.kind() {
-        ParameterKind::Categorical => return Column::categorical(parameter.name(), labels, codes),
-        ParameterKind::Boolean => ColumnKind::Boolean,
-        ParameterKind::Integer | ParameterKind::Real => ColumnKind::Numeric,
-    };
-    Column::ordered(parameter.name(), kind, levels(), labels, codes)
-}
-
-/// A value as expressions have it: text in quotes.
-fn literal(value: &Value) -> String {
-    match value {
-        Value::Text(text) if text.contains('"') => format!("'{text}'"),
-        Value::Text(text) => format!("\"{text}\""),
-        Value::Boolean(value) => if *value { "True" } else { "False" }.to_owned(),
-        Value::Integer(_) | Value::Real(_) => value.to_string(),
-    }
 }
 
 /// A metric, or an expression over metrics and parameters.

@@ -20,9 +20,19 @@ pub struct IterativeOptions {
 }
 
 impl Default for IterativeOptions {
-    /// The values of section 7.5: `I = 60`, `t = 15`, `A = 35` ("30 to 40").
+    /// `I = 60` and `t = 15` as in section 7.5, and `A = I`, "a fraction or multiple of `I`".
     fn default() -> IterativeOptions {
-        IterativeOptions { initial: 60, best_percent: 15.0, additional: 35, goal: Goal::Minimize }
+        IterativeOptions { initial: 60, best_percent: 15.0, additional: 60, goal: Goal::Minimize }
+    }
+}
+
+impl IterativeOptions {
+    /// The options for a budget of so many samples: `I = 60`, or half of the budget where that is less, and all others
+    /// inside the box.
+    pub fn for_budget(samples: usize, goal: Goal) -> IterativeOptions {
+        let default = IterativeOptions::default();
+        let initial = default.initial.min(samples.div_ceil(2)).max(1);
+        IterativeOptions { initial, additional: samples.saturating_sub(initial), goal, ..default }
     }
 }
 
@@ -56,6 +66,16 @@ pub fn sample(
 ) -> Sampled {
     let mut order = pool.to_vec();
     order.shuffle(rng);
+    sample_in_order(table, response, &order, options)
+}
+
+/// As [`sample`], with designs taken in this order and not at random.
+pub fn sample_in_order(
+    table: &Table,
+    response: &[f64],
+    order: &[u32],
+    options: &IterativeOptions,
+) -> Sampled {
     let (first, rest) = order.split_at(options.initial.min(order.len()));
     let best_box = best_box(table, response, first, options.best_percent, options.goal);
     let (inside, outside): (Vec<u32>, Vec<u32>) =

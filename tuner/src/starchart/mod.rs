@@ -9,6 +9,7 @@
 
 pub mod accuracy;
 mod data;
+pub mod draw;
 mod draws;
 mod grow;
 mod importance;
@@ -17,7 +18,9 @@ mod linear;
 pub mod model;
 mod region;
 mod split;
+pub mod stargazer;
 mod table;
+pub mod targets;
 mod tree;
 
 pub use data::{Data, DataOptions, Response, Source};

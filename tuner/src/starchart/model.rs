@@ -82,6 +82,9 @@ fn parts(logarithm: bool) -> Vec<Option<Part>> {
     parts
 }
 
+/// Of more designs the cross-validation takes so many at random in every round.
+const MOST_VALIDATED: usize = 600;
+
 const PREFERENCES: [f64; 2] = [0.5, 1.0];
 const SHRINKAGES: [f64; 5] = [0.0, 1.0, 3.0, 10.0, 30.0];
 
@@ -293,10 +296,12 @@ impl<'a> Search<'a> {
                 }
             }
         }
+        let used = self.rows.len().min(MOST_VALIDATED);
         let mut rng = ChaCha8Rng::seed_from_u64(self.options.seed);
         for _ in 0..if folds < 2 { 0 } else { self.options.rounds } {
             let mut order: Vec<usize> = (0..self.rows.len()).collect();
             order.shuffle(&mut rng);
+            order.truncate(used);
             for fold in 0..folds {
                 let (held, kept): (Vec<usize>, Vec<usize>) =
                     (0..order.len()).partition(|at| at % folds == fold);

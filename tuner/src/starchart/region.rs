@@ -2,6 +2,7 @@
 
 use super::table::{Column, Table, number};
 use super::tree::{Rule, Tree};
+use crate::space::Point;
 
 /// A product of sets of levels: what the rules on a path to a node leave of every parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +72,11 @@ impl Region {
     /// Whether a row of a table with the same columns is in.
     pub fn contains(&self, table: &Table, row: usize) -> bool {
         table.columns().iter().enumerate().all(|(k, column)| self.allows(k, column.codes()[row]))
+    }
+
+    /// Whether a point of the space of the columns is in.
+    pub fn holds(&self, point: &Point) -> bool {
+        point.levels().iter().enumerate().all(|(k, &code)| self.allows(k, code))
     }
 
     /// One condition for each parameter that a rule was about, in the order of the columns, such as `16 < x <= 64`.

@@ -2,6 +2,8 @@
 
 use super::request;
 use crate::error::Result;
+use crate::space::{Parameter, ParameterKind, Point};
+use crate::value::Value;
 
 /// What the values of a column are, which decides how it is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +106,21 @@ impl Column {
         }
         let levels = (0..labels.len()).map(|place| place as f64).collect();
         Ok(Column { name, kind: ColumnKind::Categorical, levels, labels, codes, alignment_of: None })
+    }
+
+    /// The column of a parameter of a space; `codes` are places of its levels.
+    ///
+    /// # Errors
+    /// A code without a level.
+    pub fn of_parameter(parameter: &Parameter, codes: Vec<u32>) -> Result<Column> {
+        let labels = parameter.levels().iter().map(literal).collect();
+        let kind = match parameter.kind() {
+            ParameterKind::Categorical => return Column::categorical(parameter.name(), labels, codes),
+            ParameterKind::Boolean => ColumnKind::Boolean,
+            ParameterKind::Integer | ParameterKind::Real => ColumnKind::Numeric,
+        };
+        let levels = (0..parameter.len()).map(|place| parameter.number(place)).collect();
+        Column::ordered(parameter.name(), kind, levels, labels, codes)
     }
 
     /// Name of the parameter.
@@ -223,6 +240,21 @@ impl Table {
         Ok(Table { columns, rows })
     }
 
+    /// The table of some points of a space with these parameters.
+    ///
+    /// # Errors
+    /// No parameter, or points of another space.
+    pub fn of_points<'a>(
+        parameters: &[Parameter],
+        points: impl Iterator<Item = &'a Point> + Clone,
+    ) -> Result<Table> {
+        let column = |(k, parameter): (usize, &Parameter)| {
+            let codes = points.clone().map(|point| point.levels().get(k).copied().unwrap_or(u32::MAX));
+            Column::of_parameter(parameter, codes.collect())
+        };
+        Table::new(parameters.iter().enumerate().map(column).collect::<Result<_>>()?)
+    }
+
     /// The table with a column for every alignment behind its own; see [`Column::alignment`].
     pub fn with_alignments(&self) -> Table {
         let mut columns = self.columns.clone();
@@ -252,6 +284,16 @@ impl Table {
             ..column.clone()
         });
         Table { columns: columns.collect(), rows: rows.len() }
+    }
+}
+
+/// A value as expressions have it: text in quotes.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Text(text) if text.contains('"') => format!("'{text}'"),
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Boolean(value) => if *value { "True" } else { "False" }.to_owned(),
+        Value::Integer(_) | Value::Real(_) => value.to_string(),
     }
 }
 

@@ -205,6 +205,33 @@ impl Tree {
         self.keep(|at| self.nodes[at].depth < depth)
     }
 
+    /// The tree with the counts, means, ranges and errors that its partitions have in another response, over some rows;
+    /// the gains stay. For partitions without a row they are those of the partition above.
+    pub fn with_response(&self, table: &Table, response: &[f64], rows: &[u32]) -> Tree {
+        let mut values: Vec<Vec<f64>> = vec![Vec::new(); self.nodes.len()];
+        for &row in rows {
+            let leaf = self.leaf_of(table, row as usize);
+            self.path(leaf).into_iter().for_each(|node| values[node].push(response[row as usize]));
+        }
+        let mut tree = self.clone();
+        for (at, values) in values.iter().enumerate() {
+            let above = tree.nodes[at].parent.map(|parent| tree.nodes[parent].clone());
+            let node = &mut tree.nodes[at];
+            node.count = values.len();
+            if values.is_empty() {
+                let (mean, range) = above.map_or((0.0, [0.0; 2]), |above| (above.mean, above.range));
+                (node.mean, node.range, node.sse) = (mean, range, 0.0);
+                continue;
+            }
+            node.mean = values.iter().sum::<f64>() / values.len() as f64;
+            node.sse = values.iter().map(|value| (value - node.mean).powi(2)).sum();
+            node.range = values.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], &value| {
+                [low.min(value), high.max(value)]
+            });
+        }
+        tree
+    }
+
     /// The tree with only those splits for which `keep` holds, and for all above them.
     fn keep(&self, keep: impl Fn(usize) -> bool) -> Tree {
         let mut nodes = vec![self.nodes[0].clone()];

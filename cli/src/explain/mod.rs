@@ -1,0 +1,312 @@
+//! `tilewright explain`: what decides the speed of measured designs, as a regression tree.
+
+mod accuracy;
+mod arguments;
+mod report;
+
+pub use arguments::ExplainArguments;
+pub use report::ExplainReport;
+
+use crate::error::{Error, Result};
+use crate::progress::Session;
+use arguments::Nodes;
+use execution::output_file;
+use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
+use std::io::Write;
+use std::path::Path;
+use tuner::Value;
+use tuner::recorded::{Format, ReadOptions, Recorded};
+use tuner::starchart::accuracy::{CurvePoint, draw};
+use tuner::starchart::draw::{Drawing, curve_svg, dot, svg};
+use tuner::starchart::iterative::{self, IterativeOptions};
+use tuner::starchart::model::{ModelOptions, ModelTree, model_tree};
+use tuner::starchart::targets::{Meeting, Summary, meeting};
+use tuner::starchart::{Data, DataOptions, Goal, GrowOptions, Source, Table, Tree, grow, importance};
+
+/// Leaves of the text tree, and of drawings, unless --leaves says otherwise.
+const TEXT_LEAVES: usize = 12;
+const DRAWN_LEAVES: usize = 60;
+/// Subspaces that meet all targets in the report.
+const MOST_MEETINGS: usize = 20;
+
+/// Explains trials.
+///
+/// # Errors
+/// Files that cannot be read, unknown metrics and parameters, expressions that cannot be understood, no successful trial.
+pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<ExplainReport> {
+    let recordings = session.stage("reading", || read(arguments))?;
+    let asked = metrics(arguments, &recordings);
+    let options = |condition: Option<String>| DataOptions {
+        metrics: asked.iter().chain(arguments.target.iter().map(|target| &target.metric)).cloned().collect(),
+        join: Some(arguments.join.clone()),
+        categorical: arguments.categorical.clone(),
+        condition,
+    };
+    let sources: Vec<Source<'_>> =
+        recordings.iter().map(|(value, recorded)| Source::of(recorded, value.clone())).collect();
+    let mut data = Data::new(&sources, &options(arguments.condition.clone()))?;
+    let everywhere = match arguments.condition {
+        Some(_) => Some(Data::new(&sources, &options(None))?),
+        None => None,
+    };
+    if arguments.tree.nodes == Nodes::Linear {
+        data.table = data.table.with_alignments();
+    }
+    let explanation = Explanation { arguments, data: &data, goal: goal(arguments) };
+    let mut reports = Vec::new();
+    for at in 0..asked.len() {
+        reports.push(explanation.metric(at, everywhere.as_ref(), session)?);
+    }
+    let targets = session.stage("targets", || explanation.targets(asked.len()))?;
+    let title = title(&recordings, &data);
+    let files = explanation.draw(&title, &reports)?;
+    let (first, others) = (reports.remove(0), reports);
+    Ok(ExplainReport {
+        title,
+        files: recordings.iter().map(|(_, recorded)| recorded.path.clone()).collect(),
+        trials: data.table.rows(),
+        failed: data.failed.clone(),
+        unmeasured: data.unmeasured,
+        outside: data.outside,
+        left_out: data.left_out(),
+        condition: arguments.condition.clone(),
+        metric: first,
+        others,
+        targets: arguments.target.clone(),
+        meeting: targets,
+        written: files,
+    })
+}
+
+fn goal(arguments: &ExplainArguments) -> Goal {
+    if arguments.maximize { Goal::Maximize } else { Goal::Minimize }
+}
+
+/// The files with the value of the joining parameter for each.
+fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
+    let named = |text: &String| match text.split_once('=') {
+        Some((value, file)) if !Path::new(text).exists() && !value.is_empty() => {
+            (Some(Value::parse(value)), file.to_owned())
+        }
+        _ => (None, text.clone()),
+    };
+    let mut recordings = Vec::new();
+    for (value, file) in arguments.files.iter().map(named) {
+        let options = ReadOptions { response: None };
+        let recorded = Recorded::open(Path::new(&file), &options)?;
+        if recorded.format == Format::T1 {
+            return Err(Error::wrong_input(format!("{file} describes a tuning problem and has no trials"))
+                .hint("name a file with measurements: CSV, a Kernel Tuner cache, or T4"));
+        }
+        recordings.push((value, recorded));
+    }
+    let devices: Vec<String> = recordings.iter().map(|(_, recorded)| recorded.device.clone()).collect();
+    let distinct =
+        |device: &String| !device.is_empty() && devices.iter().filter(|other| *other == device).count() == 1;
+    let tell = |(value, recorded): (Option<Value>, Recorded)| {
+        let stem =
+            recorded.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let stem = stem.split('.').next().unwrap_or_default().to_owned();
+        let name = if devices.iter().all(distinct) { recorded.device.clone() } else { stem };
+        (value.unwrap_or(Value::Text(name)), recorded)
+    };
+    let recordings: Vec<(Value, Recorded)> = recordings.into_iter().map(tell).collect();
+    for (at, (value, _)) in recordings.iter().enumerate() {
+        if recordings[..at].iter().any(|(other, _)| other.same(value)) {
+            return Err(Error::wrong_input(format!(
+                "two files have the same value {value} of `{}`",
+                arguments.join
+            ))
+            .hint("write VALUE=FILE for each file, such as A100=first.json"));
+        }
+    }
+    Ok(recordings)
+}
+
+/// The metrics asked for, or that of the first file.
+fn metrics(arguments: &ExplainArguments, recordings: &[(Value, Recorded)]) -> Vec<String> {
+    if !arguments.metric.is_empty() {
+        return arguments.metric.clone();
+    }
+    let from_targets = arguments.target.first().map(|target| target.metric.clone());
+    let from_file = recordings.first().map(|(_, recorded)| recorded.response.clone());
+    from_targets.or(from_file).into_iter().collect()
+}
+
+fn title(recordings: &[(Value, Recorded)], data: &Data) -> String {
+    let names: Vec<String> = recordings
+        .iter()
+        .map(|(value, recorded)| match (recorded.kernel.as_str(), recordings.len()) {
+            ("", 1) => recorded.path.display().to_string(),
+            (kernel, 1) if recorded.device.is_empty() => kernel.to_owned(),
+            (kernel, 1) => format!("{kernel} on {}", recorded.device),
+            _ => value.to_string(),
+        })
+        .collect();
+    format!("{}: {} trials", names.join(", "), data.table.rows())
+}
+
+/// The work on one table.
+struct Explanation<'a> {
+    arguments: &'a ExplainArguments,
+    data: &'a Data,
+    goal: Goal,
+}
+
+/// A tree that is grown: with means, or with linear models.
+struct Grown {
+    /// With the counts and means of the metric itself.
+    tree: Tree,
+    linear: Option<ModelTree>,
+}
+
+impl Explanation<'_> {
+    fn grow_options(&self) -> GrowOptions {
+        let limits = &self.arguments.tree;
+        GrowOptions {
+            threshold: limits.threshold,
+            max_depth: limits.max_depth,
+            min_leaf: limits.min_leaf,
+            min_deviation: limits.min_deviation,
+            preference: 0.0,
+        }
+    }
+
+    fn model_options(&self) -> ModelOptions {
+        ModelOptions { grow: self.grow_options(), ..ModelOptions::default() }
+    }
+
+    /// The rows that the tree is grown on.
+    fn rows(&self, response: &[f64]) -> Result<Vec<u32>> {
+        let pool: Vec<u32> = (0..self.data.table.rows() as u32).collect();
+        let accuracy = &self.arguments.accuracy;
+        let Some(samples) = accuracy.samples else { return Ok(pool) };
+        if samples == 0 || samples > pool.len() {
+            let reason =
+                format!("{samples} samples are asked for, and there are {} successful trials", pool.len());
+            return Err(Error::wrong_input(reason));
+        }
+        let order = draw(&pool, accuracy.seed);
+        if !accuracy.iterative {
+            return Ok(order[..samples].to_vec());
+        }
+        let options = IterativeOptions::for_budget(samples, self.goal);
+        Ok(iterative::sample_in_order(&self.data.table, response, &order, &options).rows)
+    }
+
+    fn grown(&self, table: &Table, response: &[f64], rows: &[u32]) -> Result<Grown> {
+        Ok(match self.arguments.tree.nodes {
+            Nodes::Means => Grown { tree: grow(table, response, rows, &self.grow_options())?, linear: None },
+            Nodes::Linear => {
+                let model = model_tree(table, response, rows, &self.model_options())?;
+                Grown { tree: model.tree().with_response(table, response, rows), linear: Some(model) }
+            }
+        })
+    }
+
+    fn metric(&self, at: usize, everywhere: Option<&Data>, session: &Session) -> Result<MetricReport> {
+        let (table, response) = (&self.data.table, &self.data.responses[at]);
+        let rows = self.rows(&response.values)?;
+        let Grown { tree, linear } =
+            session.stage("growing", || self.grown(table, &response.values, &rows))?;
+        let accuracy = session.stage("accuracy", || accuracy::measure(self, &response.values))?;
+        let curve = session.stage("error curve", || accuracy::curve(self, &response.values))?;
+        let global = match everywhere {
+            Some(data) => {
+                let all: Vec<u32> = (0..data.table.rows() as u32).collect();
+                let tree = grow(&data.table, &data.responses[at].values, &all, &self.grow_options())?;
+                Some(importance(&data.table, &tree))
+            }
+            None => None,
+        };
+        let shown = tree.largest_gains(self.arguments.leaves.unwrap_or(TEXT_LEAVES));
+        let splits = tree.nodes().iter().enumerate().filter_map(|(at, node)| {
+            let split = node.split.as_ref()?;
+            Some(SplitEntry::new(table, &tree, at, split))
+        });
+        Ok(MetricReport {
+            metric: response.name.clone(),
+            unit: response.unit.clone(),
+            samples: rows.len(),
+            leaves: tree.leaf_count(),
+            depth: tree.depth(),
+            splits: splits.collect(),
+            median_relative_error: accuracy.as_ref().map(|accuracy| accuracy.median_relative_error),
+            accuracy,
+            best_leaf: BestLeaf::new(table, &tree, tree.best_leaf(self.goal), self.goal),
+            best_shown: BestLeaf::new(table, &shown, shown.best_leaf(self.goal), self.goal),
+            importance: importance(table, &tree),
+            importance_everywhere: global,
+            curve,
+            linear: linear.as_ref().map(|model| LinearNodes {
+                chosen: model.chosen().clone(),
+                terms: model.terms().into_iter().filter(|(_, coefficient)| *coefficient != 0.0).collect(),
+            }),
+            drawn: self.drawing_text(response.name.as_str(), &shown, tree.leaf_count()),
+            tree,
+        })
+    }
+
+    fn drawing<'b>(&'b self, title: &str, metric: String, tree: &'b Tree, grown: usize) -> Drawing<'b> {
+        Drawing {
+            title: title.to_owned(),
+            metric,
+            table: &self.data.table,
+            tree,
+            goal: self.goal,
+            leaves_grown: grown,
+        }
+    }
+
+    fn drawing_text(&self, metric: &str, shown: &Tree, grown: usize) -> String {
+        let drawing = self.drawing("", metric.to_owned(), shown, grown);
+        tuner::starchart::draw::text(&drawing, crate::report::width())
+    }
+
+    /// The subspaces that meet all targets.
+    fn targets(&self, first: usize) -> Result<Vec<Meeting>> {
+        let targets = &self.arguments.target;
+        if targets.is_empty() {
+            return Ok(Vec::new());
+        }
+        let table = &self.data.table;
+        let rows: Vec<u32> = (0..table.rows() as u32).collect();
+        let responses: Vec<&[f64]> =
+            self.data.responses[first..].iter().map(|response| response.values.as_slice()).collect();
+        let trees: Vec<Tree> = responses
+            .iter()
+            .map(|response| Ok(grow(table, response, &rows, &self.grow_options())?))
+            .collect::<Result<_>>()?;
+        let summary = if self.arguments.worst { Summary::Worst } else { Summary::Mean };
+        let mut found = meeting(table, &rows, &trees, &responses, targets, summary);
+        found.truncate(MOST_MEETINGS);
+        Ok(found)
+    }
+
+    /// Writes the drawings of the first metric.
+    fn draw(&self, title: &str, reports: &[MetricReport]) -> Result<Vec<std::path::PathBuf>> {
+        let Some(first) = reports.first() else { return Ok(Vec::new()) };
+        let shown = first.tree.largest_gains(self.arguments.leaves.unwrap_or(DRAWN_LEAVES));
+        let metric = if first.unit.is_empty() {
+            first.metric.clone()
+        } else {
+            format!("{} in {}", first.metric, first.unit)
+        };
+        let drawing = self.drawing(title, metric, &shown, first.leaves);
+        let mut written = Vec::new();
+        let mut write = |path: &Option<std::path::PathBuf>, text: &dyn Fn() -> String| -> Result<()> {
+            if let Some(path) = path {
+                output_file::write(path, |file| file.write_all(text().as_bytes()))?;
+                written.push(path.clone());
+            }
+            Ok(())
+        };
+        write(&self.arguments.dot, &|| dot(&drawing))?;
+        write(&self.arguments.svg, &|| svg(&drawing))?;
+        let curve: &[CurvePoint] = first.curve.as_deref().unwrap_or_default();
+        write(&self.arguments.curve, &|| {
+            curve_svg(&format!("{title}, {}", first.metric), curve, self.arguments.accuracy.until)
+        })?;
+        Ok(written)
+    }
+}

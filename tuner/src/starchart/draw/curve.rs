@@ -1,0 +1,84 @@
+//! The error against the size of the training set (the article's Figure 5).
+
+use super::super::accuracy::CurvePoint;
+use super::short;
+use super::svg::escaped;
+use std::fmt::Write;
+
+const SIZE: [f64; 2] = [640.0, 400.0];
+/// Left, top, right, bottom.
+const MARGINS: [f64; 4] = [64.0, 40.0, 20.0, 48.0];
+const LINES: usize = 5;
+
+/// The curve as an SVG document: the mean over the repetitions with the range of all of them, and the target as a line.
+/// Empty curves give an empty frame.
+pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> String {
+    let [width, height] = SIZE;
+    let [left, top, right, bottom] = MARGINS;
+    let most = curve.last().map_or(1, |point| point.samples).max(1) as f64;
+    let highest = curve.iter().map(|point| point.range[1]).filter(|error| error.is_finite()).chain(target);
+    let highest = highest.fold(0.0, f64::max).max(1e-9) * 1.05;
+    let x = |samples: f64| left + samples / most * (width - left - right);
+    let y = |error: f64| height - bottom - error.min(highest) / highest * (height - top - bottom);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
+         <text x=\"{left}\" y=\"24\" font-size=\"14\">{}</text>\n",
+        escaped(title)
+    );
+    for line in 0..=LINES {
+        let error = highest * line as f64 / LINES as f64;
+        let (at, samples) = (y(error), most * line as f64 / LINES as f64);
+        let _ = writeln!(
+            out,
+            "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#e0e0e0\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{:.1} %</text>\
+             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.0}</text>",
+            width - right,
+            left - 6.0,
+            at + 4.0,
+            error * 100.0,
+            x(samples),
+            height - bottom + 18.0,
+            samples
+        );
+    }
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">training samples; median relative error on held-out designs</text>",
+        (left + width - right) / 2.0,
+        height - 10.0
+    );
+    let upper = curve.iter().map(|point| (point.samples, point.range[1]));
+    let lower = curve.iter().rev().map(|point| (point.samples, point.range[0]));
+    let band: Vec<String> = upper
+        .chain(lower)
+        .map(|(samples, error)| format!("{:.1},{:.1}", x(samples as f64), y(error)))
+        .collect();
+    let line: Vec<String> =
+        curve.iter().map(|point| format!("{:.1},{:.1}", x(point.samples as f64), y(point.error))).collect();
+    let _ = writeln!(out, "<polygon points=\"{}\" fill=\"#6baed6\" opacity=\"0.25\"/>", band.join(" "));
+    let _ = writeln!(
+        out,
+        "<polyline points=\"{}\" fill=\"none\" stroke=\"#2171b5\" stroke-width=\"2\"/>",
+        line.join(" ")
+    );
+    for point in curve {
+        let (cx, cy) = (x(point.samples as f64), y(point.error));
+        let _ = writeln!(
+            out,
+            "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\" fill=\"#2171b5\"><title>{} samples: {}</title></circle>",
+            point.samples,
+            short(point.error)
+        );
+    }
+    if let Some(target) = target {
+        let _ = writeln!(
+            out,
+            "<path d=\"M{left} {0:.1}H{1:.1}\" stroke=\"#cb181d\" stroke-dasharray=\"6 4\"/><text x=\"{1:.1}\" y=\"{2:.1}\" text-anchor=\"end\" fill=\"#cb181d\">target</text>",
+            y(target),
+            width - right,
+            y(target) - 5.0
+        );
+    }
+    out + "</svg>\n"
+}

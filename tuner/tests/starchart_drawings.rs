@@ -1,0 +1,106 @@
+//! The drawings of one tree, as files `drawings/tree.*`; `BLESS=1` rewrites them. And: no two labels overlap.
+
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+use tuner::starchart::accuracy::CurvePoint;
+use tuner::starchart::draw::{Drawing, curve_svg, dot, labels, svg, text};
+use tuner::starchart::{Column, Goal, GrowOptions, Table, Tree, grow};
+
+/// 480 designs whose response depends on everything, with names that need escaping.
+fn designs() -> (Table, Vec<f64>) {
+    let (mut x, mut y, mut layout, mut cached, mut response) = (vec![], vec![], vec![], vec![], vec![]);
+    for i in 0..480_u32 {
+        let (a, b, c, d) = (i % 8, i / 8 % 5, i / 40 % 3, i / 120 % 2);
+        x.push(f64::from(16 * (a + 1)));
+        y.push(f64::from(1 << b));
+        layout.push(c);
+        cached.push(d == 1);
+        let noise = f64::from(i * 2_654_435 % 1_000) / 10_000.0;
+        let base = 8.0 / f64::from(a + 1) + f64::from(b) * if c == 2 { 0.8 } else { 0.1 };
+        response.push(base + if d == 1 && b > 2 { 3.0 } else { 0.0 } + noise);
+    }
+    let names = ["\"a<b\"", "\"b&c\"", "\"plain\""].map(str::to_owned);
+    let columns = vec![
+        Column::numeric("block_size_x", &x).unwrap(),
+        Column::numeric("tile_size_y", &y).unwrap(),
+        Column::categorical("layout", names.into(), layout).unwrap(),
+        Column::boolean("use_cache", &cached),
+    ];
+    (Table::new(columns).unwrap().with_alignments(), response)
+}
+
+fn drawing<'a>(table: &'a Table, tree: &'a Tree, grown: usize) -> Drawing<'a> {
+    let title = "kernel on \"device\": 480 trials".to_owned();
+    Drawing { title, metric: "time in ms".into(), table, tree, goal: Goal::Minimize, leaves_grown: grown }
+}
+
+#[test]
+fn drawings_look_as_expected() {
+    let (table, response) = designs();
+    let rows: Vec<u32> = (0..480).collect();
+    let tree = grow(&table, &response, &rows, &GrowOptions::default()).unwrap();
+    let shown = tree.largest_gains(9);
+    let drawing = drawing(&table, &shown, tree.leaf_count());
+    let curve = [(20, 0.31), (40, 0.18), (60, 0.12)];
+    let curve =
+        curve.map(|(samples, error)| CurvePoint { samples, error, range: [0.8 * error, 1.3 * error] });
+    let found = [
+        ("tree.txt", text(&drawing, 80)),
+        ("tree.dot", dot(&drawing)),
+        ("tree.svg", svg(&drawing)),
+        ("curve.svg", curve_svg("kernel, time", &curve, Some(0.15))),
+    ];
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/drawings");
+    let mut wrong = Vec::new();
+    for (name, content) in &found {
+        let path = folder.join(name);
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, content).unwrap();
+        } else if std::fs::read_to_string(&path).ok().as_ref() != Some(content) {
+            wrong.push(format!("--- {name}\n{content}"));
+        }
+    }
+    assert!(wrong.is_empty(), "not as expected (BLESS=1 accepts):\n{}", wrong.join("\n"));
+    let files = std::fs::read_dir(&folder).unwrap().count();
+    assert_eq!(files, found.len(), "stray or missing expectations");
+}
+
+#[test]
+fn labels_never_overlap() {
+    let (table, response) = designs();
+    for (seed, leaves) in [(1, 2), (2, 10), (3, 60), (5, 60), (7, 60), (11, 200)] {
+        // Other samples give trees of other shapes.
+        let rows: Vec<u32> = (0..480).filter(|row| row * seed % 7 != 3).collect();
+        let tree = grow(&table, &response, &rows, &GrowOptions::default()).unwrap();
+        let shown = tree.largest_gains(leaves);
+        assert_eq!(shown.leaf_count(), leaves);
+        let drawing = drawing(&table, &shown, tree.leaf_count());
+        let labels = labels(&drawing);
+        for (at, label) in labels.iter().enumerate() {
+            assert!(label.place[0] >= 0.0, "{label:?}");
+            for other in &labels[at + 1..] {
+                assert!(!label.overlaps(other), "{label:?} and {other:?}");
+            }
+        }
+        let drawn = svg(&drawing);
+        assert_eq!(drawn.matches("<text").count(), labels.len());
+    }
+}
+
+#[test]
+fn text_fits_the_terminal() {
+    let (table, response) = designs();
+    let rows: Vec<u32> = (0..480).collect();
+    let tree = grow(&table, &response, &rows, &GrowOptions::default()).unwrap();
+    for leaves in [1, 5, 60, 200] {
+        let shown = tree.largest_gains(leaves);
+        for width in [60, 80, 132] {
+            let drawn = text(&drawing(&table, &shown, tree.leaf_count()), width);
+            assert_eq!(drawn.lines().count(), 2 * leaves, "a line for each of {leaves} leaves, and a header");
+            assert!(drawn.lines().all(|line| line.chars().count() <= width), "{drawn}");
+            assert_eq!(drawn.matches(" *\n").count(), 1, "{drawn}");
+        }
+    }
+}
