@@ -16,7 +16,7 @@ fn has_keys(document: &Value, keys: &[&str]) {
 
 #[test]
 fn every_command_has_a_help_text_with_an_example() {
-    for command in ["list", "analyze", "compile", "run"] {
+    for command in ["list", "analyze", "compile", "run", "explain"] {
         let output = tilewright(&[command, "--help"]).succeeded();
         assert!(output.stdout.contains("Examples:"), "{command}: {}", output.stdout);
         assert!(output.stdout.contains(&format!("  tilewright {command}")), "{command}");
@@ -30,13 +30,18 @@ fn every_command_has_a_help_text_with_an_example() {
 #[test]
 fn the_examples_are_understood() {
     use clap::Parser;
-    for command in ["", "list", "analyze", "compile", "run"] {
+    for command in ["", "list", "analyze", "compile", "run", "explain"] {
         let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         let help = tilewright(&arguments).stdout;
         let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  tilewright ")).collect();
         assert!(!examples.is_empty(), "{help}");
         for example in examples {
-            let parsed = tilewright::arguments::Arguments::try_parse_from(example.split_whitespace());
+            // Every second part is between quotes, which hold one argument together.
+            let words = example.split('"').enumerate().flat_map(|(at, part)| match at % 2 {
+                0 => part.split_whitespace().collect::<Vec<_>>(),
+                _ => vec![part],
+            });
+            let parsed = tilewright::arguments::Arguments::try_parse_from(words);
             assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
         }
     }
