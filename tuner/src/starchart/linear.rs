@@ -57,13 +57,16 @@ pub struct Features {
 }
 
 impl Features {
-    /// The terms over these columns; those with one level give none.
-    pub fn new(table: &Table, terms: Terms, scale: Scale) -> Features {
+    /// The terms over the columns that vary among some rows: products with a constant would be copies of other terms.
+    pub fn new(table: &Table, rows: &[u32], terms: Terms, scale: Scale) -> Features {
         let mut variables = Vec::new();
         // For each column the places of its variables, and whether they have squares.
         let mut groups: Vec<(Vec<usize>, bool)> = Vec::new();
         for (k, column) in table.columns().iter().enumerate() {
-            let made = column_variables(k, column, scale);
+            let mut codes = rows.iter().map(|&row| column.codes()[row as usize]);
+            let first = codes.next();
+            let varies = codes.any(|code| Some(code) != first);
+            let made = if varies { column_variables(k, column, scale) } else { Vec::new() };
             let squares = column.kind() == ColumnKind::Numeric
                 && column.levels().len() > 2
                 && column.alignment_of().is_none();

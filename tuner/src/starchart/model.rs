@@ -222,7 +222,7 @@ impl<'a> Search<'a> {
         for part in parts(true).into_iter().flatten() {
             let key = (part.terms, part.scale);
             if search.prepared.iter().all(|(other, _)| *other != key) {
-                let features = Features::new(table, part.terms, part.scale);
+                let features = Features::new(table, rows, part.terms, part.scale);
                 let values = rows.iter().map(|&row| features.of(table, row as usize)).collect();
                 search.prepared.push((key, Prepared { features, values }));
             }
