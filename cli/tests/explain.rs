@@ -104,7 +104,7 @@ fn refusals() {
         (vec![&file, "--where", "x >"], "column"),
         (vec![&file, "--where", "x > 9999"], "no successful trial"),
         (vec![&file, "--samples", "589"], "588"),
-        (vec![&file, "--threshold", "-1"], "threshold"),
+        (vec![&file, "--threshold=-1"], "threshold"),
         (vec![&file, "--target", "time"], "METRIC <= NUMBER"),
         (vec![&file, "--categorical", "zz"], "zz"),
         (vec![&file, &file], "same value"),
