@@ -88,7 +88,11 @@ impl Axis {
     fn label(&self, value: f64) -> String {
         let decimals = (-self.step.log10().floor()).clamp(0.0, 9.0) as usize;
         let text = format!("{value:.decimals$}");
-        if text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.')) { "0".to_owned() } else { text }
+        if text.trim_start_matches('-').chars().all(|c| matches!(c, '0' | '.')) {
+            "0".to_owned()
+        } else {
+            text
+        }
     }
 
     fn place(&self, value: f64) -> f64 {
@@ -100,7 +104,11 @@ impl Axis {
 fn nice_step(step: f64) -> f64 {
     let decade = 10_f64.powf(step.log10().floor());
     let factors = [1.0, 2.0, 5.0, 10.0];
-    factors.into_iter().map(|factor| factor * decade).find(|nice| *nice >= step * 0.999_999).unwrap_or(10.0 * decade)
+    factors
+        .into_iter()
+        .map(|factor| factor * decade)
+        .find(|nice| *nice >= step * 0.999_999)
+        .unwrap_or(10.0 * decade)
 }
 
 impl Chart {
@@ -139,7 +147,12 @@ impl Chart {
                 y.label(tick)
             );
         }
-        let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left} {top}V{:.1}H{:.1}\"/>", top + height, left + width);
+        let _ = writeln!(
+            svg,
+            "<path class=\"axis\" d=\"M{left} {top}V{:.1}H{:.1}\"/>",
+            top + height,
+            left + width
+        );
         axis_titles(&mut svg, &self.x_label, &self.y_label, (left, top, width, height));
         for series in &self.series {
             draw(&mut svg, series, &px, &py);
@@ -153,7 +166,8 @@ impl Chart {
 fn draw(svg: &mut String, series: &Series, px: &dyn Fn(f64) -> f64, py: &dyn Fn(f64) -> f64) {
     let colour = series.colour;
     let points = series.points.iter().filter(|(x, y, _)| x.is_finite() && y.is_finite());
-    let points: Vec<(f64, f64, &str)> = points.map(|(x, y, title)| (px(*x), py(*y), title.as_str())).collect();
+    let points: Vec<(f64, f64, &str)> =
+        points.map(|(x, y, title)| (px(*x), py(*y), title.as_str())).collect();
     let attributes = match series.mark {
         Mark::Dots => format!("fill=\"{colour}\""),
         Mark::Faint => format!("fill=\"{colour}\" fill-opacity=\"0.35\""),
@@ -178,7 +192,11 @@ fn draw(svg: &mut String, series: &Series, px: &dyn Fn(f64) -> f64, py: &dyn Fn(
     };
     let _ = writeln!(svg, "<g class=\"series\" {attributes}>");
     for (x, y, title) in points {
-        let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"><title>{}</title></circle>", escape(title));
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"><title>{}</title></circle>",
+            escape(title)
+        );
     }
     svg.push_str("</g>\n");
 }
@@ -215,7 +233,8 @@ impl Bars {
             .collect();
         let named: Vec<&Series> = series.iter().collect();
         let rows = legend_rows(&named, width);
-        let axis = Axis::of(self.bars.iter().map(|(_, parts)| parts.iter().sum()), true, (width / 90.0).max(2.0));
+        let axis =
+            Axis::of(self.bars.iter().map(|(_, parts)| parts.iter().sum()), true, (width / 90.0).max(2.0));
         let px = |value: f64| left + axis.place(value) * width;
         let mut svg = String::new();
         open(&mut svg, self.width, top + height + 52.0 + rows as f64 * LEGEND_LINE, &self.description);
@@ -256,7 +275,12 @@ impl Bars {
                 }
             }
         }
-        let _ = writeln!(svg, "<path class=\"axis\" d=\"M{left} {top}V{:.1}H{:.1}\"/>", top + height, left + width);
+        let _ = writeln!(
+            svg,
+            "<path class=\"axis\" d=\"M{left} {top}V{:.1}H{:.1}\"/>",
+            top + height,
+            left + width
+        );
         axis_titles(&mut svg, &self.x_label, "", (left, top, width, height));
         legend(&mut svg, &named, (left, top + height + 52.0, width));
         svg.push_str("</svg>\n");
@@ -278,7 +302,8 @@ fn open(svg: &mut String, width: f64, height: f64, description: &str) {
 
 fn axis_titles(svg: &mut String, x: &str, y: &str, (left, top, width, height): (f64, f64, f64, f64)) {
     let (middle, below) = (left + width / 2.0, top + height + 38.0);
-    let _ = writeln!(svg, "<text x=\"{middle:.1}\" y=\"{below:.1}\" text-anchor=\"middle\">{}</text>", escape(x));
+    let _ =
+        writeln!(svg, "<text x=\"{middle:.1}\" y=\"{below:.1}\" text-anchor=\"middle\">{}</text>", escape(x));
     if !y.is_empty() {
         let middle = top + height / 2.0;
         let _ = writeln!(
@@ -355,7 +380,11 @@ mod tests {
             name: "a < b & \"c\"".to_owned(),
             colour: COLOURS[0],
             mark,
-            points: vec![(1.0, 2.0, "<&>".to_owned()), (3.0, f64::INFINITY, String::new()), (2.0, 5.0, String::new())],
+            points: vec![
+                (1.0, 2.0, "<&>".to_owned()),
+                (3.0, f64::INFINITY, String::new()),
+                (2.0, 5.0, String::new()),
+            ],
         };
         let chart = Chart {
             description: "x > y".to_owned(),

@@ -7,13 +7,16 @@
 
 // One per command.
 pub mod analyze;
+pub mod codesign;
 pub mod compile;
 pub mod convert;
 pub mod list;
+pub mod pareto;
 pub mod run;
 
 // Shared by the commands.
 pub mod arguments;
+pub mod chart;
 pub mod error;
 pub mod json;
 pub mod load;
@@ -57,6 +60,12 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Convert(arguments) => {
             convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Codesign(arguments) => {
+            codesign::codesign(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Pareto(arguments) => {
+            pareto::pareto(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -64,11 +64,13 @@ fn differing(applications: &[Application]) -> Option<String> {
 
 fn references(document: &Document) -> Vec<String> {
     let mut sentences = Vec::new();
-    let with: Vec<_> = document.applications.iter().filter_map(|a| Some((a, a.reference.as_ref()?))).collect();
+    let with: Vec<_> =
+        document.applications.iter().filter_map(|a| Some((a, a.reference.as_ref()?))).collect();
     if with.is_empty() {
         return sentences;
     }
-    let optimal: Vec<&str> = with.iter().filter(|(_, r)| r.is_best).map(|(a, _)| a.stencil.as_str()).collect();
+    let optimal: Vec<&str> =
+        with.iter().filter(|(_, r)| r.is_best).map(|(a, _)| a.stencil.as_str()).collect();
     sentences.push(format!(
         "The stated design of a stencil is also its best one here for {} of {} stencils{}.",
         optimal.len(),
@@ -110,7 +112,9 @@ fn memory(wishes: &[MemoryWish]) -> Vec<String> {
         if own.is_empty() {
             continue;
         }
-        let each = own.iter().map(|w| format!("{} {} ({} kB within 1 %)", w.stencil, w.best_m_sm_kb, w.enough_m_sm_kb));
+        let each = own
+            .iter()
+            .map(|w| format!("{} {} ({} kB within 1 %)", w.stencil, w.best_m_sm_kb, w.enough_m_sm_kb));
         let each: Vec<String> = each.collect();
         let (holds, stated) = match dimension {
             3 => (own.iter().all(|w| w.best_m_sm_kb >= PAPER_MEMORY_KB.0), "96 kB or more"),
@@ -124,7 +128,8 @@ fn memory(wishes: &[MemoryWish]) -> Vec<String> {
     }
     let loss = |dimension: usize, m_sm_kb: f64| {
         let own = wishes.iter().filter(|wish| wish.dimension == dimension);
-        let at = own.map(|wish| wish.by_m_sm.iter().find(|(kb, _)| *kb == m_sm_kb).map(|(_, share)| 1.0 - share));
+        let at =
+            own.map(|wish| wish.by_m_sm.iter().find(|(kb, _)| *kb == m_sm_kb).map(|(_, share)| 1.0 - share));
         let at: Vec<f64> = at.collect::<Option<_>>()?;
         (!at.is_empty()).then(|| 100.0 * at.iter().sum::<f64>() / at.len() as f64)
     };
@@ -179,7 +184,10 @@ fn overhead(overheads: &[Overhead]) -> Option<String> {
     let most = overheads.iter().max_by(|a, b| a.overhead.total_cmp(&b.overhead))?;
     let loss = overheads.iter().filter_map(|o| o.closed_form_loss).fold(f64::NEG_INFINITY, f64::max);
     let rule = if loss.is_finite() {
-        format!(" Tiles by the closed-form rule (largest tS1 + tT/2 of compute-bound tiles) cost up to {:.0} % more time.", 100.0 * loss)
+        format!(
+            " Tiles by the closed-form rule (largest tS1 + tT/2 of compute-bound tiles) cost up to {:.0} % more time.",
+            100.0 * loss
+        )
     } else {
         " No tile is compute-bound, so the closed-form rule has no candidates.".to_owned()
     };
@@ -200,12 +208,16 @@ fn hyperthreading(effects: &[Hyperthreading]) -> Option<String> {
     };
     let each: Vec<String> = effects.iter().map(chosen).collect();
     let without = effects.iter().filter_map(|effect| effect.loss_without).fold(f64::NEG_INFINITY, f64::max);
-    let largest = effects.iter().filter_map(|effect| effect.loss_largest_tile).fold(f64::NEG_INFINITY, f64::max);
+    let largest =
+        effects.iter().filter_map(|effect| effect.loss_largest_tile).fold(f64::NEG_INFINITY, f64::max);
     if each.is_empty() || !without.is_finite() {
         return None;
     }
     let largest = if largest.is_finite() {
-        format!("; the largest tile that leaves room for a second one (the conventional wisdom), up to {:.0} %", 100.0 * largest)
+        format!(
+            "; the largest tile that leaves room for a second one (the conventional wisdom), up to {:.0} %",
+            100.0 * largest
+        )
     } else {
         String::new()
     };

@@ -43,14 +43,18 @@ fn heading(body: &mut String, document: &Document) {
         document.strategies.join(", "),
         document.bandwidth_rule()
     );
-    let tile = |value: String, name: &str| format!("<div class=\"fact\"><b>{value}</b><span>{name}</span></div>");
+    let tile =
+        |value: String, name: &str| format!("<div class=\"fact\"><b>{value}</b><span>{name}</span></div>");
     let facts = [
         tile(format!("{} &times; {}", best.n_sm, best.n_v), "SMs &times; lanes of the best design"),
         tile(format!("{} kB", best.m_sm_kb), "shared memory per SM"),
         tile(format!("{:.1} mm&sup2;", best.area_mm2), "area"),
         tile(format!("{:.0}", best.gflops), "GFLOP/s over the workload"),
         tile(format!("{:.2}", best.gflops_per_watt), "GFLOP/s per watt"),
-        tile(format!("{} of {}", certificate.designs_evaluated, certificate.designs_in_budget), "designs of the budget evaluated"),
+        tile(
+            format!("{} of {}", certificate.designs_evaluated, certificate.designs_in_budget),
+            "designs of the budget evaluated",
+        ),
     ];
     let _ = writeln!(body, "<div class=\"facts\">{}</div>", facts.concat());
 }
@@ -121,14 +125,22 @@ fn figure(svg: &str, caption: &str) -> String {
 fn fronts(body: &mut String, document: &Document) {
     body.push_str("<h2>Fronts</h2>\n<div class=\"figures\">\n");
     let area = ("area (mm2)", &(|facts: &DesignFacts| facts.area_mm2) as &dyn Fn(&DesignFacts) -> f64);
-    let rate = ("rate (GFLOP/s)", &(|facts: &DesignFacts| facts.rates.gflops) as &dyn Fn(&DesignFacts) -> f64);
+    let rate =
+        ("rate (GFLOP/s)", &(|facts: &DesignFacts| facts.rates.gflops) as &dyn Fn(&DesignFacts) -> f64);
     let efficiency = (
         "efficiency (GFLOP/s per watt)",
         &(|facts: &DesignFacts| facts.rates.gflops_per_watt) as &dyn Fn(&DesignFacts) -> f64,
     );
     let two = |facts: &DesignFacts| facts.on_area_gflops_front;
     let three = |facts: &DesignFacts| facts.on_front;
-    body.push_str(&cloud(document, area, rate, &two, "Rate against area: exact front in two objectives.", true));
+    body.push_str(&cloud(
+        document,
+        area,
+        rate,
+        &two,
+        "Rate against area: exact front in two objectives.",
+        true,
+    ));
     body.push_str(&cloud(
         document,
         rate,
@@ -165,7 +177,10 @@ fn fronts(body: &mut String, document: &Document) {
 
 fn resources(body: &mut String, document: &Document) {
     body.push_str("<h2>Where the area goes</h2>\n<div class=\"figures\">\n");
-    let memory = ("area in memory (%)", &(|facts: &DesignFacts| 100.0 * facts.memory_share) as &dyn Fn(&DesignFacts) -> f64);
+    let memory = (
+        "area in memory (%)",
+        &(|facts: &DesignFacts| 100.0 * facts.memory_share) as &dyn Fn(&DesignFacts) -> f64,
+    );
     let vector = (
         "area in vector units (%)",
         &(|facts: &DesignFacts| 100.0 * facts.vector_share) as &dyn Fn(&DesignFacts) -> f64,
@@ -197,7 +212,10 @@ fn resources(body: &mut String, document: &Document) {
         bars,
         width: 560.0,
     };
-    body.push_str(&figure(&chart.svg(), "Parts of the area of the best design for all stencils, and for each alone."));
+    body.push_str(&figure(
+        &chart.svg(),
+        "Parts of the area of the best design for all stencils, and for each alone.",
+    ));
     body.push_str("</div>\n");
 }
 
@@ -208,8 +226,19 @@ fn applications(body: &mut String, document: &Document) {
          between which shares of the weights, the others in proportion, the best design for all stays the best.</p>\n",
     );
     let header = [
-        "stencil", "n_SM", "n_V", "M_SM kB", "mm2", "GFLOP/s", "regret", "share", "stays best between", "stated design",
-        "stated GFLOP/s", "rank of stated", "best over stated",
+        "stencil",
+        "n_SM",
+        "n_V",
+        "M_SM kB",
+        "mm2",
+        "GFLOP/s",
+        "regret",
+        "share",
+        "stays best between",
+        "stated design",
+        "stated GFLOP/s",
+        "rank of stated",
+        "best over stated",
     ];
     let row = |a: &super::document::Application| {
         let mut row = vec![
@@ -237,34 +266,30 @@ fn applications(body: &mut String, document: &Document) {
     let rows: Vec<Vec<String>> = document.applications.iter().map(row).collect();
     body.push_str(&table(&header, &rows));
     if document.applications.len() > 1 {
-        let series = (document.applications.iter().enumerate())
-            .map(|(index, application)| {
-                let own = |facts: &DesignFacts| {
-                    (facts.area_mm2, facts.stencil_gflops[index] / application.gflops, title(facts))
-                };
-                let best = document.designs.iter().find(|facts| facts.design == application.design);
-                let points: Vec<_> = best.into_iter().map(own).collect();
-                (index, points)
-            })
-            .collect::<Vec<_>>();
+        let stencils = document.applications.len() as f64;
         // How good each stencil's best design is for the others.
         let bars: Vec<(String, Vec<f64>)> = (document.applications.iter())
             .map(|application| {
                 let own = document.designs.iter().find(|facts| facts.design == application.design);
                 let shares = document.applications.iter().enumerate().map(|(index, other)| {
-                    own.map_or(0.0, |facts| facts.stencil_gflops[index] / other.gflops / series.len() as f64)
+                    own.map_or(0.0, |facts| facts.stencil_gflops[index] / other.gflops / stencils)
                 });
                 (format!("best for {}", application.stencil), shares.collect())
             })
             .collect();
         let chart = Bars {
             description: "How good the best design for one stencil is for the others".to_owned(),
-            x_label: "mean share of each stencil's own best rate (1: as good as its own design for every stencil)".to_owned(),
+            x_label:
+                "mean share of each stencil's own best rate (1: as good as its own design for every stencil)"
+                    .to_owned(),
             parts: document.applications.iter().map(|application| application.stencil.clone()).collect(),
             bars,
             width: 900.0,
         };
-        body.push_str(&figure(&chart.svg(), "Sensitivity to the workload: each stencil's best design, and what it is worth to the others."));
+        body.push_str(&figure(
+            &chart.svg(),
+            "Sensitivity to the workload: each stencil's best design, and what it is worth to the others.",
+        ));
     }
 }
 
@@ -279,7 +304,13 @@ fn prices(body: &mut String, document: &Document) {
          front.</p>\n",
     );
     let header = ["resource", "from", "to", "unit", "mm2", "rate", "rate per mm2", "elasticity"];
-    let number = |value: f64| if value != 0.0 && value.abs() < 1e-3 { format!("{value:.3e}") } else { format!("{:.4}", value).trim_end_matches('0').trim_end_matches('.').to_owned() };
+    let number = |value: f64| {
+        if value != 0.0 && value.abs() < 1e-3 {
+            format!("{value:.3e}")
+        } else {
+            format!("{:.4}", value).trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+    };
     let row = |shadow: &optimizer::codesign::whatif::Shadow| {
         vec![
             shadow.resource.to_owned(),
@@ -312,7 +343,9 @@ fn what_ifs(body: &mut String, document: &Document) {
             colour: COLOURS[index % COLOURS.len()],
             mark: Mark::Line,
             points: (wish.by_m_sm.iter())
-                .map(|(kb, share)| (*kb, 100.0 * share, format!("{}: {kb} kB, {:.1} %", wish.stencil, 100.0 * share)))
+                .map(|(kb, share)| {
+                    (*kb, 100.0 * share, format!("{}: {kb} kB, {:.1} %", wish.stencil, 100.0 * share))
+                })
                 .collect(),
         });
         let chart = Chart {
@@ -358,7 +391,9 @@ fn what_ifs(body: &mut String, document: &Document) {
             colour: COLOURS[index % COLOURS.len()],
             mark: Mark::Line,
             points: (effect.by_k.iter())
-                .map(|(k, gflops)| (*k as f64, *gflops, format!("{}: k = {k}, {gflops:.0} GFLOP/s", effect.stencil)))
+                .map(|(k, gflops)| {
+                    (*k as f64, *gflops, format!("{}: k = {k}, {gflops:.0} GFLOP/s", effect.stencil))
+                })
                 .collect(),
         });
         let chart = Chart {
@@ -373,7 +408,8 @@ fn what_ifs(body: &mut String, document: &Document) {
     }
     if answers.formulations.len() > 1 {
         body.push_str("<h2>Formulations</h2>\n");
-        let header = ["formulation", "for", "n_SM", "n_V", "M_SM kB", "mm2", "cost", "unit", "GFLOP/s", "GFLOP/s/W"];
+        let header =
+            ["formulation", "for", "n_SM", "n_V", "M_SM kB", "mm2", "cost", "unit", "GFLOP/s", "GFLOP/s/W"];
         let row = |f: &optimizer::codesign::whatif::Formulation| {
             vec![
                 f.name.clone(),
@@ -463,7 +499,18 @@ fn model(body: &mut String, document: &Document) {
         model.static_w_per_mm2,
         escape(&model.base)
     );
-    let header = ["stencil", "weight", "flops/iteration", "executions", "basis", "factor", "C_iter s", "L s/word", "tau_sync s", "T_sync s"];
+    let header = [
+        "stencil",
+        "weight",
+        "flops/iteration",
+        "executions",
+        "basis",
+        "factor",
+        "C_iter s",
+        "L s/word",
+        "tau_sync s",
+        "T_sync s",
+    ];
     let row = |constants: &super::document::Constants| {
         let fit = &constants.fit;
         vec![
@@ -483,7 +530,10 @@ fn model(body: &mut String, document: &Document) {
     let certificate = &document.certificate;
     let pairs = [
         ("cost of the best design", format!("{:.9e} {}", certificate.value, document.unit)),
-        ("lower bound on all designs within the budget", format!("{:.9e} {}", certificate.bound, document.unit)),
+        (
+            "lower bound on all designs within the budget",
+            format!("{:.9e} {}", certificate.bound, document.unit),
+        ),
         ("designs of the ranges", certificate.designs_in_space.to_string()),
         ("within the budget", certificate.designs_in_budget.to_string()),
         ("evaluated", certificate.designs_evaluated.to_string()),
@@ -493,7 +543,8 @@ fn model(body: &mut String, document: &Document) {
         ("pairs of tile sizes and k that fit", certificate.tiles_candidates.to_string()),
         ("of these evaluated, the others excluded by bounds", certificate.tiles_evaluated.to_string()),
     ];
-    let rows: Vec<Vec<String>> = pairs.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
+    let rows: Vec<Vec<String>> =
+        pairs.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     body.push_str(&table(&["certificate", ""], &rows));
 }
 

@@ -89,7 +89,8 @@ fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
     let sources = Sources {
         program: &|spec| program(&folder, spec),
         family: &|name| {
-            std::fs::read_to_string(folder.join(name)).map_err(|error| format!("{name} cannot be read: {error}"))
+            std::fs::read_to_string(folder.join(name))
+                .map_err(|error| format!("{name} cannot be read: {error}"))
         },
     };
     let mut workload =
@@ -147,7 +148,8 @@ fn identity(setting: &Setting, text: &str) -> String {
     digest.update(text.as_bytes());
     let workload = &setting.workload;
     let programs: Vec<_> = workload.stencils.iter().map(|load| &load.program).collect();
-    let others = (&workload.family, &workload.budget, workload.objective, &workload.strategies, workload.keep);
+    let others =
+        (&workload.family, &workload.budget, workload.objective, &workload.strategies, workload.keep);
     digest.update(format!("{others:?} {programs:?} {:?}", workload.space).as_bytes());
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -187,11 +189,17 @@ pub struct Answers {
     pub formulations: Vec<whatif::Formulation>,
 }
 
-fn answers(arguments: &CodesignArguments, setting: &Setting, study: &Study, session: &Session) -> Result<Answers> {
+fn answers(
+    arguments: &CodesignArguments,
+    setting: &Setting,
+    study: &Study,
+    session: &Session,
+) -> Result<Answers> {
     use crate::arguments::Question;
     let asked = |question: Question| {
         let all = &arguments.what_if;
-        !all.contains(&Question::None) && (all.is_empty() || all.contains(&Question::All) || all.contains(&question))
+        !all.contains(&Question::None)
+            && (all.is_empty() || all.contains(&Question::All) || all.contains(&question))
     };
     let control = Control { stop: &interrupt::requested, ..Control::NONE };
     let mut answers = Answers { formulations: whatif::formulations(setting, study), ..Answers::default() };
@@ -297,7 +305,11 @@ impl Report for CodesignReport {
                 "proof",
                 format!(
                     "cost {:.6e} {}, bound {:.6e}: {} of {} tile sizes and k evaluated, the others excluded by bounds",
-                    certificate.value, document.unit, certificate.bound, certificate.tiles_evaluated, certificate.tiles_candidates
+                    certificate.value,
+                    document.unit,
+                    certificate.bound,
+                    certificate.tiles_evaluated,
+                    certificate.tiles_candidates
                 ),
             ),
             (
@@ -320,9 +332,14 @@ impl Report for CodesignReport {
         let files = self.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join("\n");
         let resumed = match self.resumed_groups {
             0 => String::new(),
-            groups => format!(" ({} from an interrupted run)", report::count(groups as u64, "group", "groups")),
+            groups => {
+                format!(" ({} from an interrupted run)", report::count(groups as u64, "group", "groups"))
+            }
         };
-        text.push_str(&report::pairs(&[("time", report::seconds(self.elapsed_s) + &resumed), ("files", files)]));
+        text.push_str(&report::pairs(&[
+            ("time", report::seconds(self.elapsed_s) + &resumed),
+            ("files", files),
+        ]));
         text
     }
 }
