@@ -308,7 +308,7 @@ fn prices(body: &mut String, document: &Document) {
         if value != 0.0 && value.abs() < 1e-3 {
             format!("{value:.3e}")
         } else {
-            format!("{:.4}", value).trim_end_matches('0').trim_end_matches('.').to_owned()
+            format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned()
         }
     };
     let row = |shadow: &optimizer::codesign::whatif::Shadow| {

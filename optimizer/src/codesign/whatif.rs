@@ -412,7 +412,7 @@ pub fn hyperthreading(setting: &Setting, study: &Study) -> Vec<Hyperthreading> {
     let of = |(index, subject): (usize, &Subject)| {
         let tables = setting.tables(subject, &setting.key(&best.design));
         let ranked = tables.ranked();
-        let Some(ranked) = ranked.first() else { return None };
+        let ranked = ranked.first()?;
         let runs: Vec<Vec<Option<Outcome>>> =
             (0..subject.load.runs.len()).map(|run| ranked.by_k(run, objective, &on, &hardware)).collect();
         let of_k = |k: i64| {

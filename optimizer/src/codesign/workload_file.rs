@@ -247,8 +247,8 @@ fn between(range: &mut Section<'_, '_>, unit: &str, low: f64, high: f64) -> Vec<
         return Vec::new();
     }
     let steps = (to - from) / step;
-    // Also where the step is 0 and the quotient infinite or not a number.
-    if !(steps < MOST_VALUES as f64) {
+    // With a step of 0 the quotient is infinite, or not a number.
+    if steps.is_nan() || steps >= MOST_VALUES as f64 {
         range.problem("step", format!("with a step of {step} there is no end; take a larger step"));
         return Vec::new();
     }

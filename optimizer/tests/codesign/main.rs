@@ -1,4 +1,5 @@
 //! Codesign as a whole: against brute force, under interruption, with wrong input.
+#![allow(clippy::unwrap_used)]
 
 mod brute_force;
 mod files;
