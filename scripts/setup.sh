@@ -135,4 +135,15 @@ for component in rustfmt clippy; do
     fi
 done
 
+# A headless browser, for the test that opens a report. Without one the test says that it is skipped, and only CI
+# insists on it; TW_BROWSER=0 does without there, too.
+if [ "${CI:-}" = true ] && [ "${TW_BROWSER:-1}" != 0 ] && [ "$check_only" = 0 ] && ! have chromium && ! have google-chrome; then
+    find_manager
+    if [ "$manager" = apt-get ]; then
+        packages=chromium missing=" chromium"
+        # A failure is not the build's: the test will say what is missing.
+        (install_packages) || say "could not install chromium"
+    fi
+fi
+
 say "everything that the build needs is there"

@@ -128,6 +128,26 @@ Examples:
 
 With --trials every run is kept in a file; the same command continues where a stopped one ended.")]
     Validate(ValidateArguments),
+    /// Choose the hardware and the tile sizes together, and write a report
+    #[command(after_help = "\
+Examples:
+  tilewright codesign paper -o study
+  tilewright codesign my.toml --area 500..600 --objective edp -o out
+  tilewright codesign today --what-if none --json -o out
+
+The folder gets designs.csv, pareto.csv, report.json and report.html, which needs nothing else. An
+interrupted run goes on where it was if it is started again with the same arguments. docs/codesign.md
+describes workload files.")]
+    Codesign(CodesignArguments),
+    /// Find the exact Pareto front of the rows of a CSV file
+    #[command(after_help = "\
+Examples:
+  tilewright pareto study/designs.csv --x area_mm2 --y gflops --svg front.svg
+  tilewright pareto study/designs.csv --x area_mm2 --y gflops --z gflops_per_watt --csv front.csv
+  tilewright pareto trials.csv --x registers --y seconds --min seconds
+
+Smaller values of --x and larger ones of --y and --z are better, unless --min or --max say otherwise.")]
+    Pareto(ParetoArguments),
     /// Explain measured trials by a regression tree: which parameters matter, and where the best designs are
     #[command(after_help = "\
 Examples:
@@ -327,6 +347,120 @@ pub enum CalibratedBackend {
     OpenMp,
     /// A GPU
     Cuda,
+}
+
+/// Arguments of `codesign`.
+#[derive(Debug, Args)]
+pub struct CodesignArguments {
+    /// A shipped workload (paper, today) or a workload file
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Area that designs may have in mm2, instead of the file's budget
+    #[arg(long, value_name = "LO..HI", value_parser = parse_area)]
+    pub area: Option<AreaRange>,
+    /// What is best, instead of the file's objective
+    #[arg(long, value_name = "NAME")]
+    pub objective: Option<CodesignObjective>,
+    /// Tiling strategies, instead of the file's; with several, every execution takes the best of them
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = ["hhc", "naive"])]
+    pub strategy: Vec<String>,
+    /// Leave out designs that provably lie on no front
+    #[arg(long)]
+    pub front_only: bool,
+    /// Solve all eight of the paper's formulations: one metric and two, one strategy and all, applications and system
+    #[arg(long)]
+    pub formulations: bool,
+    /// Further questions to answer; all where not given
+    #[arg(long, value_name = "QUESTION,...", value_delimiter = ',')]
+    pub what_if: Vec<Question>,
+    /// Folder to write to; it is made where there is none
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+}
+
+/// A range of areas in mm2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AreaRange {
+    /// The least area.
+    pub low: f64,
+    /// The largest area.
+    pub high: f64,
+}
+
+/// An objective of codesign on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CodesignObjective {
+    /// Most operations per second
+    Gflops,
+    /// Least time
+    Time,
+    /// Least energy
+    Energy,
+    /// Least energy times time
+    Edp,
+}
+
+impl CodesignObjective {
+    /// The objective itself.
+    pub fn objective(self) -> optimizer::codesign::workload::Objective {
+        use optimizer::codesign::workload::Objective;
+        match self {
+            CodesignObjective::Gflops => Objective::Gflops,
+            CodesignObjective::Time => Objective::Time,
+            CodesignObjective::Energy => Objective::Energy,
+            CodesignObjective::Edp => Objective::Edp,
+        }
+    }
+}
+
+/// A question about a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Question {
+    /// All of them
+    All,
+    /// None
+    None,
+    /// What a little more of each resource is worth
+    Prices,
+    /// How much shared memory stencils want
+    Memory,
+    /// Where the time goes
+    Overhead,
+    /// The effect of the number of resident tiles
+    Hyperthreading,
+    /// The best design with caches against the one without
+    Caches,
+    /// Chips that exist against the best designs of their area
+    Chips,
+}
+
+/// Arguments of `pareto`.
+#[derive(Debug, Args)]
+pub struct ParetoArguments {
+    /// A CSV file with a header; columns are separated by commas, semicolons or tabs
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// First objective; smaller is better
+    #[arg(long, value_name = "COL")]
+    pub x: String,
+    /// Second objective; larger is better
+    #[arg(long, value_name = "COL")]
+    pub y: String,
+    /// Third objective; larger is better
+    #[arg(long, value_name = "COL")]
+    pub z: Option<String>,
+    /// Smaller values of this objective are better; may be repeated
+    #[arg(long, value_name = "COL")]
+    pub min: Vec<String>,
+    /// Larger values of this objective are better; may be repeated
+    #[arg(long, value_name = "COL")]
+    pub max: Vec<String>,
+    /// Draw all rows and the front
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the rows of the front
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
 }
 
 /// Arguments of `list`.
@@ -688,4 +822,18 @@ mod tests {
         assert!("u".parse::<Assignment>().is_err() && "=x".parse::<Assignment>().is_err());
         assert!(parse_tile("st=-1").is_err());
     }
+}
+
+fn parse_area(text: &str) -> Result<AreaRange, String> {
+    let (low, high) =
+        text.split_once("..").ok_or_else(|| format!("`{text}` is no range such as 425..450"))?;
+    let number = |text: &str| {
+        let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        value.ok_or_else(|| format!("`{text}` is no area in mm2; write a range such as 425..450"))
+    };
+    let range = AreaRange { low: number(low)?, high: number(high)? };
+    if range.low > range.high {
+        return Err(format!("the range {text} is empty: it begins above its end"));
+    }
+    Ok(range)
 }

@@ -8,17 +8,20 @@
 // One per command.
 pub mod analyze;
 pub mod calibrate;
+pub mod codesign;
 pub mod compile;
 pub mod convert;
 pub mod explain;
 pub mod list;
 pub mod predict;
+pub mod pareto;
 pub mod run;
 pub mod tune;
 pub mod validate;
 
 // Shared by the commands.
 pub mod arguments;
+pub mod chart;
 pub mod error;
 pub mod json;
 pub mod load;
@@ -80,6 +83,12 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Convert(arguments) => {
             convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Codesign(arguments) => {
+            codesign::codesign(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Pareto(arguments) => {
+            pareto::pareto(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

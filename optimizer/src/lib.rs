@@ -6,6 +6,9 @@
 //!
 //! Variables are the half height `st`, the flat top `s0`, the classical sizes `s1`, `s2` and the hyper-threading factor
 //! `k`; constraints are those of `cost_models::memory` and of the back end. Source: Prajapati 2018, chapters 2.3, 4, 6.
+//! [`codesign`] makes unknowns of the hardware as well.
+
+pub mod codesign;
 
 pub mod bottleneck;
 mod bound;

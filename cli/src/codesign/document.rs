@@ -1,0 +1,343 @@
+//! What a study found, as data: the JSON document, from which text and HTML are made.
+
+use super::{Answers, findings};
+use cost_models::area::{Area, Family};
+use optimizer::codesign::design::{Bandwidth, Design, Space};
+use optimizer::codesign::setting::{Fit, Setting};
+use optimizer::codesign::study::{Certificate, Rates, Study, Weighed};
+use optimizer::codesign::whatif::{self, Tiles};
+use optimizer::codesign::workload::{Budget, Keep, Objective};
+use serde::Serialize;
+
+/// The document.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// Name of the workload.
+    pub workload: String,
+    /// One line about it.
+    pub description: String,
+    /// Which of the paper's formulations this is.
+    pub formulation: String,
+    /// The objective.
+    pub objective: Objective,
+    /// Unit of costs.
+    pub unit: &'static str,
+    /// The strategies.
+    pub strategies: Vec<&'static str>,
+    /// The budget.
+    pub budget: Budget,
+    /// Ranges of the unknowns.
+    pub space: Space,
+    /// Whether designs were left out that lie on no front.
+    pub keep: Keep,
+    /// The area model.
+    pub area_model: AreaModelFacts,
+    /// Constants of each stencil.
+    pub constants: Vec<Constants>,
+    /// The best design for all stencils together.
+    pub best: Best,
+    /// The knee of the front of area and rate.
+    pub knee: Option<DesignFacts>,
+    /// Why the best design is the best.
+    pub certificate: Certificate,
+    /// Pairs of tile sizes and k that the model was evaluated for.
+    pub evaluated: u64,
+    /// The best design for each stencil alone: the paper's Table 6.1.
+    pub applications: Vec<Application>,
+    /// What was found, in sentences.
+    pub findings: Vec<String>,
+    /// Answers to further questions.
+    #[serde(flatten)]
+    pub answers: Answers,
+    /// The front in area, rate and efficiency.
+    pub pareto: Vec<DesignFacts>,
+    /// All designs that were evaluated.
+    pub designs: Vec<DesignFacts>,
+}
+
+/// A design in numbers.
+#[derive(Debug, Clone, Serialize)]
+pub struct DesignFacts {
+    /// The unknowns.
+    #[serde(flatten)]
+    pub design: Design,
+    /// Area in mm2.
+    pub area_mm2: f64,
+    /// Its parts in mm2.
+    pub area: Area,
+    /// Share of the area that is memory.
+    pub memory_share: f64,
+    /// Share of the area that computes.
+    pub vector_share: f64,
+    /// Rates over the whole workload.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// Power in watts, on average over the operations.
+    pub watts: f64,
+    /// Whether it is on the front of area and rate;
+    pub on_area_gflops_front: bool,
+    /// on that of area, rate and efficiency.
+    pub on_front: bool,
+    /// Rate of each stencil in GFLOP/s.
+    pub stencil_gflops: Vec<f64>,
+}
+
+/// The best design.
+#[derive(Debug, Serialize)]
+pub struct Best {
+    /// `n_SM`
+    pub n_sm: i64,
+    /// `n_V`
+    pub n_v: i64,
+    /// `M_SM` in kB
+    pub m_sm_kb: f64,
+    /// `R_VU` in kB
+    pub r_vu_kb: f64,
+    /// First-level cache in kB
+    pub l1_kb: f64,
+    /// Second-level cache in kB
+    pub l2_kb: f64,
+    /// Area in mm2
+    pub area_mm2: f64,
+    /// Rate in GFLOP/s
+    pub gflops: f64,
+    /// GFLOP/s per watt
+    pub gflops_per_watt: f64,
+    /// Cost in the objective's unit
+    pub cost: f64,
+    /// The tiles of every execution.
+    pub tiles: Vec<Tiles>,
+}
+
+/// The area model in use.
+#[derive(Debug, Serialize)]
+pub struct AreaModelFacts {
+    /// The family.
+    pub family: String,
+    /// One line about it.
+    pub description: String,
+    /// The base machine.
+    pub base: String,
+    /// Coefficients in mm2 and mm2 per kB.
+    pub coefficients: cost_models::area::AreaModel,
+    /// What was solved from a die.
+    pub calibrated: cost_models::area::Calibrated,
+    /// The model against another die.
+    pub validation: Option<cost_models::area::Validation>,
+    /// Relative error on that die.
+    pub validation_error: Option<f64>,
+    /// Watts per mm2 that flow whatever happens.
+    pub static_w_per_mm2: f64,
+}
+
+/// Constants of a stencil.
+#[derive(Debug, Serialize)]
+pub struct Constants {
+    /// The stencil.
+    pub stencil: String,
+    /// Its weight.
+    pub weight: f64,
+    /// Floating-point operations per iteration.
+    pub flops_per_iteration: f64,
+    /// Its executions.
+    pub executions: usize,
+    /// The constants.
+    #[serde(flatten)]
+    pub fit: Fit,
+}
+
+/// The best design for one stencil.
+#[derive(Debug, Serialize)]
+pub struct Application {
+    /// The stencil.
+    pub stencil: String,
+    /// Its dimension.
+    pub dimension: usize,
+    /// The best design.
+    pub design: Design,
+    /// Its area in mm2.
+    pub area_mm2: f64,
+    /// Its rate in GFLOP/s.
+    pub gflops: f64,
+    /// What the best design for all costs this stencil more, as a share.
+    pub regret: f64,
+    /// The stencil's share in the weights,
+    pub share: f64,
+    /// and the shares between which the best design for all stays the best.
+    pub stays: (f64, f64),
+    /// The design that the file states for the stencil, beside the best one.
+    pub reference: Option<ReferenceFacts>,
+}
+
+/// A stated design.
+#[derive(Debug, Serialize)]
+pub struct ReferenceFacts {
+    /// The design.
+    pub design: Design,
+    /// Its area in mm2.
+    pub area_mm2: f64,
+    /// Its rate as stated, in GFLOP/s: what C_iter was fitted to.
+    pub gflops: f64,
+    /// Whether it is the best design here.
+    pub is_best: bool,
+    /// Its rank among all evaluated designs for the stencil, from 1; `None` where it was not evaluated.
+    pub rank: Option<usize>,
+    /// Relative gain in rate of the best design over it.
+    pub gain: f64,
+}
+
+impl Application {
+    pub(super) const HEADER: [&'static str; 8] =
+        ["best for", "n_SM", "n_V", "M_SM kB", "mm2", "GFLOP/s", "stated GFLOP/s", "regret"];
+
+    pub(super) fn row(&self) -> Vec<String> {
+        vec![
+            self.stencil.clone(),
+            self.design.n_sm.to_string(),
+            self.design.n_v.to_string(),
+            self.design.m_sm_kb.to_string(),
+            format!("{:.1}", self.area_mm2),
+            format!("{:.0}", self.gflops),
+            self.reference.as_ref().map_or(String::new(), |reference| format!("{:.0}", reference.gflops)),
+            format!("{:.1} %", 100.0 * self.regret),
+        ]
+    }
+}
+
+impl Document {
+    /// Everything about a study.
+    pub fn new(setting: &Setting, study: &Study, answers: Answers) -> Document {
+        let workload = &setting.workload;
+        let facts = |index: usize| DesignFacts::of(study, index);
+        let best = study.best();
+        let mut document = Document {
+            workload: workload.name.clone(),
+            description: workload.description.clone(),
+            formulation: workload.formulation(setting.subjects.len() > 1),
+            objective: workload.objective,
+            unit: workload.objective.unit(),
+            strategies: workload.strategies.iter().map(|strategy| strategy.name()).collect(),
+            budget: workload.budget,
+            space: workload.space.clone(),
+            keep: workload.keep,
+            area_model: AreaModelFacts::of(&workload.family, setting.static_w_per_mm2),
+            constants: constants(setting),
+            best: best_of(setting, best),
+            knee: study.fronts.knee.map(facts),
+            certificate: study.certificate.clone(),
+            evaluated: study.certificate.tiles_evaluated,
+            applications: applications(setting, study),
+            findings: Vec::new(),
+            answers,
+            pareto: study.fronts.all.iter().copied().map(facts).collect(),
+            designs: (0..study.designs.len()).map(facts).collect(),
+        };
+        document.findings = findings::findings(&document);
+        document
+    }
+
+    /// Whether bandwidth grows with the multiprocessors.
+    pub fn bandwidth_rule(&self) -> &'static str {
+        match self.space.bandwidth {
+            Bandwidth::PerSm => "constant per SM",
+            Bandwidth::Total => "constant in total",
+        }
+    }
+}
+
+impl DesignFacts {
+    fn of(study: &Study, index: usize) -> DesignFacts {
+        let Weighed { design, area, stencils, all, .. } = &study.designs[index];
+        DesignFacts {
+            design: *design,
+            area_mm2: area.total(),
+            area: *area,
+            memory_share: area.memory_share(),
+            vector_share: area.vector_share(),
+            rates: *all,
+            watts: all.watts(),
+            on_area_gflops_front: study.fronts.area_gflops.contains(&index),
+            on_front: study.fronts.all.contains(&index),
+            stencil_gflops: stencils.iter().map(|rates| rates.gflops).collect(),
+        }
+    }
+}
+
+impl AreaModelFacts {
+    fn of(family: &Family, static_w_per_mm2: f64) -> AreaModelFacts {
+        AreaModelFacts {
+            family: family.name.clone(),
+            description: family.description.clone(),
+            base: family.base.name.clone(),
+            coefficients: family.area,
+            calibrated: family.calibrated.clone(),
+            validation: family.validation.clone(),
+            validation_error: family.validation.as_ref().map(cost_models::area::Validation::error),
+            static_w_per_mm2,
+        }
+    }
+}
+
+fn best_of(setting: &Setting, best: &Weighed) -> Best {
+    let Design { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb } = best.design;
+    Best {
+        n_sm,
+        n_v,
+        m_sm_kb,
+        r_vu_kb,
+        l1_kb,
+        l2_kb,
+        area_mm2: best.area.total(),
+        gflops: best.all.gflops,
+        gflops_per_watt: best.all.gflops_per_watt,
+        cost: best.all.cost,
+        tiles: whatif::tiles(setting, best),
+    }
+}
+
+fn constants(setting: &Setting) -> Vec<Constants> {
+    let of = |subject: &optimizer::codesign::setting::Subject| Constants {
+        stencil: subject.load.name.clone(),
+        weight: subject.load.weight,
+        flops_per_iteration: subject.problem.flops_per_iteration(),
+        executions: subject.load.runs.len(),
+        fit: subject.fit.clone(),
+    };
+    setting.subjects.iter().map(of).collect()
+}
+
+fn applications(setting: &Setting, study: &Study) -> Vec<Application> {
+    let mut applications = Vec::new();
+    for (index, subject) in setting.subjects.iter().enumerate() {
+        let sensitivity = study.sensitivity(index);
+        let best = &study.designs[sensitivity.best_alone];
+        let own = best.stencils[index];
+        let reference = subject.fit.design.zip(subject.fit.stated_gflops).map(|(design, gflops)| {
+            let same = study.designs.iter().find(|weighed| weighed.design == design);
+            let rank = same.map(|same| {
+                let cost = same.stencils[index].cost;
+                1 + study.designs.iter().filter(|other| other.stencils[index].cost < cost).count()
+            });
+            ReferenceFacts {
+                design,
+                area_mm2: setting.area_mm2(&design),
+                gflops,
+                is_best: best.design == design,
+                rank,
+                gain: own.gflops / gflops - 1.0,
+            }
+        });
+        applications.push(Application {
+            stencil: subject.load.name.clone(),
+            dimension: subject.problem.dimension(),
+            design: best.design,
+            area_mm2: best.area.total(),
+            gflops: own.gflops,
+            regret: sensitivity.regret,
+            share: sensitivity.share,
+            stays: (sensitivity.stays_from, sensitivity.stays_to),
+            reference,
+        });
+    }
+    applications
+}

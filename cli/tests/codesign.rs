@@ -1,0 +1,258 @@
+//! `codesign` and `pareto` as a user runs them: files, documents, resuming, diagnostics, and the page in a browser.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use support::{Folder, tilewright};
+
+/// Two stencils, one of them a file beside the workload, and a dozen designs.
+const WORKLOAD: &str = r#"
+name = "pair"
+description = "two stencils <&> a few designs"
+family = "maxwell"
+objective = "gflops"
+
+[budget]
+area_low_mm2 = 150
+area_high_mm2 = 260
+
+[hardware]
+n_sm = { from = 4, to = 16, step = 4 }
+n_v = [64, 128]
+m_sm_kb = [8, 16]
+
+[[stencil]]
+spec = "own.stencil"
+sizes = ["1024x1024"]
+steps = [64]
+reference = { n_sm = 8, n_v = 128, m_sm_kb = 16, gflops = 900 }
+
+[[stencil]]
+spec = "jacobi3d.stencil"
+weight = 2
+sizes = ["64x64x64"]
+steps = [16]
+"#;
+
+const OWN: &str = "stencil own(t, i, j) {\n    field u: f32;\n    u[t+1, i, j] = 0.25 * (u[t, i-1, j] + u[t, i+1, j] + u[t, i, j-1] + u[t, i, j+1]);\n}\n";
+const JACOBI: &str = "stencil jacobi3d(t, i, j, k) {\n    field u: f64;\n    u[t+1, i, j, k] = 0.5 * (u[t, i-1, j, k] + u[t, i, j, k+1]);\n}\n";
+
+fn folder() -> (Folder, String) {
+    let folder = Folder::new();
+    folder.write("own.stencil", OWN);
+    folder.write("jacobi3d.stencil", JACOBI);
+    let workload = folder.write("pair.toml", WORKLOAD);
+    (folder, workload)
+}
+
+fn read(folder: &Folder, name: &str) -> String {
+    std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+#[test]
+fn a_study_leaves_its_report() {
+    let (folder, workload) = folder();
+    let document =
+        tilewright(&["codesign", &workload, "-o", &folder.arg("out"), "--json"]).succeeded().json();
+    let best = &document["best"];
+    for key in ["n_sm", "n_v", "m_sm_kb", "area_mm2", "gflops"] {
+        assert!(best[key].as_f64().unwrap() > 0.0, "{key}");
+    }
+    assert_eq!(best["tiles"].as_array().unwrap().len(), 2);
+    assert!(document["elapsed_s"].as_f64().unwrap() > 0.0 && document["evaluated"].as_u64().unwrap() > 0);
+    assert_eq!(document["certificate"]["value"], document["certificate"]["bound"]);
+    let designs = document["designs"].as_array().unwrap();
+    let front = document["pareto"].as_array().unwrap();
+    assert!(designs.len() > front.len() && !front.is_empty());
+    assert!(designs.iter().all(|design| (150.0..=260.0).contains(&design["area_mm2"].as_f64().unwrap())));
+    assert!(document["findings"].as_array().unwrap().len() > 6, "{}", document["findings"]);
+    assert_eq!(document["applications"].as_array().unwrap().len(), 2);
+    let reference = &document["applications"][0]["reference"];
+    assert_eq!(reference["gflops"], 900.0);
+
+    // The document as a file says the same, but for what differs from run to run.
+    let file: Value = serde_json::from_str(&read(&folder, "out/report.json")).unwrap();
+    assert_eq!(file["best"], document["best"]);
+    assert!(file.get("elapsed_s").is_none());
+    let csv = read(&folder, "out/designs.csv");
+    assert_eq!(csv.lines().count(), 1 + designs.len());
+    assert_eq!(read(&folder, "out/pareto.csv").lines().count(), 1 + front.len());
+    assert!(!folder.path("out/sweep.journal").exists());
+
+    // Nothing is loaded from elsewhere, and names cannot break the page.
+    let page = read(&folder, "out/report.html");
+    for part in ["src=", "href=\"http", "<script", "@import", "url("] {
+        assert!(!page.contains(part), "{part}");
+    }
+    assert!(page.contains("two stencils &lt;&amp;&gt; a few designs") && page.contains("<svg"));
+    assert!(!page.contains("NaN") && !page.contains(">inf"));
+
+    // The CSV is one that `pareto` takes, and the front is the same.
+    let front_file = folder.arg("front.csv");
+    let arguments =
+        ["--x", "area_mm2", "--y", "gflops", "--svg", &folder.arg("front.svg"), "--csv", &front_file];
+    let designs_file = folder.arg("out/designs.csv");
+    let pareto = [&["pareto", &designs_file, "--json"], arguments.as_slice()].concat();
+    let pareto = tilewright(&pareto).succeeded().json();
+    let on_front = designs.iter().filter(|design| design["on_area_gflops_front"] == true).count();
+    assert_eq!(pareto["pareto"].as_array().unwrap().len(), on_front);
+    assert_eq!(pareto["rows"].as_u64().unwrap() as usize, designs.len());
+    assert!(read(&folder, "front.svg").starts_with("<svg"));
+    assert_eq!(std::fs::read_to_string(front_file).unwrap().lines().count(), 1 + on_front);
+}
+
+#[test]
+fn a_study_that_was_interrupted_ends_with_the_same_files() {
+    let (folder, workload) = folder();
+    let run = |out: &str| {
+        tilewright(&["codesign", &workload, "--what-if", "none", "-o", &folder.arg(out)]).succeeded()
+    };
+    run("whole");
+    // A journal with its first group only, as an interruption leaves it, and half of a line.
+    std::fs::create_dir(folder.path("again")).unwrap();
+    let mut child =
+        support::command(&["codesign", &workload, "--what-if", "none", "-o", &folder.arg("again")]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let journal = folder.path("again/sweep.journal");
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) && child.try_wait().unwrap().is_none() {
+        if std::fs::read_to_string(&journal).is_ok_and(|text| text.lines().count() >= 2) {
+            child.kill().unwrap();
+            break;
+        }
+    }
+    child.wait().unwrap();
+    run("again");
+    for name in ["designs.csv", "pareto.csv", "report.json", "report.html"] {
+        assert_eq!(
+            read(&folder, &format!("whole/{name}")),
+            read(&folder, &format!("again/{name}")),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn all_eight_formulations() {
+    let (folder, workload) = folder();
+    let arguments =
+        ["codesign", &workload, "--what-if", "none", "--formulations", "-o", &folder.arg("out"), "--json"];
+    let document = tilewright(&arguments).succeeded().json();
+    let all = document["formulations"].as_array().unwrap();
+    let names: std::collections::BTreeSet<&str> =
+        all.iter().map(|entry| entry["name"].as_str().unwrap()).collect();
+    let expected = ["", "super ", "multi-metric ", "multi-metric super "]
+        .into_iter()
+        .flat_map(|kind| ["application", "system"].map(|scope| format!("{kind}{scope} codesign")));
+    assert_eq!(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().len(), 8);
+    assert!(expected.into_iter().all(|name| names.contains(name.as_str())), "{names:?}");
+    // More strategies are never worse.
+    let cost = |name: &str, subject: &str| {
+        all.iter().find(|f| f["name"] == name && f["subject"] == subject).unwrap()["cost"].as_f64().unwrap()
+    };
+    for subject in ["own", "jacobi3d"] {
+        assert!(cost("super application codesign", subject) <= cost("application codesign", subject));
+    }
+    assert!(
+        cost("multi-metric super system codesign", "system")
+            <= cost("multi-metric system codesign", "system")
+    );
+}
+
+#[track_caller]
+fn refused(code: i32, arguments: &[&str], parts: &[&str]) {
+    let output = tilewright(arguments);
+    assert_eq!(output.code, code, "{arguments:?}\nstdout: {}\nstderr: {}", output.stdout, output.stderr);
+    let json = tilewright(&[arguments, &["--json"]].concat()).json();
+    assert_eq!(json["error"]["exit_code"], code);
+    for part in parts {
+        assert!(output.stderr.contains(part), "{arguments:?}: no `{part}` in\n{}", output.stderr);
+    }
+}
+
+#[test]
+fn wrong_requests_are_refused() {
+    let (folder, workload) = folder();
+    let out = folder.arg("out");
+    refused(2, &["codesign", "papre", "-o", &out], &["no workload `papre`", "did you mean `paper`?"]);
+    refused(2, &["codesign", &workload], &["--output"]);
+    refused(2, &["codesign", &workload, "--area", "9..3", "-o", &out], &["empty"]);
+    refused(2, &["codesign", &workload, "--objective", "speed", "-o", &out], &["gflops"]);
+    refused(1, &["codesign", &workload, "--area", "900..990", "-o", &out], &["reach from", "mm2"]);
+    refused(2, &["codesign", &workload, "-o", &workload], &["not a folder"]);
+    let wrong = WORKLOAD.replace("weight = 2", "weight = -2").replace("\"own.stencil\"", "\"heta2d\"");
+    let wrong = folder.write("wrong.toml", wrong);
+    refused(
+        2,
+        &["codesign", &wrong, "-o", &out],
+        &["wrong.toml:18: stencil[0].spec", "did you mean `heat2d`?", "wrong.toml:25: stencil[1].weight"],
+    );
+
+    let csv = folder.write("a.csv", "\u{feff}a; b\n1;2\n2;x\n3;1\n");
+    refused(2, &["pareto", &csv, "--x", "a", "--y", "c"], &["no column `c`", "a, b"]);
+    refused(2, &["pareto", &csv, "--x", "a", "--y", "a"], &["different"]);
+    refused(2, &["pareto", &csv, "--x", "a", "--y", "b", "--min", "q"], &["no objective"]);
+    refused(2, &["pareto", &folder.arg("none.csv"), "--x", "a", "--y", "b"], &["none.csv"]);
+    let text = folder.write("b.csv", "a,b\nx,y\n");
+    refused(2, &["pareto", &text, "--x", "a", "--y", "b"], &["no row with numbers", "`x`"]);
+    let document = tilewright(&["pareto", &csv, "--x", "a", "--y", "b", "--json"]).succeeded().json();
+    assert_eq!((document["rows"].as_u64(), document["skipped"][0]["line"].as_u64()), (Some(2), Some(3)));
+    assert_eq!(document["pareto"][0]["cells"]["b"], "2");
+}
+
+/// The first headless browser that is there.
+fn browser() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|path| path.is_file())
+}
+
+/// The document that a browser makes of a page, and what it writes to its console.
+fn open(browser: &Path, page: &Path, profile: &Path) -> (String, Vec<String>) {
+    let mut command = Command::new(browser);
+    command.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--no-first-run",
+    ]);
+    command.args(["--enable-logging=stderr", "--v=0", "--dump-dom"]);
+    command.arg(format!("--user-data-dir={}", profile.display())).arg(format!("file://{}", page.display()));
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{log}");
+    let console = log.lines().filter(|line| line.contains("CONSOLE")).map(str::to_owned).collect();
+    (String::from_utf8_lossy(&output.stdout).into_owned(), console)
+}
+
+#[test]
+fn the_page_opens_in_a_browser() {
+    let Some(browser) = browser() else {
+        let needed = std::env::var("CI").is_ok_and(|ci| ci == "true")
+            && std::env::var("TW_BROWSER").map_or(true, |wanted| wanted != "0");
+        assert!(!needed, "chromium is missing, and CI needs it (TW_BROWSER=0 does without)");
+        eprintln!("SKIPPED: the report in a headless browser, because chromium is missing");
+        return;
+    };
+    let (folder, workload) = folder();
+    tilewright(&["codesign", &workload, "-o", &folder.arg("out")]).succeeded();
+    let (dom, console) = open(&browser, &folder.path("out/report.html"), &folder.path("profile"));
+    assert_eq!(console, Vec::<String>::new());
+    assert!(dom.contains("<title>Codesign: pair</title>"), "{dom}");
+    // Every figure has its plot, and the plots have marks.
+    let figures = dom.matches("<figure>").count();
+    assert!(figures >= 6 && dom.matches("<svg").count() == figures, "{figures}");
+    assert!(dom.matches("<circle").count() > 20 && dom.matches("<rect").count() > 10);
+
+    // A page that is not right is seen not to be.
+    folder.write("wrong.html", "<script>console.error('here');</script><img src=\"none.png\">");
+    let (_, console) = open(&browser, &folder.path("wrong.html"), &folder.path("profile"));
+    assert!(console.iter().any(|line| line.contains("here")), "{console:?}");
+}

@@ -1,0 +1,260 @@
+//! What a workload is worked on with: candidate tiles, constants and operations of every stencil.
+
+use super::CodesignError;
+use super::design::Design;
+use super::inner::{Effort, Fitting, OnDesign, Outcome, Ranked};
+use super::tiles::{Limits, TileSpace, TileTable};
+use super::workload::{CIter, Load, Objective, Workload};
+use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::forms::{Fast, Problem};
+use cost_models::hardware::Hardware;
+use cost_models::machine::GpuFacts;
+use serde::Serialize;
+
+/// A stencil, ready to be searched.
+#[derive(Debug, Clone)]
+pub struct Subject {
+    /// The stencil.
+    pub load: Load,
+    /// The stencil on its first grid.
+    pub problem: Problem,
+    /// Candidates, one entry per strategy of the workload.
+    pub spaces: Vec<TileSpace>,
+    /// The constants on the base machine.
+    pub time: TimeConstants,
+    /// The constants of energy; static power is added per design.
+    pub energy: EnergyConstants,
+    /// Floating-point operations of each execution.
+    pub flops: Vec<f64>,
+    /// How `C_iter` came about.
+    pub fit: Fit,
+}
+
+/// Where `C_iter` of a stencil is from, with the numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// `machine`, `stated` or `fitted`.
+    pub basis: &'static str,
+    /// The factor on the base machine's constants; 1 where nothing was fitted.
+    pub factor: f64,
+    /// `C_iter` in seconds.
+    pub c_iter_s: f64,
+    /// `L` in seconds per word, on the base machine.
+    pub l_s_per_word: f64,
+    /// `tau_sync` in seconds.
+    pub tau_sync_s: f64,
+    /// `T_sync` in seconds.
+    pub t_sync_s: f64,
+    /// The design that it was fitted to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<Design>,
+    /// Its rate in GFLOP/s, as stated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stated_gflops: Option<f64>,
+    /// The rate that the model gives it with the fitted constants.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_gflops: Option<f64>,
+}
+
+/// The setting of a workload.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// What was asked for.
+    pub workload: Workload,
+    /// The stencils.
+    pub subjects: Vec<Subject>,
+    /// Facts of the base machine.
+    pub base: GpuFacts,
+    /// Static power in watts per mm2.
+    pub static_w_per_mm2: f64,
+}
+
+/// What tables depend on: lanes, registers, and `L`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Key {
+    /// `n_V`
+    pub n_v: i64,
+    /// `R_VU`
+    pub r_vu_kb: f64,
+    /// Factor on the base machine's `L`.
+    pub l_factor: f64,
+}
+
+/// Tables of one stencil for one [`Key`], one per strategy.
+pub struct Tables<'a> {
+    subject: &'a Subject,
+    tables: Vec<TileTable>,
+    time: TimeConstants,
+}
+
+impl Setting {
+    /// Lists candidates and fits constants.
+    ///
+    /// # Errors
+    /// [`CodesignError::Analysis`] where a stencil cannot be tiled, [`CodesignError::Reference`] where a reference rate
+    /// cannot be reached, [`CodesignError::NoTile`] where no tile of a stencil fits any design.
+    pub fn new(workload: Workload) -> Result<Setting, CodesignError> {
+        let base = workload.family.facts().ok_or(CodesignError::NoGpu)?.clone();
+        let limit = |m_sm_kb: f64| {
+            let largest = Design { n_sm: 1, n_v: base.n_v, m_sm_kb, r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: 0.0 };
+            largest.hardware(&base).shared_per_block_bytes
+        };
+        let most = workload.most_m_sm_kb().max(base.m_sm_kb);
+        let limits = Limits { bytes: limit(most), warp: base.warp };
+        let static_w =
+            workload.family.base.calibration.as_ref().and_then(|c| c.energy.as_ref()).map(|e| e.p_static_w);
+        let mut setting = Setting {
+            static_w_per_mm2: static_w.unwrap_or(0.0) / base.area_mm2,
+            base,
+            subjects: Vec::new(),
+            workload,
+        };
+        for load in setting.workload.stencils.clone() {
+            let subject = setting.subject(load, limits)?;
+            setting.subjects.push(subject);
+        }
+        super::fit::fit(&mut setting)?;
+        Ok(setting)
+    }
+
+    fn subject(&self, load: Load, limits: Limits) -> Result<Subject, CodesignError> {
+        let first = load.runs.first().ok_or(CodesignError::NoGpu)?;
+        let failed = |reason: String| CodesignError::Analysis { stencil: load.name.clone(), reason };
+        let problem = Problem::new(&load.program, &first.size, first.steps)
+            .map_err(|error| failed(error.to_string()))?;
+        let machine = &self.workload.family.base;
+        let (time, energy) =
+            match (TimeConstants::of(&problem, machine), EnergyConstants::of(&problem, machine)) {
+                (Some(time), Some(energy)) => (time, energy),
+                _ => return Err(failed(format!("`{}` has no constants of time and energy", machine.name))),
+            };
+        let mut time = time;
+        if let CIter::Stated(seconds) = load.c_iter {
+            time.c_iter_s = seconds;
+        }
+        let of_strategy = |&strategy| TileSpace::new(strategy, &problem, &load.runs, limits);
+        let spaces: Vec<TileSpace> = self.workload.strategies.iter().map(of_strategy).collect();
+        if spaces.iter().all(TileSpace::is_empty) {
+            return Err(CodesignError::NoTile { stencil: load.name.clone(), bytes: limits.bytes });
+        }
+        let flops = load.runs.iter().map(|run| {
+            problem.with_size(&run.size, run.steps).total_iterations() as f64 * problem.flops_per_iteration()
+        });
+        let flops: Vec<f64> = flops.collect();
+        if flops.iter().any(|flops| *flops <= 0.0) {
+            return Err(failed("it has no floating-point operations to count".to_string()));
+        }
+        let basis = match load.c_iter {
+            CIter::Machine => "machine",
+            CIter::Stated(_) => "stated",
+            CIter::Fitted(_) => "fitted",
+        };
+        let fit = Fit {
+            basis,
+            factor: 1.0,
+            c_iter_s: time.c_iter_s,
+            l_s_per_word: time.l_s_per_word,
+            tau_sync_s: time.tau_sync_s,
+            t_sync_s: time.t_sync_s,
+            design: None,
+            stated_gflops: None,
+            model_gflops: None,
+        };
+        Ok(Subject { problem, spaces, time, energy, flops, fit, load })
+    }
+
+    /// What the tables of a design depend on.
+    pub fn key(&self, design: &Design) -> Key {
+        Key { n_v: design.n_v, r_vu_kb: design.r_vu_kb, l_factor: self.workload.l_factor(design.n_sm) }
+    }
+
+    /// The tables of a stencil.
+    pub fn tables<'a>(&'a self, subject: &'a Subject, key: &Key) -> Tables<'a> {
+        let any =
+            Design { n_sm: 1, n_v: key.n_v, m_sm_kb: 1.0, r_vu_kb: key.r_vu_kb, l1_kb: 0.0, l2_kb: 0.0 };
+        let hardware = any.hardware(&self.base);
+        let fast = Fast::Shared {
+            threads_per_block: hardware.threads_per_block,
+            registers_per_sm: hardware.registers_per_sm,
+            registers_per_thread: hardware.registers_per_thread,
+        };
+        let tables = subject.spaces.iter().map(|space| space.table(key.n_v, fast)).collect();
+        let time = TimeConstants { l_s_per_word: subject.time.l_s_per_word * key.l_factor, ..subject.time };
+        Tables { subject, tables, time }
+    }
+
+    /// Area of a design in mm2.
+    pub fn area_mm2(&self, design: &Design) -> f64 {
+        self.workload.family.area.total(&design.chip())
+    }
+
+    /// What limits tiles on a design.
+    pub fn hardware(&self, design: &Design) -> Hardware {
+        design.hardware(&self.base)
+    }
+
+    /// The design as a search sees it.
+    pub fn on(&self, design: &Design) -> OnDesign {
+        OnDesign {
+            n_sm: design.n_sm,
+            n_v: design.n_v,
+            static_w: self.static_w_per_mm2 * self.area_mm2(design),
+            power_w: self.workload.budget.power_w,
+        }
+    }
+
+    /// The best tiles of all executions of all stencils on one design; `None` for stencils that do not fit.
+    pub fn evaluate(&self, design: &Design, effort: &mut Effort) -> Vec<Option<Vec<Outcome>>> {
+        let key = self.key(design);
+        let of = |subject: &Subject| {
+            let tables = self.tables(subject, &key);
+            let ranked = tables.ranked();
+            let fitting = fitting(&ranked, &self.hardware(design));
+            tables.best(&ranked, &fitting, self.workload.objective, &self.on(design), effort)
+        };
+        self.subjects.iter().map(of).collect()
+    }
+}
+
+impl Tables<'_> {
+    /// The candidates in order of density, one entry per strategy.
+    pub fn ranked(&self) -> Vec<Ranked<'_>> {
+        let both = self.subject.spaces.iter().zip(&self.tables);
+        both.map(|(space, table)| Ranked::new(space, table, self.time, self.subject.energy)).collect()
+    }
+
+    /// The constants that hold.
+    pub fn time(&self) -> TimeConstants {
+        self.time
+    }
+
+    /// The best outcome of every execution over all strategies (the first one of equal ones); `None` where an
+    /// execution fits under none of them.
+    pub fn best(
+        &self,
+        ranked: &[Ranked<'_>],
+        fitting: &[Fitting],
+        objective: Objective,
+        design: &OnDesign,
+        effort: &mut Effort,
+    ) -> Option<Vec<Outcome>> {
+        let of_run = |run: usize| {
+            let mut best: Option<Outcome> = None;
+            for (ranked, fitting) in ranked.iter().zip(fitting) {
+                let outcome = ranked.best(run, objective, design, fitting, effort);
+                if let Some(outcome) = outcome
+                    && best.is_none_or(|best| outcome.value(objective) < best.value(objective))
+                {
+                    best = Some(outcome);
+                }
+            }
+            best
+        };
+        (0..self.subject.load.runs.len()).map(of_run).collect()
+    }
+}
+
+/// The candidates that fit, one entry per strategy.
+pub fn fitting(ranked: &[Ranked<'_>], hardware: &Hardware) -> Vec<Fitting> {
+    ranked.iter().map(|ranked| ranked.fitting(hardware)).collect()
+}
