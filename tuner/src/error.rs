@@ -51,6 +51,9 @@ pub enum TunerError {
         /// What to do.
         hint: String,
     },
+    /// The user stopped it.
+    #[error("interrupted")]
+    Interrupted,
     /// Arguments that make no sense: an unknown metric, searcher or parameter.
     #[error("{reason}")]
     Request {
@@ -65,7 +68,7 @@ impl TunerError {
     /// What the user can do; empty where the message says it all.
     pub fn hint(&self) -> String {
         match self {
-            TunerError::File { .. } => String::new(),
+            TunerError::File { .. } | TunerError::Interrupted => String::new(),
             TunerError::Expression(error) => error.hint.clone(),
             TunerError::Malformed { hint, .. }
             | TunerError::Space { hint, .. }

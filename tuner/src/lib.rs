@@ -3,15 +3,18 @@
 //! One vocabulary: a [`space`] has parameters and constraints, a [`trial`] is one measured configuration, and
 //! [`recorded`] spaces are files with the trials that somebody measured before.
 
+pub mod doe;
 pub mod error;
 pub mod evaluator;
 pub mod expression;
+pub mod plot;
 pub mod recorded;
 pub mod repetitions;
 pub mod run;
 pub mod searcher;
 pub mod space;
 pub mod starchart;
+pub mod store;
 pub mod trial;
 pub mod value;
 

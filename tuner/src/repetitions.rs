@@ -65,7 +65,7 @@ pub fn seed_of(seed: u64, repetition: usize) -> u64 {
 }
 
 /// Runs a searcher again and again on a replay, on all cores, and returns the outcomes in the order of their seeds;
-/// `done` is called after each.
+/// `done` is called after each, and ends it all with false.
 ///
 /// # Errors
 /// The first error of a run.
@@ -75,7 +75,7 @@ pub fn repeat(
     replay: &Replay,
     response: &str,
     repetitions: Repetitions,
-    done: &(dyn Fn() + Sync),
+    done: &(dyn Fn() -> bool + Sync),
 ) -> Result<Vec<Outcome>> {
     let one = |repetition: usize| {
         let budget = Budget { evaluations: repetitions.budget, time: None };
@@ -85,7 +85,9 @@ pub fn repeat(
             Err(Stop::Failed(error)) => return Err(error),
             Ok(()) | Err(Stop::BudgetSpent | Stop::Exhausted | Stop::Interrupted) => {}
         }
-        done();
+        if !done() {
+            return Err(crate::TunerError::Interrupted);
+        }
         Ok(Outcome {
             best: run.best().cloned(),
             slowdown: run.best_response().map_or(f64::INFINITY, |best| best / replay.best()),

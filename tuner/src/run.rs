@@ -2,7 +2,7 @@
 //! is told the outcomes.
 //!
 //! A run is determined by its seed, its space and what is measured. That is how it resumes: the searcher starts anew,
-//! asks for the same points, and those that the store knows are not measured again.
+//! asks for the same points, and those that the [store](crate::store) knows are not measured again.
 
 use crate::error::{Result, TunerError};
 use crate::evaluator::Evaluator;
@@ -39,6 +39,9 @@ pub enum Stop {
 
 impl From<TunerError> for Stop {
     fn from(error: TunerError) -> Stop {
+        if matches!(error, TunerError::Interrupted) {
+            return Stop::Interrupted;
+        }
         Stop::Failed(error)
     }
 }

@@ -1,7 +1,10 @@
 //! Evaluators: what measures a configuration. Searchers see nothing else of the world.
 
+mod command;
 mod replay;
+pub mod stencil;
 
+pub use command::External;
 pub use replay::Replay;
 
 use crate::error::Result;
@@ -25,4 +28,10 @@ pub trait Evaluator: Sync {
 
     /// What this is, in a few words.
     fn description(&self) -> String;
+}
+
+/// Seconds since 1970, as text: when a trial was measured.
+pub(crate) fn now() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map(|since| since.as_secs().to_string()).unwrap_or_default()
 }

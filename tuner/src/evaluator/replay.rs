@@ -3,36 +3,55 @@
 use super::Evaluator;
 use crate::error::{Result, TunerError};
 use crate::recorded::Recorded;
-use crate::space::Point;
+use crate::space::{Point, Space};
 use crate::trial::{Status, Trial};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The trials of a recorded space, by point. Of several trials of a point the first counts.
+#[derive(Clone)]
 pub struct Replay {
-    trials: HashMap<Point, Trial>,
+    trials: Arc<HashMap<Point, Trial>>,
     description: String,
     best: f64,
 }
 
 impl Replay {
-    /// Replays these trials.
+    /// Replays these trials in the space of the file.
     ///
     /// # Errors
-    /// Where no trial has the response, so that there is nothing to search for.
+    /// As [`Replay::in_space`].
     pub fn new(recorded: &Recorded, response: &str) -> Result<Replay> {
+        Replay::in_space(recorded, response, &recorded.space)
+    }
+
+    /// Replays those trials whose configurations are valid points of a space, such as a part of the recorded one.
+    ///
+    /// # Errors
+    /// Where none of them has the response, so that there is nothing to search for.
+    pub fn in_space(recorded: &Recorded, response: &str, space: &Space) -> Result<Replay> {
         let mut trials = HashMap::with_capacity(recorded.trials.len());
+        let same = recorded.space.parameters() == space.parameters();
         for trial in &recorded.trials {
-            trials.entry(trial.point.clone()).or_insert_with(|| trial.clone());
+            let point =
+                if same { trial.point.clone() } else { space.point(&recorded.space.values(&trial.point))? };
+            if space.is_valid(&point) {
+                let trial = Trial { point: point.clone(), ..trial.clone() };
+                trials.entry(point).or_insert(trial);
+            }
         }
         let best = trials.values().filter_map(|trial| trial.response(response)).fold(f64::INFINITY, f64::min);
         if !best.is_finite() {
             return Err(TunerError::Space {
-                reason: format!("{}: no trial with a value of `{response}`", recorded.path.display()),
+                reason: format!(
+                    "{}: no trial in the space has a value of `{response}`",
+                    recorded.path.display()
+                ),
                 hint: "name another metric with --response".to_owned(),
             });
         }
         let description = format!("replay of {}", recorded.path.display());
-        Ok(Replay { trials, description, best })
+        Ok(Replay { trials: Arc::new(trials), description, best })
     }
 
     /// The least response of all trials: the global minimum of the recorded space.

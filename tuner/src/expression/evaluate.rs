@@ -310,6 +310,10 @@ impl<'a, 'v> Scope<'a, 'v> {
                 _ => return Err(EvaluationError::Kind("`sum` needs a list")),
             },
             Function::Range => self.range(&arguments)?,
+            Function::Log => real(one(&mut arguments)?.number()?.real().ln())?,
+            Function::Log2 => real(one(&mut arguments)?.number()?.real().log2())?,
+            Function::Sqrt => real(one(&mut arguments)?.number()?.real().sqrt())?,
+            Function::Exp => real(one(&mut arguments)?.number()?.real().exp())?,
         })
     }
 
@@ -360,6 +364,10 @@ fn whole(operator: Operator, left: i64, right: i64) -> Result<Option<i64>, Evalu
         },
     };
     result.map(Some).ok_or(EvaluationError::Overflow)
+}
+
+fn real(number: f64) -> Evaluated<'static> {
+    if number.is_finite() { Ok(Datum::Real(number)) } else { Err(EvaluationError::Overflow) }
 }
 
 fn truncated(number: f64) -> Result<i64, EvaluationError> {

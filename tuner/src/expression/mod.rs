@@ -2,7 +2,8 @@
 //!
 //! The language is the common part of Python and C, since the files of other tuners use both: numbers, `True`,
 //! text in quotes, names; `+ - * / // % **`; comparisons, which may be chained (`1 <= x < 9`); `in [..]`;
-//! `and or not`, also written `&& || !`; `a if c else b`; `min max abs int float len round range sum list`;
+//! `and or not`, also written `&& || !`; `a if c else b`; `min max abs int float len round range sum list log log2
+//! sqrt exp`;
 //! lists and comprehensions (`[2 * i for i in range(4) if i != 2]`).
 //!
 //! Arithmetic is Python's: whole numbers stay whole except under `/`, `//` and `%` round down. Nothing is unbounded:
@@ -105,6 +106,10 @@ enum Function {
     Range,
     Sum,
     List,
+    Log,
+    Log2,
+    Sqrt,
+    Exp,
 }
 
 impl Expression {

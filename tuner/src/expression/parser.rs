@@ -298,8 +298,12 @@ impl Parser<'_> {
             "range" => (Function::Range, 1, 3),
             "sum" => (Function::Sum, 1, 1),
             "list" => (Function::List, 1, 1),
+            "log" => (Function::Log, 1, 1),
+            "log2" => (Function::Log2, 1, 1),
+            "sqrt" => (Function::Sqrt, 1, 1),
+            "exp" => (Function::Exp, 1, 1),
             _ => {
-                let hint = "there are: min, max, abs, int, float, len, round, range, sum, list";
+                let hint = "there are: min, max, abs, int, float, len, round, range, sum, list, log, log2, sqrt, exp";
                 return Err(error(self.text, column, format!("there is no function `{name}`"), hint));
             }
         };

@@ -1,7 +1,7 @@
 //! Recorded spaces: files with the trials that somebody measured before, read as they are.
 //!
 //! Kernel Tuner's cache files, the T4 results and T1 problems of the autotuning community
-//! (<https://github.com/odgaard/TuningSchema>), and CSV; plain or gzip. The format is told from the content.
+//! (<https://github.com/odgaard/TuningSchema>), CSV, and our own stores; plain or gzip. The format is told from the content.
 
 mod csv_file;
 mod json_file;
@@ -9,6 +9,9 @@ mod kernel_tuner;
 mod read;
 mod t1;
 mod t4;
+mod write;
+
+pub use write::{write_csv, write_t4};
 
 use crate::error::{Result, TunerError};
 use crate::space::{Parameter, Point, Space};
@@ -46,6 +49,8 @@ pub enum Format {
     T4,
     /// Comma-separated values with a header.
     Csv,
+    /// A [store](crate::store) of our own.
+    Store,
 }
 
 impl Format {
@@ -56,6 +61,7 @@ impl Format {
             Format::T1 => "T1",
             Format::T4 => "T4",
             Format::Csv => "CSV",
+            Format::Store => "trial store",
         }
     }
 }
@@ -73,6 +79,12 @@ impl Recorded {
     /// # Errors
     /// A file that cannot be read, or is none of the formats, with the place of the mistake.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Recorded> {
+        if read::starts_with(path, crate::store::MAGIC)? {
+            let mut recorded = crate::store::Store::recorded(path)?;
+            recorded.response = options.response.clone().unwrap_or(recorded.response);
+            recorded.check_response()?;
+            return Ok(recorded);
+        }
         let bytes = read::bytes(path)?;
         Recorded::from_bytes(path, &bytes, options)
     }

@@ -32,6 +32,14 @@ pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Whether the file starts with these bytes.
+pub(super) fn starts_with(path: &Path, start: &[u8]) -> Result<bool> {
+    let failed = |reason| TunerError::File { action: "read", path: path.to_owned(), reason };
+    let mut bytes = Vec::new();
+    File::open(path).map_err(failed)?.take(start.len() as u64).read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes == start)
+}
+
 /// Without the byte order mark that some programs write.
 pub(super) fn without_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)

@@ -4,6 +4,7 @@ mod annealing;
 mod genetic;
 mod greedy;
 mod latin_hypercube;
+mod linear_model;
 mod random;
 mod starchart;
 mod surrogate;
@@ -11,6 +12,7 @@ mod surrogate;
 use crate::error::{Result, TunerError};
 use crate::run::{Run, Stop};
 use crate::space::Point;
+pub use linear_model::{Choice, Decide, Decider, Proposal};
 
 /// A way to search.
 pub trait Searcher: Sync + Send {
@@ -29,12 +31,14 @@ pub trait Searcher: Sync + Send {
 }
 
 /// What some searchers want to know.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct SearchOptions {
     /// Model of `lm` and `dlmt`, as an R-like formula; where it is not given, one is made for the space.
     pub model: Option<String>,
     /// Points to start with, best first, such as those that a cost model prefers.
     pub start: Vec<Point>,
+    /// Who decides at each step of `lm` and `dlmt`.
+    pub decider: Option<Decider>,
 }
 
 /// All searchers.
@@ -48,7 +52,19 @@ pub fn all(options: &SearchOptions) -> Vec<Box<dyn Searcher>> {
         Box::new(genetic::Genetic::default()),
         Box::new(annealing::Annealing::default()),
         Box::new(starchart::Starchart::default()),
+        Box::new(linear_model(options, false)),
+        Box::new(linear_model(options, true)),
     ]
+}
+
+fn linear_model(options: &SearchOptions, designed: bool) -> linear_model::LinearModel {
+    linear_model::LinearModel {
+        designed,
+        model: options.model.clone(),
+        decider: options.decider.clone(),
+        start: options.start.clone(),
+        settings: if designed { linear_model::Settings::default() } else { linear_model::Settings::random() },
+    }
 }
 
 /// The searcher of this name.

@@ -1,0 +1,200 @@
+//! An external command measures: any program in any language.
+//!
+//! The command is given to `sh -c`, with `{name}` replaced by the level of the parameter and every level in the
+//! environment as `TW_NAME`. The last line of its output is the response, or a JSON object with metrics by name. An
+//! exit code other than 0 is a failed trial; 65 says that the configuration is invalid, 66 that it does not compile,
+//! 67 that its result is wrong.
+
+use super::Evaluator;
+use crate::error::{Result, TunerError};
+use crate::space::{Point, Space};
+use crate::trial::{Metric, Origin, Status, Trial};
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Most output that is read.
+const MOST_OUTPUT: u64 = 1 << 20;
+
+/// Runs a command for every configuration.
+pub struct External {
+    command: String,
+    space: Space,
+    response: String,
+    timeout: Duration,
+    parallel: usize,
+}
+
+impl External {
+    /// Measures the points of a space with a command.
+    ///
+    /// # Errors
+    /// A `{name}` in the command that is no parameter.
+    pub fn new(
+        command: &str,
+        space: &Space,
+        response: &str,
+        timeout: Duration,
+        parallel: usize,
+    ) -> Result<External> {
+        let names: Vec<&str> = space.parameters().iter().map(|parameter| parameter.name()).collect();
+        let mut rest = command;
+        while let Some(start) = rest.find('{') {
+            let Some(end) = rest[start..].find('}') else { break };
+            let name = &rest[start + 1..start + end];
+            let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+            // `${NAME}` is the shell's.
+            if is_name && !rest[..start].ends_with('$') && !names.contains(&name) {
+                return Err(TunerError::unknown("parameter", name, &names));
+            }
+            rest = &rest[start + end..];
+        }
+        let (command, response) = (command.to_owned(), response.to_owned());
+        Ok(External { command, space: space.clone(), response, timeout, parallel: parallel.max(1) })
+    }
+}
+
+impl Evaluator for External {
+    fn evaluate(&self, point: &Point) -> Result<Trial> {
+        let mut text = self.command.clone();
+        let mut command = Command::new("sh");
+        for (place, parameter) in self.space.parameters().iter().enumerate() {
+            let level = self.space.value(point, place).to_string();
+            text = text.replace(&format!("{{{}}}", parameter.name()), &level);
+            let name: String = parameter
+                .name()
+                .chars()
+                .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+                .collect();
+            command.env(format!("TW_{name}"), level);
+        }
+        command.args(["-c", &text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A group of its own, so that a timeout ends what the command started as well.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|reason| TunerError::Request {
+            reason: format!("cannot start `sh`: {reason}"),
+            hint: String::new(),
+        })?;
+        let (output, errors) = (reader(child.stdout.take()), reader(child.stderr.take()));
+        let status = wait(&mut child, self.timeout);
+        let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
+        let mut trial = match status {
+            None => {
+                let seconds = self.timeout.as_secs_f64();
+                Trial::failed(point.clone(), Status::Timeout, format!("it took longer than {seconds} s"))
+            }
+            Some(Some(0)) => self.measured(point, &output),
+            Some(code) => {
+                let status = match code {
+                    Some(65) => Status::Invalid,
+                    Some(66) => Status::CompileError,
+                    Some(67) => Status::WrongResult,
+                    _ => Status::RunError,
+                };
+                let last = errors.lines().last().unwrap_or_default().trim();
+                let code = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
+                let message = if last.is_empty() { code } else { format!("{code}: {last}") };
+                Trial::failed(point.clone(), status, message)
+            }
+        };
+        trial.origin =
+            Origin { when: super::now(), device: String::new(), by: "external command".to_owned() };
+        Ok(trial)
+    }
+
+    fn parallel(&self) -> usize {
+        self.parallel
+    }
+
+    fn description(&self) -> String {
+        format!("command: {}", self.command)
+    }
+}
+
+impl External {
+    fn measured(&self, point: &Point, output: &str) -> Trial {
+        let last = output.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
+        if let Some(value) = last.parse::<f64>().ok().filter(|value| value.is_finite()) {
+            return Trial::measured(point.clone(), &self.response, value);
+        }
+        let numbers: BTreeMap<String, f64> =
+            serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(last)
+                .map(|map| {
+                    map.into_iter().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect()
+                })
+                .unwrap_or_default();
+        if !numbers.contains_key(&self.response) {
+            let shown: String = last.chars().take(80).collect();
+            let message =
+                format!("the last line is no number and no JSON with `{}`: `{shown}`", self.response);
+            return Trial::failed(point.clone(), Status::RunError, message);
+        }
+        let metric = |(name, value)| (name, Metric { value, ..Metric::default() });
+        Trial {
+            metrics: numbers.into_iter().map(metric).collect(),
+            ..Trial::measured(point.clone(), "", 0.0)
+        }
+    }
+}
+
+/// Reads a pipe on a thread, so that a command that prints much does not wait for us.
+fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
+            // The rest is not needed, but the command must be able to write it.
+            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The exit code (`None` inside for a signal); `None` where it was ended because of the time.
+fn wait(child: &mut Child, timeout: Duration) -> Option<Option<i32>> {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return Some(status.code()),
+            Ok(None) if start.elapsed() < timeout => std::thread::sleep(pause),
+            _ => {
+                let group = format!("-{}", child.id());
+                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+                let _ = child.kill();
+                let _ = child.wait();
+                return None;
+            }
+        }
+        pause = (pause * 2).min(Duration::from_millis(50));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::Parameter;
+    use crate::value::Value;
+
+    fn trial(command: &str, seconds: u64) -> Trial {
+        let x = Parameter::new("x", vec![Value::Integer(3), Value::Integer(7)]).unwrap();
+        let space = Space::new(vec![x], &[]).unwrap();
+        let timeout = Duration::from_secs(seconds);
+        let external = External::new(command, &space, "time", timeout, 1).unwrap();
+        external.evaluate(&space.points().unwrap()[1]).unwrap()
+    }
+
+    #[test]
+    fn outcomes() {
+        assert_eq!(trial("echo noise; echo {x}.5", 20).response("time"), Some(7.5));
+        assert_eq!(trial("echo \"{\\\"time\\\": 2, \\\"watts\\\": $TW_X}\"", 20).metrics["watts"].value, 7.0);
+        assert_eq!(trial("echo broken >&2; exit 3", 20).message, "exit code 3: broken");
+        assert_eq!(trial("exit 67", 20).status, Status::WrongResult);
+        assert_eq!(trial("echo nothing", 20).status, Status::RunError);
+        assert_eq!(trial("sleep 600", 1).status, Status::Timeout);
+        let space = Space::new(vec![Parameter::new("x", vec![Value::Integer(3)]).unwrap()], &[]).unwrap();
+        assert!(External::new("run {y}", &space, "time", Duration::from_secs(1), 1).is_err());
+    }
+}

@@ -1,0 +1,255 @@
+//! A stencil with one tiling after another, compiled, run, checked and timed on this machine's CPU.
+//!
+//! A result counts only if it has the bits of the `naive` strategy, one plain sweep per step.
+
+use super::Evaluator;
+use crate::error::{Result, TunerError};
+use crate::space::{Parameter, Point, Space};
+use crate::trial::{Metric, Origin, Status, Trial};
+use crate::value::Value;
+use execution::c_compiler::{CompileOptions, SourceText, compile_shared};
+use execution::compare::checksum;
+use execution::grid::ProgramData;
+use execution::layout::Layout;
+use execution::native::{NativeLibrary, NativeProgram};
+use execution::{ExecutionError, initial, interrupt};
+use hhc_codegen::strategy::{self, Strategy, Target};
+use hhc_codegen::{PlanError, TileSizes, backend, pipeline};
+use polyhedral::program::Program;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+/// What is measured.
+pub struct Job {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Grid extents, slowest dimension first.
+    pub size: Vec<i64>,
+    /// Number of time steps.
+    pub steps: i64,
+    /// One value for each of its parameters.
+    pub parameters: Vec<f64>,
+    /// Strategy of the tilings.
+    pub strategy: &'static dyn Strategy,
+    /// Runs that count; the median is the response `seconds`.
+    pub runs: usize,
+    /// Longest time of one run; it is stopped there.
+    pub timeout: Duration,
+}
+
+/// Measures tilings of a stencil.
+pub struct Stencil {
+    job: Job,
+    space: Space,
+    initial: ProgramData,
+    expected: u64,
+    /// The grid that runs work on.
+    work: Mutex<ProgramData>,
+}
+
+/// Name of the response.
+pub const RESPONSE: &str = "seconds";
+
+/// The tile sizes of a strategy as a space: of each size the defaults and powers of two around them, as far as the
+/// grid is large.
+///
+/// # Errors
+/// A program that cannot be analysed.
+pub fn tile_space(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    size: &[i64],
+    steps: i64,
+) -> Result<Space> {
+    let planned = pipeline::plan(program, strategy, &TileSizes::default(), Target::OpenMp)
+        .map_err(|error| plan_failed(&error))?;
+    let statements = program.statements.len() as i64;
+    let mut parameters = Vec::new();
+    for (name, default) in planned.plan.tile.iter() {
+        let (low, high, unit) = match name.strip_prefix('s').and_then(|d| d.parse::<usize>().ok()) {
+            Some(dimension) => {
+                let extent = size.get(dimension).copied().unwrap_or(1).max(1);
+                let innermost = dimension + 1 == size.len();
+                (if innermost { 16 } else { 4 }, extent.min(if innermost { 4096 } else { 512 }), 1)
+            }
+            // Half heights in logical rows, `statements` of them per time step.
+            None => (1, steps.clamp(1, 64), statements),
+        };
+        let mut levels: Vec<i64> = (0..20).map(|power| (1i64 << power) * unit).collect();
+        levels.extend((1..19).map(|power| 3 * (1i64 << (power - 1)) * unit));
+        levels.retain(|&level| (low * unit..=high * unit).contains(&level));
+        levels.push(default);
+        parameters.push(Parameter::new(name, levels.into_iter().map(Value::Integer).collect())?);
+    }
+    Space::new(parameters, &[])
+}
+
+/// The strategy's own choice, where it is in the space: a good point to start with.
+///
+/// # Errors
+/// A program that cannot be planned.
+pub fn default_point(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    space: &Space,
+) -> Result<Option<Point>> {
+    let planned = pipeline::plan(program, strategy, &TileSizes::default(), Target::OpenMp)
+        .map_err(|error| plan_failed(&error))?;
+    let values: Vec<Value> = space
+        .parameters()
+        .iter()
+        .filter_map(|parameter| planned.plan.tile.get(parameter.name()).map(Value::Integer))
+        .collect();
+    Ok(space.point(&values).ok().filter(|point| space.is_valid(point)))
+}
+
+impl Stencil {
+    /// Prepares the grid and the expected result.
+    ///
+    /// # Errors
+    /// Memory, a compiler that is missing, a program that cannot be planned.
+    pub fn new(job: Job, space: &Space) -> Result<Stencil> {
+        let failed = |error: ExecutionError| execution_failed(&error);
+        let layout = Layout::padded(&job.program, &job.size).map_err(failed)?;
+        let mut initial = ProgramData::zeroed_with(&job.program, layout).map_err(failed)?;
+        initial::fill_random(&job.program, &mut initial, 1).map_err(failed)?;
+        let mut work = initial.try_clone().map_err(failed)?;
+        let naive = strategy::by_name("naive").map_err(|error| plan_failed(&error))?;
+        let native = match compiled(&job.program, naive, &TileSizes::default()) {
+            Ok(native) => native,
+            Err(Failure::Trial(_, reason)) => {
+                return Err(TunerError::Infeasible { reason, hint: String::new() });
+            }
+            Err(Failure::Error(error)) => return Err(error),
+        };
+        let steps = job.steps;
+        native
+            .run_in_chunks(&job.program, &job.parameters, &mut work, steps, steps.max(1), &mut |_| {
+                ControlFlow::Continue(())
+            })
+            .map_err(failed)?;
+        let expected = checksum(&job.program, &work, job.steps);
+        Ok(Stencil { job, space: space.clone(), initial, expected, work: Mutex::new(work) })
+    }
+
+    /// The tile sizes of a point.
+    pub fn tile(&self, point: &Point) -> TileSizes {
+        tile_of(&self.space, point)
+    }
+
+    fn measure(&self, point: &Point) -> std::result::Result<Vec<f64>, Failure> {
+        let native = compiled(&self.job.program, self.job.strategy, &self.tile(point))?;
+        let Ok(mut data) = self.work.lock() else {
+            return Err(Failure::Trial(Status::RunError, "an earlier run failed badly".to_owned()));
+        };
+        let mut seconds = Vec::with_capacity(self.job.runs);
+        let Job { program, parameters, steps, .. } = &self.job;
+        let unit = execution::native::chunk_unit(program);
+        // The first run warms up, shows whether the result is right and how long it takes.
+        for run in 0..=self.job.runs.max(1) {
+            interrupt::check().map_err(Failure::from)?;
+            data.copy_from(&self.initial);
+            let start = Instant::now();
+            // In one piece, unless it may take too long to be waited for.
+            let piece = if run == 0 { ((steps / 8).max(1) / unit + 1) * unit } else { *steps };
+            let late = &mut |_| {
+                let late = start.elapsed() > self.job.timeout;
+                if late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            native.run_in_chunks(program, parameters, &mut data, *steps, piece.max(1), late)?;
+            let elapsed = start.elapsed();
+            if elapsed > self.job.timeout {
+                let limit = self.job.timeout.as_secs_f64();
+                return Err(Failure::Trial(Status::Timeout, format!("a run took longer than {limit} s")));
+            }
+            if run > 0 {
+                seconds.push(elapsed.as_secs_f64());
+            } else if checksum(program, &data, *steps) != self.expected {
+                let message = "the result differs from that of the plain loops".to_owned();
+                return Err(Failure::Trial(Status::WrongResult, message));
+            }
+        }
+        Ok(seconds)
+    }
+}
+
+impl Evaluator for Stencil {
+    fn evaluate(&self, point: &Point) -> Result<Trial> {
+        let mut trial = match self.measure(point) {
+            Ok(seconds) => {
+                let value = execution::timing::median(&seconds).unwrap_or(f64::NAN);
+                let metric = Metric { value, repetitions: seconds, unit: "s".to_owned() };
+                let metrics = BTreeMap::from([(RESPONSE.to_owned(), metric)]);
+                Trial { metrics, ..Trial::measured(point.clone(), RESPONSE, value) }
+            }
+            Err(Failure::Trial(status, message)) => Trial::failed(point.clone(), status, message),
+            Err(Failure::Error(error)) => return Err(error),
+        };
+        trial.origin = Origin { when: super::now(), device: "cpu".to_owned(), by: "tilewright".to_owned() };
+        Ok(trial)
+    }
+
+    fn description(&self) -> String {
+        let size: Vec<String> = self.job.size.iter().map(i64::to_string).collect();
+        let Job { program, steps, strategy, .. } = &self.job;
+        format!("{} {}, {steps} steps, {}, openmp", program.name, size.join("x"), strategy.name())
+    }
+}
+
+/// The tile sizes that a point of a space of tile sizes means.
+pub fn tile_of(space: &Space, point: &Point) -> TileSizes {
+    let values = space.numbers(point);
+    let names = space.parameters().iter().map(Parameter::name);
+    TileSizes::new(names.zip(values.into_iter().map(|value| value as i64)))
+}
+
+/// A failed trial, or an error.
+enum Failure {
+    Trial(Status, String),
+    Error(TunerError),
+}
+
+impl From<ExecutionError> for Failure {
+    fn from(error: ExecutionError) -> Failure {
+        match error {
+            ExecutionError::CompilerFailed { .. } => Failure::Trial(Status::CompileError, error.to_string()),
+            ExecutionError::Native { .. } | ExecutionError::Load { .. } => {
+                Failure::Trial(Status::RunError, error.to_string())
+            }
+            _ => Failure::Error(execution_failed(&error)),
+        }
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Failure {
+        Failure::Trial(Status::Invalid, error.to_string())
+    }
+}
+
+fn compiled(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    tile: &TileSizes,
+) -> std::result::Result<NativeProgram, Failure> {
+    let planned = pipeline::plan(program, strategy, tile, Target::OpenMp)?;
+    let library = [format!("{}.c", program.name), format!("{}.h", program.name)];
+    let files = backend::openmp::generate(&planned.plan)?;
+    let files = files.into_iter().filter(|file| library.contains(&file.name));
+    let sources: Vec<SourceText> = files.map(|file| SourceText::new(file.name, file.text)).collect();
+    let object = compile_shared(&sources, &CompileOptions::default())?;
+    Ok(NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?)
+}
+
+fn plan_failed(error: &PlanError) -> TunerError {
+    TunerError::Infeasible { reason: error.to_string(), hint: String::new() }
+}
+
+fn execution_failed(error: &ExecutionError) -> TunerError {
+    match error {
+        ExecutionError::Interrupted => TunerError::Interrupted,
+        _ => TunerError::Infeasible { reason: error.to_string(), hint: String::new() },
+    }
+}
