@@ -787,6 +787,20 @@ fn steps_parser() -> clap::builder::RangedI64ValueParser<i64> {
     clap::value_parser!(i64).range(0..=MOST_STEPS)
 }
 
+fn parse_area(text: &str) -> Result<AreaRange, String> {
+    let (low, high) =
+        text.split_once("..").ok_or_else(|| format!("`{text}` is no range such as 425..450"))?;
+    let number = |text: &str| {
+        let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        value.ok_or_else(|| format!("`{text}` is no area in mm2; write a range such as 425..450"))
+    };
+    let range = AreaRange { low: number(low)?, high: number(high)? };
+    if range.low > range.high {
+        return Err(format!("the range {text} is empty: it begins above its end"));
+    }
+    Ok(range)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -822,18 +836,4 @@ mod tests {
         assert!("u".parse::<Assignment>().is_err() && "=x".parse::<Assignment>().is_err());
         assert!(parse_tile("st=-1").is_err());
     }
-}
-
-fn parse_area(text: &str) -> Result<AreaRange, String> {
-    let (low, high) =
-        text.split_once("..").ok_or_else(|| format!("`{text}` is no range such as 425..450"))?;
-    let number = |text: &str| {
-        let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
-        value.ok_or_else(|| format!("`{text}` is no area in mm2; write a range such as 425..450"))
-    };
-    let range = AreaRange { low: number(low)?, high: number(high)? };
-    if range.low > range.high {
-        return Err(format!("the range {text} is empty: it begins above its end"));
-    }
-    Ok(range)
 }
