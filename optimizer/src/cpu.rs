@@ -1,6 +1,6 @@
 //! Tile sizes for a CPU: the least predicted time over all half heights, flat tops and classical sizes.
 //!
-//! For a fixed half height, time is a sum of products of what the hexagon decides ([`Outer`]) and of what the classical
+//! For a fixed half height, time is a sum of products of what the hexagon decides (`Outer`) and of what the classical
 //! sizes decide ([`Inner`]), all of them non-negative, and the larger a working set the larger its share of misses. So
 //! for each half height
 //!
