@@ -130,6 +130,8 @@ impl Error {
             },
             Error::Tuner(error) => match error {
                 tuner::TunerError::Infeasible { .. } => Kind::Infeasible,
+                tuner::TunerError::Interrupted => Kind::Interrupted,
+                tuner::TunerError::File { action: "write", .. } => Kind::Failed,
                 _ => Kind::WrongInput,
             },
             Error::Command { kind, .. } => *kind,

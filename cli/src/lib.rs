@@ -16,6 +16,7 @@ pub mod list;
 pub mod pareto;
 pub mod predict;
 pub mod run;
+pub mod search;
 pub mod tune;
 pub mod validate;
 
@@ -98,6 +99,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Tune(arguments) => {
             tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Search(arguments) => {
+            search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
     };
     session.finish();

@@ -97,6 +97,11 @@ impl Progress {
         Progress { bar, watcher: thread.map(|thread| (sender, thread)) }
     }
 
+    /// Tells what is going on, in place of the name of the stage.
+    pub fn say(&self, text: String) {
+        self.bar.set_message(text);
+    }
+
     /// Tells how many parts are done.
     pub fn done(&self, parts: i64) {
         self.bar.set_position(u64::try_from(parts).unwrap_or(0));

@@ -1,4 +1,4 @@
-//! Closed forms: from tile sizes to [`TileCounts`], without a plan. Each is compared with enumeration of the plan that
+//! Closed forms: from tile sizes to `TileCounts`, without a plan. Each is compared with enumeration of the plan that
 //! the strategy makes, in `tests/forms.rs`.
 
 mod bounds;

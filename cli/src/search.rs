@@ -1,0 +1,265 @@
+//! `tilewright search`: looks for the configuration with the least response, within a budget of measurements.
+
+mod decider;
+mod problem;
+mod report;
+
+use crate::arguments::SearchArguments;
+use crate::error::{Error, Result};
+use crate::progress::{Progress, Session};
+use execution::interrupt;
+use problem::Problem;
+use report::{Method, SearchReport};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tuner::plot;
+use tuner::recorded::{write_csv, write_t4};
+use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
+use tuner::run::{Budget, Entry, Run, Stop};
+use tuner::searcher::{self, SearchOptions, Searcher};
+use tuner::store::Store;
+use tuner::{Trial, TunerError};
+
+/// Searches with each of the methods.
+///
+/// # Errors
+/// Wrong input; a budget below what a method needs; a space without a valid point; measuring that fails altogether.
+pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchReport> {
+    if arguments.method == "help" {
+        return Ok(SearchReport::of_methods());
+    }
+    let problem = Problem::new(arguments, session)?;
+    let options = SearchOptions {
+        model: arguments.model.clone(),
+        start: problem.start.clone(),
+        decider: arguments
+            .interactive
+            .then(|| Arc::new(Mutex::new(decider::Terminal::new(&problem.space))) as searcher::Decider),
+    };
+    let searchers: Vec<Box<dyn Searcher>> = arguments
+        .method
+        .split(',')
+        .map(|name| searcher::named(name.trim(), &options))
+        .collect::<tuner::Result<_>>()?;
+    check(arguments, &problem, &searchers)?;
+    let mut methods = Vec::new();
+    let mut curves = Vec::new();
+    let mut log = Vec::new();
+    for searcher in &searchers {
+        let (method, outcomes, entries) = match &problem.replay {
+            Some(_) if arguments.repetitions > 1 => repeated(&**searcher, arguments, &problem, session)?,
+            _ => once(&**searcher, arguments, &problem, session)?,
+        };
+        methods.push(method);
+        curves.push((searcher.name().to_owned(), outcomes));
+        log.extend(entries);
+    }
+    let written = session.stage("write", || write(arguments, &problem, &curves, &log))?;
+    Ok(SearchReport::new(arguments, &problem, methods, log, written))
+}
+
+/// Requests that make no sense together.
+fn check(arguments: &SearchArguments, problem: &Problem, searchers: &[Box<dyn Searcher>]) -> Result<()> {
+    if arguments.repetitions > 1 && problem.replay.is_none() {
+        return Err(Error::wrong_input(
+            "--repetitions needs --replay: real measurements are not repeated by the thousand",
+        ));
+    }
+    let many = arguments.repetitions > 1 || searchers.len() > 1;
+    for (given, name) in [(arguments.trials.is_some(), "--trials"), (arguments.interactive, "--interactive")]
+    {
+        if given && many {
+            return Err(Error::wrong_input(format!("{name} is for one search with one method")));
+        }
+    }
+    if arguments.export.is_some() && many {
+        return Err(Error::wrong_input("--export is for one search with one method"));
+    }
+    Ok(())
+}
+
+/// One search, with everything that it leaves behind.
+fn once(
+    searcher: &dyn Searcher,
+    arguments: &SearchArguments,
+    problem: &Problem,
+    session: &Session,
+) -> Result<(Method, Vec<Outcome>, Vec<Entry>)> {
+    let budget = Budget {
+        evaluations: arguments.budget as usize,
+        time: arguments.time_limit.map(Duration::from_secs),
+    };
+    session.stage_of("search", arguments.budget, |progress| {
+        let watcher = |state: tuner::run::Progress| {
+            tell(progress, &state);
+            interrupt::check().is_ok()
+        };
+        let mut run =
+            Run::new(&problem.space, &problem.response, &*problem.evaluator, budget, arguments.seed)
+                .watched(watcher);
+        if let Some(path) = &arguments.trials {
+            run = run.keeping(Store::open(
+                path,
+                &problem.space,
+                &problem.evaluator.description(),
+                &problem.response,
+            )?);
+        }
+        let interrupted = match searcher.search(&mut run) {
+            Err(Stop::Failed(error)) => return Err(error.into()),
+            Err(Stop::Interrupted) => true,
+            Ok(()) | Err(Stop::BudgetSpent | Stop::Exhausted) => false,
+        };
+        if let Some(path) = &arguments.export {
+            export(path, problem, run.trials())?;
+        }
+        if interrupted && run.trials().is_empty() {
+            return Err(Error::Execution(execution::ExecutionError::Interrupted));
+        }
+        let outcome = Outcome {
+            best: run.best().cloned(),
+            slowdown: match (run.best_response(), &problem.replay) {
+                (Some(best), Some(replay)) => best / replay.best(),
+                _ => f64::INFINITY,
+            },
+            used: run.trials().len(),
+            convergence: run.convergence(),
+        };
+        let outcomes = vec![outcome];
+        let mut method = Method::of(searcher.name(), problem, &outcomes);
+        method.interrupted = interrupted;
+        method.failed =
+            run.trials().iter().filter(|trial| trial.response(&problem.response).is_none()).count();
+        Ok((method, outcomes, run.journal().to_vec()))
+    })
+}
+
+fn tell(progress: &Progress, state: &tuner::run::Progress) {
+    progress.done(state.used as i64);
+    if let Some(best) = state.best {
+        progress.say(format!("search: best {best:.4e}"));
+    }
+}
+
+/// Many searches on a replay.
+fn repeated(
+    searcher: &dyn Searcher,
+    arguments: &SearchArguments,
+    problem: &Problem,
+    session: &Session,
+) -> Result<(Method, Vec<Outcome>, Vec<Entry>)> {
+    let Some(replay) = &problem.replay else { return Err(Error::internal("repetitions without a replay")) };
+    let repetitions = Repetitions {
+        count: arguments.repetitions as usize,
+        budget: arguments.budget as usize,
+        seed: arguments.seed,
+    };
+    let outcomes = session.stage_of("search", arguments.repetitions, |progress| {
+        let count = AtomicU64::new(0);
+        let done = || {
+            progress.done((count.fetch_add(1, Ordering::Relaxed) + 1) as i64);
+            interrupt::check().is_ok()
+        };
+        repeat(searcher, &problem.space, replay, &problem.response, repetitions, &done)
+    })?;
+    Ok((Method::of(searcher.name(), problem, &outcomes), outcomes, Vec::new()))
+}
+
+fn export(path: &std::path::Path, problem: &Problem, trials: &[Trial]) -> Result<()> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => write_t4(path, &problem.space, trials, &problem.response, &problem.name)?,
+        Some("csv") => write_csv(path, &problem.space, trials, &problem.response)?,
+        _ => {
+            let reason = format!("--export {}: the name must end in .json (T4) or .csv", path.display());
+            return Err(Error::wrong_input(reason));
+        }
+    }
+    Ok(())
+}
+
+fn write_text(path: &std::path::Path, text: &str) -> Result<()> {
+    use std::io::Write;
+    Ok(execution::output_file::write(path, |file| file.write_all(text.as_bytes()))?)
+}
+
+/// Log and drawing; returns the files.
+fn write(
+    arguments: &SearchArguments,
+    problem: &Problem,
+    curves: &[(String, Vec<Outcome>)],
+    log: &[Entry],
+) -> Result<Vec<std::path::PathBuf>> {
+    let mut written: Vec<_> = arguments.trials.iter().chain(&arguments.export).cloned().collect();
+    if let Some(path) = &arguments.log {
+        let text = if path.extension().is_some_and(|extension| extension == "json") {
+            let data: Vec<&serde_json::Value> = log.iter().map(|entry| &entry.data).collect();
+            crate::json::text(&data) + "\n"
+        } else {
+            log.iter().map(|entry| entry.text.clone() + "\n").collect()
+        };
+        write_text(path, &text)?;
+        written.push(path.clone());
+    }
+    if let Some(path) = &arguments.svg {
+        let text = if problem.replay.is_some() && arguments.repetitions > 1 {
+            let rows: Vec<(String, Vec<f64>)> = curves
+                .iter()
+                .map(|(name, outcomes)| {
+                    (name.clone(), outcomes.iter().map(|outcome| outcome.slowdown).collect())
+                })
+                .collect();
+            plot::histograms(&rows)
+        } else {
+            let series: Vec<(String, Vec<Option<f64>>)> = curves
+                .iter()
+                .filter_map(|(name, outcomes)| Some((name.clone(), outcomes.first()?.convergence.clone())))
+                .collect();
+            plot::convergence(&series, &problem.response)
+        };
+        write_text(path, &text.map_err(Error::from)?)?;
+        written.push(path.clone());
+    }
+    Ok(written)
+}
+
+impl Method {
+    fn of(name: &'static str, problem: &Problem, outcomes: &[Outcome]) -> Method {
+        let slowdowns =
+            outcomes.iter().map(|outcome| outcome.slowdown).filter(|slowdown| slowdown.is_finite());
+        let best = outcomes
+            .iter()
+            .filter_map(|outcome| outcome.best.as_ref())
+            .min_by(|a, b| {
+                let value = |trial: &Trial| trial.response(&problem.response).unwrap_or(f64::INFINITY);
+                value(a).total_cmp(&value(b))
+            })
+            .map(|trial| report::Best::of(problem, trial));
+        Method {
+            method: name,
+            slowdown: problem.replay.as_ref().map(|_| Spread::of(slowdowns)),
+            used: Spread::of(outcomes.iter().map(|outcome| outcome.used as f64)),
+            best,
+            without_success: outcomes.iter().filter(|outcome| outcome.best.is_none()).count(),
+            failed: 0,
+            interrupted: false,
+        }
+    }
+}
+
+/// The searchers and what they do.
+pub fn methods() -> Vec<(&'static str, &'static str)> {
+    searcher::all(&SearchOptions::default())
+        .iter()
+        .map(|searcher| (searcher.name(), searcher.about()))
+        .collect()
+}
+
+/// Errors of this crate's libraries as those of the command.
+pub(crate) fn no_evaluator() -> TunerError {
+    TunerError::Request {
+        reason: "nothing says how to measure".to_owned(),
+        hint: "give a stencil, --replay FILE with recorded trials, or --command with a shell command"
+            .to_owned(),
+    }
+}
