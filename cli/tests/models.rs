@@ -1,5 +1,7 @@
 //! `predict` and `tune`, and who chooses tile sizes.
 
+#![allow(clippy::unwrap_used)]
+
 mod support;
 
 use serde_json::Value;
@@ -11,6 +13,12 @@ fn has_keys(document: &Value, keys: &[&str]) {
     for key in keys {
         assert!(document.get(key).is_some(), "no `{key}` in {document:#}");
     }
+}
+
+/// Sums in another order may differ in the last bits.
+fn close(a: &Value, b: &Value) {
+    let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+    assert!((a - b).abs() <= 1e-12 * a.abs(), "{a:e} and {b:e}");
 }
 
 #[test]
@@ -34,7 +42,7 @@ fn tune_proves_its_choice_and_predict_agrees() {
     );
     assert_eq!(tuned["optimal"], true);
     assert_eq!(tuned["bound"], tuned["value"]);
-    assert_eq!(tuned["seconds"], tuned["value"]);
+    close(&tuned["seconds"], &tuned["value"]);
     let tile = tuned["tile_text"].as_str().unwrap();
     let k = tuned["k"].to_string();
     let strategy = tuned["strategy"].as_str().unwrap();
@@ -62,7 +70,7 @@ fn tune_proves_its_choice_and_predict_agrees() {
     .succeeded()
     .json();
     has_keys(&predicted, &["seconds", "joules", "watts", "terms", "bottleneck", "feasible", "constraints"]);
-    assert_eq!(predicted["seconds"], tuned["seconds"]);
+    close(&predicted["seconds"], &tuned["seconds"]);
     assert_eq!(predicted["feasible"], true);
     let terms: f64 = ["compute", "transfer", "barrier", "launch"]
         .map(|term| predicted["terms"][term].as_f64().unwrap())
