@@ -88,6 +88,97 @@ pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts eac
 stencil computes once per time step, whatever the number of statements, in the median run.
 The first Ctrl-C stops after a few time steps, the second at once; no half-written file is left.")]
     Run(RunArguments),
+    /// Measure what the cost models must know about this machine, and write a machine file
+    #[command(after_help = "\
+Examples:
+  tilewright calibrate --backend openmp -o here.toml
+  tilewright calibrate --backend openmp --stencil heat2d --stencil my.stencil -o here.toml
+
+Run it on an idle machine: rounds that other programs disturb are repeated, but not for ever. Stencils that
+are not measured get estimates from those that are.")]
+    Calibrate(CalibrateArguments),
+    /// Measure a sample of tile sizes and compare with the predictions of the model
+    #[command(after_help = "\
+Examples:
+  tilewright validate heat2d --size 4096x4096 --steps 50 --machine here.toml --backend openmp
+  tilewright validate heat2d --size 4096x4096 --steps 50 --machine here.toml --backend openmp --samples 60 --trials runs.jsonl --svg fit.svg
+
+With --trials every run is kept in a file; the same command continues where a stopped one ended.")]
+    Validate(ValidateArguments),
+}
+
+/// Arguments of `calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// What to measure
+    #[arg(long, value_name = "NAME")]
+    pub backend: CalibratedBackend,
+    /// The machine file to write
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub output: PathBuf,
+    /// A stencil whose body to measure, shipped or a file; may be repeated. Nine shipped ones where not given
+    #[arg(long, value_name = "SPEC")]
+    pub stencil: Vec<String>,
+    /// Name of the machine; that of the file where not given
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+    /// Number of threads; all cores where not given
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub threads: Option<u64>,
+    /// Measurements of each kind
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub rounds: u64,
+}
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArguments {
+    /// A shipped stencil (see `tilewright list`) or a .stencil file
+    #[arg(value_name = "SPEC")]
+    pub spec: String,
+    /// Grid size, slowest dimension first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Size,
+    /// Number of time steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=MOST_STEPS), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// A calibrated machine: a file that `calibrate` wrote
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: String,
+    /// What runs the tiles
+    #[arg(long, value_name = "NAME")]
+    pub backend: CalibratedBackend,
+    /// Tiles to measure
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub samples: u64,
+    /// Undisturbed runs of each tile
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub repeat: u64,
+    /// Seed of the sample
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Keep all runs in this file, and continue from those that it holds
+    #[arg(long, value_name = "FILE")]
+    pub trials: Option<PathBuf>,
+    /// Draw predicted against measured times
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+}
+
+/// A back end that can be calibrated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CalibratedBackend {
+    /// Compiled C on all cores
+    #[value(name = "openmp")]
+    OpenMp,
+    /// A GPU
+    Cuda,
 }
 
 /// Arguments of `list`.

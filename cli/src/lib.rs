@@ -7,20 +7,26 @@
 
 // One per command.
 pub mod analyze;
+pub mod calibrate;
 pub mod compile;
 pub mod convert;
 pub mod list;
 pub mod run;
+pub mod validate;
 
 // Shared by the commands.
 pub mod arguments;
 pub mod error;
 pub mod json;
 pub mod load;
+pub mod machine;
 pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod svg;
+
+// Part of `validate`.
+mod scatter;
 
 // Parts of `run`.
 mod initial_data;
@@ -57,6 +63,12 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Convert(arguments) => {
             convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Calibrate(arguments) => {
+            calibrate::calibrate(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Validate(arguments) => {
+            validate::validate(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))

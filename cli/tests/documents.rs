@@ -16,7 +16,7 @@ fn has_keys(document: &Value, keys: &[&str]) {
 
 #[test]
 fn every_command_has_a_help_text_with_an_example() {
-    for command in ["list", "analyze", "compile", "run"] {
+    for command in ["list", "analyze", "compile", "run", "calibrate", "validate"] {
         let output = tilewright(&[command, "--help"]).succeeded();
         assert!(output.stdout.contains("Examples:"), "{command}: {}", output.stdout);
         assert!(output.stdout.contains(&format!("  tilewright {command}")), "{command}");
@@ -30,7 +30,7 @@ fn every_command_has_a_help_text_with_an_example() {
 #[test]
 fn the_examples_are_understood() {
     use clap::Parser;
-    for command in ["", "list", "analyze", "compile", "run"] {
+    for command in ["", "list", "analyze", "compile", "run", "calibrate", "validate"] {
         let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         let help = tilewright(&arguments).stdout;
         let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  tilewright ")).collect();

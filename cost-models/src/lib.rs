@@ -15,6 +15,7 @@
 pub mod area;
 pub mod constants;
 pub mod counts;
+pub mod cpu;
 pub mod energy;
 pub mod forms;
 pub mod hardware;

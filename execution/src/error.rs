@@ -8,6 +8,17 @@ pub type Result<T> = std::result::Result<T, ExecutionError>;
 /// A failure, with what happened and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
+    /// A file of measured runs that cannot be continued.
+    #[error("{} cannot be continued: {problem}; name another file, or remove this one", path.display())]
+    Trials {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A back end cannot print a plan: an error of ours.
+    #[error("internal error: a program for a measurement could not be generated: {0}")]
+    Generate(String),
     /// The grid does not fit the program.
     #[error("wrong grid size for `{program}`: {problem}")]
     WrongSize {

@@ -33,9 +33,12 @@ pub mod launches;
 
 // The surroundings.
 pub mod bandwidth;
+pub mod calibrate;
 pub mod error;
+pub mod interference;
 pub mod interrupt;
 pub mod machine;
 pub mod timing;
+pub mod trials;
 
 pub use error::{ExecutionError, Result};

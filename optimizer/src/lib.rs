@@ -9,6 +9,7 @@
 
 mod bound;
 mod closed_form;
+pub mod cpu;
 mod exact;
 mod exhaustive;
 mod family;

@@ -1,5 +1,6 @@
 //! What calibration adds to a machine: the constants of the time and energy models.
 
+use super::CpuCalibration;
 use super::section::Section;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -69,6 +70,9 @@ pub struct Calibration {
     /// Constants of the energy model; `None` where no power could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy: Option<Energy>,
+    /// What else was measured on a CPU; `None` for a GPU.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<CpuCalibration>,
 }
 
 /// Constants of the energy model, in joules per event, and watts.
@@ -123,6 +127,7 @@ impl Calibration {
                 provenance: provenance(energy),
                 source: energy.text("source"),
             }),
+            cpu: section.optional_table("cpu", CpuCalibration::read),
         }
     }
 }

@@ -27,12 +27,14 @@
 
 mod calibration;
 mod cpu;
+mod cpu_calibration;
 mod gpu;
 mod section;
 mod shipped;
 
 pub use calibration::{Calibration, Energy, Provenance, Quantity};
 pub use cpu::{CacheLevel, CpuFacts};
+pub use cpu_calibration::{BodyCosts, CpuCalibration, RunCosts, WorkingSet};
 pub use gpu::GpuFacts;
 pub use section::{Problem, Section, read_document};
 pub use shipped::{names, shipped, source};

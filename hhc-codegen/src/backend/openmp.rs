@@ -211,9 +211,9 @@ fn loop_text(source: &Loop) -> LoopText {
     LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
 }
 
-/// How many neighbouring rows to compute at once, in order of preference; 1 comes last. More rows share
-/// more loads, but need registers for their values.
-fn rows_at_once(program: &Program, statement: &Statement) -> Vec<usize> {
+/// How many neighbouring rows (along dimension 0) the code of a statement computes at once, in order of
+/// preference; 1 comes last. More rows share more loads, but need registers for their values.
+pub fn rows_at_once(program: &Program, statement: &Statement) -> Vec<usize> {
     let operands = statement.reads.len();
     match (program.dimension(), operands) {
         (1, _) => vec![1],
@@ -296,6 +296,14 @@ fn constant_declarations(constants: &[(ElementType, String, String)]) -> Vec<Str
 /// Bytes of a cache line, and of the widest vectors.
 const LINE_BYTES: usize = 64;
 
+/// How many points of a row are one block: whole cache lines. A single row has no other row to overlap its
+/// latencies with, so it takes several lines at a time.
+pub fn block_points(program: &Program, statement: &Statement) -> usize {
+    let single = rows_at_once(program, statement).len() == 1;
+    let lines = if single && statement.reads.len() <= 14 { 4 } else { 1 };
+    lines * LINE_BYTES / program.field(statement.target).element.bytes()
+}
+
 fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
     let statement = &program.statements[index];
     let dimension = program.dimension();
@@ -360,6 +368,7 @@ fn variant(
     let statement = &program.statements[index];
     let dimension = program.dimension();
     let element = program.field(statement.target).element;
+    let width = block_points(program, statement);
     let mut body = Vec::new();
     for copy in 0..rows {
         let read = |access: &Access| {
@@ -383,8 +392,6 @@ fn variant(
             if copy == 0 { String::new() } else { displacement(&offset) }
         ));
     }
-    // A single row has no other row to overlap its latencies with, so it takes several lines at a time.
-    let lines = if all.len() == 1 && statement.reads.len() <= 14 { 4 } else { 1 };
     let place: Vec<String> = (0..dimension - 1).map(|d| format!("{} * stride{d}", names.space[d])).collect();
     VariantText {
         name: format!(
@@ -396,7 +403,7 @@ fn variant(
         first: at == 0,
         many: rows > 2,
         single: rows == 1,
-        width: lines * LINE_BYTES / element.bytes(),
+        width,
         body,
         around: (0..dimension - 1)
             .map(|d| box_loop(names, d, if d == 0 { rows } else { 1 }, d == 0 && all.len() > 1))

@@ -1,0 +1,45 @@
+//! MACHINE: the name of a shipped machine, or a file.
+
+use crate::error::{Error, Kind, Result};
+use crate::load::did_you_mean;
+use cost_models::machine::{self, Machine, MachineError};
+use execution::ExecutionError;
+use std::path::Path;
+
+/// The machine that `spec` names.
+///
+/// # Errors
+/// Everything that is wrong in the file; or that there is no such machine, with the nearest name and all names.
+pub fn machine(spec: &str) -> Result<Machine> {
+    if let Some(shipped) = machine::shipped(spec) {
+        return shipped.map_err(|error| Error::internal(error.to_string()));
+    }
+    let path = Path::new(spec);
+    if path.extension().is_none() && !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) {
+        let names = machine::names();
+        return Err(Error::wrong_input(format!("there is no machine `{spec}`"))
+            .maybe_hint(did_you_mean(spec, names.iter().copied()))
+            .hint(format!("the shipped machines are {}", names.join(", ")))
+            .hint(
+                "a file of your own is named by its path, such as my.toml; `tilewright calibrate` writes one",
+            ));
+    }
+    let failed =
+        |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source });
+    if path.is_dir() {
+        return Err(Error::wrong_input(format!("`{spec}` is a folder; a machine file was expected")));
+    }
+    let text = std::fs::read_to_string(path).map_err(failed)?;
+    Machine::parse(spec, &text).map_err(wrong)
+}
+
+fn wrong(error: MachineError) -> Error {
+    let known = machine::names().join(", ");
+    Error::Command {
+        kind: Kind::WrongInput,
+        message: error.to_string(),
+        hints: vec![format!(
+            "docs/models.md describes machine files; for examples see the shipped ones: {known}"
+        )],
+    }
+}

@@ -1,0 +1,108 @@
+//! What the classical sizes decide: how often a row is cut along the inner dimensions.
+
+use super::CpuTime;
+
+/// Multiplicities per row of the hexagon, averages over its rows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Inner {
+    /// Sub-tiles with points.
+    pub calls: f64,
+    /// Runs per group of neighbouring grid rows: middle points times pieces of the innermost dimension.
+    pub runs: f64,
+    /// Blocks per such group.
+    pub blocks: f64,
+    /// Points in pieces shorter than a block; 0 where pieces are longer.
+    pub points: f64,
+    /// Points of all inner dimensions.
+    pub area: f64,
+    /// Points of the window of a sub-tile in the inner dimensions.
+    pub extent: f64,
+}
+
+impl CpuTime {
+    /// The inner dimensions cut to these sizes (0: not cut).
+    pub fn inner(&self, st: i64, classical: [i64; 2]) -> Inner {
+        let dimension = self.dimension();
+        if dimension == 1 {
+            return Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 0.0, area: 1.0, extent: 1.0 };
+        }
+        let rows = 2 * st;
+        let (mut calls, mut runs, mut blocks, mut points, mut area) = (0.0, 0.0, 0.0, 0.0, 0.0);
+        for a in 0..rows {
+            let code = &self.code[(a % self.statements()) as usize];
+            let last = dimension - 1;
+            let (pieces, mean_blocks) = self.last_pieces(a, classical[last - 1]);
+            let (low, high) = code.domain[last];
+            let length = (high - low).max(0) as f64;
+            let (middle, middle_pieces) = if dimension == 3 {
+                let (low, high) = code.domain[1];
+                ((high - low).max(0) as f64, self.pieces(a, 1, classical[0]))
+            } else {
+                (1.0, 1.0)
+            };
+            let size = classical[last - 1];
+            let short = size > 0 && size < code.block;
+            calls += pieces * middle_pieces;
+            runs += middle * pieces;
+            blocks += if short { 0.0 } else { middle * mean_blocks };
+            points += if short { middle * length } else { 0.0 };
+            area += middle * length;
+        }
+        let mut extent = 1.0;
+        for d in 1..dimension {
+            let (below, above) = self.halo[d];
+            let points = match classical[d - 1] {
+                0 => self.size[d],
+                size => (size + self.skew(d, rows - 1) + below + above).min(self.size[d]),
+            };
+            extent *= points as f64;
+        }
+        let mean = |sum: f64| sum / rows as f64;
+        Inner {
+            calls: mean(calls),
+            runs: mean(runs),
+            blocks: mean(blocks),
+            points: mean(points),
+            area: mean(area),
+            extent,
+        }
+    }
+
+    /// `floor(lower_d * a)`: how far tile boundaries have moved at row `a`.
+    fn skew(&self, d: usize, a: i64) -> i64 {
+        (self.cone.lower[d] * a).floor().to_integer()
+    }
+
+    /// Pieces with points into which the boundaries `c * size - skew(a)` cut dimension `d` at row `a`.
+    fn pieces(&self, a: i64, d: usize, size: i64) -> f64 {
+        let (low, high) = self.code[(a % self.statements()) as usize].domain[d];
+        if high <= low {
+            return 0.0;
+        }
+        if size == 0 {
+            return 1.0;
+        }
+        let skew = self.skew(d, a);
+        ((high - 1 + skew).div_euclid(size) - (low + skew).div_euclid(size) + 1) as f64
+    }
+
+    /// The same for the innermost dimension, and the blocks of all pieces: `ceil((length + o) / V)` for a piece that
+    /// begins `o` points behind a line's start. Sizes that are multiples of `V` keep the boundaries of a row at one
+    /// `o`; else all `o` are equally likely, which makes `(length + V - 1) / V`.
+    fn last_pieces(&self, a: i64, size: i64) -> (f64, f64) {
+        let d = self.dimension() - 1;
+        let code = &self.code[(a % self.statements()) as usize];
+        let (low, high) = code.domain[d];
+        let pieces = self.pieces(a, d, size);
+        let (length, block) = ((high - low).max(0) as f64, code.block as f64);
+        if size == 0 {
+            return (pieces, ((high - low + low.rem_euclid(code.block)).max(0) as f64 / block).ceil());
+        }
+        let behind = if size % code.block == 0 {
+            f64::from(u8::from((-self.skew(d, a)).rem_euclid(code.block) > 0))
+        } else {
+            (block - 1.0) / block
+        };
+        (pieces, length / block + pieces * behind)
+    }
+}

@@ -1,0 +1,147 @@
+//! The costs of a stencil's rows: boxes of many shapes, measured in a cache, and explained by calls, runs and blocks.
+
+use super::least_squares::non_negative;
+use super::resident::{Resident, Shape, Work};
+use crate::machine::Cache;
+use crate::timing::{Timing, median};
+use cost_models::machine::{BodyCosts, RunCosts, WorkingSet};
+use polyhedral::program::Program;
+
+/// Flat tops: all remainders of the groups of rows, and wide ones.
+const FLAT_TOPS: [i64; 9] = [1, 2, 3, 4, 7, 12, 20, 33, 48];
+/// Lengths of rows in blocks, where rows are cut.
+const LENGTHS: [i64; 5] = [2, 4, 12, 32, 64];
+/// Sizes of the middle dimension of three.
+const MIDDLES: [i64; 3] = [2, 8, 16];
+
+/// Bytes of the data caches that one core has for itself, its share of shared ones counted, smallest first.
+pub fn cache_bytes(caches: &[Cache]) -> Vec<f64> {
+    let mut bytes: Vec<f64> = (caches.iter())
+        .filter(|cache| cache.kind != "Instruction")
+        .map(|cache| cache.bytes as f64 / cache.shared_by.unwrap_or(1).max(1) as f64)
+        .collect();
+    bytes.sort_by(f64::total_cmp);
+    bytes
+}
+
+/// Shapes whose boxes fit `limit` bytes.
+pub fn shapes(resident: &Resident, limit: f64) -> Vec<Shape> {
+    let block = resident.block();
+    let mut shapes: Vec<Shape> = Vec::new();
+    match resident.program().dimension() {
+        1 => shapes.extend([1, 2, 3, 5, 8, 16, 32, 64, 128].map(|length| vec![length * block])),
+        2 => {
+            for s0 in FLAT_TOPS {
+                shapes.extend(LENGTHS.map(|length| vec![s0, length * block]));
+            }
+            shapes.extend([4, 20].map(|s0| vec![s0, block / 2]));
+        }
+        _ => {
+            for s0 in &FLAT_TOPS[..7] {
+                for s1 in MIDDLES {
+                    shapes.extend(LENGTHS[..3].iter().map(|length| vec![*s0, s1, length * block]));
+                }
+            }
+            shapes.push(vec![7, 8, block / 2]);
+        }
+    }
+    shapes.retain(|shape| resident.work(shape).bytes <= limit);
+    shapes
+}
+
+/// A shape whose box is about this many bytes, with long rows.
+pub fn shape_of(resident: &Resident, bytes: f64) -> Shape {
+    let mut shape: Shape = match resident.program().dimension() {
+        1 => vec![1],
+        2 => vec![1, 1024],
+        _ => vec![1, 16, 240],
+    };
+    // The box grows with the flat top, at first by less than in proportion because of the tile's other rows.
+    let (mut low, mut high) = (1, 1 << 30);
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        shape[0] = middle;
+        if resident.work(&shape).bytes <= bytes { low = middle } else { high = middle - 1 }
+    }
+    shape[0] = low;
+    shape
+}
+
+/// The order of the unknowns: call, runs, blocks, points of short rows.
+fn features(work: &Work) -> Vec<f64> {
+    let mut row = vec![work.calls];
+    row.extend(work.runs.iter().map(|(_, count)| count));
+    row.extend(work.blocks.iter().map(|(_, count)| count));
+    row.push(work.short_points);
+    row
+}
+
+/// Explains the medians of the seconds by the work that took them: relative errors count, so that short rows weigh as
+/// much as long ones.
+pub fn explain(program: &Program, measured: &[(Work, Vec<f64>)]) -> BodyCosts {
+    let timed = |(work, seconds): &(Work, Vec<f64>)| Some((work.clone(), Timing::of(seconds.clone())?));
+    let (works, timings): (Vec<Work>, Vec<Timing>) = measured.iter().filter_map(timed).unzip();
+    // Nanoseconds keep the numbers near 1.
+    let rows: Vec<Vec<f64>> = (works.iter().zip(&timings))
+        .map(|(work, timing)| features(work).iter().map(|count| 1e-9 * count / timing.median).collect())
+        .collect();
+    let nanoseconds = non_negative(&rows, &vec![1.0; rows.len()]);
+    let errors = rows.iter().map(|row| row.iter().zip(&nanoseconds).map(|(a, b)| a * b).sum::<f64>() - 1.0);
+    let relative_error = (errors.map(|error| error * error).sum::<f64>() / rows.len().max(1) as f64).sqrt();
+    let kinds: Vec<i64> =
+        works.first().map_or(Vec::new(), |work| work.runs.iter().map(|run| run.0).collect());
+    let dispersions: Vec<f64> = timings.iter().map(Timing::relative_dispersion).collect();
+    let (flops, reads) = cost_models::cpu::work(program);
+    let mut runs: Vec<RunCosts> = (kinds.iter().enumerate())
+        .map(|(v, &rows)| RunCosts {
+            rows,
+            run_s: 1e-9 * nanoseconds[1 + v],
+            block_s: 1e-9 * nanoseconds[1 + kinds.len() + v],
+        })
+        .collect();
+    runs.sort_by_key(|run| -run.rows);
+    BodyCosts {
+        flops,
+        reads,
+        call_s: 1e-9 * nanoseconds[0],
+        runs,
+        point_s: 1e-9 * nanoseconds[1 + 2 * kinds.len()],
+        memory_line_s: 0.0,
+        relative_error,
+        dispersion: median(&dispersions).unwrap_or(0.0),
+        measurements: timings.iter().map(|timing| timing.seconds_all.len() as i64).sum(),
+    }
+}
+
+/// Seconds of one pass over a box in a cache, by these costs.
+pub fn cached_seconds(body: &BodyCosts, work: &Work) -> f64 {
+    let kind = |rows: i64| body.runs.iter().find(|run| run.rows == rows);
+    let runs = work.runs.iter().filter_map(|(rows, count)| Some(kind(*rows)?.run_s * count));
+    let blocks = work.blocks.iter().filter_map(|(rows, count)| Some(kind(*rows)?.block_s * count));
+    work.calls * body.call_s + runs.chain(blocks).sum::<f64>() + work.short_points * body.point_s
+}
+
+/// Seconds per line of the boxes of growing shapes, beyond what `body` explains: never less for a larger box.
+pub fn working_sets(
+    resident: &Resident,
+    body: &BodyCosts,
+    shapes: &[Shape],
+    seconds: &[Vec<f64>],
+) -> Vec<WorkingSet> {
+    let mut least = 0.0_f64;
+    let mut sets = Vec::new();
+    for (shape, seconds) in shapes.iter().zip(seconds) {
+        let (work, Some(timing)) = (resident.work(shape), Timing::of(seconds.clone())) else { continue };
+        least = least.max((timing.median - cached_seconds(body, &work)) / work.swept_lines);
+        let kb = work.bytes / 1024.0;
+        if sets.last().is_none_or(|last: &WorkingSet| last.kb < kb) {
+            sets.push(WorkingSet { kb, line_s: least, dispersion: timing.dispersion / work.swept_lines });
+        }
+    }
+    sets
+}
+
+/// The name of a program's element type in machine files.
+pub fn element(program: &Program) -> &'static str {
+    program.fields[0].element.name()
+}
