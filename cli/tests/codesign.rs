@@ -189,7 +189,7 @@ fn wrong_requests_are_refused() {
     refused(
         2,
         &["codesign", &wrong, "-o", &out],
-        &["wrong.toml:18: stencil[0].spec", "did you mean `heat2d`?", "wrong.toml:25: stencil[1].weight"],
+        &["wrong.toml:17: stencil[0].spec", "did you mean `heat2d`?", "wrong.toml:24: stencil[1].weight"],
     );
 
     let csv = folder.write("a.csv", "\u{feff}a; b\n1;2\n2;x\n3;1\n");
