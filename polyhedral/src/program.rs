@@ -388,6 +388,20 @@ impl Program {
         constraints.join(" and ")
     }
 
+    /// The ways, in isl's notation, in which an instance can lie outside the domain of a statement: one for each end
+    /// of each interval in [`Program::domain_constraints`].
+    pub fn outside_constraints(&self, statement: usize, time: &str, space: &str) -> Vec<String> {
+        let mut ways = vec![format!("{time} < 0"), format!("{time} >= steps")];
+        for (d, Interval { low, high }) in self.statements[statement].domain.iter().enumerate() {
+            let extent = format!("n{d}");
+            ways.push(format!("{space}{d} < {}", low.text(&extent)));
+            ways.push(format!("{space}{d} >= {}", high.text(&extent)));
+        }
+        let least = self.least_size.iter().enumerate().filter(|(_, least)| **least > 0);
+        ways.extend(least.map(|(d, least)| format!("n{d} < {least}")));
+        ways
+    }
+
     /// Constraints, in isl's notation, for a point to lie in the domain of a statement; `point` gives its
     /// coordinates.
     pub(crate) fn point_constraints(&self, statement: usize, point: &dyn Fn(usize) -> String) -> Vec<String> {

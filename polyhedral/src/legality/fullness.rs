@@ -7,16 +7,17 @@ use super::relations::Relations;
 /// statement's domain if the piece runs there, and none inside if it does not.
 pub fn implied(relations: &mut Relations) -> Result<(), LegalityError> {
     for index in 0..relations.pieces.len() {
-        let Some((full, runs)) = relations.full_tiles(index)? else { continue };
+        let Some(cases) = relations.wrong_in_full_tiles(index)? else { continue };
         let statement = relations.pieces[index].statement;
-        let (instances, domain) = (full.domain()?, &relations.domains[statement]);
-        let wrong = if runs { instances.subtract(domain)? } else { instances.intersect(domain)? };
-        if !relations.shows_empty_set(&wrong)?
-            && let Some(sample) = wrong.sample()?
-        {
-            let instance = relations.instance_at(&sample, 0, statement);
-            let problem = relations.problem(&sample);
-            return Err(LegalityError::NotFull { instance, runs, problem });
+        let runs = relations.schedule.pieces[index].full.as_ref().is_some_and(|full| full.runs);
+        for wrong in cases {
+            if !relations.shows_empty_set(&wrong)?
+                && let Some(sample) = wrong.sample()?
+            {
+                let instance = relations.instance_at(&sample, 0, statement);
+                let problem = relations.problem(&sample);
+                return Err(LegalityError::NotFull { instance, runs, problem });
+            }
         }
     }
     Ok(())

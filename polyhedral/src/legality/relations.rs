@@ -115,15 +115,26 @@ impl<'c> Relations<'c> {
         self.program.domain_constraints(statement, time, space)
     }
 
-    /// The part of a piece that lies in full tiles, not restricted to the statement's domain; and
-    /// whether it runs there. `None` where the piece does not say which tiles are full.
-    pub fn full_tiles(&self, piece: usize) -> Result<Option<(Map<'c>, bool)>, LegalityError> {
+    /// What a piece must not execute in the tiles that it calls full: its instances outside the statement's domain, a
+    /// set per constraint of the domain, if it runs there, and those inside if it does not. All are flat sets of
+    /// instances and their positions, which spares isl a projection. `None` where the piece does not say which tiles
+    /// are full.
+    pub fn wrong_in_full_tiles(&self, piece: usize) -> Result<Option<Vec<Set<'c>>>, LegalityError> {
         let described = &self.schedule.pieces[piece];
         let Some(full) = &described.full else { return Ok(None) };
-        match self.context.map(&self.piece_text(described, &full.constraints)) {
-            Err(IslError::Failed { message }) => Err(LegalityError::Malformed { piece, message }),
-            other => Ok(Some((other?, full.runs))),
-        }
+        let cases = if full.runs {
+            self.program.outside_constraints(described.statement, "t", "s")
+        } else {
+            vec![self.domain_text(described.statement, "t", "s")]
+        };
+        let sets = cases.into_iter().map(|case| {
+            let further = [&full.constraints[..], &[case]].concat();
+            match self.context.map(&self.piece_text(described, &further)) {
+                Err(IslError::Failed { message }) => Err(LegalityError::Malformed { piece, message }),
+                other => Ok(other?.wrap()?.flatten()?),
+            }
+        });
+        sets.collect::<Result<_, _>>().map(Some)
     }
 
     /// A piece under further constraints.
