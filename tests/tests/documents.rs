@@ -147,6 +147,7 @@ fn shown_commands_are_accepted() {
 /// Where the arguments begin, if this line runs the command.
 fn command_start(words: &[&str]) -> Option<usize> {
     match words {
+        _ if words.contains(&"--example") => None,
         ["tilewright" | "target/release/tilewright" | "./target/release/tilewright", ..] => Some(1),
         ["cargo", "run", ..] => words.iter().position(|word| *word == "--").map(|place| place + 1),
         _ => None,
