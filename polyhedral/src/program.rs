@@ -388,8 +388,9 @@ impl Program {
         constraints.join(" and ")
     }
 
-    /// The ways, in isl's notation, in which an instance can lie outside the domain of a statement: one for each end
-    /// of each interval in [`Program::domain_constraints`].
+    /// The ways, in isl's notation, in which an instance can lie outside the domain of a statement on a grid of at
+    /// least [`Program::least_size`] points: one for each end of each interval in [`Program::domain_constraints`].
+    /// On smaller grids the entry points run nothing at all.
     pub fn outside_constraints(&self, statement: usize, time: &str, space: &str) -> Vec<String> {
         let mut ways = vec![format!("{time} < 0"), format!("{time} >= steps")];
         for (d, Interval { low, high }) in self.statements[statement].domain.iter().enumerate() {
@@ -397,9 +398,9 @@ impl Program {
             ways.push(format!("{space}{d} < {}", low.text(&extent)));
             ways.push(format!("{space}{d} >= {}", high.text(&extent)));
         }
-        let least = self.least_size.iter().enumerate().filter(|(_, least)| **least > 0);
-        ways.extend(least.map(|(d, least)| format!("n{d} < {least}")));
-        ways
+        let large: Vec<String> =
+            self.least_size.iter().enumerate().map(|(d, least)| format!("n{d} >= {least}")).collect();
+        ways.into_iter().map(|way| format!("{way} and {}", large.join(" and "))).collect()
     }
 
     /// Constraints, in isl's notation, for a point to lie in the domain of a statement; `point` gives its
