@@ -68,6 +68,7 @@ fn the_examples_are_understood() {
                 0 => part.split_whitespace().collect::<Vec<_>>(),
                 _ => vec![part],
             });
+            let words = words.take_while(|word| *word != "&&");
             let parsed = tilewright::arguments::Arguments::try_parse_from(words);
             assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
         }
