@@ -2,7 +2,6 @@
 
 use crate::arguments::PlanArguments;
 use crate::error::{Error, Result};
-use crate::machine;
 use crate::model::Modelled;
 use crate::progress::Session;
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
@@ -48,10 +47,6 @@ pub fn machine_of_device(device: &str) -> Option<Machine> {
     shipped(name)?.ok()
 }
 
-/// The device that CUDA code is tuned for where no machine is named: the oldest one that it runs on, so that its tiles
-/// fit all.
-const COMMON_DEVICE: &str = "v100";
-
 /// Time steps that tiles are chosen for where none are given.
 const USUAL_STEPS: i64 = 1000;
 
@@ -84,26 +79,17 @@ pub fn choose(
     let given =
         |by: &str, limits| Chosen { plan: arguments.clone(), by: by.to_owned(), tuned: false, limits };
     let defaults = "default sizes of the strategy";
-    if target == Target::OpenMp {
-        return Ok(given(if arguments.tile.is_some() { "as given" } else { defaults }, limits));
-    }
     let machine = match wish.machine {
-        Some(machine) => machine.clone(),
-        None => machine::machine(COMMON_DEVICE)?,
+        Some(machine) if target == Target::Cuda => machine.clone(),
+        _ => return Ok(given(if arguments.tile.is_some() { "as given" } else { defaults }, limits)),
     };
     let size = match wish.size {
         Some(size) => size.to_vec(),
         None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][program.dimension() - 1].to_vec(),
     };
     let steps = wish.steps.unwrap_or(USUAL_STEPS).max(1);
-    let mut modelled = Modelled::new(program, &size, steps, machine)?;
-    match wish.machine {
-        Some(_) => limits = modelled.limits(),
-        None => {
-            let common = &mut modelled.hardware;
-            common.shared_per_block_bytes = common.shared_per_block_bytes.min(limits.shared_bytes_per_block);
-        }
-    }
+    let modelled = Modelled::new(program, &size, steps, machine)?;
+    limits = modelled.limits();
     if arguments.tile.is_some() {
         return Ok(given("as given", limits));
     }
