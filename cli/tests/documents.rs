@@ -14,22 +14,25 @@ fn has_keys(document: &Value, keys: &[&str]) {
     assert!(missing.is_empty(), "no {missing:?} in {found:?}");
 }
 
+/// The commands whose help texts are checked.
+const COMMANDS: [&str; 12] = [
+    "list",
+    "analyze",
+    "compile",
+    "run",
+    "convert",
+    "predict",
+    "tune",
+    "calibrate",
+    "validate",
+    "explain",
+    "codesign",
+    "pareto",
+];
+
 #[test]
 fn every_command_has_a_help_text_with_an_example() {
-    for command in [
-        "list",
-        "analyze",
-        "compile",
-        "run",
-        "convert",
-        "predict",
-        "tune",
-        "calibrate",
-        "validate",
-        "explain",
-        "codesign",
-        "pareto",
-    ] {
+    for command in COMMANDS {
         let output = tilewright(&[command, "--help"]).succeeded();
         assert!(output.stdout.contains("Examples:"), "{command}: {}", output.stdout);
         assert!(output.stdout.contains(&format!("  tilewright {command}")), "{command}");
@@ -43,21 +46,7 @@ fn every_command_has_a_help_text_with_an_example() {
 #[test]
 fn the_examples_are_understood() {
     use clap::Parser;
-    for command in [
-        "",
-        "list",
-        "analyze",
-        "compile",
-        "run",
-        "convert",
-        "predict",
-        "tune",
-        "calibrate",
-        "validate",
-        "explain",
-        "codesign",
-        "pareto",
-    ] {
+    for command in [""].into_iter().chain(COMMANDS) {
         let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
         let help = tilewright(&arguments).stdout;
         let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  tilewright ")).collect();

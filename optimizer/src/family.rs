@@ -5,6 +5,7 @@ use cost_models::counts::TileCounts;
 use cost_models::forms::{CountBounds, Fast, Hexagonal, Naive, Problem};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
+use hhc_codegen::backend::cuda::MORE_RESIDENT_THREADS;
 use hhc_codegen::strategy::Hexagon;
 
 /// Points of a block of the naive strategy per thread that a block may have: larger blocks only repeat it.
@@ -246,7 +247,7 @@ impl Family {
     ///
     /// For given classical sizes the number of threads grows with `s0` (in one dimension, it is at least half of what
     /// the rule prefers once a row has more points than that). The compiler may not give a thread fewer registers
-    /// than `registers of an SM / max(768, threads)`, whatever the launch bounds.
+    /// than `registers of an SM / max(MORE_RESIDENT_THREADS, threads)`, whatever the launch bounds.
     pub fn too_many_threads(&self, low: [i64; 3], high: [i64; 3], k: i64, hardware: &Hardware) -> bool {
         if (high[1] - low[1] + 1) * (high[2] - low[2] + 1) > MOST_LOOKED_AT {
             return false;
@@ -266,7 +267,7 @@ impl Family {
                     Form::Hexagonal(form) => form.least_registers(s0, most_s0, at(s0)),
                     Form::Naive(form) => form.least_registers(),
                 };
-                let bound = hardware.registers_per_sm / most.max(768) / 8 * 8;
+                let bound = hardware.registers_per_sm / most.max(MORE_RESIDENT_THREADS) / 8 * 8;
                 let registers = registers.min(bound.clamp(16, hardware.registers_per_thread));
                 if k * fewest <= hardware.threads_per_sm
                     && k * fewest * registers <= hardware.registers_per_sm

@@ -192,9 +192,9 @@ impl Hexagonal {
         let widest = self.most_width + sizes[0] - 1;
         let widths = [widest, sizes[1], sizes[2]];
         let threads =
-            Threads::new(&widths[..self.dimension], self.least_width + sizes[0] - 1, threads_per_block);
-        let count = threads.count();
-        let share = (widest / threads.per_dimension[0]).clamp(1, self.registers.len() as i64 - 1);
+            Threads::rule(&widths[..self.dimension], self.least_width + sizes[0] - 1, threads_per_block);
+        let count = threads.iter().product();
+        let share = (widest / threads[0]).clamp(1, self.registers.len() as i64 - 1);
         let registers = self.registers[share as usize];
         let operands = (registers - ADDRESS_REGISTERS).max(0) as usize;
         let blocks = blocks_at_once(self.dimension, count, self.statements, operands);

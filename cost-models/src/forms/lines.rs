@@ -8,6 +8,7 @@
 use super::bounds::{Interval, range};
 use super::multilinear::Multilinear;
 use super::shape::{Row, Shape};
+use hhc_codegen::backend::cuda::first_planes;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use std::collections::BTreeSet;
 
@@ -103,19 +104,6 @@ fn live_out(program: &Program, shape: &Shape, s0: i64, s1: i64) -> i64 {
         cells - (last - first + 1).max(0) * common1.max(0)
     };
     shape.rows.iter().enumerate().map(stored).sum()
-}
-
-/// Position of the first plane of every field, and the number of planes at the end.
-fn first_planes(program: &Program) -> Vec<usize> {
-    let mut first = vec![0];
-    for field in &program.fields {
-        let planes = match field.role {
-            FieldRole::State { slots, .. } => slots,
-            FieldRole::Coefficient => 1,
-        };
-        first.push(first[first.len() - 1] + planes);
-    }
-    first
 }
 
 /// The line counts for all `(s0, s1)`.

@@ -24,9 +24,10 @@ use host::HostText;
 use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
-pub use threads::{Threads, blocks_at_once, operand_registers, points_at_once};
+pub use threads::{MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once};
 
 pub use traffic::TileTraffic;
+pub use window::first_planes;
 
 /// What a device gives to one thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]

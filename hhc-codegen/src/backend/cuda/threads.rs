@@ -28,8 +28,8 @@ const MOST_OPERAND_REGISTERS: usize = 96;
 /// sm_70.
 const RESIDENT_THREADS: i64 = 512;
 
-/// The same where a thread has few operands: 80 registers each.
-const MORE_RESIDENT_THREADS: i64 = 768;
+/// The same where a thread has few operands: 80 registers each. No kernel asks for room for more.
+pub const MORE_RESIDENT_THREADS: i64 = 768;
 
 /// Operand registers that, with all others, fit in 80: among the shipped stencils, 34 of them spill.
 const FEW_OPERAND_REGISTERS: usize = 32;
