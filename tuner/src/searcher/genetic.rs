@@ -21,7 +21,7 @@ pub struct Genetic {
 
 impl Default for Genetic {
     fn default() -> Self {
-        Genetic { population: 20, elite: 2, tournament: 3, mutation: 0.1 }
+        Genetic { population: 24, elite: 1, tournament: 2, mutation: 0.1 }
     }
 }
 

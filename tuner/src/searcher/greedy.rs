@@ -4,8 +4,8 @@ use super::Searcher;
 use crate::run::{Run, Stop};
 use rand::seq::SliceRandom;
 
-/// Starts at a random point and goes to the first better neighbour, one that differs in one parameter by one level,
-/// neighbours in random order; ends where no neighbour is better, or starts again.
+/// Starts at a random point, measures all neighbours, those that differ in one parameter by one level, and goes to the
+/// best of them; ends where no neighbour is better, or starts again.
 pub struct Greedy {
     /// Whether it starts again.
     pub restart: bool,
@@ -18,9 +18,9 @@ impl Searcher for Greedy {
 
     fn about(&self) -> &'static str {
         if self.restart {
-            "greedy descent, started again at a random point until the budget is spent"
+            "steepest descent over neighbours, started again at a random point until the budget is spent"
         } else {
-            "greedy descent from a random point to the first local minimum"
+            "steepest descent over neighbours from a random point to the first local minimum"
         }
     }
 
@@ -31,17 +31,17 @@ impl Searcher for Greedy {
             loop {
                 let mut neighbours = run.space.adjacent(&point);
                 neighbours.shuffle(&mut run.rng);
-                let mut better = None;
-                for neighbour in neighbours {
-                    let found = run.measure_one(&neighbour)?;
-                    if found.is_some_and(|found| response.is_none_or(|response| found < response)) {
-                        better = Some((neighbour, found));
-                        break;
+                let found = run.measure(&neighbours)?;
+                let best = neighbours
+                    .into_iter()
+                    .zip(found)
+                    .filter_map(|(neighbour, found)| Some((neighbour, found?)))
+                    .min_by(|left, right| left.1.total_cmp(&right.1));
+                match best {
+                    Some((neighbour, found)) if response.is_none_or(|response| found < response) => {
+                        (point, response) = (neighbour, Some(found));
                     }
-                }
-                match better {
-                    Some((neighbour, found)) => (point, response) = (neighbour, found),
-                    None => break,
+                    _ => break,
                 }
             }
             if !self.restart {

@@ -91,13 +91,12 @@ impl Step {
             let chosen = rand::seq::index::sample(&mut run.rng, candidates.len(), most);
             candidates = chosen.iter().map(|place| candidates[place].clone()).collect();
         }
-        let Some((formula, model)) = identified(space, formula, candidates.iter().chain(&known))? else {
-            return Ok(None);
-        };
         if candidates.is_empty() {
             return Ok(None);
         }
-        let matrix = model.matrix(space, &candidates)?;
+        let Some((formula, model, matrix)) = identified(space, formula, &candidates, &known)? else {
+            return Ok(None);
+        };
         let free = (0..fixed.len())
             .filter(|&place| fixed[place].is_none() && space.parameters()[place].len() > 1)
             .collect();
@@ -301,20 +300,21 @@ fn sampled(run: &mut Run<'_>, fixed: &[Option<u32>], most: usize) -> Result<Vec<
     Ok(points)
 }
 
-/// The formula without terms that the points cannot tell from those before them, and its model; `None` where no term
-/// is left.
-fn identified<'a>(
+/// The formula without terms that the points cannot tell from those before it, its model, and the model's matrix for
+/// the candidates; `None` where no term is left.
+fn identified(
     space: &Space,
     formula: &Formula,
-    points: impl Iterator<Item = &'a Point>,
-) -> Result<Option<(Formula, Model)>> {
-    let points: Vec<Point> = points.cloned().collect();
+    candidates: &[Point],
+    known: &[Point],
+) -> Result<Option<(Formula, Model, DMatrix<f64>)>> {
     let model = Model::new(formula, space, Contrasts::Treatment)?;
+    let points: Vec<Point> = candidates.iter().chain(known).cloned().collect();
     let matrix = model.matrix(space, &points)?;
-    if points.is_empty() {
-        return Ok(None);
-    }
     let dependent = crate::doe::least_squares::dependent_columns(&matrix);
+    if !dependent.contains(&true) {
+        return Ok(Some((formula.clone(), model, matrix.rows(0, candidates.len()).into_owned())));
+    }
     let lost = |term: usize| {
         model.term_of().iter().zip(&dependent).any(|(of, dependent)| *of == Some(term) && *dependent)
     };
@@ -327,7 +327,8 @@ fn identified<'a>(
     }
     let formula = formula.with_terms(terms);
     let model = Model::new(&formula, space, Contrasts::Treatment)?;
-    Ok(Some((formula, model)))
+    let matrix = model.matrix(space, candidates)?;
+    Ok(Some((formula, model, matrix)))
 }
 
 /// Places of the parameters of a term.

@@ -236,20 +236,29 @@ impl GaussianProcess {
     }
 
     /// Probability that a candidate does not fail: the part of successes among the trials, weighted by the kernel.
-    pub fn success(&self, row: &[f64]) -> f64 {
+    /// `near` holds the sums for the trials that were seen before.
+    pub fn success(&self, row: &[f64], near: &mut Near) -> f64 {
         if self.failures == 0 {
             return 1.0;
         }
         let row = scaled(row, &self.weights);
-        let rate = 1.0 - self.failures as f64 / self.outcomes.len() as f64;
-        let (mut all, mut good) = (0.5, 0.5 * rate);
-        for (other, success) in &self.outcomes {
+        for (other, success) in &self.outcomes[near.seen..] {
             let weight = kernel(&row, other).powi(4);
-            all += weight;
-            good += if *success { weight } else { 0.0 };
+            near.all += weight;
+            near.good += if *success { weight } else { 0.0 };
         }
-        (good / all).max(1e-6)
+        near.seen = self.outcomes.len();
+        let rate = 1.0 - self.failures as f64 / self.outcomes.len() as f64;
+        ((near.good + 0.5 * rate) / (near.all + 0.5)).max(1e-6)
     }
+}
+
+/// Sums over the trials around a candidate.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Near {
+    seen: usize,
+    all: f64,
+    good: f64,
 }
 
 /// `log(phi(z) + z Phi(z))`, by its asymptotic form where that underflows.

@@ -12,14 +12,15 @@ use super::Searcher;
 use crate::run::{Run, Stop};
 use crate::space::{Point, Space};
 use features::Features;
-use gaussian_process::{GaussianProcess, Hyperparameters};
+use gaussian_process::{GaussianProcess, Hyperparameters, Near};
 use rand::Rng;
+use rayon::prelude::*;
 use std::collections::HashSet;
 
 /// Search with a surrogate. The defaults are the same for every space.
 pub struct Surrogate {
-    /// Points of the space-filling start, as a part of the budget, and the least and most.
-    pub start: (f64, usize, usize),
+    /// Points of the space-filling start.
+    pub start: usize,
     /// Most candidates.
     pub candidates: usize,
     /// Points to measure first.
@@ -28,7 +29,7 @@ pub struct Surrogate {
 
 impl Default for Surrogate {
     fn default() -> Self {
-        Surrogate { start: (0.1, 8, 20), candidates: 6_000, first: Vec::new() }
+        Surrogate { start: 10, candidates: 20_000, first: Vec::new() }
     }
 }
 
@@ -43,10 +44,8 @@ impl Searcher for Surrogate {
 
     fn search(&self, run: &mut Run<'_>) -> Result<(), Stop> {
         let features = Features::of(run.space);
-        let (part, least, most) = self.start;
-        let count = ((run.budget() as f64 * part) as usize).clamp(least, most);
         run.measure(&self.first)?;
-        let start = space_filling(run, &features, count.saturating_sub(self.first.len()).max(1))?;
+        let start = space_filling(run, &features, self.start.saturating_sub(self.first.len()).max(2))?;
         run.measure(&start)?;
         while run.best_response().is_none() {
             let point = run.space.sample(&mut run.rng)?;
@@ -69,7 +68,6 @@ impl Searcher for Surrogate {
                 None => GaussianProcess::new(hyper.clone()),
             };
             gp.learn(&features, run);
-            pool.follow(&gp);
             let Some(point) = pool.best(&gp) else { return Err(Stop::Exhausted) };
             run.measure_one(&point)?;
             pool.remove(&point);
@@ -98,18 +96,24 @@ fn space_filling(run: &mut Run<'_>, features: &Features, count: usize) -> crate:
     Ok(chosen.into_iter().map(|place| drawn[place].clone()).collect())
 }
 
-/// Candidates and what the model has to know about each.
+/// A point that may be measured, and what the model knows about it already.
+struct Candidate {
+    point: Point,
+    row: Vec<f64>,
+    /// `L^-1 k(X, x)`, grown with the training set.
+    solved: Vec<f64>,
+    near: Near,
+}
+
+/// Candidates.
 struct Pool {
-    points: Vec<Point>,
-    rows: Vec<Vec<f64>>,
-    /// For each candidate `L^-1 k(X, x)`, grown with the training set.
-    solved: Vec<Vec<f64>>,
+    candidates: Vec<Candidate>,
     everything: bool,
 }
 
 impl Pool {
     fn new(run: &mut Run<'_>, features: &Features, most: usize) -> crate::Result<Pool> {
-        let mut pool = Pool { points: Vec::new(), rows: Vec::new(), solved: Vec::new(), everything: false };
+        let mut pool = Pool { candidates: Vec::new(), everything: false };
         pool.refresh(run, features, most)?;
         Ok(pool)
     }
@@ -129,40 +133,38 @@ impl Pool {
                 }
             };
             let mut seen = HashSet::new();
-            self.points = points
+            self.candidates = points
                 .into_iter()
                 .filter(|point| !run.is_measured(point) && seen.insert(point.clone()))
+                .map(|point| {
+                    let row = features.row(&point);
+                    Candidate { point, row, solved: Vec::new(), near: Near::default() }
+                })
                 .collect();
-            self.rows = self.points.iter().map(|point| features.row(point)).collect();
         }
-        self.solved = vec![Vec::new(); self.points.len()];
+        for candidate in &mut self.candidates {
+            candidate.solved.clear();
+            candidate.near = Near::default();
+        }
         Ok(())
     }
 
-    /// Brings what is solved up to the training set of the model.
-    fn follow(&mut self, gp: &GaussianProcess) {
-        for (row, solved) in self.rows.iter().zip(&mut self.solved) {
-            gp.extend(row, solved);
-        }
-    }
-
     /// The candidate with the largest expected improvement times the probability of success.
-    fn best(&self, gp: &GaussianProcess) -> Option<Point> {
-        let mut best: Option<(f64, usize)> = None;
-        for (place, (row, solved)) in self.rows.iter().zip(&self.solved).enumerate() {
-            let score = gp.log_expected_improvement(solved) + gp.success(row).ln();
-            if best.is_none_or(|(most, _)| score > most) {
-                best = Some((score, place));
-            }
-        }
-        best.map(|(_, place)| self.points[place].clone())
+    fn best(&mut self, gp: &GaussianProcess) -> Option<Point> {
+        let score = |candidate: &mut Candidate| {
+            gp.extend(&candidate.row, &mut candidate.solved);
+            gp.log_expected_improvement(&candidate.solved)
+                + gp.success(&candidate.row, &mut candidate.near).ln()
+        };
+        let scores: Vec<f64> = self.candidates.par_iter_mut().with_min_len(1_000).map(score).collect();
+        let best =
+            (0..scores.len()).reduce(|best, next| if scores[next] > scores[best] { next } else { best });
+        best.map(|place| self.candidates[place].point.clone())
     }
 
     fn remove(&mut self, point: &Point) {
-        if let Some(place) = self.points.iter().position(|other| other == point) {
-            self.points.swap_remove(place);
-            self.rows.swap_remove(place);
-            self.solved.swap_remove(place);
+        if let Some(place) = self.candidates.iter().position(|other| other.point == *point) {
+            self.candidates.swap_remove(place);
         }
     }
 }
