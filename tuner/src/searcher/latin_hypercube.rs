@@ -27,7 +27,9 @@ impl Searcher for LatinHypercube {
 }
 
 /// Most points of a hypercube, those included that are not valid.
-const MOST: usize = 400_000;
+const MOST: usize = 4_000_000;
+/// Points that are tried to see how many are valid, and how many of them must be.
+const TRIED: (usize, usize) = (20_000, 20);
 
 /// At most `count` different valid points. Each range, from the first level to the last, is cut into strata that are
 /// used once each, and a point is rounded to the nearest level, so that an inner level has twice the weight of one at
@@ -40,12 +42,12 @@ const MOST: usize = 400_000;
 /// # Errors
 /// As [`Space::sample`].
 pub fn latin_hypercube(space: &Space, count: usize, rng: &mut impl Rng) -> crate::Result<Vec<Point>> {
-    const TRIED: usize = 20_000;
-    let valid = hypercube(space, TRIED, rng).iter().filter(|point| space.is_valid(point)).count();
-    let size = (count as f64 * TRIED as f64 / valid.max(1) as f64).ceil() as usize;
+    let (tried, least) = TRIED;
+    let valid = hypercube(space, tried, rng).iter().filter(|point| space.is_valid(point)).count();
     let mut seen = HashSet::new();
-    if size <= MOST {
-        let points = hypercube(space, size, rng).into_iter();
+    if valid >= least {
+        let size = (count as f64 * tried as f64 / valid as f64).ceil() as usize;
+        let points = hypercube(space, size.min(MOST), rng).into_iter();
         return Ok(points
             .filter(|point| space.is_valid(point) && seen.insert(point.clone()))
             .take(count)

@@ -12,9 +12,12 @@ pub(super) struct Hyperparameters {
     noise: f64,
 }
 
+/// Expected logarithm of a length scale: most parameters act smoothly until measurements say otherwise.
+const EXPECTED_SCALE: f64 = 1.0;
+
 impl Hyperparameters {
     pub fn new(width: usize) -> Hyperparameters {
-        Hyperparameters { scales: vec![0.0; width], noise: (0.05f64).ln() }
+        Hyperparameters { scales: vec![EXPECTED_SCALE; width], noise: (0.05f64).ln() }
     }
 
     fn weights(&self) -> Vec<f64> {
@@ -53,7 +56,7 @@ impl Hyperparameters {
 
     fn log_posterior(&self, data: &Data) -> f64 {
         let prior = |value: f64, mean: f64, deviation: f64| -0.5 * ((value - mean) / deviation).powi(2);
-        let mut total: f64 = self.scales.iter().map(|&scale| prior(scale, 0.0, 1.2)).sum();
+        let mut total: f64 = self.scales.iter().map(|&scale| prior(scale, EXPECTED_SCALE, 1.2)).sum();
         total += prior(self.noise, (0.03f64).ln(), 1.5);
         let mut factor = Factor::default();
         let weights = self.weights();
@@ -104,6 +107,7 @@ fn transformed(responses: &[f64]) -> Vec<f64> {
     bent.iter().map(|value| (value - mean) / deviation).collect()
 }
 
+/// Beyond this factor (as a logarithm) from the best, differences count less and less.
 const BEND: f64 = 1.0;
 
 fn scaled(row: &[f64], weights: &[f64]) -> Vec<f64> {
@@ -227,12 +231,23 @@ impl GaussianProcess {
         }
     }
 
-    /// Logarithm of the expected improvement over the best response.
+    /// How much is to be gained from a candidate: the logarithm of the expected improvement over the best response.
     pub fn log_expected_improvement(&self, solved: &[f64]) -> f64 {
+        let (mean, deviation) = self.prediction(solved);
+        log_improvement((self.best - mean) / deviation) + deviation.ln()
+    }
+
+    /// Minus the lower confidence bound, so many deviations below the mean: large where much is unknown.
+    pub fn bound(&self, solved: &[f64], deviations: f64) -> f64 {
+        let (mean, deviation) = self.prediction(solved);
+        deviations * deviation - mean
+    }
+
+    /// Mean and standard deviation.
+    fn prediction(&self, solved: &[f64]) -> (f64, f64) {
         let mean = self.mean + dot(solved, &self.solved);
         let variance = (1.0 - dot(solved, solved)).max(1e-9) * self.amplitude;
-        let deviation = variance.sqrt();
-        log_improvement((self.best - mean) / deviation) + deviation.ln()
+        (mean, variance.sqrt())
     }
 
     /// Probability that a candidate does not fail: the part of successes among the trials, weighted by the kernel.

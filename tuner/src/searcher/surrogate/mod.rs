@@ -2,8 +2,9 @@
 //!
 //! After a space-filling start, every step fits a [Gaussian process](gaussian_process) to the logarithm of the
 //! responses and measures the candidate with the largest expected improvement (D. R. Jones, M. Schonlau, W. J. Welch,
-//! J. Global Optimization 13, 1998), times the probability that it does not fail. Candidates are all points of the
-//! space, or in a large space random ones and the neighbours of the best.
+//! J. Global Optimization 13, 1998), times the probability that it does not fail; every fourth measurement goes to the
+//! lowest confidence bound instead. Candidates are all points of the space, or in a large space random ones and the
+//! neighbours of the best.
 
 mod features;
 mod gaussian_process;
@@ -21,6 +22,9 @@ use std::collections::HashSet;
 pub struct Surrogate {
     /// Points of the space-filling start.
     pub start: usize,
+    /// One measurement of so many goes to the lowest confidence bound, so many deviations below the mean: expected
+    /// improvement alone stays too long where it found something.
+    pub explore: (usize, f64),
     /// Most candidates.
     pub candidates: usize,
     /// Points to measure first.
@@ -29,7 +33,7 @@ pub struct Surrogate {
 
 impl Default for Surrogate {
     fn default() -> Self {
-        Surrogate { start: 10, candidates: 20_000, first: Vec::new() }
+        Surrogate { start: 10, explore: (4, 3.0), candidates: 20_000, first: Vec::new() }
     }
 }
 
@@ -57,6 +61,7 @@ impl Searcher for Surrogate {
         let mut model: Option<GaussianProcess> = None;
         loop {
             let count = run.trials().len();
+            let (every, deviations) = self.explore;
             if model.is_none() || count as f64 >= 1.15 * fitted_at as f64 {
                 pool.refresh(run, &features, self.candidates)?;
                 hyper = hyper.fitted(&features, run);
@@ -68,7 +73,9 @@ impl Searcher for Surrogate {
                 None => GaussianProcess::new(hyper.clone()),
             };
             gp.learn(&features, run);
-            let Some(point) = pool.best(&gp) else { return Err(Stop::Exhausted) };
+            let Some(point) = pool.best(&gp, (count % every == 0).then_some(deviations)) else {
+                return Err(Stop::Exhausted);
+            };
             run.measure_one(&point)?;
             pool.remove(&point);
             model = Some(gp);
@@ -149,12 +156,16 @@ impl Pool {
         Ok(())
     }
 
-    /// The candidate with the largest expected improvement times the probability of success.
-    fn best(&mut self, gp: &GaussianProcess) -> Option<Point> {
+    /// The candidate with the largest expected improvement times the probability of success, or to explore with the
+    /// lowest confidence bound.
+    fn best(&mut self, gp: &GaussianProcess, explore: Option<f64>) -> Option<Point> {
         let score = |candidate: &mut Candidate| {
             gp.extend(&candidate.row, &mut candidate.solved);
-            gp.log_expected_improvement(&candidate.solved)
-                + gp.success(&candidate.row, &mut candidate.near).ln()
+            let success = gp.success(&candidate.row, &mut candidate.near).ln();
+            match explore {
+                Some(deviations) => gp.bound(&candidate.solved, deviations) + success,
+                None => gp.log_expected_improvement(&candidate.solved) + success,
+            }
         };
         let scores: Vec<f64> = self.candidates.par_iter_mut().with_min_len(1_000).map(score).collect();
         let best =
