@@ -6,7 +6,8 @@
 #
 # Every shipped stencil and strategy is run at awkward sizes in f32 and f64 and compared bit for bit with the
 # reference; then `hhc` and `naive` are timed on large grids; compute-sanitizer looks at some runs where it is
-# installed. Everything goes into one file, benches/results/gpu-NAME-DATE.json, and a summary to the screen.
+# installed; the cost models are calibrated and compared with measured tiles. Everything goes into one file,
+# benches/results/gpu-NAME-DATE.json, the calibrated machine into machines/measured/NAME.toml, and a summary to the screen.
 #
 # TW_TIMEOUT is the most seconds that a run may take (300). Exit code 1: a verification failed; 3: no GPU.
 set -eu
@@ -41,9 +42,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 trap 'exit 130' INT TERM
 
-limited() {
-    if have timeout; then timeout "$limit" "$@"; else "$@"; fi
+limited_to() {
+    seconds=$1
+    shift
+    if have timeout; then timeout "$seconds" "$@"; else "$@"; fi
 }
+limited() { limited_to "$limit" "$@"; }
 
 if ! "$target/examples/cuda_device" >"$scratch/device.json" 2>"$scratch/error"; then
     say "$(head -1 "$scratch/error")"
@@ -167,9 +171,34 @@ for stencil in $timed; do
     done
 done
 
-# 4. One file, published by renaming.
-mkdir -p benches/results
+# 4. The cost models: this device's constants, and predictions against measured tiles.
 short=$(printf '%s' "$device_name" | tr 'A-Z' 'a-z' | tr -cs 'a-z0-9' '-' | sed 's/^-//; s/-$//')
+: >"$scratch/validated.json"
+: >"$scratch/fits"
+machine=machines/measured/$short.toml
+mkdir -p machines/measured
+if limited "$tilewright" calibrate --backend cuda -o "$machine" --json >"$scratch/calibrated.json" 2>"$scratch/run.err"; then
+    if [ "$quick" = 1 ]; then models=heat2d; samples=12; else
+        models='jacobi2d heat2d laplacian2d gradient2d heat3d laplacian3d'; samples=60
+    fi
+    for stencil in $models; do
+        case $(dimension "$stencil") in 2) size=8192x8192 ;; *) size=$size3 ;; esac
+        # Compiling the sample takes longer than running it.
+        if limited_to $((4 * limit)) "$tilewright" validate "$stencil" --size "$size" --steps "$steps" --machine "$machine" \
+            --backend cuda --samples "$samples" --json >"$scratch/run.json" 2>"$scratch/run.err"; then
+            printf '{"result": %s}\n' "$(tr -d '\n' <"$scratch/run.json")" >>"$scratch/validated.json"
+            echo "$stencil $(value "$scratch/run.json" rmse_top20) $(value "$scratch/run.json" picked_over_best)" >>"$scratch/fits"
+        else
+            say "not validated: $stencil: $(tail -1 "$scratch/run.err")"
+        fi
+    done
+else
+    say "not calibrated: $(tail -1 "$scratch/run.err")"
+    echo null >"$scratch/calibrated.json"
+fi
+
+# 5. One file, published by renaming.
+mkdir -p benches/results
 file=benches/results/gpu-$short-$(date -u +%Y%m%d).json
 temporary=$(mktemp "benches/results/.gpu-check.XXXXXX")
 trap 'rm -rf "$scratch" "$temporary"' EXIT
@@ -179,7 +208,8 @@ trap 'rm -rf "$scratch" "$temporary"' EXIT
     printf '"host": %s,\n' "$(uname -srm | quoted)"
     printf '"machine": %s,\n' "$(tr -d '\n' <"$scratch/device.json")"
     printf '"verification": {"runs": %d, "failures": %d},\n' "$runs" "$failures"
-    for list in verified sanitized timed; do
+    printf '"calibration": %s,\n' "$(tr -d '\n' <"$scratch/calibrated.json")"
+    for list in verified sanitized validated timed; do
         printf '"%s": [\n' "$list"
         joined <"$scratch/$list.json"
         if [ "$list" = timed ]; then echo ']'; else echo '],'; fi
@@ -189,11 +219,14 @@ trap 'rm -rf "$scratch" "$temporary"' EXIT
 chmod 644 "$temporary"
 mv "$temporary" "$file"
 
-# 5. The summary.
+# 6. The summary.
 echo "$device_name, $steps steps, 10^9 points per second"
 awk 'BEGIN { printf "%-12s %-5s %-14s %9s %9s %7s\n", "stencil", "type", "size", "hhc", "naive", "ratio" }
     { ratio = ($4 > 0 && $5 > 0) ? sprintf("%.2f", $4 / $5) : "-"
       printf "%-12s %-5s %-14s %9s %9s %7s\n", $1, $2, $3, $4 == "-" ? "-" : sprintf("%.2f", $4),
           $5 == "-" ? "-" : sprintf("%.2f", $5), ratio }' "$scratch/table"
+while read -r stencil rmse picked; do
+    echo "$stencil: model within ${rmse} (RMSE of the best tiles), its choice takes ${picked} times the best of the sample"
+done <"$scratch/fits"
 echo "$runs runs compared with the reference, $failures failure(s); $file"
 [ "$failures" = 0 ]

@@ -116,6 +116,7 @@ closed-form: maximise s0 + st among compute-bound tiles, which needs no C_iter; 
 Examples:
   tilewright calibrate --backend openmp -o here.toml
   tilewright calibrate --backend openmp --stencil heat2d --stencil my.stencil -o here.toml
+  tilewright calibrate --backend cuda -o gpu.toml
 
 Run it on an idle machine: rounds that other programs disturb are repeated, but not for ever. Stencils that
 are not measured get estimates from those that are.")]
@@ -125,6 +126,7 @@ are not measured get estimates from those that are.")]
 Examples:
   tilewright validate heat2d --size 4096x4096 --steps 50 --machine here.toml --backend openmp
   tilewright validate heat2d --size 4096x4096 --steps 50 --machine here.toml --backend openmp --samples 60 --trials runs.jsonl --svg fit.svg
+  tilewright validate heat2d --size 8192x8192 --steps 256 --machine gpu.toml --backend cuda
 
 With --trials every run is kept in a file; the same command continues where a stopped one ended.")]
     Validate(ValidateArguments),
@@ -304,6 +306,9 @@ pub struct CalibrateArguments {
     /// Name of the machine; that of the file where not given
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// A GPU's published facts (lanes, area, power); the shipped machine of its name where not given
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
     /// Use this type for all fields instead of their own
     #[arg(long, value_name = "TYPE")]
     pub dtype: Option<ElementTypeName>,

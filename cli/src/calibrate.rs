@@ -2,14 +2,19 @@
 
 use crate::arguments::{CalibrateArguments, CalibratedBackend};
 use crate::error::{Error, Result};
-use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use cost_models::machine::Machine;
-use execution::calibrate::{self, CpuRequest};
+use crate::tile_choice::machine_of_device;
+use crate::{load, machine};
+use cost_models::machine::{Energy, Facts, Machine};
+use execution::calibrate::gpu::{DeviceBench, GpuRequest};
+use execution::calibrate::{self, Calibrated, CpuRequest};
+use execution::cuda::{Device, DeviceFacts};
+use polyhedral::program::Program;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Stencils that are measured where none is named: those of the paper, and the kinds of rows that differ most.
 const STENCILS: [&str; 9] = [
@@ -33,16 +38,16 @@ pub struct CalibrateReport {
     pub backend: &'static str,
     /// Name of the machine.
     pub machine: String,
-    /// Seconds per word of 4 bytes between memory and a core, all cores at work.
+    /// Seconds per word of 4 bytes between memory and a core or multiprocessor, all of them at work.
     pub l_s_per_word: f64,
-    /// Seconds at the end of a row of a tile.
+    /// Seconds at the end of a row of a tile: a return from a function, or a barrier.
     pub tau_sync_s: f64,
     /// Seconds per parallel region.
     pub t_sync_s: f64,
     /// Stencils whose bodies were measured.
     pub stencils: Vec<Body>,
-    /// Joules per word, operation and second; null where no meter could be read.
-    pub energy: Option<()>,
+    /// Joules per event, and watts; null where no counter could be read.
+    pub energy: Option<Energy>,
     /// Rounds that other programs disturbed.
     pub disturbed_rounds: usize,
     /// Wall time.
@@ -60,10 +65,11 @@ pub struct Body {
     pub dtype: String,
     /// Seconds of one point of one statement on one lane.
     pub c_iter_s: f64,
-    /// Seconds of one point of one statement on one core.
+    /// Seconds of one point of one statement on one core or multiprocessor.
     pub point_s: f64,
-    /// Root of the mean squared relative error with which calls, runs and blocks explain the measurements.
-    pub relative_error: f64,
+    /// Root of the mean squared relative error with which calls, runs and blocks explain the measurements; null on a
+    /// GPU.
+    pub relative_error: Option<f64>,
     /// Median relative dispersion.
     pub dispersion: f64,
 }
@@ -75,25 +81,108 @@ pub struct Body {
 pub fn calibrate(arguments: &CalibrateArguments, session: &Session) -> Result<CalibrateReport> {
     match arguments.backend {
         CalibratedBackend::OpenMp => openmp(arguments, session),
-        CalibratedBackend::Cuda => {
-            let device = execution::cuda::is_available()?;
-            Err(Error::infeasible(format!(
-                "limitation: calibration of a GPU is not in this version (found: {})",
-                device.name
-            ))
-            .hint("the shipped machine files have published facts: `tilewright list`"))
-        }
+        CalibratedBackend::Cuda => cuda(arguments, session),
     }
 }
 
-fn openmp(arguments: &CalibrateArguments, session: &Session) -> Result<CalibrateReport> {
-    let start = std::time::Instant::now();
+/// Stencils to measure where none are named.
+fn programs(arguments: &CalibrateArguments) -> Result<Vec<Arc<Program>>> {
     let names: Vec<String> = match arguments.stencil.as_slice() {
         [] => STENCILS.map(str::to_owned).to_vec(),
         some => some.to_vec(),
     };
-    let programs =
-        names.iter().map(|name| load::program(name, arguments.dtype)).collect::<Result<Vec<_>>>()?;
+    names.iter().map(|name| load::program(name, arguments.dtype)).collect()
+}
+
+/// The machine's published facts: those of the machine that is named, else of the shipped one that the device is.
+fn published(arguments: &CalibrateArguments, device: &DeviceFacts) -> Result<Machine> {
+    let mut machine = match &arguments.machine {
+        Some(spec) => machine::machine(spec)?,
+        None => machine_of_device(&device.name).ok_or_else(|| {
+            Error::infeasible(format!("no facts of `{}` are shipped (lanes, area, power)", device.name)).hint(
+                "write a machine file with what is published about it, like machines/h100.toml, and name it with --machine",
+            )
+        })?,
+    };
+    if let Facts::Gpu(facts) = &mut machine.facts {
+        facts.n_sm = device.multiprocessors.into();
+        facts.compute_capability = device.architecture.into();
+    } else {
+        return Err(Error::infeasible(format!("machine `{}` is a CPU, and the device a GPU", machine.name)));
+    }
+    let name = arguments.output.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    machine.name = arguments.name.clone().or(name).unwrap_or(machine.name);
+    machine.description = device.name.clone();
+    Ok(machine)
+}
+
+fn cuda(arguments: &CalibrateArguments, session: &Session) -> Result<CalibrateReport> {
+    let start = std::time::Instant::now();
+    if arguments.threads.is_some() {
+        return Err(Error::infeasible("--threads is for a CPU"));
+    }
+    let programs = programs(arguments)?;
+    let device = session.stage("device", || Device::open(0))?;
+    let facts = device.facts().clone();
+    let request = GpuRequest {
+        machine: published(arguments, &facts)?,
+        programs,
+        rounds: arguments.rounds as usize,
+        source: format!(
+            "tilewright {} calibrate --backend cuda on {}, driver for CUDA {}",
+            env!("CARGO_PKG_VERSION"),
+            facts.name,
+            facts.driver_version
+        ),
+    };
+    let calibrated = session.stage_of("calibrate", 1000, |progress| {
+        let mut bench = DeviceBench::new(device)?;
+        calibrate::gpu::gpu(&request, &mut bench, &mut shown(&|part| progress.done((1000.0 * part) as i64)))
+    })?;
+    finished(arguments, &calibrated, "cuda", Vec::new(), start)
+}
+
+/// What is being measured goes to stderr when it changes.
+fn shown(progress: &dyn Fn(f64)) -> impl FnMut(&str, f64) {
+    let mut last = String::new();
+    move |what, part| {
+        progress(part);
+        if last != what {
+            report::print_stderr(&format!("measuring {what}"));
+            last = what.to_owned();
+        }
+    }
+}
+
+/// Writes the file, and reports.
+fn finished(
+    arguments: &CalibrateArguments,
+    calibrated: &Calibrated,
+    backend: &'static str,
+    mut notes: Vec<String>,
+    start: std::time::Instant,
+) -> Result<CalibrateReport> {
+    let machine = &calibrated.machine;
+    execution::output_file::write(&arguments.output, |file| file.write_all(machine.to_toml().as_bytes()))?;
+    if machine.calibration.as_ref().is_none_or(|own| own.energy.is_none()) {
+        let meter = if backend == "cuda" { "NVML" } else { "RAPL" };
+        notes.push(format!(
+            "energies: not measured, because no counter of {meter} can be read here; the file has none"
+        ));
+    }
+    if calibrated.disturbed > 0 {
+        notes.push(format!(
+            "other programs were running: {} were disturbed, and repeated as far as possible; calibrate again on an idle machine",
+            report::count(calibrated.disturbed as u64, "round", "rounds")
+        ));
+    }
+    let report = summary(machine, arguments, calibrated.disturbed, notes)?;
+    Ok(CalibrateReport { elapsed_s: start.elapsed().as_secs_f64(), backend, ..report })
+}
+
+fn openmp(arguments: &CalibrateArguments, session: &Session) -> Result<CalibrateReport> {
+    let start = std::time::Instant::now();
+    let programs = programs(arguments)?;
     let threads = arguments.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, usize::from),
         |threads| threads as usize,
@@ -107,29 +196,9 @@ fn openmp(arguments: &CalibrateArguments, session: &Session) -> Result<Calibrate
         source: format!("tilewright {} calibrate --backend openmp", env!("CARGO_PKG_VERSION")),
     };
     let calibrated = session.stage_of("calibrate", 1000, |progress| {
-        let mut shown = String::new();
-        calibrate::cpu(&request, &mut |what, part| {
-            progress.done((1000.0 * part) as i64);
-            if shown != what {
-                report::print_stderr(&format!("measuring {what}"));
-                shown = what.to_owned();
-            }
-        })
+        calibrate::cpu(&request, &mut shown(&|part| progress.done((1000.0 * part) as i64)))
     })?;
-    let machine = calibrated.machine;
-    execution::output_file::write(&arguments.output, |file| file.write_all(machine.to_toml().as_bytes()))?;
-    let mut notes =
-        vec!["energies: not measured on this back end in this version; the file has none".to_owned()];
-    if calibrated.disturbed > 0 {
-        notes.push(format!(
-            "other programs were running: {} were disturbed, and repeated as far as possible; calibrate again on an idle machine",
-            report::count(calibrated.disturbed as u64, "round", "rounds")
-        ));
-    }
-    Ok(CalibrateReport {
-        elapsed_s: start.elapsed().as_secs_f64(),
-        ..summary(&machine, arguments, calibrated.disturbed, notes)?
-    })
+    finished(arguments, &calibrated, "openmp", Vec::new(), start)
 }
 
 fn summary(
@@ -138,24 +207,28 @@ fn summary(
     disturbed_rounds: usize,
     notes: Vec<String>,
 ) -> Result<CalibrateReport> {
-    let (Some(calibration), Some(facts)) = (&machine.calibration, machine.cpu()) else {
+    let Some(calibration) = &machine.calibration else {
         return Err(Error::internal("a calibration without values"));
     };
-    let bodies = calibration.cpu.iter().flat_map(|cpu| &cpu.bodies);
-    let stencils = bodies.flat_map(|(stencil, elements)| {
-        elements.iter().map(move |(dtype, body)| {
-            let c_iter_s = calibration.c_iter(stencil, dtype).map_or(0.0, |quantity| quantity.value);
-            let lanes = facts.lanes(if dtype == "f64" { 8 } else { 4 }) as f64;
-            Body {
+    let mut stencils = Vec::new();
+    for (stencil, elements) in &calibration.c_iter_s {
+        for (dtype, c_iter) in elements {
+            // One lane's time is shared by all lanes of a core or multiprocessor.
+            let lanes = match &machine.facts {
+                Facts::Cpu(facts) => facts.lanes(if dtype == "f64" { 8 } else { 4 }),
+                Facts::Gpu(facts) => facts.n_v,
+            };
+            let body = calibration.cpu.as_ref().and_then(|cpu| cpu.bodies.get(stencil)?.get(dtype));
+            stencils.push(Body {
                 stencil: stencil.clone(),
                 dtype: dtype.clone(),
-                c_iter_s,
-                point_s: c_iter_s / lanes,
-                relative_error: body.relative_error,
-                dispersion: body.dispersion,
-            }
-        })
-    });
+                c_iter_s: c_iter.value,
+                point_s: c_iter.value / lanes as f64,
+                relative_error: body.map(|body| body.relative_error),
+                dispersion: c_iter.dispersion.unwrap_or(0.0) / c_iter.value,
+            });
+        }
+    }
     Ok(CalibrateReport {
         file: arguments.output.clone(),
         backend: "openmp",
@@ -163,8 +236,8 @@ fn summary(
         l_s_per_word: calibration.l_s_per_word.value,
         tau_sync_s: calibration.tau_sync_s.value,
         t_sync_s: calibration.t_sync_s.value,
-        stencils: stencils.collect(),
-        energy: None,
+        stencils,
+        energy: calibration.energy.clone(),
         disturbed_rounds,
         elapsed_s: 0.0,
         notes,
@@ -173,12 +246,26 @@ fn summary(
 
 impl Report for CalibrateReport {
     fn text(&self) -> String {
+        let [core, row, region] = match self.backend {
+            "cuda" => ["multiprocessor", "barrier", "launch"],
+            _ => ["core", "row of a tile", "parallel region"],
+        };
         let mut text = report::pairs(&[
             ("machine", self.machine.clone()),
-            ("L", format!("{:.3} ns per word of 4 bytes and core", 1e9 * self.l_s_per_word)),
-            ("tau_sync", format!("{:.1} ns per row of a tile", 1e9 * self.tau_sync_s)),
-            ("T_sync", format!("{:.2} us per parallel region", 1e6 * self.t_sync_s)),
-            ("energy", "not measured".to_owned()),
+            ("L", format!("{:.3} ns per word of 4 bytes and {core}", 1e9 * self.l_s_per_word)),
+            ("tau_sync", format!("{:.1} ns per {row}", 1e9 * self.tau_sync_s)),
+            ("T_sync", format!("{:.2} us per {region}", 1e6 * self.t_sync_s)),
+            (
+                "energy",
+                self.energy.as_ref().map_or("not measured".to_owned(), |energy| {
+                    format!(
+                        "{:.1} pJ per word from memory, {:.2} pJ per operation, {:.1} W whatever happens",
+                        1e12 * energy.e_glob_j,
+                        1e12 * energy.e_flop_j,
+                        energy.p_static_w
+                    )
+                }),
+            ),
             ("took", report::seconds(self.elapsed_s)),
             ("file", self.file.display().to_string()),
         ]);
@@ -187,7 +274,7 @@ impl Report for CalibrateReport {
                 body.stencil.clone(),
                 body.dtype.clone(),
                 format!("{:.4}", 1e9 * body.point_s),
-                format!("{:.1} %", 100.0 * body.relative_error),
+                body.relative_error.map_or("-".to_owned(), |error| format!("{:.1} %", 100.0 * error)),
                 format!("{:.1} %", 100.0 * body.dispersion),
             ]
         };

@@ -229,7 +229,8 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         execution::layout::grid_points(&program, size)?;
     }
     let machine = arguments.machine.as_deref().map(machine::machine).transpose()?;
-    let wish = Wish { size: size.as_deref(), steps: arguments.steps, machine: machine.as_ref() };
+    let wish =
+        Wish { size: size.as_deref(), steps: arguments.steps, machine: machine.as_ref(), threads: None };
     let chosen = tile_choice::choose(&program, &arguments.plan, arguments.target.target(), &wish, session)?;
     let planned = plan::planned(&program, &chosen.plan, arguments.target.target(), session)?;
     let (files, kernels) = session.stage("generate", || {

@@ -36,6 +36,7 @@ pub mod tile_choice;
 
 // Part of `predict`.
 mod bars;
+mod cpu_model;
 
 // Part of `validate`.
 mod scatter;

@@ -43,7 +43,7 @@ impl Modelled {
         }
         let Some(facts) = machine.gpu() else {
             return Err(Error::infeasible(format!(
-                "machine `{}` is a CPU, for which there is no model in this version",
+                "machine `{}` is a CPU, and this is for a GPU",
                 machine.name
             )));
         };

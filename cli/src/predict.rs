@@ -1,6 +1,7 @@
 //! `tilewright predict`: what a tile costs on a machine, and why.
 
 use crate::arguments::PredictArguments;
+use crate::cpu_model::{CpuModelled, is_cpu};
 use crate::error::{Error, Result};
 use crate::model::Modelled;
 use crate::progress::Session;
@@ -9,16 +10,20 @@ use crate::{bars, load, machine, plan};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::counts::TileCounts;
 use cost_models::energy::EnergyTerms;
+use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use execution::output_file;
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::Target;
+use hhc_codegen::strategy::{Strategy, Target};
 use optimizer::bottleneck::{Loss, Resident, Sensitivity, best_k, hyper_threading, losses, sensitivities};
 use optimizer::{Family, Objective};
+use polyhedral::cone::Cone;
+use polyhedral::program::Program;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The report of `predict`.
 #[derive(Debug, Serialize)]
@@ -95,38 +100,23 @@ pub struct Constants {
 pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<PredictReport> {
     let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
     let machine = machine::machine(&arguments.machine)?;
+    if is_cpu(&machine) {
+        return on_cpu(arguments, &program, machine, session);
+    }
     let modelled =
         session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
     let strategy = plan::strategy_named(&arguments.plan.strategy)?;
     let problem = &modelled.problem;
     let mut request = modelled.request(Objective::Time, strategy.name())?;
     request.objective = Objective::Time;
-    let mut tile = strategy.default_tile(&program, &problem.cone, Target::Cuda);
-    for (name, value) in arguments.plan.tile.iter().flat_map(TileSizes::iter) {
-        if tile.get(name).is_none() {
-            let names: Vec<&str> = tile.iter().map(|(name, _)| name).collect();
-            return Err(Error::infeasible(format!(
-                "strategy {} has no tile size {name} here; its tile sizes are {}",
-                strategy.name(),
-                names.join(", ")
-            )));
-        }
-        tile = tile.with(name, value);
-    }
-    // What the strategy cannot tile has no cost.
-    strategy.plan(&program, &problem.cone, &tile)?;
+    let tile = tile(arguments, &program, &problem.cone, strategy, Target::Cuda)?;
     let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy.name(), &tile)
         .ok_or_else(|| Error::internal("a strategy with a model has no closed forms"))?;
     let k = arguments.k.unwrap_or_else(|| best_k(&request, &family, sizes));
     let evaluation = request.evaluate(&family, sizes, k);
     let prediction = evaluation.prediction;
     let points = hhc_codegen::plan_counts::points_per_step(&program, &arguments.size.0) as f64;
-    let mut notes: Vec<String> = modelled.caution().into_iter().collect();
-    if arguments.plan.tile.is_none() {
-        notes.push(
-            "no --tile was given: these are default sizes; `tilewright tune` finds the best".to_owned(),
-        );
-    }
+    let notes = modelled.caution().into_iter().chain(defaults_used(arguments)).collect();
     let report = PredictReport {
         stencil: program.name.clone(),
         machine: modelled.machine.name.clone(),
@@ -155,7 +145,92 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
         svg: arguments.svg.clone(),
         notes,
     };
-    if let Some(path) = &arguments.svg {
+    drawn(report)
+}
+
+/// Predicts on a CPU.
+fn on_cpu(
+    arguments: &PredictArguments,
+    program: &Arc<Program>,
+    machine: Machine,
+    session: &Session,
+) -> Result<PredictReport> {
+    if arguments.k.is_some() {
+        return Err(Error::infeasible("a core of a CPU works on one tile at a time: --k is for GPUs"));
+    }
+    let (size, steps) = (&arguments.size.0, arguments.steps);
+    let modelled = session.stage("analyse", || CpuModelled::new(program, size, steps, machine, None))?;
+    let strategy = plan::strategy_named(&arguments.plan.strategy)?;
+    let tile = tile(arguments, program, &modelled.cone, strategy, Target::OpenMp)?;
+    let prediction = modelled.predict(strategy.name(), &tile).ok_or_else(|| {
+        Error::infeasible(format!("strategy {} has no cost model on a CPU", strategy.name()))
+    })?;
+    let points = hhc_codegen::plan_counts::points_per_step(program, size) as f64;
+    let energy = modelled.energy(&prediction);
+    let joules = energy.map(|terms| terms.sum());
+    drawn(PredictReport {
+        stencil: program.name.clone(),
+        machine: modelled.machine.name.clone(),
+        strategy: strategy.name(),
+        tile_text: tile.to_string(),
+        k: 1,
+        size: size.clone(),
+        steps,
+        seconds: prediction.seconds,
+        joules,
+        watts: joules.map(|joules| joules / prediction.seconds),
+        terms: prediction.terms,
+        bottleneck: prediction.terms.largest(),
+        feasible: true,
+        constraints: Vec::new(),
+        ideal_s: prediction.ideal_s,
+        overhead_s: prediction.overhead_s(),
+        losses: modelled.losses(&prediction),
+        sensitivities: modelled.sensitivities(strategy.name(), &tile),
+        hyper_threading: Vec::new(),
+        energy_terms: energy,
+        gstencil_per_s: points * steps as f64 / prediction.seconds / 1e9,
+        counts: Vec::new(),
+        constants: Constants { time: modelled.constants(), energy: None },
+        tile,
+        svg: arguments.svg.clone(),
+        notes: modelled.caution(&program.name).into_iter().chain(defaults_used(arguments)).collect(),
+    })
+}
+
+/// The tile: what the user gave, default sizes for the rest.
+fn tile(
+    arguments: &PredictArguments,
+    program: &Arc<Program>,
+    cone: &Cone,
+    strategy: &dyn Strategy,
+    target: Target,
+) -> Result<TileSizes> {
+    let mut tile = strategy.default_tile(program, cone, target);
+    for (name, value) in arguments.plan.tile.iter().flat_map(TileSizes::iter) {
+        if tile.get(name).is_none() {
+            let names: Vec<&str> = tile.iter().map(|(name, _)| name).collect();
+            return Err(Error::infeasible(format!(
+                "strategy {} has no tile size {name} here; its tile sizes are {}",
+                strategy.name(),
+                names.join(", ")
+            )));
+        }
+        tile = tile.with(name, value);
+    }
+    // What the strategy cannot tile has no cost.
+    strategy.plan(program, cone, &tile)?;
+    Ok(tile)
+}
+
+fn defaults_used(arguments: &PredictArguments) -> Option<String> {
+    let note = "no --tile was given: these are default sizes; `tilewright tune` finds the best";
+    arguments.plan.tile.is_none().then(|| note.to_owned())
+}
+
+/// The report, with its drawing where one was asked for.
+fn drawn(report: PredictReport) -> Result<PredictReport> {
+    if let Some(path) = &report.svg {
         let drawing = bars::draw(&report);
         output_file::write(path, |out| out.write_all(drawing.as_bytes()))?;
     }
@@ -176,11 +251,15 @@ impl Report for PredictReport {
             ("strategy", self.strategy.to_owned()),
             (
                 "tile",
-                format!(
-                    "{}, {} on a multiprocessor",
-                    self.tile_text,
-                    report::count(self.k as u64, "tile", "tiles")
-                ),
+                if self.hyper_threading.is_empty() {
+                    self.tile_text.clone()
+                } else {
+                    format!(
+                        "{}, {} on a multiprocessor",
+                        self.tile_text,
+                        report::count(self.k as u64, "tile", "tiles")
+                    )
+                },
             ),
             ("time", format!("{} ({:.3} GStencil/s)", report::seconds(self.seconds), self.gstencil_per_s)),
             ("energy", joules(self.joules, "J")),
@@ -202,7 +281,7 @@ impl Report for PredictReport {
             "ideal".to_owned(),
             report::seconds(self.ideal_s),
             share(self.ideal_s),
-            "all lanes busy, nothing else (eq. 6.3)".to_owned(),
+            "all lanes and cores busy, nothing else (eq. 6.3)".to_owned(),
         ]];
         rows.extend(self.losses.iter().map(|loss| {
             vec![
@@ -232,10 +311,12 @@ impl Report for PredictReport {
                 ]
             })
             .collect();
-        text += &format!(
-            "\n{}",
-            report::table(&["constraint", "needed", "limit", "slack", ""], &rows, &[1, 2, 3])
-        );
+        if !rows.is_empty() {
+            text += &format!(
+                "\n{}",
+                report::table(&["constraint", "needed", "limit", "slack", ""], &rows, &[1, 2, 3])
+            );
+        }
         let rows: Vec<_> = (self.sensitivities.iter())
             .map(|s| {
                 vec![
@@ -259,7 +340,9 @@ impl Report for PredictReport {
                 ]
             })
             .collect();
-        text += &format!("\n{}", report::table(&["resident tiles", "time", ""], &rows, &[0, 1]));
+        if !rows.is_empty() {
+            text += &format!("\n{}", report::table(&["resident tiles", "time", ""], &rows, &[0, 1]));
+        }
         for note in &self.notes {
             text += &format!("\nnote: {note}\n");
         }

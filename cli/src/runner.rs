@@ -173,7 +173,11 @@ fn chosen(
 ) -> Result<Chosen> {
     let named = arguments.machine.as_deref().map(machine::machine).transpose()?;
     let machine = named.or(device);
-    let wish = Wish { size: Some(size), steps: Some(arguments.steps), machine: machine.as_ref() };
+    let threads = arguments
+        .threads
+        .and_then(|threads| i64::try_from(threads).ok())
+        .filter(|_| target == Target::OpenMp);
+    let wish = Wish { size: Some(size), steps: Some(arguments.steps), machine: machine.as_ref(), threads };
     tile_choice::choose(program, &arguments.plan, target, &wish, session)
 }
 

@@ -1,6 +1,7 @@
 //! Which tile sizes `compile` and `run` use where none are given.
 
 use crate::arguments::PlanArguments;
+use crate::cpu_model::{CpuModelled, usable_threads, usual_machine};
 use crate::error::{Error, Result};
 use crate::model::Modelled;
 use crate::progress::Session;
@@ -19,6 +20,8 @@ pub struct Wish<'a> {
     pub steps: Option<i64>,
     /// The machine.
     pub machine: Option<&'a Machine>,
+    /// Threads of a CPU; where neither they nor a machine are given, all that this program may use.
+    pub threads: Option<i64>,
 }
 
 /// The choice.
@@ -44,13 +47,15 @@ impl Chosen {
 pub fn machine_of_device(device: &str) -> Option<Machine> {
     let plain: String = device.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     let name = machine_names().into_iter().find(|name| plain.contains(name))?;
-    shipped(name)?.ok()
+    shipped(name)?.ok().filter(|machine| machine.kind == MachineKind::Gpu)
 }
 
 /// Time steps that tiles are chosen for where none are given.
 const USUAL_STEPS: i64 = 1000;
 
-/// Chooses. Sizes that the user gave are kept; with some of them given, the others are the strategy's defaults.
+/// Chooses. Sizes that the user gave are kept; with some of them given, the others are the strategy's defaults. Code for
+/// a CPU is for this computer where no machine is named; CUDA code then has the strategy's defaults, which suit every
+/// device.
 ///
 /// # Errors
 /// A machine that is not of the target's kind, or on which no tile fits.
@@ -78,16 +83,20 @@ pub fn choose(
     let mut limits = DeviceLimits::default();
     let given =
         |by: &str, limits| Chosen { plan: arguments.clone(), by: by.to_owned(), tuned: false, limits };
-    let defaults = "default sizes of the strategy";
-    let machine = match wish.machine {
-        Some(machine) if target == Target::Cuda => machine.clone(),
-        _ => return Ok(given(if arguments.tile.is_some() { "as given" } else { defaults }, limits)),
-    };
     let size = match wish.size {
         Some(size) => size.to_vec(),
         None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][program.dimension() - 1].to_vec(),
     };
     let steps = wish.steps.unwrap_or(USUAL_STEPS).max(1);
+    let machine = match (target, wish.machine) {
+        (Target::OpenMp, _) if arguments.tile.is_some() => return Ok(given("as given", limits)),
+        (Target::OpenMp, machine) => return on_cpu(program, arguments, &size, steps, machine, wish, session),
+        (Target::Cuda, Some(machine)) => machine.clone(),
+        (Target::Cuda, None) => {
+            let by = if arguments.tile.is_some() { "as given" } else { "default sizes of the strategy" };
+            return Ok(given(by, limits));
+        }
+    };
     let modelled = Modelled::new(program, &size, steps, machine)?;
     limits = modelled.limits();
     if arguments.tile.is_some() {
@@ -100,4 +109,39 @@ pub fn choose(
     plan.tile = Some(tuned.choice.tile);
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
     Ok(Chosen { plan, by, tuned: true, limits })
+}
+
+/// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.
+fn on_cpu(
+    program: &Arc<Program>,
+    arguments: &PlanArguments,
+    size: &[i64],
+    steps: i64,
+    machine: Option<&Machine>,
+    wish: &Wish<'_>,
+    session: &Session,
+) -> Result<Chosen> {
+    let limits = DeviceLimits::default();
+    let threads = wish.threads.or_else(|| machine.is_none().then(usable_threads));
+    let named = machine.cloned().map_or_else(usual_machine, Ok)?;
+    let by = format!(
+        "chosen by the cost model for {}{}",
+        named.name,
+        threads
+            .map(|threads| format!(" with {}", crate::report::count(threads as u64, "thread", "threads")))
+            .unwrap_or_default()
+    );
+    let known = strategy::by_name(&arguments.strategy)?.name();
+    let tuned = session.stage("tune", || {
+        CpuModelled::new(program, size, steps, named, threads)?.tune(known, Method::Exact, Objective::Time)
+    });
+    let plan = arguments.clone();
+    match tuned {
+        Ok(tuned) => {
+            let tile = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
+            Ok(Chosen { plan: PlanArguments { tile, ..plan }, by, tuned: true, limits })
+        }
+        Err(error) if machine.is_some() => Err(error),
+        Err(_) => Ok(Chosen { plan, by: "default sizes of the strategy".to_owned(), tuned: false, limits }),
+    }
 }

@@ -1,16 +1,20 @@
 //! `tilewright tune`: the best tile sizes of the model, with a certificate.
 
 use crate::arguments::{FormulationName, TuneArguments};
-use crate::error::Result;
+use crate::cpu_model::{CpuModelled, is_cpu};
+use crate::error::{Error, Result};
 use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{load, machine};
+use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
-use optimizer::{Method, Part, Relaxed, super_tune, super_tune_by_parts, tune as search};
+use optimizer::{Method, Part, Relaxed, Tuned, super_tune, super_tune_by_parts, tune as search};
+use polyhedral::program::Program;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The report of `tune`.
 #[derive(Debug, Serialize)]
@@ -94,6 +98,9 @@ pub struct StrategyOptimum {
 pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> {
     let program = session.stage("read", || load::program(&arguments.spec, arguments.dtype))?;
     let machine = machine::machine(&arguments.machine)?;
+    if is_cpu(&machine) {
+        return on_cpu(arguments, &program, machine, session);
+    }
     let modelled =
         session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
     let request = modelled.request(arguments.objective.objective(), &arguments.strategy)?;
@@ -103,13 +110,7 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     if method == Method::Exact && request.strategies.len() > 1 {
         let (solved, _) = super_tune(&request)?;
         strategies.extend(solved.into_iter().map(|solved| match solved.result {
-            Ok(tuned) => StrategyOptimum {
-                strategy: solved.strategy,
-                tile_text: Some(tuned.choice.tile.to_string()),
-                k: Some(tuned.choice.k),
-                value: Some(tuned.certificate.value),
-                reason: None,
-            },
+            Ok(tuned) => StrategyOptimum::of(&tuned),
             Err(infeasible) => StrategyOptimum {
                 strategy: solved.strategy,
                 tile_text: None,
@@ -123,22 +124,63 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         FormulationName::Minimum => Vec::new(),
         FormulationName::Parts => session.stage("parts", || super_tune_by_parts(&request))?,
     };
+    let notes = modelled.caution().into_iter().collect();
+    let machine = modelled.machine.name.clone();
+    Ok(TuneReport { strategies, parts, ..report(arguments, &program, machine, tuned, notes) })
+}
+
+/// Tunes for a CPU.
+fn on_cpu(
+    arguments: &TuneArguments,
+    program: &Arc<Program>,
+    machine: Machine,
+    session: &Session,
+) -> Result<TuneReport> {
+    let (method, objective) = (arguments.method.method(), arguments.objective.objective());
+    if method == Method::ClosedForm {
+        return Err(Error::infeasible(
+            "the closed form is for the model of a GPU: a CPU has no barriers to save",
+        )
+        .hint("use --method exact"));
+    }
+    if arguments.formulation != FormulationName::Minimum {
+        return Err(Error::infeasible(
+            "strategies on a CPU share no tile sizes that could be cut into parts",
+        )
+        .hint("use --formulation minimum, which has the same optimum"));
+    }
+    let (size, steps) = (&arguments.size.0, arguments.steps);
+    let modelled = session.stage("analyse", || CpuModelled::new(program, size, steps, machine, None))?;
+    let mut solved = session.stage("search", || modelled.tune(&arguments.strategy, method, objective))?;
+    let strategies =
+        if solved.len() > 1 { solved.iter().map(StrategyOptimum::of).collect() } else { Vec::new() };
+    let notes = modelled.caution(&program.name).into_iter().collect();
+    let machine = modelled.machine.name.clone();
+    Ok(TuneReport { strategies, ..report(arguments, program, machine, solved.swap_remove(0), notes) })
+}
+
+fn report(
+    arguments: &TuneArguments,
+    program: &Program,
+    machine: String,
+    tuned: Tuned,
+    notes: Vec<String>,
+) -> TuneReport {
     let certificate = tuned.certificate;
-    Ok(TuneReport {
+    TuneReport {
         stencil: program.name.clone(),
-        machine: modelled.machine.name.clone(),
+        machine,
         size: arguments.size.0.clone(),
         steps: arguments.steps,
         tile_text: tuned.choice.tile.to_string(),
-        tile: tuned.choice.tile.clone(),
         strategy: tuned.choice.strategy,
         k: tuned.choice.k,
         seconds: tuned.evaluation.prediction.seconds,
         joules: tuned.evaluation.joules(),
         watts: tuned.evaluation.watts(),
-        objective: request.objective.name(),
+        objective: arguments.objective.objective().name(),
         value: certificate.value,
-        method,
+        method: tuned.method,
         optimal: certificate.optimal(),
         bound: certificate.bound,
         evaluated: certificate.evaluated,
@@ -149,10 +191,23 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         terms: tuned.evaluation.prediction.terms,
         relaxed: tuned.relaxed,
         constraints: tuned.evaluation.constraints,
-        strategies,
-        parts,
-        notes: modelled.caution().into_iter().collect(),
-    })
+        tile: tuned.choice.tile,
+        strategies: Vec::new(),
+        parts: Vec::new(),
+        notes,
+    }
+}
+
+impl StrategyOptimum {
+    fn of(tuned: &Tuned) -> StrategyOptimum {
+        StrategyOptimum {
+            strategy: tuned.choice.strategy,
+            tile_text: Some(tuned.choice.tile.to_string()),
+            k: Some(tuned.choice.k),
+            value: Some(tuned.certificate.value),
+            reason: None,
+        }
+    }
 }
 
 impl TuneReport {

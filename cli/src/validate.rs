@@ -1,18 +1,24 @@
 //! `tilewright validate`: predictions against measurements.
 
 use crate::arguments::{CalibratedBackend, ValidateArguments};
+use crate::cpu_model::CpuModelled;
 use crate::error::{Error, Result};
+use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::scatter::Scatter;
 use crate::{load, machine};
-use cost_models::cpu::{CpuTile, CpuTime};
-use execution::trials::{self, Fit, Plan};
+use cost_models::cpu::CpuTile;
+use cost_models::machine::Machine;
+use execution::cuda::Device;
+use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Plan, TileRunner};
 use hhc_codegen::TileSizes;
-use optimizer::Method;
 use optimizer::cpu::{stratified, tune_cpu};
-use polyhedral::analysis::analyze;
+use optimizer::{Family, Method, Objective, sample, tune};
+use polyhedral::cone::Cone;
+use polyhedral::program::Program;
 use serde::Serialize;
+use std::sync::Arc;
 
 /// The report of `validate`.
 #[derive(Debug, Serialize)]
@@ -70,48 +76,11 @@ pub struct Sample {
 pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<ValidateReport> {
     let program = session.stage("read", || load::program(&arguments.spec, arguments.dtype))?;
     let machine = machine::machine(&arguments.machine)?;
-    if arguments.backend == CalibratedBackend::Cuda {
-        let device = execution::cuda::is_available()?;
-        return Err(Error::infeasible(format!(
-            "limitation: validation on a GPU is not in this version (found: {})",
-            device.name
-        )));
-    }
-    execution::layout::grid_points(&program, &arguments.size.0)?;
-    let analysis = analyze(&program)
-        .map_err(|error| Error::infeasible(format!("`{}` cannot be analysed: {error}", program.name)))?;
-    let size = &arguments.size.0;
-    let model = CpuTime::new(&machine, &program, &analysis.cone, size, arguments.steps)
-        .map_err(|error| Error::infeasible(error.to_string()))?;
-    let sizes = |tile: &CpuTile| tile.to_sizes(program.dimension());
-    let picked = session.stage("search", || tune_cpu(&model, Method::Exact)).choice.tile;
-    let sample = stratified(&model, arguments.samples as usize, arguments.seed);
-    let mut tiles: Vec<TileSizes> = sample.iter().map(sizes).filter(|tile| *tile != picked).collect();
-    tiles.push(picked.clone());
-    let plan = Plan {
-        program: &program,
-        cone: &analysis.cone,
-        size,
-        steps: arguments.steps,
-        threads: machine.cpu().map_or(1, |facts| facts.cores as usize),
-        runs: arguments.repeat as usize,
-        file: arguments.trials.as_deref(),
+    let measured = match arguments.backend {
+        CalibratedBackend::OpenMp => on_cpu(arguments, &program, machine, session)?,
+        CalibratedBackend::Cuda => on_gpu(arguments, &program, machine, session)?,
     };
-    let trials = session.stage_of("measure", 1000, |progress| {
-        trials::measure(&plan, &tiles, &|_, part| progress.done((1000.0 * part) as i64))
-    })?;
-    let mut samples = Vec::new();
-    for trial in &trials {
-        let tile = CpuTile::from_sizes(&trial.tile).ok_or_else(|| Error::internal("a tile without sizes"))?;
-        samples.push(Sample {
-            tile: trial.tile.to_string(),
-            predicted_s: model.predict(tile).seconds,
-            measured_s: trial.timing.median,
-            dispersion_s: trial.timing.dispersion,
-        });
-    }
-    let disturbed = trials.iter().filter(|trial| trial.disturbed).count();
-    let report = summary(arguments, &program.name, &machine.name, samples, model.estimated(), disturbed)?;
+    let report = summary(arguments, &program.name, measured)?;
     if let Some(path) = &arguments.svg {
         let points = report.tiles.iter().map(|tile| (tile.predicted_s, tile.measured_s)).collect();
         let title = format!(
@@ -128,29 +97,124 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
     Ok(report)
 }
 
-/// The last sample is the model's own choice.
-fn summary(
-    arguments: &ValidateArguments,
-    stencil: &str,
-    machine: &str,
+/// What was measured, and what had been predicted.
+struct Measured {
+    machine: String,
+    backend: &'static str,
+    /// The last one is the model's own choice.
     samples: Vec<Sample>,
-    estimated: bool,
     disturbed: usize,
-) -> Result<ValidateReport> {
+    caution: Option<String>,
+}
+
+fn on_cpu(
+    arguments: &ValidateArguments,
+    program: &Arc<Program>,
+    machine: Machine,
+    session: &Session,
+) -> Result<Measured> {
+    let size = &arguments.size.0;
+    let modelled =
+        session.stage("analyse", || CpuModelled::new(program, size, arguments.steps, machine, None))?;
+    let model = &modelled.model;
+    let picked = session.stage("search", || tune_cpu(model, Method::Exact)).choice.tile;
+    let sample = stratified(model, arguments.samples as usize, arguments.seed);
+    let tiles = sample.iter().map(|tile| tile.to_sizes(program.dimension())).collect();
+    let threads = modelled.machine.cpu().map_or(1, |facts| facts.cores as usize);
+    let predicted = |tile: &TileSizes| CpuTile::from_sizes(tile).map(|tile| model.predict(tile).seconds);
+    let runner = &mut CpuTiles::new(threads);
+    let (samples, disturbed) =
+        measure(arguments, program, &modelled.cone, with_picked(tiles, picked), runner, &predicted, session)?;
+    Ok(Measured {
+        machine: modelled.machine.name.clone(),
+        backend: "openmp",
+        samples,
+        disturbed,
+        caution: modelled.caution(&program.name),
+    })
+}
+
+fn on_gpu(
+    arguments: &ValidateArguments,
+    program: &Arc<Program>,
+    machine: Machine,
+    session: &Session,
+) -> Result<Measured> {
+    let size = &arguments.size.0;
+    let modelled = session.stage("analyse", || Modelled::new(program, size, arguments.steps, machine))?;
+    let request = modelled.request(Objective::Time, "hhc")?;
+    let picked = session.stage("search", || tune(&request, Method::Exact))?.choice;
+    let tiles = sample::stratified(&request, arguments.samples as usize, arguments.seed);
+    // A device holds as many tiles at once as fit, whatever the model would like.
+    let predicted = |tile: &TileSizes| {
+        let (family, sizes) = Family::of_tile(&modelled.problem, &modelled.hardware, "hhc", tile)?;
+        let k = sample::most_resident(&request, &family, sizes);
+        Some(request.evaluate(&family, sizes, k).prediction.seconds)
+    };
+    // The device comes last: what is wrong in the request is said on every machine.
+    let runner = &mut DeviceTiles::new(session.stage("device", || Device::open(0))?);
+    let cone = &modelled.problem.cone;
+    let tiles = with_picked(tiles, picked.tile);
+    let (samples, disturbed) = measure(arguments, program, cone, tiles, runner, &predicted, session)?;
+    Ok(Measured {
+        machine: modelled.machine.name.clone(),
+        backend: "cuda",
+        samples,
+        disturbed,
+        caution: modelled.caution(),
+    })
+}
+
+/// The sample, the model's own choice behind it.
+fn with_picked(mut tiles: Vec<TileSizes>, picked: TileSizes) -> Vec<TileSizes> {
+    tiles.retain(|tile| *tile != picked);
+    tiles.push(picked);
+    tiles
+}
+
+fn measure(
+    arguments: &ValidateArguments,
+    program: &Arc<Program>,
+    cone: &Cone,
+    tiles: Vec<TileSizes>,
+    runner: &mut dyn TileRunner,
+    predicted: &dyn Fn(&TileSizes) -> Option<f64>,
+    session: &Session,
+) -> Result<(Vec<Sample>, usize)> {
+    let plan = Plan {
+        program,
+        cone,
+        size: &arguments.size.0,
+        steps: arguments.steps,
+        runs: arguments.repeat as usize,
+        file: arguments.trials.as_deref(),
+    };
+    let trials = session.stage_of("measure", 1000, |progress| {
+        trials::measure(&plan, &tiles, runner, &|_, part| progress.done((1000.0 * part) as i64))
+    })?;
+    let mut samples = Vec::new();
+    for trial in &trials {
+        samples.push(Sample {
+            tile: trial.tile.to_string(),
+            predicted_s: predicted(&trial.tile)
+                .ok_or_else(|| Error::internal("a tile without a prediction"))?,
+            measured_s: trial.timing.median,
+            dispersion_s: trial.timing.dispersion,
+        });
+    }
+    let disturbed = trials.iter().filter(|trial| trial.disturbed).count();
+    Ok((samples, disturbed))
+}
+
+fn summary(arguments: &ValidateArguments, stencil: &str, measured: Measured) -> Result<ValidateReport> {
+    let Measured { machine, backend, samples, disturbed, caution } = measured;
     let (Some((picked, drawn)), Some(_)) = (samples.split_last(), samples.get(1)) else {
         return Err(Error::infeasible("no tile was measured"));
     };
     let pairs: Vec<(f64, f64)> = drawn.iter().map(|sample| (sample.predicted_s, sample.measured_s)).collect();
     let fit = Fit::of(&pairs).ok_or_else(|| Error::infeasible("no tile was measured"))?;
     let best = drawn.iter().find(|sample| sample.measured_s == fit.best_measured_s);
-    let mut notes = Vec::new();
-    if estimated {
-        notes.push(format!(
-            "the rows of `{stencil}` were not calibrated: their costs are estimated from another stencil's; \
-             `tilewright calibrate --backend openmp --stencil {} -o FILE.toml` measures them",
-            arguments.spec
-        ));
-    }
+    let mut notes: Vec<String> = caution.into_iter().collect();
     if disturbed > 0 {
         notes.push(format!(
             "other programs were running: {} have times that were disturbed",
@@ -159,8 +223,8 @@ fn summary(
     }
     Ok(ValidateReport {
         stencil: stencil.to_owned(),
-        machine: machine.to_owned(),
-        backend: "openmp",
+        machine,
+        backend,
         size: arguments.size.0.clone(),
         steps: arguments.steps,
         samples: drawn.len(),

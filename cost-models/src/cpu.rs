@@ -6,7 +6,7 @@
 //! ```text
 //! T_tile  = sum over the rows a of the tile, and over its sub-tiles, of
 //!             call + sum_v n_v(width_a) * m * (run_v + block_v * (length + V - 1) / V)
-//!           + lines_touched * L_line  +  lines_swept * line(working set)
+//!           + lines_touched * L_line  +  lines_swept * line(working set)  +  lines_visited * V_line
 //! T_alg   = sum over wavefronts of T_sync + (time of the busiest thread)
 //! ```
 //!
@@ -19,17 +19,22 @@
 //!   does not hide them; each time level that a tile touches moves in and out once.
 //! - `line(working set)`, between 0 and `L_line`: a sub-tile sweeps over its window `2*st/K` times. Where a cache holds the window, that costs
 //!   nothing that `block_v` has not; where none does, every sweep moves it.
+//! - `V_line`: seconds per line between the last cache and the one before it. The box of a row lies `lower_d` points
+//!   further than that of the row before, so that of `s_d` points `lower_d` are new; where the window of a sub-tile is
+//!   larger than the smaller cache, their lines have left it since the sub-tile before (as far as it is larger).
 //! - Wavefronts: tiles go to threads in order, each to the next idle one. Tiles at the grid's edge and bands at the
 //!   ends of time are smaller, and are counted as they are: `ceil(w / cores)` equal tiles would be wrong by up to a
 //!   half where a wavefront has few tiles.
 
 mod inner;
+mod naive;
 mod outer;
 
 pub use inner::Inner;
 pub use outer::Outer;
 
-use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Machine};
+use crate::energy::EnergyTerms;
+use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Energy, Machine};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::openmp::{block_points, rows_at_once};
@@ -109,6 +114,10 @@ pub struct CpuTime {
     touched_bytes: f64,
     /// Bytes per point that a tile keeps.
     stored_bytes: f64,
+    /// Bytes of the widest element.
+    word_bytes: f64,
+    /// Bytes of the cache before the last one, a core's share; infinite where there is none.
+    near_bytes: f64,
     /// How far statements read, per dimension: below and above.
     halo: Vec<(i64, i64)>,
     estimated: bool,
@@ -217,6 +226,8 @@ impl CpuTime {
             code,
             touched_bytes,
             stored_bytes,
+            word_bytes: program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4) as f64,
+            near_bytes: near_bytes(facts),
             halo,
             estimated,
         }
@@ -225,6 +236,84 @@ impl CpuTime {
     /// Whether the costs of the stencil's rows are an estimate from those of another stencil.
     pub fn estimated(&self) -> bool {
         self.estimated
+    }
+
+    /// The same with another number of threads.
+    pub fn with_threads(&self, threads: i64) -> CpuTime {
+        CpuTime { threads: threads.max(1), ..self.clone() }
+    }
+
+    /// Threads that work.
+    pub fn threads(&self) -> i64 {
+        self.threads
+    }
+
+    /// The same with `T_sync` times `factor`.
+    pub fn with_launches_times(&self, factor: f64) -> CpuTime {
+        CpuTime { t_sync_s: self.t_sync_s * factor, ..self.clone() }
+    }
+
+    /// The same with the cost of lines from memory, and from caches that are too small, times `factor`.
+    pub fn with_lines_times(&self, factor: f64) -> CpuTime {
+        let mut changed = self.with_memory_line(self.body.memory_line_s * factor);
+        for set in &mut changed.cpu.working_sets {
+            set.line_s *= factor;
+        }
+        changed.cpu.visit_line_s *= factor;
+        changed
+    }
+
+    /// The same with the cost of calls times `factor`.
+    pub fn with_calls_times(&self, factor: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.call_s *= factor;
+        changed
+    }
+
+    /// The same with the cost of rows (runs, blocks and points) times `factor`.
+    pub fn with_rows_times(&self, factor: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.point_s *= factor;
+        for run in &mut changed.body.runs {
+            run.run_s *= factor;
+            run.block_s *= factor;
+        }
+        changed
+    }
+
+    /// Seconds of a launch, of a line from memory, and of a call.
+    pub fn constants(&self) -> (f64, f64, f64) {
+        (self.t_sync_s, self.body.memory_line_s, self.body.call_s)
+    }
+
+    /// Energy in joules of an execution with this prediction, by constants of the machine: lines from memory, operations,
+    /// values read and written, launches, and what flows whatever happens.
+    pub fn energy(&self, prediction: &Prediction, constants: &Energy) -> EnergyTerms {
+        let points: f64 = self.code.iter().map(StatementCode::points).sum();
+        let (steps, words) = (self.steps as f64, self.word_bytes / 4.0);
+        let per_statement = |count: i64| count as f64 / self.code.len() as f64 * points * steps * words;
+        let accesses = self.body.reads + self.code.len() as i64;
+        EnergyTerms {
+            global: constants.e_glob_j * self.moved_words(prediction),
+            shared: constants.e_shared_j * per_statement(accesses),
+            iterations: constants.e_flop_j * per_statement(self.body.flops),
+            barriers: 0.0,
+            launches: constants.e_launch_j * prediction.terms.launch / self.t_sync_s.max(1e-12),
+            fixed: constants.p_static_w * prediction.seconds,
+        }
+    }
+
+    /// Words of 4 bytes that all threads move: each of them as much as the busiest one, whose time is predicted.
+    fn moved_words(&self, prediction: &Prediction) -> f64 {
+        let line_s = self.body.memory_line_s;
+        let lines = if line_s > 0.0 { prediction.terms.transfer / line_s } else { 0.0 };
+        lines * self.threads as f64 * LINE_BYTES / 4.0
+    }
+
+    /// `C_iter`: seconds of one point of one statement in full blocks of the cheapest kind, on one core.
+    pub fn point_s(&self) -> f64 {
+        let points: f64 = self.code.iter().map(StatementCode::points).sum();
+        self.ideal_s() * self.threads as f64 / (points * self.steps as f64).max(1.0)
     }
 
     /// Number of dimensions.
@@ -274,7 +363,10 @@ impl CpuTime {
         let sweep = self.cpu.missing(window) * memory;
         // Of what the rows sweep over, the first time counts as touched.
         let again = (outer.swept - outer.touched).max(0.0);
-        let transfer = (outer.touched * memory + again * sweep) * inner.area / LINE_BYTES;
+        let far = 1.0 - (self.near_bytes / window).min(1.0);
+        let visited = outer.points * inner.visits * self.touched_bytes * far;
+        let moved = (outer.touched * memory + again * sweep) * inner.area + visited * self.cpu.visit_line_s;
+        let transfer = moved / LINE_BYTES;
         let terms = Terms {
             compute,
             transfer,
@@ -286,13 +378,20 @@ impl CpuTime {
 
     /// The stencil without the cost of its lines from memory: what its rows take where a cache holds everything.
     pub fn cached(&self) -> CpuTime {
-        self.with_memory_line(0.0)
+        self.with_memory_line(0.0).with_visit_line(0.0)
     }
 
     /// The stencil with another cost of a line from memory, in seconds.
     pub fn with_memory_line(&self, memory_line_s: f64) -> CpuTime {
         let mut changed = self.clone();
         changed.body.memory_line_s = memory_line_s;
+        changed
+    }
+
+    /// The stencil with another cost of a line from the last cache, in seconds.
+    pub fn with_visit_line(&self, visit_line_s: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.cpu.visit_line_s = visit_line_s;
         changed
     }
 
@@ -323,15 +422,27 @@ impl CpuTime {
 
     /// `T_ideal`: all iterations in full blocks of the widest kind, on all threads.
     fn ideal_s(&self) -> f64 {
-        let points =
-            |code: &StatementCode| code.domain.iter().map(|(low, high)| (high - low) as f64).product::<f64>();
         let best = |code: &StatementCode| {
             let cost = |&(rows, v): &(i64, usize)| self.body.runs[v].block_s / (rows * code.block) as f64;
             code.variants.iter().map(cost).fold(f64::INFINITY, f64::min)
         };
-        let step: f64 = self.code.iter().map(|code| points(code) * best(code)).sum();
+        let step: f64 = self.code.iter().map(|code| code.points() * best(code)).sum();
         step * self.steps as f64 / self.threads as f64
     }
+}
+
+impl StatementCode {
+    /// Points of one step.
+    fn points(&self) -> f64 {
+        self.domain.iter().map(|(low, high)| (high - low).max(0) as f64).product()
+    }
+}
+
+/// A core's share of the cache before the last one.
+fn near_bytes(facts: &CpuFacts) -> f64 {
+    let last = facts.caches.iter().map(|cache| cache.level).max().unwrap_or(1);
+    let before = facts.caches.iter().filter(|cache| cache.level < last).max_by_key(|cache| cache.level);
+    before.map_or(f64::INFINITY, |cache| 1024.0 * cache.kb / cache.shared_by.max(1) as f64)
 }
 
 fn code(program: &Program, body: &BodyCosts, size: &[i64]) -> Vec<StatementCode> {

@@ -78,3 +78,51 @@ proptest! {
         prop_assert!(prediction.seconds >= prediction.ideal_s);
     }
 }
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// With costs of one for calls, or for runs, and nothing for the rest, the time is their number.
+    #[test]
+    fn the_naive_strategy_has_the_boxes_and_runs_of_its_plan(
+        stencil in prop::sample::select(vec!["jacobi2d", "fdtd2d", "heat3d", "star2d3r"]),
+        s0 in 0i64..20, s1 in 0i64..30, n0 in 20i64..70, n1 in 20i64..40, steps in 1i64..5,
+    ) {
+        let program = Arc::new(polyhedral::shipped::load(stencil).unwrap());
+        let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+        let size: Vec<i64> = [n0, n1, 18].into_iter().take(program.dimension()).collect();
+        let sizes = [s0, s1, 0];
+        let tile = hhc_codegen::TileSizes::new(
+            ["s0", "s1", "s2"].into_iter().zip(sizes).take(program.dimension()));
+        let plan = hhc_codegen::strategy::Naive.plan(&program, &cone, &tile).unwrap();
+        let (mut calls, mut runs) = (0.0, 0.0);
+        plan.for_each_row(&size, steps, |row| {
+            let extent = |d: usize| row.bounds[d].1 - row.bounds[d].0;
+            calls += 1.0;
+            if extent(program.dimension() - 1) < 16 {
+                return;
+            }
+            let middle = if program.dimension() == 3 { extent(1) } else { 1 };
+            let mut rest = extent(0);
+            for rows in hhc_codegen::backend::openmp::rows_at_once(&program, &program.statements[row.statement]) {
+                runs += (rest / rows as i64 * middle) as f64;
+                rest %= rows as i64;
+            }
+        }).unwrap();
+        let costs = |call_s: &str, run_s: &str| {
+            let text = MACHINE.replace("call_s = 2e-8", &format!("call_s = {call_s}"))
+                .replace("point_s = 1e-9", "point_s = 0").replace("t_sync_s = 3e-6", "t_sync_s = 0");
+            let text: Vec<String> = text.lines().map(|line| match line.contains("rows = ") {
+                true => format!("{}, run_s = {run_s}, block_s = 0 }},", line.split_once(", run_s").unwrap().0),
+                false => line.to_owned(),
+            }).collect();
+            let machine = Machine::parse("test.toml", &text.join("\n")).unwrap();
+            CpuTime::new(&machine, &program, &cone, &size, steps).unwrap().naive(sizes).terms
+        };
+        prop_assert!((costs("1", "0").barrier - calls).abs() < 1e-9, "{} {calls}", costs("1", "0").barrier);
+        // Pieces shorter than a block count by points.
+        let short = [s1, 0][program.dimension() - 2];
+        if short == 0 || short >= 32 {
+            prop_assert!((costs("0", "1").compute - runs).abs() < 1e-9, "{} {runs}", costs("0", "1").compute);
+        }
+    }
+}

@@ -34,6 +34,7 @@ pub mod launches;
 // The surroundings.
 pub mod bandwidth;
 pub mod calibrate;
+pub mod energy;
 pub mod error;
 pub mod interference;
 pub mod interrupt;

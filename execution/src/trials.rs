@@ -1,22 +1,16 @@
 //! Measured times of many tile sizes of one program: rounds over all of them are interleaved, runs that other programs
 //! disturb are repeated, and every run goes to a file from which a stopped measurement continues.
 
-use crate::calibrate::resident::compile;
+mod runners;
+
+pub use runners::{CpuTiles, DeviceTiles, TileRunner};
+
 use crate::error::{ExecutionError, Result};
-use crate::grid::ProgramData;
-use crate::initial;
-use crate::interference::Watch;
 use crate::interrupt;
-use crate::layout::Layout;
-use crate::machine::cpu_identity;
-use crate::native::NativeProgram;
-use crate::reference::default_parameters;
 use crate::timing::Timing;
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::{HybridHexagonal, Strategy};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -24,7 +18,6 @@ use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
 
 /// The part of the machine's time that others may use in a run that counts.
 const TOLERATED: f64 = 0.03;
@@ -42,9 +35,9 @@ pub struct Subject {
     pub size: Vec<i64>,
     /// Time steps.
     pub steps: i64,
-    /// Threads.
+    /// Threads; 0 on a device.
     pub threads: usize,
-    /// Hash of what tells this processor from others.
+    /// Hash of what tells this processor, or this device, from others.
     pub processor: String,
 }
 
@@ -81,15 +74,13 @@ pub struct Plan<'a> {
     pub size: &'a [i64],
     /// Time steps.
     pub steps: i64,
-    /// Threads.
-    pub threads: usize,
     /// Undisturbed runs per tile.
     pub runs: usize,
     /// The file of runs, if there is to be one.
     pub file: Option<&'a Path>,
 }
 
-/// Measures tiles of the hybrid hexagonal strategy with compiled C; `progress` gets what is done, and the part of it.
+/// Measures tiles of the hybrid hexagonal strategy; `progress` gets what is done, and the part of it.
 ///
 /// # Errors
 /// Tiles that are not possible, a file that belongs to another measurement, and those of the compiler and of runs.
@@ -97,15 +88,12 @@ pub struct Plan<'a> {
 pub fn measure(
     plan: &Plan<'_>,
     tiles: &[TileSizes],
+    runner: &mut dyn TileRunner,
     progress: &(dyn Fn(&str, f64) + Sync),
 ) -> Result<Vec<Trial>> {
-    let subject = subject(plan);
+    let subject = subject(plan, runner);
     let (mut runs, mut file) = open(plan.file, &subject)?;
-    let natives = compile_all(plan, tiles, progress)?;
-    let layout = Layout::padded(plan.program, plan.size)?;
-    let mut data = ProgramData::zeroed_with(plan.program, layout)?;
-    initial::fill_random(plan.program, &mut data, 1)?;
-    let parameters = default_parameters(plan.program);
+    runner.prepare(plan, tiles, progress)?;
     let wanted = plan.runs.max(1);
     let clean = |runs: &BTreeMap<String, Vec<Run>>, tile: &TileSizes| {
         runs.get(&tile.to_string())
@@ -122,16 +110,13 @@ pub fn measure(
             break;
         }
         if round == 0 {
-            // The first run touches memory and starts threads.
-            natives[missing[0]].run(plan.program, &parameters, &mut data, plan.steps)?;
+            // The first run touches memory and wakes up threads or the device.
+            runner.run(plan, missing[0])?;
         }
         for at in missing {
             interrupt::check()?;
-            natives[at].library().set_threads(plan.threads);
-            let (watch, start) = (Watch::start(), Instant::now());
-            natives[at].run(plan.program, &parameters, &mut data, plan.steps)?;
-            let seconds = start.elapsed().as_secs_f64();
-            let run = Run { tile: tiles[at].to_string(), seconds, others: watch.others().unwrap_or(0.0) };
+            let (seconds, others) = runner.run(plan, at)?;
+            let run = Run { tile: tiles[at].to_string(), seconds, others };
             if let Some((file, path)) = &mut file {
                 append(file, path, &run)?;
             }
@@ -149,7 +134,7 @@ pub fn measure(
     Ok(tiles.iter().filter_map(trial).collect())
 }
 
-fn subject(plan: &Plan<'_>) -> Subject {
+fn subject(plan: &Plan<'_>, runner: &dyn TileRunner) -> Subject {
     let hash = |text: &str| {
         Sha256::digest(text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()
     };
@@ -158,8 +143,8 @@ fn subject(plan: &Plan<'_>) -> Subject {
         source: hash(&plan.program.to_source()),
         size: plan.size.to_vec(),
         steps: plan.steps,
-        threads: plan.threads,
-        processor: hash(&cpu_identity()),
+        threads: runner.threads(),
+        processor: hash(&runner.identity()),
     }
 }
 
@@ -213,25 +198,6 @@ fn append(file: &mut File, path: &Path, value: &impl Serialize) -> Result<()> {
     line.map_err(|source| ExecutionError::File { action: "write", path: path.to_owned(), source })
 }
 
-fn compile_all(
-    plan: &Plan<'_>,
-    tiles: &[TileSizes],
-    progress: &(dyn Fn(&str, f64) + Sync),
-) -> Result<Vec<NativeProgram>> {
-    let done = std::sync::atomic::AtomicUsize::new(0);
-    let one = |tile: &TileSizes| {
-        interrupt::check()?;
-        let kernel_plan = HybridHexagonal
-            .plan(plan.program, plan.cone, tile)
-            .map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        let native = compile(&kernel_plan)?;
-        let before = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        progress("compiling", (before + 1) as f64 / tiles.len() as f64);
-        Ok(native)
-    };
-    tiles.par_iter().map(one).collect()
-}
-
 /// How well predictions fit measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Fit {
@@ -281,23 +247,17 @@ mod tests {
         let program = Arc::new(polyhedral::shipped::load("jacobi2d").unwrap());
         let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
         let tiles = [TileSizes::parse("st=2,s0=4,s1=32").unwrap()];
-        let plan = Plan {
-            program: &program,
-            cone: &cone,
-            size: &[30, 40],
-            steps: 3,
-            threads: 1,
-            runs: 2,
-            file: Some(&path),
-        };
-        let trials = measure(&plan, &tiles, &|_, _| ()).unwrap();
+        let plan =
+            Plan { program: &program, cone: &cone, size: &[30, 40], steps: 3, runs: 2, file: Some(&path) };
+        let measure = |plan: &Plan<'_>| super::measure(plan, &tiles, &mut CpuTiles::new(1), &|_, _| ());
+        let trials = measure(&plan).unwrap();
         assert_eq!(trials.len(), 1);
         let lines = || std::fs::read_to_string(&path).unwrap().lines().count();
         let before = lines();
         std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "{\"tile\": \"st=").unwrap();
-        let again = measure(&plan, &tiles, &|_, _| ()).unwrap();
+        let again = measure(&plan).unwrap();
         assert!(again[0].timing.seconds_all.len() >= 2 && lines() >= before);
         let other = Plan { steps: 4, ..plan };
-        assert!(matches!(measure(&other, &tiles, &|_, _| ()), Err(ExecutionError::Trials { .. })));
+        assert!(matches!(measure(&other), Err(ExecutionError::Trials { .. })));
     }
 }

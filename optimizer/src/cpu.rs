@@ -9,10 +9,14 @@
 //! - the least components over all [`Inner`]s bound the time of each flat top
 //!   from below. Flat tops whose bound is not below the best time so far are left out.
 
-use crate::request::Evaluation;
+mod naive;
+
+use crate::request::{Evaluation, Objective};
 use crate::tuned::{Certificate, Choice, Method, Tuned};
 use cost_models::cpu::{CpuTile, CpuTime, Inner};
-use cost_models::time::Prediction;
+use cost_models::machine::Energy;
+use cost_models::time::{Prediction, Terms};
+use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::Hexagon;
 use std::time::Instant;
 
@@ -138,12 +142,77 @@ fn sizes(unit: i64, fine: i64, extent: i64, coarse: i64) -> Vec<i64> {
     sizes
 }
 
-/// The best tile sizes for a CPU.
+/// The strategies that have a model on a CPU.
+pub const STRATEGIES: [&str; 2] = ["hhc", "naive"];
+
+/// What to minimise on a CPU.
+#[derive(Debug, Clone, Copy)]
+pub struct Goal<'a> {
+    /// The objective.
+    pub objective: Objective,
+    /// Constants of the energy model; without them only time can be minimised.
+    pub energy: Option<&'a Energy>,
+}
+
+impl Goal<'_> {
+    /// The least time.
+    pub const TIME: Goal<'static> = Goal { objective: Objective::Time, energy: None };
+
+    /// Whether there is what the objective needs.
+    pub fn possible(&self) -> bool {
+        !self.objective.needs_energy() || self.energy.is_some()
+    }
+
+    /// The value of a prediction. For all objectives but power, a prediction that is nowhere larger has no larger value.
+    fn value(&self, model: &CpuTime, prediction: &Prediction) -> f64 {
+        let joules = || self.energy.map_or(0.0, |constants| model.energy(prediction, constants).sum());
+        match self.objective {
+            Objective::Time => prediction.seconds,
+            Objective::Energy => joules(),
+            Objective::Power => joules() / prediction.seconds,
+            Objective::Edp => joules() * prediction.seconds,
+        }
+    }
+
+    /// A value that no prediction of at least so many seconds goes below.
+    fn bound(&self, model: &CpuTime, seconds: f64) -> f64 {
+        let terms = Terms { compute: seconds, ..Terms::default() };
+        self.value(model, &Prediction { seconds, terms, ideal_s: 0.0 })
+    }
+}
+
+/// The best tile sizes of each of the strategies, the best strategy first (super-tuning, formulation (i)).
+pub fn super_tune_cpu(model: &CpuTime, strategies: &[&str], method: Method, goal: Goal<'_>) -> Vec<Tuned> {
+    let solve = |name: &&str| match *name {
+        "naive" => Some(naive::tune(model, method, goal)),
+        "hhc" => Some(tune_hybrid(model, method, goal)),
+        _ => None,
+    };
+    let mut solved: Vec<Tuned> = strategies.iter().filter_map(solve).collect();
+    solved.sort_by(|a, b| a.certificate.value.total_cmp(&b.certificate.value));
+    solved
+}
+
+/// The prediction for tile sizes of a strategy by name; `None` where the strategy has no model or a size is missing.
+pub fn predict(model: &CpuTime, strategy: &str, tile: &TileSizes) -> Option<Prediction> {
+    match strategy {
+        "hhc" => Some(model.predict(CpuTile::from_sizes(tile)?)),
+        "naive" => Some(model.naive(naive::sizes(tile))),
+        _ => None,
+    }
+}
+
+/// The fastest tile sizes of the hybrid hexagonal strategy.
 pub fn tune_cpu(model: &CpuTime, method: Method) -> Tuned {
+    tune_hybrid(model, method, Goal::TIME)
+}
+
+fn tune_hybrid(model: &CpuTime, method: Method, goal: Goal<'_>) -> Tuned {
     let start = Instant::now();
     let space = CpuSpace::new(model);
-    let prune = method != Method::Exhaustive;
-    let mut search = Search { best: None, evaluated: 0, nodes: 0, candidates: 0 };
+    // Power falls with time, so that bounds of the time say nothing about it.
+    let prune = method != Method::Exhaustive && goal.objective != Objective::Power;
+    let mut search = Search { goal, best: None, evaluated: 0, nodes: 0, candidates: 0 };
     // Heights in the middle first: a good value early leaves out more.
     let mut heights = space.heights.clone();
     let middle = heights.len() as i64 * 3 / 8;
@@ -153,76 +222,86 @@ pub fn tune_cpu(model: &CpuTime, method: Method) -> Tuned {
         search.candidates += (flat_tops.len() * space.classical.len()) as u64;
         search.height(model, st, &flat_tops, &space.classical, prune);
     }
-    let (prediction, tile) = search.best.unwrap_or_else(|| {
+    let (value, prediction, tile) = search.best.unwrap_or_else(|| {
         let tile = CpuTile { st: model.statements(), s0: 1, classical: [0, 0] };
-        (model.predict(tile), tile)
+        let prediction = model.predict(tile);
+        (goal.value(model, &prediction), prediction, tile)
     });
     let certificate = Certificate {
-        value: prediction.seconds,
-        bound: Some(prediction.seconds),
+        value,
+        bound: Some(value),
         evaluated: search.evaluated,
         nodes: search.nodes,
         pruned: search.candidates - search.evaluated,
         candidates: search.candidates,
     };
-    Tuned {
-        choice: Choice { strategy: "hhc", tile: tile.to_sizes(model.dimension()), k: 1 },
-        evaluation: Evaluation { prediction, energy: None, counts: Vec::new(), constraints: Vec::new() },
-        relaxed: None,
-        certificate,
-        method,
-        elapsed_s: start.elapsed().as_secs_f64(),
-    }
+    let tile = tile.to_sizes(model.dimension());
+    let choice = Choice { strategy: "hhc", tile, k: 1 };
+    tuned(choice, evaluation(model, prediction, goal), certificate, method, start)
 }
 
-struct Search {
-    best: Option<(Prediction, CpuTile)>,
+fn evaluation(model: &CpuTime, prediction: Prediction, goal: Goal<'_>) -> Evaluation {
+    let energy = goal.energy.map(|constants| model.energy(&prediction, constants));
+    Evaluation { prediction, energy, counts: Vec::new(), constraints: Vec::new() }
+}
+
+fn tuned(
+    choice: Choice,
+    evaluation: Evaluation,
+    certificate: Certificate,
+    method: Method,
+    start: Instant,
+) -> Tuned {
+    Tuned { choice, evaluation, relaxed: None, certificate, method, elapsed_s: start.elapsed().as_secs_f64() }
+}
+
+struct Search<'a> {
+    goal: Goal<'a>,
+    best: Option<(f64, Prediction, CpuTile)>,
     evaluated: u64,
     nodes: u64,
     candidates: u64,
 }
 
-impl Search {
+impl Search<'_> {
     /// All candidates of one half height.
     fn height(&mut self, model: &CpuTime, st: i64, flat_tops: &[i64], classical: &[[i64; 2]], prune: bool) {
         let inners: Vec<([i64; 2], Inner)> =
             classical.iter().map(|&sizes| (sizes, model.inner(st, sizes))).collect();
         let inners = if prune { pareto(inners) } else { inners };
         let Some(least) = least(&inners) else { return };
-        let below = |best: &Option<(Prediction, CpuTile)>, seconds: f64| {
-            best.as_ref().is_none_or(|(prediction, _)| seconds < prediction.seconds)
-        };
+        let goal = self.goal;
+        let below =
+            |best: &Option<(f64, Prediction, CpuTile)>, value: f64| best.is_none_or(|known| value < known.0);
         self.nodes += 1;
-        if prune && !below(&self.best, model.lower_bound(st, &least)) {
+        if prune && !below(&self.best, goal.bound(model, model.lower_bound(st, &least))) {
             return;
         }
         for &s0 in flat_tops {
             let outer = model.outer(st, s0);
             if prune {
                 self.nodes += 1;
-                if !below(&self.best, model.combine(&outer, &least).seconds) {
+                if !below(&self.best, goal.value(model, &model.combine(&outer, &least))) {
                     continue;
                 }
             }
             for (sizes, inner) in &inners {
                 self.evaluated += 1;
                 let prediction = model.combine(&outer, inner);
+                let value = goal.value(model, &prediction);
                 let tile = CpuTile { st, s0, classical: *sizes };
-                // Equal times: the first in order of sizes, so that all methods agree.
-                let equal = self
-                    .best
-                    .as_ref()
-                    .is_some_and(|(best, known)| best.seconds == prediction.seconds && tile < *known);
-                if below(&self.best, prediction.seconds) || equal {
-                    self.best = Some((prediction, tile));
+                // Equal values: the first in order of sizes, so that all methods agree.
+                let equal = self.best.is_some_and(|(best, _, known)| best == value && tile < known);
+                if below(&self.best, value) || equal {
+                    self.best = Some((value, prediction, tile));
                 }
             }
         }
     }
 }
 
-fn components(inner: &Inner) -> [f64; 6] {
-    [inner.calls, inner.runs, inner.blocks, inner.points, inner.area, inner.extent]
+fn components(inner: &Inner) -> [f64; 7] {
+    [inner.calls, inner.runs, inner.blocks, inner.points, inner.area, inner.visits, inner.extent]
 }
 
 /// Those that no other one beats in every component; of equal ones the first.
@@ -252,6 +331,7 @@ fn least(inners: &[([i64; 2], Inner)]) -> Option<Inner> {
         blocks: least(|inner| inner.blocks),
         points: least(|inner| inner.points),
         area: least(|inner| inner.area),
+        visits: least(|inner| inner.visits),
         extent: least(|inner| inner.extent),
     })
 }
@@ -325,6 +405,34 @@ runs = [
             assert!(exact.certificate.optimal());
             assert!(exact.certificate.evaluated * 2 < exact.certificate.candidates, "{stencil}");
         }
+    }
+
+    #[test]
+    fn every_objective_has_its_exact_optimum() {
+        let model = model("heat2d", &[200, 300], 6);
+        let energy = Energy {
+            e_glob_j: 1e-9,
+            e_shared_j: 1e-11,
+            e_flop_j: 5e-12,
+            e_sync_j: 0.0,
+            e_launch_j: 1e-6,
+            p_static_w: 30.0,
+            provenance: cost_models::machine::Provenance::Stated,
+            source: "round numbers".to_owned(),
+        };
+        let mut values = Vec::new();
+        for objective in [Objective::Time, Objective::Energy, Objective::Power, Objective::Edp] {
+            let goal = Goal { objective, energy: Some(&energy) };
+            let solve = |method| super_tune_cpu(&model, &STRATEGIES, method, goal);
+            let (exact, exhaustive) = (solve(Method::Exact), solve(Method::Exhaustive));
+            assert_eq!(exact[0].choice, exhaustive[0].choice, "{objective:?}");
+            assert_eq!(exact[0].certificate.value, exhaustive[0].certificate.value);
+            assert_eq!(exact.len(), 2);
+            assert!(exact[0].certificate.value <= exact[1].certificate.value);
+            values.push(exact[0].evaluation.joules().unwrap());
+        }
+        assert!(values[1] <= values[0] && values[1] <= values[2], "{values:?}");
+        assert!(!Goal { objective: Objective::Edp, energy: None }.possible() && Goal::TIME.possible());
     }
 
     #[test]

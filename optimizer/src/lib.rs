@@ -20,6 +20,7 @@ mod family;
 mod infeasible;
 mod relaxation;
 mod request;
+pub mod sample;
 mod super_tuning;
 mod tuned;
 

@@ -15,6 +15,9 @@ pub struct Inner {
     pub points: f64,
     /// Points of all inner dimensions.
     pub area: f64,
+    /// Points that come into the box of a row, because it lies `lower_d` further than that of the row before: all
+    /// dimensions that are cut together.
+    pub visits: f64,
     /// Points of the window of a sub-tile in the inner dimensions.
     pub extent: f64,
 }
@@ -24,7 +27,15 @@ impl CpuTime {
     pub fn inner(&self, st: i64, classical: [i64; 2]) -> Inner {
         let dimension = self.dimension();
         if dimension == 1 {
-            return Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 0.0, area: 1.0, extent: 1.0 };
+            return Inner {
+                calls: 1.0,
+                runs: 1.0,
+                blocks: 1.0,
+                points: 0.0,
+                area: 1.0,
+                visits: 0.0,
+                extent: 1.0,
+            };
         }
         let rows = 2 * st;
         let (mut calls, mut runs, mut blocks, mut points, mut area) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -58,12 +69,18 @@ impl CpuTime {
             extent *= points as f64;
         }
         let mean = |sum: f64| sum / rows as f64;
+        let entering = |d: usize| match classical[d - 1] {
+            0 => 0.0,
+            size => (*self.cone.lower[d].numer() as f64 / *self.cone.lower[d].denom() as f64) / size as f64,
+        };
+        let visits = mean(area) * (1..dimension).map(entering).sum::<f64>();
         Inner {
             calls: mean(calls),
             runs: mean(runs),
             blocks: mean(blocks),
             points: mean(points),
             area: mean(area),
+            visits,
             extent,
         }
     }

@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct CpuCalibration {
     /// Threads that worked while these values were measured: one per core.
     pub threads: i64,
+    /// Seconds per line between the last cache and the one before it, as far as rows do not hide them; 0 where nobody
+    /// measured it.
+    pub visit_line_s: f64,
     /// The cost of a line by the bytes that a core works on, smallest first; the last entry is memory.
     pub working_sets: Vec<WorkingSet>,
     /// Costs of rows by stencil and element type.
@@ -94,6 +97,8 @@ impl CpuCalibration {
 
     pub(super) fn read(section: &mut Section<'_, '_>) -> CpuCalibration {
         let threads = section.integer("threads", "threads", 1..=65_536);
+        let visit_line_s =
+            section.optional_number("visit_line_s", "seconds per line", 0.0..=1.0).unwrap_or(0.0);
         let working_sets = section.tables("working_sets", |set| WorkingSet {
             kb: set.number("kb", "KiB", 0.1..=1e10),
             line_s: set.number("line_s", "seconds per line", 0.0..=1.0),
@@ -121,7 +126,7 @@ impl CpuCalibration {
                 bodies.insert(stencil, elements.unwrap_or_default());
             }
         });
-        CpuCalibration { threads, working_sets, bodies }
+        CpuCalibration { threads, visit_line_s, working_sets, bodies }
     }
 }
 

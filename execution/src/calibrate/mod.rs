@@ -4,12 +4,15 @@
 //! of a stencil's rows ([`body`]; `C_iter` among them), and tiles of a grid that no cache holds give `L` ([`transfer`]).
 
 pub mod body;
+pub mod cpu_energy;
 pub mod facts;
+pub mod gpu;
 pub mod launch;
 pub mod least_squares;
 pub mod resident;
 pub mod transfer;
 
+use crate::energy::Rapl;
 use crate::error::{ExecutionError, Result};
 use crate::machine::MachineFacts;
 use crate::timing::{Timing, median};
@@ -84,8 +87,12 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     let launch = launch::measure_launch(request.threads, request.rounds.max(5))?;
     let nothing = Quantity { value: 0.0, dispersion: None, runs: None };
     let mut disturbed = 0;
-    let mut cpu =
-        CpuCalibration { threads: request.threads as i64, working_sets: Vec::new(), bodies: BTreeMap::new() };
+    let mut cpu = CpuCalibration {
+        threads: request.threads as i64,
+        visit_line_s: 0.0,
+        working_sets: Vec::new(),
+        bodies: BTreeMap::new(),
+    };
     let mut calibration = Calibration {
         provenance: Provenance::Measured,
         source: request.source.clone(),
@@ -103,7 +110,9 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         facts: Facts::Cpu(facts::cpu_facts(&system, request.threads)),
         calibration: None,
     };
-    let (mut calls, mut lines) = (Vec::new(), Vec::new());
+    let mut calls = Vec::new();
+    // Tiles by the dimension of their stencil.
+    let mut transfers: [Vec<transfer::Transfer>; 3] = Default::default();
     for (number, program) in request.programs.iter().enumerate() {
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
@@ -127,25 +136,44 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         machine.calibration = Some(calibration.clone());
         progress(&format!("{}: transfers", program.name), part(0.7));
         let cone = &analysis.cone;
-        let line = transfer::measure_line(&machine, program, cone, last_cache as f64, request.rounds)?;
-        disturbed += line.disturbed;
-        lines.push(line.value);
-        if let Some(body) = cpu.bodies.get_mut(&program.name).and_then(|bodies| bodies.get_mut(&element)) {
-            body.memory_line_s = line.value;
+        let measured = transfer::measure(&machine, program, cone, last_cache as f64, request.rounds)?;
+        disturbed += measured.disturbed;
+        transfers[program.dimension() - 1].extend(measured.tiles);
+    }
+    let lines = transfers.each_ref().map(|tiles| transfer::line_costs(tiles));
+    cpu.visit_line_s = lines.iter().flatten().map(|costs| costs.visit_s).fold(0.0, f64::max);
+    for program in &request.programs {
+        let body = cpu.bodies.get_mut(&program.name).and_then(|of| of.get_mut(body::element(program)));
+        if let (Some(body), Some(costs)) = (body, lines[program.dimension() - 1]) {
+            body.memory_line_s = costs.memory_s;
         }
     }
     calibration.tau_sync_s = quantity_of(&calls);
-    calibration.l_s_per_word = per_word(quantity_of(&lines));
+    calibration.l_s_per_word = per_word(&lines, transfers.iter().map(Vec::len).sum());
     calibration.cpu = Some(cpu);
+    if let Some(mut meter) = Rapl::open() {
+        progress("energies", 0.98);
+        let (programs, source) = (&request.programs, &request.source);
+        calibration.energy =
+            cpu_energy::energies(&mut meter, programs, request.threads, last_cache as f64, source)?;
+    }
     machine.calibration = Some(calibration);
     Ok(Calibrated { machine, disturbed })
 }
 
-/// From seconds per line of 64 bytes to seconds per word of 4 bytes. A time of nothing would be no bandwidth at all.
-fn per_word(line: Quantity) -> Quantity {
+/// From seconds per line of 64 bytes, by dimension, to the median in seconds per word of 4 bytes. A time of nothing would
+/// be no bandwidth at all.
+fn per_word(lines: &[Option<transfer::LineCosts>], measurements: usize) -> Quantity {
     let words = cost_models::cpu::LINE_BYTES / 4.0;
-    let dispersion = line.dispersion.map(|dispersion| dispersion / words);
-    Quantity { value: (line.value / words).max(1e-16), dispersion, ..line }
+    let of = |part: fn(&transfer::LineCosts) -> f64| {
+        let known: Vec<f64> = lines.iter().flatten().map(part).collect();
+        median(&known).map(|value| value / words)
+    };
+    Quantity {
+        value: of(|costs| costs.memory_s).unwrap_or(0.0).max(1e-16),
+        dispersion: of(|costs| costs.dispersion_s),
+        runs: Some(measurements.max(1) as i64),
+    }
 }
 
 fn residents(program: &Arc<Program>, cone: &Cone) -> Result<[Resident; 2]> {

@@ -2,7 +2,7 @@
 //! cache holds, less the time that their rows take in a cache, per line that moves. Most of a transfer hides behind
 //! the rows' own work; what a plain sweep over memory takes would be several times too much.
 
-use super::Measured;
+use super::least_squares::non_negative;
 use super::resident::compile;
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
@@ -11,7 +11,7 @@ use crate::interference::rounds;
 use crate::interrupt;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
-use crate::timing::{Timing, median};
+use crate::timing::median;
 use cost_models::cpu::{CpuTile, CpuTime};
 use cost_models::machine::Machine;
 use hhc_codegen::strategy::{Hexagon, HybridHexagonal, Strategy};
@@ -26,18 +26,91 @@ const LEAST_BYTES: f64 = 64e6;
 const MOST_BYTES: f64 = 512e6;
 /// Time steps.
 const STEPS: i64 = 24;
+/// Visits per line from memory from which on they tell what they cost.
+const LEAST_VISITS: f64 = 0.25;
 
-/// Seconds per line for a stencil whose other costs are in `machine`; `last_cache` in bytes.
+/// One tile that was measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transfer {
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// Seconds that its rows take in a cache, by the model.
+    pub cached_s: f64,
+    /// Lines that its busiest thread moves from or to memory.
+    pub lines: f64,
+    /// Lines that it moves between the last cache and the one before it.
+    pub visits: f64,
+}
+
+/// What was measured of one stencil.
+#[derive(Debug, Clone, Default)]
+pub struct Transfers {
+    /// Its tiles.
+    pub tiles: Vec<Transfer>,
+    /// Rounds that other programs disturbed.
+    pub disturbed: usize,
+}
+
+/// What lines cost, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LineCosts {
+    /// `L`: a line from or to memory.
+    pub memory_s: f64,
+    /// `V`: a line between the last cache and the one before it.
+    pub visit_s: f64,
+    /// Median of the absolute differences from `memory_s`.
+    pub dispersion_s: f64,
+}
+
+/// Tiles of stencils in three dimensions have `visits` enough to tell what they cost: non-negative least squares of the
+/// relative errors `(seconds - cached - L*lines - V*visits) / seconds`. Others get `V = 0` and the `L` with the least sum
+/// of absolute ones, a median with weights `lines / seconds`. `None` without tiles.
+///
+/// The rest over the rows' time is a small difference of two larger numbers, and both have errors of some percent. One
+/// stencil's tiles would give anything from a tenth to twice the `L` of all together; so those of all stencils of the same
+/// dimension are pooled.
+pub fn line_costs(tiles: &[Transfer]) -> Option<LineCosts> {
+    let visit_s = if tiles.iter().any(|tile| tile.visits > LEAST_VISITS * tile.lines) {
+        let rows: Vec<Vec<f64>> =
+            tiles.iter().map(|tile| vec![tile.lines / tile.seconds, tile.visits / tile.seconds]).collect();
+        let rest: Vec<f64> = tiles.iter().map(|tile| 1.0 - tile.cached_s / tile.seconds).collect();
+        non_negative(&rows, &rest)[1]
+    } else {
+        0.0
+    };
+    let cost = |tile: &Transfer| (tile.seconds - tile.cached_s - visit_s * tile.visits) / tile.lines;
+    let weighted: Vec<(f64, f64)> =
+        tiles.iter().map(|tile| (cost(tile), tile.lines / tile.seconds)).collect();
+    let memory_s = weighted_median(weighted.clone())?.max(0.0);
+    let away = weighted.into_iter().map(|(cost, weight)| ((cost - memory_s).abs(), weight)).collect();
+    Some(LineCosts { memory_s, visit_s, dispersion_s: weighted_median(away)? })
+}
+
+/// The least value below and at which half of the weight lies.
+fn weighted_median(mut values: Vec<(f64, f64)>) -> Option<f64> {
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let half = values.iter().map(|(_, weight)| weight).sum::<f64>() / 2.0;
+    let mut below = 0.0;
+    values
+        .into_iter()
+        .find(|(_, weight)| {
+            below += weight;
+            below >= half
+        })
+        .map(|(value, _)| value)
+}
+
+/// Times of tiles of a stencil whose other costs are in `machine`; `last_cache` in bytes.
 ///
 /// # Errors
 /// Those of the compiler and of runs.
-pub fn measure_line(
+pub fn measure(
     machine: &Machine,
     program: &Arc<Program>,
     cone: &Cone,
     last_cache: f64,
     wanted: usize,
-) -> Result<Measured> {
+) -> Result<Transfers> {
     let internal = |problem: String| ExecutionError::Generate(problem);
     let threads = machine.cpu().map_or(1, |facts| facts.cores as usize);
     let layout = Layout::padded(program, &grid(program, last_cache))?;
@@ -47,7 +120,8 @@ pub fn measure_line(
     let parameters = default_parameters(program);
     let time =
         CpuTime::new(machine, program, cone, &size, STEPS).map_err(|error| internal(error.to_string()))?;
-    let (cached, unit) = (time.cached(), time.with_memory_line(1.0));
+    let cached = time.cached();
+    let (line, visit) = (cached.with_memory_line(1.0), cached.with_visit_line(1.0));
     let mut lines = Vec::new();
     let mut natives = Vec::new();
     for tile in tiles(program, cone) {
@@ -58,7 +132,8 @@ pub fn measure_line(
         native.library().set_threads(threads);
         native.run(program, &parameters, &mut data, STEPS)?;
         natives.push(native);
-        lines.push((cached.predict(tile).seconds, unit.predict(tile).terms.transfer));
+        let transfer = |model: &CpuTime| model.predict(tile).terms.transfer;
+        lines.push((cached.predict(tile).seconds, transfer(&line), transfer(&visit)));
     }
     let measured = rounds(wanted, || {
         let mut seconds = Vec::with_capacity(natives.len());
@@ -70,16 +145,12 @@ pub fn measure_line(
         }
         Ok(seconds)
     })?;
-    let costs: Vec<f64> = (lines.iter().enumerate())
-        .filter_map(|(index, (cached, lines))| {
-            let seconds: Vec<f64> = measured.results.iter().map(|round| round[index]).collect();
-            Some((median(&seconds)? - cached) / lines)
-        })
-        .collect();
-    let timing = Timing::of(costs).ok_or_else(|| internal("no tile was measured".to_owned()))?;
-    Ok(Measured {
-        value: timing.median.max(0.0),
-        dispersion: timing.dispersion,
+    let tile = |(index, &(cached_s, lines, visits)): (usize, &(f64, f64, f64))| {
+        let seconds: Vec<f64> = measured.results.iter().map(|round| round[index]).collect();
+        Some(Transfer { seconds: median(&seconds)?, cached_s, lines, visits })
+    };
+    Ok(Transfers {
+        tiles: lines.iter().enumerate().filter_map(tile).collect(),
         disturbed: measured.disturbed,
     })
 }
@@ -99,15 +170,77 @@ fn grid(program: &Program, last_cache: f64) -> Vec<i64> {
 /// Tiles of middling height: transfers are a good part of their time, and do not use up the bandwidth.
 fn tiles(program: &Program, cone: &Cone) -> Vec<CpuTile> {
     let statements = program.statements.len() as i64;
-    let sizes: [(i64, i64, [i64; 2]); 3] = match program.dimension() {
-        1 => [(16, 2048, [0, 0]), (32, 4096, [0, 0]), (64, 8192, [0, 0])],
-        2 => [(6, 24, [1024, 0]), (8, 40, [1024, 0]), (12, 24, [1024, 0])],
-        _ => [(4, 12, [16, 0]), (6, 12, [16, 0]), (6, 24, [16, 0])],
+    let sizes: &[(i64, i64, [i64; 2])] = match program.dimension() {
+        1 => &[
+            (16, 1024, [0, 0]),
+            (16, 2048, [0, 0]),
+            (24, 2048, [0, 0]),
+            (32, 4096, [0, 0]),
+            (64, 8192, [0, 0]),
+        ],
+        2 => &[
+            (4, 24, [1024, 0]),
+            (6, 24, [1024, 0]),
+            (8, 40, [1024, 0]),
+            (8, 16, [0, 0]),
+            (12, 24, [1024, 0]),
+        ],
+        // Short and long sub-tiles, which visit the last cache often and seldom.
+        _ => &[
+            (4, 12, [32, 0]),
+            (6, 12, [16, 0]),
+            (6, 24, [16, 0]),
+            (8, 12, [4, 0]),
+            (8, 12, [8, 0]),
+            (8, 16, [24, 0]),
+            (12, 12, [6, 0]),
+            (12, 12, [16, 0]),
+        ],
     };
-    let tile = |(height, flat_top, classical): (i64, i64, [i64; 2])| {
+    let tile = |&(height, flat_top, classical): &(i64, i64, [i64; 2])| {
         let st = (height / statements).max(1) * statements;
         let hexagon = Hexagon { half_height: st, flat_top: 1, lower: cone.lower[0], upper: cone.upper[0] };
         CpuTile { st, s0: flat_top.max(hexagon.least_flat_top()), classical }
     };
-    sizes.into_iter().map(tile).collect()
+    sizes.iter().map(tile).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_bad_tile_does_not_decide() {
+        let tile = |seconds: f64, lines: f64| Transfer { seconds, cached_s: 1.0, lines, visits: 0.0 };
+        let good = [tile(1.5, 5.0), tile(2.0, 10.0), tile(1.8, 8.0)];
+        assert!((line_costs(&good).unwrap().memory_s - 0.1).abs() < 1e-12);
+        let with_bad = [good[0], good[1], good[2], tile(9.0, 8.0)];
+        let costs = line_costs(&with_bad).unwrap();
+        assert!((costs.memory_s - 0.1).abs() < 1e-12 && costs.dispersion_s < 1e-12, "{costs:?}");
+        assert_eq!(line_costs(&[tile(0.9, 5.0)]).unwrap().memory_s, 0.0, "no negative costs");
+        assert!(line_costs(&[]).is_none());
+    }
+
+    #[test]
+    fn low_weights_say_little() {
+        // Tiles that hardly move anything, and whose rest is the error of their rows' costs.
+        let tile =
+            |rest: f64, lines: f64| Transfer { seconds: 1.0, cached_s: 1.0 - rest, lines, visits: 0.0 };
+        let tiles = [tile(0.30, 3.0), tile(0.31, 3.0), tile(0.001, 0.1), tile(0.002, 0.1), tile(0.0, 0.1)];
+        let line = line_costs(&tiles).unwrap().memory_s;
+        assert!((0.1..0.104).contains(&line), "{line}");
+    }
+
+    #[test]
+    fn visits_of_the_last_cache_have_a_cost_of_their_own() {
+        let tile = |lines: f64, visits: f64| Transfer {
+            seconds: 1.0 + 0.02 * lines + 0.05 * visits,
+            cached_s: 1.0,
+            lines,
+            visits,
+        };
+        let tiles = [tile(10.0, 1.0), tile(8.0, 4.0), tile(5.0, 10.0), tile(12.0, 6.0)];
+        let costs = line_costs(&tiles).unwrap();
+        assert!((costs.memory_s - 0.02).abs() < 1e-6 && (costs.visit_s - 0.05).abs() < 1e-6, "{costs:?}");
+    }
 }

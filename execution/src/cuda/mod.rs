@@ -5,6 +5,7 @@
 //! none.
 
 pub mod driver;
+pub mod micro;
 pub mod nvrtc;
 mod nvrtc_library;
 pub mod occupancy;

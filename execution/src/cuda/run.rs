@@ -16,7 +16,7 @@ use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use hhc_codegen::KernelPlan;
-use polyhedral::program::{FieldId, FieldRole, SeriesId};
+use polyhedral::program::{ElementType, FieldId, FieldRole, SeriesId};
 use std::sync::Arc;
 
 /// The kernels of a plan, loaded on a device.
@@ -190,6 +190,60 @@ impl CudaProgramOnDevice {
         ExecutionError::WrongData { program: self.plan.program.name.clone(), problem: problem.to_owned() }
     }
 
+    /// Blocks that a multiprocessor holds at once: the least over the kernels, at least 1.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Device`].
+    pub fn resident_blocks(&self) -> Result<i64> {
+        let mut least = i64::MAX;
+        for (function, kernel) in self.functions.iter().zip(&self.program.kernels) {
+            let threads = u32::try_from(kernel.threads_per_block()).unwrap_or(u32::MAX);
+            let blocks = function
+                .occupancy_max_active_blocks_per_multiprocessor(threads, kernel.shared_bytes as usize, None)
+                .map_err(|error| failed("say how many blocks are resident", error))?;
+            least = least.min(i64::from(blocks));
+        }
+        Ok(if least == i64::MAX { 1 } else { least.max(1) })
+    }
+
+    /// Seconds and launches of `steps` time steps on a *folded* grid: all grid rows are one row in memory, which the
+    /// caches hold, so that what remains is the body and its shared memory. The values that it computes mean nothing.
+    /// In one dimension nothing is folded: the grid has to be small.
+    ///
+    /// # Errors
+    /// [`ExecutionError::WrongSize`], [`ExecutionError::Device`], [`ExecutionError::Interrupted`].
+    pub fn run_folded(&self, parameters: &[f64], size: &[i64], steps: i64) -> Result<DeviceRun> {
+        let program = &self.plan.program;
+        check_arguments(program, parameters, steps)?;
+        let layout = Layout::dense(program, size)?;
+        let row = size.last().map_or(1, |&extent| extent.max(1));
+        let stream = &self.device.stream;
+        let zeros = |element: ElementType, length: usize| match element {
+            ElementType::F32 => stream.alloc_zeros(length).map(DeviceArray::F32),
+            ElementType::F64 => stream.alloc_zeros(length).map(DeviceArray::F64),
+        };
+        let allocated = |result: std::result::Result<DeviceArray, _>| {
+            result.map_err(|error| failed("allocate memory", error))
+        };
+        let mut arrays = Vec::new();
+        for field in &program.fields {
+            arrays.push(allocated(zeros(field.element, row as usize * crate::grid::slots(field.role)))?);
+        }
+        let mut series = Vec::new();
+        for of in &program.series {
+            series.push(allocated(zeros(of.element, of.length(steps).max(1) as usize))?);
+        }
+        let mut launches = Vec::new();
+        for_each_launch(&self.plan, &layout, steps, |launch| {
+            launches.push(folded(launch, program.dimension(), row));
+            Ok(())
+        })?;
+        let seconds = self.device.seconds(|| {
+            launches.iter().try_for_each(|launch| self.launch(launch, (&mut arrays, &series), parameters))
+        })?;
+        Ok(DeviceRun { seconds, launches: launches.len() as u64 })
+    }
+
     /// Runs `steps` time steps from the initial levels on the device, and leaves the newest levels there.
     ///
     /// # Errors
@@ -267,6 +321,15 @@ impl CudaProgramOnDevice {
     }
 }
 
+/// The same launch with outer strides of 0 and levels a row apart.
+fn folded(launch: &PlannedLaunch, dimension: usize, row: i64) -> PlannedLaunch {
+    let mut launch = launch.clone();
+    // Extents, outer strides, level stride.
+    launch.integers[dimension..2 * dimension - 1].fill(0);
+    launch.integers[2 * dimension - 1] = row;
+    launch
+}
+
 impl DeviceArray {
     fn len(&self) -> usize {
         match self {
@@ -284,5 +347,21 @@ impl DeviceData {
             DeviceArray::F64(array) => array.num_bytes(),
         };
         self.arrays.iter().map(bytes).sum::<usize>() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every address of a folded launch lies in the first row of its level.
+    #[test]
+    fn folded_launches_keep_extents_and_lose_strides() {
+        let integers = |launch: &[i64]| PlannedLaunch { kernel: 0, grid: [1; 3], integers: launch.to_vec() };
+        // n0, n1, n2, stride0, stride1, level stride, steps, host variable, lowest block.
+        let launch = integers(&[10, 20, 30, 600, 30, 6000, 7, 1, 2]);
+        assert_eq!(folded(&launch, 3, 30).integers, [10, 20, 30, 0, 0, 30, 7, 1, 2]);
+        let row = integers(&[10, 10, 7, 1, 2]);
+        assert_eq!(folded(&row, 1, 10).integers, [10, 10, 7, 1, 2]);
     }
 }

@@ -73,7 +73,7 @@ impl Searcher for Surrogate {
                 None => GaussianProcess::new(hyper.clone()),
             };
             gp.learn(&features, run);
-            let Some(point) = pool.best(&gp, (count % every == 0).then_some(deviations)) else {
+            let Some(point) = pool.best(&gp, count.is_multiple_of(every).then_some(deviations)) else {
                 return Err(Stop::Exhausted);
             };
             run.measure_one(&point)?;

@@ -1,0 +1,172 @@
+//! `predict`, `tune`, `calibrate` and `validate` on a CPU, and who chooses tile sizes for OpenMP.
+
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use support::{Folder, tilewright};
+
+const HEAT: [&str; 8] = ["heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4", "--json"];
+
+fn command<'a>(name: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&[name], &HEAT[..], more].concat()
+}
+
+#[test]
+fn predictions_add_up() {
+    let folder = Folder::new();
+    let drawing = folder.arg("bars.svg");
+    for (strategy, tile) in [("hhc", "st=8,s0=20,s1=128"), ("naive", "s0=16,s1=0")] {
+        let more = ["--strategy", strategy, "--tile", tile, "--svg", &drawing];
+        let document = tilewright(&command("predict", &more)).succeeded().json();
+        let number = |place: &str| document.pointer(place).unwrap().as_f64().unwrap();
+        let terms: f64 = ["compute", "transfer", "barrier", "launch"]
+            .map(|term| number(&format!("/terms/{term}")))
+            .iter()
+            .sum();
+        let seconds = number("/seconds");
+        assert!((terms / seconds - 1.0).abs() < 1e-9);
+        let lost: f64 =
+            document["losses"].as_array().unwrap().iter().map(|loss| loss["seconds"].as_f64().unwrap()).sum();
+        assert!(((number("/ideal_s") + lost) / seconds - 1.0).abs() < 1e-9);
+        assert_eq!((&document["feasible"], &document["joules"]), (&true.into(), &serde_json::Value::Null));
+        // All constants together: the time grows as they do.
+        let reactions = document["sensitivities"].as_array().unwrap();
+        let continuous = reactions.iter().filter(|one| one["parameter"] != "cores");
+        let sum: f64 = continuous.map(|one| one["elasticity"].as_f64().unwrap()).sum();
+        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        assert!(std::fs::read_to_string(folder.path("bars.svg")).unwrap().contains("predicted"));
+    }
+    let text = tilewright(&["predict", "heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4"])
+        .succeeded();
+    assert!(
+        text.stdout.contains("default sizes") && !text.stdout.contains("multiprocessor"),
+        "{}",
+        text.stdout
+    );
+    let output = tilewright(&command("predict", &["--k", "2"]));
+    assert_eq!(output.code, 1);
+    assert!(output.stderr.contains("--k is for GPUs"), "{}", output.stderr);
+}
+
+#[test]
+fn tuning_is_exact_and_over_all_strategies() {
+    let exact = tilewright(&command("tune", &[])).succeeded().json();
+    let exhaustive = tilewright(&command("tune", &["--method", "exhaustive"])).succeeded().json();
+    assert_eq!(
+        (&exact["optimal"], &exact["value"], &exact["tile"]),
+        (&true.into(), &exhaustive["value"], &exhaustive["tile"])
+    );
+    assert!(exact["evaluated"].as_u64().unwrap() < exhaustive["evaluated"].as_u64().unwrap());
+    assert_eq!(exact["strategies"].as_array().unwrap().len(), 2);
+    let naive = tilewright(&command("tune", &["--strategy", "naive"])).succeeded().json();
+    assert!(naive["value"].as_f64().unwrap() >= exact["value"].as_f64().unwrap());
+    for (more, reason) in [
+        (["--objective", "energy"], "energ"),
+        (["--method", "closed-form"], "--method exact"),
+        (["--formulation", "parts"], "--formulation minimum"),
+    ] {
+        let output = tilewright(&command("tune", &more));
+        assert_eq!(output.code, 1, "{more:?}");
+        assert!(output.stderr.contains(reason), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn energies_of_a_machine_file_are_used() {
+    let folder = Folder::new();
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/zen4.toml");
+    let energy = "\n[calibration.energy]\nprovenance = \"stated\"\nsource = \"a test\"\ne_glob_j = 1e-9\ne_shared_j = 1e-11\n\
+                  e_flop_j = 5e-12\ne_sync_j = 0.0\ne_launch_j = 1e-6\np_static_w = 40.0\n";
+    let machine = folder.write("metered.toml", std::fs::read_to_string(shipped).unwrap() + energy);
+    let tune = |objective: &str| {
+        let request =
+            ["tune", "heat2d", "--size", "300x400", "--steps", "20", "--machine", &machine, "--json"];
+        tilewright(&[&request[..], &["--objective", objective]].concat()).succeeded().json()
+    };
+    let (time, energy, power) = (tune("time"), tune("energy"), tune("power"));
+    let number = |value: &serde_json::Value| value.as_f64().unwrap();
+    assert!(number(&energy["joules"]) <= number(&time["joules"]));
+    assert!(number(&power["watts"]) <= number(&time["watts"]) && number(&power["watts"]) > 40.0);
+    assert_eq!(energy["value"], energy["joules"]);
+}
+
+#[test]
+fn openmp_code_has_the_models_sizes() {
+    let folder = Folder::new();
+    let compile = |more: &[&str], out: &str| {
+        let request =
+            ["compile", "heat2d", "--target", "openmp", "--size", "300x400", "--steps", "20", "--json", "-o"];
+        tilewright(&[&request[..], &[&folder.arg(out)], more].concat()).succeeded().json()
+    };
+    let tuned = tilewright(&command("tune", &["--strategy", "hhc"])).succeeded().json();
+    let named = compile(&["--machine", "zen4"], "named");
+    assert_eq!(named["tile"], tuned["tile"]);
+    assert_eq!(named["chosen_by"], "chosen by the cost model for zen4");
+    let here = compile(&[], "here")["chosen_by"].as_str().unwrap().to_owned();
+    assert!(here.starts_with("chosen by the cost model for zen4 with "), "{here}");
+    assert_eq!(compile(&["--tile", "st=2,s0=8,s1=32"], "given")["chosen_by"], "as given");
+    let run = ["run", "heat2d", "--size", "60x70", "--steps", "6", "--threads", "2", "--verify", "--json"];
+    let run = tilewright(&run).succeeded().json();
+    assert!(run["notes"].to_string().contains("zen4 with 2 threads"), "{}", run["notes"]);
+    // Nothing is computed, so that there is nothing to choose.
+    tilewright(&["run", "heat2d", "--size", "2x70", "--steps", "6", "--verify"]).succeeded();
+}
+
+#[test]
+fn a_cpu_is_calibrated_and_validated() {
+    let folder = Folder::new();
+    let (file, runs, drawing) = (folder.arg("here.toml"), folder.arg("runs.jsonl"), folder.arg("fit.svg"));
+    let calibrate = [
+        "calibrate",
+        "--backend",
+        "openmp",
+        "--stencil",
+        "jacobi2d",
+        "--rounds",
+        "1",
+        "--threads",
+        "1",
+        "-o",
+        &file,
+        "--json",
+    ];
+    let document = tilewright(&calibrate).succeeded().json();
+    assert_eq!(document["stencils"][0]["stencil"], "jacobi2d");
+    assert!(document["t_sync_s"].as_f64().unwrap() > 0.0);
+    let validate = |backend: &str, more: &[&str]| {
+        let request = [
+            "validate",
+            "jacobi2d",
+            "--size",
+            "100x120",
+            "--steps",
+            "8",
+            "--machine",
+            &file,
+            "--samples",
+            "4",
+            "--repeat",
+            "1",
+            "--json",
+            "--backend",
+            backend,
+        ];
+        tilewright(&[&request[..], more].concat())
+    };
+    let first = validate("openmp", &["--trials", &runs, "--svg", &drawing]).succeeded().json();
+    for key in ["samples", "rmse_all", "rmse_top20", "best_measured_s", "picked_measured_s", "rank_of_picked"]
+    {
+        assert!(first.get(key).is_some(), "{key}");
+    }
+    let tiles = first["samples"].as_u64().unwrap();
+    assert_eq!(first["tiles"].as_array().unwrap().len() as u64, tiles + 1);
+    assert!(std::fs::read_to_string(folder.path("fit.svg")).unwrap().starts_with("<svg"));
+    // The file of a CPU is not for a GPU.
+    let output = validate("cuda", &[]);
+    assert_eq!(output.code, 1);
+    assert!(output.stderr.contains("CPU"), "{}", output.stderr);
+    let output = tilewright(&["calibrate", "--backend", "cuda", "--threads", "2", "-o", &file]);
+    assert_eq!(output.code, 1);
+    assert!(output.stderr.contains("--threads is for a CPU"), "{}", output.stderr);
+}

@@ -1,0 +1,163 @@
+//! What runs the tiles of a measurement: compiled C, or kernels on a device.
+
+use super::Plan;
+use crate::cache::Cache;
+use crate::calibrate::gpu::load;
+use crate::calibrate::resident::compile;
+use crate::cuda::run::DeviceData;
+use crate::cuda::{CudaProgramOnDevice, Device};
+use crate::error::{ExecutionError, Result};
+use crate::grid::ProgramData;
+use crate::initial;
+use crate::interference::Watch;
+use crate::interrupt;
+use crate::layout::Layout;
+use crate::machine::cpu_identity;
+use crate::native::NativeProgram;
+use crate::reference::default_parameters;
+use hhc_codegen::strategy::{HybridHexagonal, Strategy};
+use hhc_codegen::{KernelPlan, TileSizes};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Something that runs tiles.
+pub trait TileRunner {
+    /// Compiles all tiles.
+    ///
+    /// # Errors
+    /// Tiles that are not possible, and those of the compiler.
+    fn prepare(
+        &mut self,
+        plan: &Plan<'_>,
+        tiles: &[TileSizes],
+        progress: &(dyn Fn(&str, f64) + Sync),
+    ) -> Result<()>;
+    /// Runs the tile of this number once: seconds, and the part of the machine's time that other programs used.
+    ///
+    /// # Errors
+    /// Those of the run.
+    fn run(&mut self, plan: &Plan<'_>, number: usize) -> Result<(f64, f64)>;
+    /// Threads; 0 on a device.
+    fn threads(&self) -> usize;
+    /// What tells this processor or device from others.
+    fn identity(&self) -> String;
+}
+
+fn planned(plan: &Plan<'_>, tile: &TileSizes) -> Result<KernelPlan> {
+    HybridHexagonal
+        .plan(plan.program, plan.cone, tile)
+        .map_err(|error| ExecutionError::Generate(error.to_string()))
+}
+
+fn data(plan: &Plan<'_>) -> Result<ProgramData> {
+    let layout = Layout::padded(plan.program, plan.size)?;
+    let mut data = ProgramData::zeroed_with(plan.program, layout)?;
+    initial::fill_random(plan.program, &mut data, 1)?;
+    Ok(data)
+}
+
+/// Compiled C on some threads.
+#[derive(Debug)]
+pub struct CpuTiles {
+    threads: usize,
+    natives: Vec<NativeProgram>,
+    data: Option<ProgramData>,
+}
+
+impl CpuTiles {
+    /// So many threads.
+    pub fn new(threads: usize) -> CpuTiles {
+        CpuTiles { threads, natives: Vec::new(), data: None }
+    }
+}
+
+impl TileRunner for CpuTiles {
+    fn prepare(
+        &mut self,
+        plan: &Plan<'_>,
+        tiles: &[TileSizes],
+        progress: &(dyn Fn(&str, f64) + Sync),
+    ) -> Result<()> {
+        let done = std::sync::atomic::AtomicUsize::new(0);
+        let one = |tile: &TileSizes| {
+            interrupt::check()?;
+            let native = compile(&planned(plan, tile)?)?;
+            let before = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            progress("compiling", (before + 1) as f64 / tiles.len() as f64);
+            Ok(native)
+        };
+        self.natives = tiles.par_iter().map(one).collect::<Result<_>>()?;
+        self.data = Some(data(plan)?);
+        Ok(())
+    }
+
+    fn run(&mut self, plan: &Plan<'_>, number: usize) -> Result<(f64, f64)> {
+        let (Some(native), Some(data)) = (self.natives.get(number), &mut self.data) else {
+            return Err(ExecutionError::Generate("a tile that was not compiled".to_owned()));
+        };
+        native.library().set_threads(self.threads);
+        let parameters = default_parameters(plan.program);
+        let (watch, start) = (Watch::start(), Instant::now());
+        native.run(plan.program, &parameters, data, plan.steps)?;
+        let seconds = start.elapsed().as_secs_f64();
+        Ok((seconds, watch.others().unwrap_or(0.0)))
+    }
+
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn identity(&self) -> String {
+        cpu_identity()
+    }
+}
+
+/// Kernels on a device, which measures the times itself.
+#[derive(Debug)]
+pub struct DeviceTiles {
+    device: Device,
+    loaded: Vec<CudaProgramOnDevice>,
+    data: Option<DeviceData>,
+}
+
+impl DeviceTiles {
+    /// On this device.
+    pub fn new(device: Device) -> DeviceTiles {
+        DeviceTiles { device, loaded: Vec::new(), data: None }
+    }
+}
+
+impl TileRunner for DeviceTiles {
+    fn prepare(
+        &mut self,
+        plan: &Plan<'_>,
+        tiles: &[TileSizes],
+        progress: &(dyn Fn(&str, f64) + Sync),
+    ) -> Result<()> {
+        let cache = Cache::open()?;
+        for (number, tile) in tiles.iter().enumerate() {
+            interrupt::check()?;
+            self.loaded.push(load(&self.device, &planned(plan, tile)?, &cache)?);
+            progress("compiling", (number + 1) as f64 / tiles.len() as f64);
+        }
+        let mut host = data(plan)?;
+        self.data = self.loaded.first().map(|loaded| loaded.upload(&mut host)).transpose()?;
+        Ok(())
+    }
+
+    fn run(&mut self, plan: &Plan<'_>, number: usize) -> Result<(f64, f64)> {
+        let (Some(loaded), Some(data)) = (self.loaded.get(number), &mut self.data) else {
+            return Err(ExecutionError::Generate("a tile that was not compiled".to_owned()));
+        };
+        let run = loaded.run(&default_parameters(plan.program), data, plan.steps)?;
+        Ok((run.seconds, 0.0))
+    }
+
+    fn threads(&self) -> usize {
+        0
+    }
+
+    fn identity(&self) -> String {
+        self.device.facts().name.clone()
+    }
+}
