@@ -135,6 +135,13 @@ for component in rustfmt clippy; do
     fi
 done
 
+# CMake, with which a test builds what `tilewright compile` writes. Without it that test says that it is skipped.
+if [ "${CI:-}" = true ] && [ "$check_only" = 0 ] && ! have cmake; then
+    find_manager
+    packages=cmake missing=" cmake"
+    [ -z "$manager" ] || (install_packages) || say "going on without cmake"
+fi
+
 # A headless browser, for the test that opens a report. Without one the test says that it is skipped, and only CI
 # insists on it; TW_BROWSER=0 does without there, too.
 if [ "${CI:-}" = true ] && [ "${TW_BROWSER:-1}" != 0 ] && [ "$check_only" = 0 ] && ! have chromium && ! have google-chrome; then

@@ -50,6 +50,13 @@ pub enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     /// `object.member`; the flag is set for `->`.
     Member(Box<Expr>, bool, String),
+    /// The buffer `(round + shift) mod of`, where pointers take turns; the first round of the time loop is 0.
+    Turn {
+        /// The buffer in the first round.
+        shift: i64,
+        /// Number of pointers.
+        of: i64,
+    },
     /// Something else: what the grammar calls it, and its text.
     Other(String, String),
 }
@@ -225,6 +232,8 @@ pub struct Variable {
     pub span: Span,
     /// Whether it is visible to other functions.
     pub global: bool,
+    /// Whether it is declared `const`.
+    pub constant: bool,
 }
 
 /// A statement.
@@ -278,6 +287,7 @@ impl Expr {
             ExprKind::Integer { .. }
             | ExprKind::Floating { .. }
             | ExprKind::Name(_)
+            | ExprKind::Turn { .. }
             | ExprKind::Other(..) => {}
             ExprKind::Index(a, b)
             | ExprKind::Binary(_, a, b)
@@ -299,6 +309,37 @@ impl Expr {
                 c.walk(visit);
             }
         }
+    }
+
+    /// Calls `visit` on all expressions below this one, and then on it.
+    pub fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Integer { .. }
+            | ExprKind::Floating { .. }
+            | ExprKind::Name(_)
+            | ExprKind::Turn { .. }
+            | ExprKind::Other(..) => {}
+            ExprKind::Index(a, b)
+            | ExprKind::Binary(_, a, b)
+            | ExprKind::Assign(_, a, b)
+            | ExprKind::Comma(a, b) => {
+                a.walk_mut(visit);
+                b.walk_mut(visit);
+            }
+            ExprKind::Call(function, arguments) => {
+                function.walk_mut(visit);
+                arguments.iter_mut().for_each(|argument| argument.walk_mut(visit));
+            }
+            ExprKind::Unary(_, a) | ExprKind::Step(_, a) | ExprKind::Cast(_, a) | ExprKind::Member(a, ..) => {
+                a.walk_mut(visit);
+            }
+            ExprKind::Conditional(a, b, c) => {
+                a.walk_mut(visit);
+                b.walk_mut(visit);
+                c.walk_mut(visit);
+            }
+        }
+        visit(self);
     }
 
     /// Whether a name stands in it.
@@ -346,5 +387,32 @@ impl Stmt {
             }
             _ => {}
         });
+    }
+    /// Calls `visit` on every expression in it.
+    pub fn walk_expressions_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            StmtKind::Block(list) => list.iter_mut().for_each(|stmt| stmt.walk_expressions_mut(visit)),
+            StmtKind::For(source) => {
+                if let Some(start) = &mut source.start {
+                    start.walk_expressions_mut(visit);
+                }
+                source.condition.iter_mut().chain(&mut source.step).for_each(|expr| expr.walk_mut(visit));
+                source.body.walk_expressions_mut(visit);
+            }
+            StmtKind::If(condition, then, otherwise) => {
+                condition.walk_mut(visit);
+                then.walk_expressions_mut(visit);
+                if let Some(otherwise) = otherwise {
+                    otherwise.walk_expressions_mut(visit);
+                }
+            }
+            StmtKind::Declaration(variables) => {
+                for value in variables.iter_mut().filter_map(|variable| variable.value.as_mut()) {
+                    value.walk_mut(visit);
+                }
+            }
+            StmtKind::Expr(expr) => expr.walk_mut(visit),
+            StmtKind::Empty | StmtKind::Other(_) => {}
+        }
     }
 }

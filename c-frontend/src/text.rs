@@ -37,6 +37,7 @@ pub fn c_text(expr: &Expr, replace: &dyn Fn(&str) -> Option<String>) -> String {
         ExprKind::Member(object, arrow, member) => {
             format!("{}{}{member}", sub(object), if *arrow { "->" } else { "." })
         }
+        ExprKind::Turn { shift, .. } => shift.to_string(),
         ExprKind::Other(_, text) => text.clone(),
     }
 }

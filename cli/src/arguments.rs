@@ -206,9 +206,12 @@ pub struct PredictArguments {
 /// Arguments of `tune`.
 #[derive(Debug, Args)]
 pub struct TuneArguments {
-    /// A shipped stencil (see `tilewright list`) or a .stencil file
+    /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
     #[arg(value_name = "SPEC")]
     pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
     /// Grid size, slowest dimension first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub size: Size,
@@ -323,9 +326,12 @@ pub struct CalibrateArguments {
 /// Arguments of `validate`.
 #[derive(Debug, Args)]
 pub struct ValidateArguments {
-    /// A shipped stencil (see `tilewright list`) or a .stencil file
+    /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
     #[arg(value_name = "SPEC")]
     pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
     /// Grid size, slowest dimension first
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub size: Size,
@@ -488,6 +494,9 @@ pub struct SearchArguments {
     /// A stencil whose tile sizes are searched: a shipped name or a .stencil file
     #[arg(value_name = "SPEC")]
     pub spec: Option<String>,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
     /// What is searched instead: a file with parameters and constraints (T1), or any recorded space
     #[arg(long, value_name = "FILE", conflicts_with = "spec")]
     pub space: Option<PathBuf>,

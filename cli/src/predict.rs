@@ -98,7 +98,7 @@ pub struct Constants {
 /// Wrong input, or a tile that the strategy cannot have. A tile that does not fit the machine is no error but a report
 /// that has not passed.
 pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<PredictReport> {
-    let program = session.stage("read", || load::program(&arguments.plan.spec, arguments.plan.dtype))?;
+    let program = session.stage("read", || load::of_plan(&arguments.plan))?.program;
     let machine = machine::machine(&arguments.machine)?;
     if is_cpu(&machine) {
         return on_cpu(arguments, &program, machine, session);

@@ -96,7 +96,8 @@ pub struct StrategyOptimum {
 /// # Errors
 /// Wrong input, and requests that no tile meets, with the constraint and by how much.
 pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> {
-    let program = session.stage("read", || load::program(&arguments.spec, arguments.dtype))?;
+    let program =
+        session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?.program;
     let machine = machine::machine(&arguments.machine)?;
     if is_cpu(&machine) {
         return on_cpu(arguments, &program, machine, session);

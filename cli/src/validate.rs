@@ -74,7 +74,8 @@ pub struct Sample {
 /// # Errors
 /// Wrong input, a machine without calibration, and failures of the compiler and of runs.
 pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<ValidateReport> {
-    let program = session.stage("read", || load::program(&arguments.spec, arguments.dtype))?;
+    let program =
+        session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?.program;
     let machine = machine::machine(&arguments.machine)?;
     let measured = match arguments.backend {
         CalibratedBackend::OpenMp => on_cpu(arguments, &program, machine, session)?,

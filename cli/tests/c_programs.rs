@@ -67,6 +67,26 @@ const SMALL_1D: [&str; 2] = ["--tile", "st=6,s0=6"];
 const SMALL_2D: [&str; 2] = ["--tile", "st=12,s0=8,s1=16"];
 
 #[test]
+fn rounds_of_several_steps() {
+    for name in ["steps_of_two.c", "open_ends.c"] {
+        same(name, &[], &[]);
+    }
+    same("steps_of_two.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+}
+
+#[test]
+fn stars_that_reach_far() {
+    same("far_reaching.c", &[], &[]);
+    same("far_reaching.c", &["-DREAL=double", "-DRADIUS=2"], &[]);
+}
+
+#[test]
+fn pointers_that_take_turns() {
+    same("swapped_pointers.c", &[], &[]);
+    same("swapped_pointers.c", &["-DSTEPS=1"], &SMALL_2D);
+}
+
+#[test]
 fn two_buffers() {
     same("double_buffer.c", &[], &["--tile", "st=4,s0=6,s1=16"]);
     same("double_buffer.c", &["-DREAL=double"], &["--strategy", "naive"]);
@@ -143,6 +163,58 @@ fn headers_and_sources_come_along() {
 }
 
 #[test]
+fn headers_above_the_program_come_along() {
+    let folder = Folder::new();
+    for name in ["lib", "apps", "apps/one"] {
+        std::fs::create_dir(folder.arg(name)).unwrap();
+    }
+    folder.write("lib/sizes.h", "#include \"more.h\"\n#define STEPS 7\n");
+    folder.write("lib/more.h", "#define N 33\n");
+    folder.write("apps/shared.h", "#define HALF 0.5f\n");
+    let main = folder.write(
+        "apps/one/prog.c",
+        "#include \"../../lib/sizes.h\"\n#include \"../shared.h\"\n#include <stdio.h>\nstatic float u[2][N];\n\
+         int main(void)\n{\n    for (int i = 0; i < N; i++) u[0][i] = u[1][i] = (float)(i % 4);\n#pragma scop\n    \
+         for (int t = 0; t < STEPS; t++)\n        for (int i = 1; i < N - 1; i++)\n            \
+         u[(t + 1) % 2][i] = HALF * (u[t % 2][i - 1] + u[t % 2][i + 1]);\n#pragma endscop\n    \
+         for (int i = 0; i < N; i++) printf(\"%a %a\\n\", (double)u[0][i], (double)u[1][i]);\n    return 0;\n}\n",
+    );
+    // Elsewhere, so that `..` does not happen to be the right folder.
+    let other = Folder::new();
+    let out = other.arg("a/b");
+    tilewright(&["compile", &main, "--target", "openmp", "-o", &out]).succeeded();
+    for file in ["Makefile", "CMakeLists.txt"] {
+        let text = std::fs::read_to_string(Path::new(&out).join(file)).unwrap();
+        assert!(text.contains("outer/apps/one") && !text.contains(&folder.arg("")), "{text}");
+    }
+    let mut make = Command::new("make");
+    make.args(["-s", "-C", &out, "TW_CFLAGS=-O1 -fopenmp -ffp-contract=off"]);
+    run(make);
+    assert_eq!(run(Command::new(Path::new(&out).join("prog"))), original(&folder, &main, &[]));
+}
+
+/// The folder is also built as CMake users build it, where CMake is there.
+#[test]
+fn cmake_builds_what_is_written() {
+    let found = Command::new("cmake").arg("--version").output().is_ok_and(|output| output.status.success());
+    if !found {
+        println!("SKIPPED: there is no cmake, with which the written CMakeLists.txt would be built");
+        return;
+    }
+    let folder = Folder::new();
+    let (file, out, build) =
+        (program("flattened.c").display().to_string(), folder.arg("out"), folder.arg("build"));
+    tilewright(&["compile", &file, "--target", "openmp", "-o", &out]).succeeded();
+    let mut configure = Command::new("cmake");
+    configure.args(["-S", &out, "-B", &build]);
+    run(configure);
+    let mut make = Command::new("cmake");
+    make.args(["--build", &build]);
+    run(make);
+    assert_eq!(run(Command::new(Path::new(&build).join("flattened"))), original(&folder, &file, &[]));
+}
+
+#[test]
 fn the_emulator_agrees_with_the_interpreter() {
     for (name, size) in [("staggered.c", "11x21"), ("wave_three_buffers.c", "40")] {
         let file = program(name).display().to_string();
@@ -162,31 +234,75 @@ fn the_emulator_agrees_with_the_interpreter() {
     }
 }
 
+/// Rewrites for CUDA and builds with the Makefile that comes with it, on a stand-in for the CUDA runtime: kernels run
+/// on the emulator. The program, not yet started.
+fn on_the_emulator(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
+    let (file, out) = (program(name).display().to_string(), folder.arg("cuda"));
+    let mut arguments = vec!["compile", file.as_str(), "--target", "cuda", "-o", out.as_str()];
+    arguments.extend(flags);
+    tilewright(&arguments).succeeded();
+    let nvcc = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/cuda/nvcc.sh");
+    let mut make = Command::new("make");
+    make.args([
+        "-s",
+        "-C",
+        &out,
+        &format!("NVCC=sh {}", nvcc.display()),
+        "CFLAGS=-O1 -Wall -Werror -Wno-unknown-pragmas",
+    ]);
+    run(make);
+    Path::new(&out).join(name.trim_end_matches(".c"))
+}
+
 #[test]
-fn cuda_host_code_compiles_against_the_runtime_api() {
+fn cuda_programs_run_as_a_whole() {
+    let programs: [(&str, &[&str]); 4] = [
+        ("staggered.c", &["--tile", "st=4,s0=4,s1=8"]),
+        ("wave_three_buffers.c", &[]),
+        ("steps_of_two.c", &[]),
+        ("far_reaching.c", &["-DREAL=double"]),
+    ];
+    for (name, flags) in programs {
+        let folder = Folder::new();
+        let mut program = Command::new(on_the_emulator(&folder, name, flags));
+        let output = program.env("TW_CUDA_COUNTS", "1").output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        // Kernels ran, no access of theirs was wrong, and all memory was freed.
+        let launches = stderr.strip_prefix("stub: ").and_then(|rest| rest.strip_suffix(" launches\n"));
+        assert!(
+            launches.is_some_and(|count| count.parse::<u32>().is_ok_and(|count| count > 0)),
+            "{name}: {stderr}"
+        );
+        assert!(output.status.success(), "{name}");
+        let defines: Vec<&str> = flags.iter().copied().filter(|flag| flag.starts_with("-D")).collect();
+        let file = self::program(name).display().to_string();
+        assert!(
+            String::from_utf8_lossy(&output.stdout) == original(&folder, &file, &defines),
+            "{name} {flags:?}"
+        );
+    }
+}
+
+#[test]
+fn errors_of_the_gpu_are_reported() {
     let folder = Folder::new();
-    let (file, out) = (program("staggered.c").display().to_string(), folder.arg("out"));
-    tilewright(&["compile", &file, "--target", "cuda", "-o", &out]).succeeded();
-    // As much of the API as the host code uses.
-    folder.write(
-        "cuda_runtime_api.h",
-        "#pragma once\n#include <stddef.h>\nenum cudaError_t { cudaSuccess, cudaErrorInvalidValue };\n\
-         enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };\ntypedef struct CUstream_st *cudaStream_t;\n\
-         cudaError_t cudaMalloc(void **, size_t);\ncudaError_t cudaFree(void *);\n\
-         cudaError_t cudaMemcpy(void *, const void *, size_t, cudaMemcpyKind);\ncudaError_t cudaDeviceSynchronize(void);\n\
-         const char *cudaGetErrorString(cudaError_t);\n",
-    );
-    let mut command = Command::new("c++");
-    command.args(["-std=c++17", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-x", "c++"]);
-    command.arg(format!("-I{}", folder.arg("."))).arg(Path::new(&out).join("staggered_scop_glue.cu"));
-    run(command);
-    let mut command = Command::new("cc");
-    command
-        .args(["-fsyntax-only", "-Wall", "-Werror", "-Wno-unknown-pragmas"])
-        .arg(Path::new(&out).join("staggered.c"));
-    run(command);
-    let makefile = std::fs::read_to_string(Path::new(&out).join("Makefile")).unwrap();
-    assert!(makefile.contains("$(NVCC)") && makefile.contains("--fmad=false"));
+    let program = on_the_emulator(&folder, "double_buffer.c", &[]);
+    let file = self::program("double_buffer.c").display().to_string();
+    let wanted = original(&folder, &file, &[]);
+    for (call, message) in [
+        ("malloc:1", "out of memory"),
+        ("upload:1", "invalid argument"),
+        ("launch:1", "unspecified launch failure"),
+        ("launch:2", "unspecified launch failure"),
+        ("synchronize:1", "unspecified launch failure"),
+        ("download:1", "invalid argument"),
+    ] {
+        let output = Command::new(&program).env("TW_CUDA_FAILS", call).output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let said = format!("double_buffer_scop: {message}; the loops run as they were written\n");
+        assert!(stderr == said, "{call}: {stderr}");
+        assert!(output.status.success() && String::from_utf8_lossy(&output.stdout) == wanted, "{call}");
+    }
 }
 
 #[test]
@@ -211,4 +327,41 @@ fn refusals_name_the_place() {
         (Some("TW1401"), Some(7), Some(20))
     );
     assert!(output.stderr.contains("distance (0, 1) over (t, i)"), "{}", output.stderr);
+}
+
+#[test]
+fn models_and_runs_take_c_files_with_macros_and_folders() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.arg("lib")).unwrap();
+    folder.write("lib/reach.h", "#define AT(k) u[t % 2][i + (k)]\n");
+    let file = folder.write(
+        "line.c",
+        "#include <reach.h>\nREAL u[2][N];\nvoid f(void)\n{\n#pragma scop\n    for (int t = 0; t < STEPS; t++)\n        \
+         for (int i = REACH; i < N - REACH; i++)\n            u[(t + 1) % 2][i] = (REAL)0.5 * (AT(-REACH) + AT(REACH));\n\
+         #pragma endscop\n}\n",
+    );
+    let lib = format!("-I{}", folder.arg("lib"));
+    let c = [file.as_str(), lib.as_str(), "-DREAL=double", "-DN=5000", "-D", "STEPS=10", "-DREACH=3"];
+    let json = |first: &[&str], rest: &[&str]| {
+        let arguments: Vec<&str> = [first, &c, rest, &["--json"]].concat();
+        tilewright(&arguments).succeeded().json()
+    };
+    let problem = ["--size", "5000", "--steps", "10"];
+    let analysis = json(&["analyze"], &[]);
+    // The macro REACH is in the footprint, and the macro REAL in the bytes.
+    let reach = |one: &serde_json::Value| one["offset"][0].as_i64().unwrap_or(0);
+    assert_eq!(analysis["dependences"].as_array().unwrap().iter().map(reach).max(), Some(3));
+    assert_eq!(analysis["bytes"], 16);
+    assert_eq!(json(&["run"], &[&problem[..], &["--verify"]].concat())["verified"], true);
+    let machine = ["--machine", "gtx980"];
+    let tuned = json(&["tune"], &[&problem[..], &machine].concat());
+    let tile = tuned["tile_text"].as_str().unwrap();
+    let predicted = json(&["predict"], &[&problem[..], &machine, &["--tile", tile]].concat());
+    assert_eq!(predicted["seconds"], tuned["seconds"]);
+    let without =
+        tilewright(&["tune", &file, &lib, "--size", "5000", "--steps", "10", "--machine", "gtx980"]);
+    assert!(without.code == 2 && without.stderr.contains("line.c:2:"), "{}", without.stderr);
+    let other =
+        tilewright(&["tune", "heat1d", "-DN=3", "--size", "5000", "--steps", "10", "--machine", "gtx980"]);
+    assert!(other.code == 2 && other.stderr.contains("-D and -I are for C files"), "{}", other.stderr);
 }

@@ -2,14 +2,14 @@
 
 use super::scalars::Held;
 use super::{Result, Walker, error};
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp, Variable};
 use crate::codes;
 use crate::polynomial::{Polynomial, Symbol};
 use crate::text::c_text;
 use polyhedral::diagnostic::Diagnostic;
 
 /// The value of an integer expression of literals.
-pub(super) fn literal(expr: &Expr) -> Option<i64> {
+pub(crate) fn literal(expr: &Expr) -> Option<i64> {
     match &expr.kind {
         ExprKind::Integer { value, .. } => Some(*value),
         ExprKind::Unary(UnaryOp::Minus, operand) => literal(operand)?.checked_neg(),
@@ -42,6 +42,9 @@ impl Walker<'_> {
         }
         match &expr.kind {
             ExprKind::Name(name) => self.named_integer(name),
+            &ExprKind::Turn { shift, of } => {
+                Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus: of }))
+            }
             ExprKind::Cast(CType::Integer { .. }, operand) => self.polynomial(operand),
             ExprKind::Unary(UnaryOp::Plus, operand) => self.polynomial(operand),
             ExprKind::Unary(UnaryOp::Minus, operand) => {
@@ -58,8 +61,8 @@ impl Walker<'_> {
                     BinaryOp::Add => a.plus(&b, 1),
                     BinaryOp::Sub => a.plus(&b, -1),
                     BinaryOp::Mul => a.times(&b),
-                    BinaryOp::Rem if a.has_time() => modulo(&a, b.constant()?),
-                    BinaryOp::BitAnd if a.has_time() && b.constant() == Some(1) => modulo(&a, 2),
+                    BinaryOp::Rem if a.has_time() => self.modulo(&a, b.constant()?),
+                    BinaryOp::BitAnd if a.has_time() && b.constant() == Some(1) => self.modulo(&a, 2),
                     BinaryOp::BitXor if is_one_of_two(&a) && b.constant() == Some(1) => {
                         Polynomial::number(1).plus(&a, -1)
                     }
@@ -128,7 +131,74 @@ impl Walker<'_> {
         }
         let variable = self.region.variables.get(name)?;
         let steady = !self.assigned.contains(name) && matches!(variable.ctype, CType::Integer { .. });
-        steady.then(|| Polynomial::symbol(Symbol::Constant(name.to_owned())))
+        steady.then(|| {
+            let own = || Polynomial::symbol(Symbol::Constant(name.to_owned()));
+            self.initial_value(variable).unwrap_or_else(own)
+        })
+    }
+
+    /// The value of a variable that keeps the one it is declared with, such as `const int nxy = nx * ny`.
+    fn initial_value(&self, variable: &Variable) -> Option<Polynomial> {
+        let value = variable.value.as_ref()?;
+        let CType::Integer { name: ctype, unsigned } = &variable.ctype else { return None };
+        // What stands in the value must still mean what it meant there.
+        let mut keeps = true;
+        value.walk(&mut |part| match &part.kind {
+            ExprKind::Name(name) => {
+                keeps &= self.region.variables.get(name).is_some_and(|other| {
+                    other.span.start < variable.span.start
+                        && self.keeps(other)
+                        && self.environment.get(name).is_none()
+                        && self.open_loop(name).is_none()
+                        && *name != self.nest.time.name
+                });
+            }
+            ExprKind::Integer { .. } => {}
+            ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, _) => {}
+            ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => {}
+            _ => keeps = literal(value).is_some(),
+        });
+        if !keeps || !self.keeps(variable) {
+            return None;
+        }
+        let found = self.polynomial(value)?;
+        // The conversion to the variable's type must not change it.
+        let has = |parts: &[&str]| parts.iter().any(|part| ctype.contains(part));
+        let bits = match () {
+            () if has(&["bool", "Bool"]) => 1,
+            () if has(&["char", "int8", "least8"]) => 7,
+            () if has(&["short", "16"]) => 15,
+            () => 31,
+        };
+        match found.constant() {
+            Some(number) => {
+                let least = if *unsigned { 0 } else { -(1_i64 << bits) };
+                (least..1 << bits).contains(&number).then_some(found)
+            }
+            None => (bits == 31).then_some(found),
+        }
+    }
+
+    /// Whether nothing changes a variable after its declaration.
+    fn keeps(&self, variable: &Variable) -> bool {
+        (variable.constant || !variable.global) && !self.region.changed.contains(&variable.name)
+    }
+
+    /// `(time + shift) mod modulus`. Where time counts by a multiple of the modulus, this is a number.
+    fn modulo(&self, value: &Polynomial, modulus: i64) -> Option<Polynomial> {
+        let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
+        if !(2..=64).contains(&modulus) {
+            return None;
+        }
+        let time = &self.nest.time;
+        if time.step == 1 {
+            return Some(Polynomial::symbol(Symbol::TimeModulo {
+                shift: shift.rem_euclid(modulus),
+                modulus,
+            }));
+        }
+        let first = literal(&time.bounds.0).filter(|_| time.step % modulus == 0)?;
+        Some(Polynomial::number(first.checked_add(shift)?.rem_euclid(modulus)))
     }
 
     /// The open space loop with this index.
@@ -187,12 +257,4 @@ fn is_one_of_two(value: &Polynomial) -> bool {
     };
     let at = |number| value.replace(symbol, &Polynomial::number(number)).and_then(|value| value.constant());
     matches!((at(0), at(1)), (Some(0), Some(1)) | (Some(1), Some(0)))
-}
-
-/// `(time + shift) mod modulus`.
-fn modulo(value: &Polynomial, modulus: i64) -> Option<Polynomial> {
-    let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
-    (2..=64)
-        .contains(&modulus)
-        .then(|| Polynomial::symbol(Symbol::TimeModulo { shift: shift.rem_euclid(modulus), modulus }))
 }

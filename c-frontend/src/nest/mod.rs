@@ -3,12 +3,15 @@
 //! which each operation and each conversion is that of C.
 
 mod condition;
+mod exchange;
 mod integer;
 mod scalars;
 mod statement;
 mod time;
 mod value;
 
+pub use exchange::Turns;
+pub(crate) use integer::literal as literal_value;
 pub use time::TimeLoop;
 
 use crate::ast::{Expr, Floating};
@@ -43,6 +46,10 @@ pub struct Nest {
     pub series: Vec<Series>,
     /// Indices of loops that were unrolled and are declared outside, and the values that they end with.
     pub unrolled: Vec<(String, i64)>,
+    /// Pointers that take turns.
+    pub turns: Vec<Turns>,
+    /// Where they are exchanged, at the end of each time step.
+    pub exchange: Option<Span>,
 }
 
 /// A loop over space, `low <= index < high`.
@@ -189,6 +196,11 @@ fn limitation<T>(code: Code, span: &Span, message: impl Into<String>) -> Result<
 /// The first thing in it that is no iterated stencil.
 pub fn nest(region: &Region) -> Result<Nest> {
     let (time, body) = time::find(region)?;
+    let exchanged = exchange::find(region, body)?;
+    let (region, body, turns, exchange) = match &exchanged {
+        Some(found) => (&found.region, &found.body, found.turns.clone(), Some(found.span.clone())),
+        None => (region, body, Vec::new(), None),
+    };
     let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
         time,
@@ -199,6 +211,8 @@ pub fn nest(region: &Region) -> Result<Nest> {
         scalars: Vec::new(),
         series: Vec::new(),
         unrolled: Vec::new(),
+        turns,
+        exchange,
     };
     let mut walker = Walker {
         region,

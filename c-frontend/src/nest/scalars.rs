@@ -104,6 +104,24 @@ pub(super) fn assigned(body: &Stmt) -> (HashSet<String>, HashSet<String>) {
     (arrays, scalars)
 }
 
+/// The names of the arrays that statements assign.
+pub(super) fn assigned_arrays(list: &[Stmt]) -> HashSet<String> {
+    list.iter().flat_map(|stmt| assigned(stmt).0).collect()
+}
+
+/// The names that statements declare.
+pub(super) fn declared(list: &[Stmt]) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for stmt in list {
+        stmt.walk(&mut |stmt| {
+            if let StmtKind::Declaration(variables) = &stmt.kind {
+                found.extend(variables.iter().map(|variable| variable.name.clone()));
+            }
+        });
+    }
+    found
+}
+
 /// Where a statement assigns a scalar, for each scalar that it does not declare itself; indices of
 /// its loops are left out.
 pub(super) fn assigned_within(body: &Stmt) -> Vec<(String, Span)> {

@@ -4,7 +4,7 @@ use super::scalars::{Held, Kind, assigned_within};
 use super::time::counter;
 use super::value::{cast, subscripts};
 use super::{Element, Leaf, MOST_LEAVES, MOST_UNROLLED, ReadOf, Result, SpaceLoop, Temporary, Walker};
-use super::{element_of, error, integer, limitation};
+use super::{element_of, error, exchange, integer, limitation};
 use crate::ast::{
     BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable,
 };
@@ -181,11 +181,10 @@ impl Walker<'_> {
                         other => {
                             let message =
                                 format!("`{name}`, of type `{}`, is assigned in the loop", type_text(other));
-                            return Err(Box::new(
-                                Diagnostic::limitation(codes::TYPE, span.clone(), message)
-                                    .note("arrays must stay where they are; pointers cannot be exchanged")
-                                    .hint("use one array of two buffers, such as `A[(t + 1) % 2]` and `A[t % 2]`"),
-                            ));
+                            return match other.depth() {
+                                0 => limitation(codes::TYPE, span, message),
+                                _ => exchange::not_exchanged(name, span),
+                            };
                         }
                     }
                 }
@@ -263,7 +262,7 @@ impl Walker<'_> {
     }
 
     fn space_loop(&mut self, source: &ForLoop) -> Result<()> {
-        let counter = counter(source)?;
+        let counter = counter(source)?.by_one(source)?;
         if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
             let message = format!("the index `{}` is that of a loop around this one", counter.name);
             return limitation(codes::LOOP_FORM, &source.head, message);

@@ -8,7 +8,7 @@ use crate::text::{c_text, without_parentheses};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 
-/// The loop over time, `low <= index < high`.
+/// The loop over time, `low <= index < high`, in steps.
 #[derive(Debug, Clone)]
 pub struct TimeLoop {
     /// Name of the index.
@@ -19,6 +19,8 @@ pub struct TimeLoop {
     pub low: String,
     /// Behind the last value, as C.
     pub high: String,
+    /// What the index grows by in each round.
+    pub step: i64,
     /// Whether the index is declared in the loop.
     pub declared: bool,
     /// From `for` to `)`.
@@ -29,7 +31,7 @@ pub struct TimeLoop {
     pub(crate) bounds: (Expr, Expr),
 }
 
-/// A loop that counts by one.
+/// A loop that counts.
 pub(super) struct Counter {
     pub name: String,
     pub type_name: Option<String>,
@@ -38,7 +40,26 @@ pub(super) struct Counter {
     /// `<=` or `>=` instead of `<` or `>`.
     pub inclusive: bool,
     pub descending: bool,
+    /// What it counts by, at least 1.
+    pub by: i64,
 }
+
+impl Counter {
+    /// Refuses a loop over space that leaves points out.
+    pub fn by_one(self, source: &ForLoop) -> Result<Counter> {
+        if self.by == 1 {
+            return Ok(self);
+        }
+        let place = source.step.as_ref().map_or(&source.head, |step| &step.span);
+        Err(Box::new(
+            Diagnostic::limitation(codes::LOOP_FORM, place.clone(), "the loop does not count by one")
+                .hint("write the loop as `for (i = low; i < high; i++)`"),
+        ))
+    }
+}
+
+/// Largest step of a time loop.
+const MOST_STEP: i64 = 1 << 20;
 
 /// The time loop and its body.
 pub(super) fn find(region: &Region) -> Result<(TimeLoop, &Stmt)> {
@@ -237,10 +258,7 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     let by = match source.step.as_ref().map(|step| (&step.kind, step)) {
         Some((ExprKind::Step(by, operand), _)) if is_index(operand) => *by,
         Some((ExprKind::Assign(operator, target, value), step)) if is_index(target) => {
-            let one = |expr: &Expr| match integer::literal(expr) {
-                Some(value @ (1 | -1)) => Some(value),
-                _ => None,
-            };
+            let one = |expr: &Expr| integer::literal(expr).filter(|by| *by != 0 && by.abs() <= MOST_STEP);
             let by = match (operator, &value.kind) {
                 (Some(BinaryOp::Add), _) => one(value),
                 (Some(BinaryOp::Sub), _) => one(value).map(|by| -by),
@@ -251,15 +269,16 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
             };
             match by {
                 Some(by) => by,
-                None => return form(&step.span, "the loop does not count by one"),
+                None => return form(&step.span, "the loop does not count by a constant"),
             }
         }
-        Some((_, step)) => return form(&step.span, "the loop does not count by one"),
+        Some((_, step)) => return form(&step.span, "the loop does not count by a constant"),
         None => return form(&source.head, "the loop does not count"),
     };
     let descending = by < 0;
     let inclusive = match (operator, descending) {
-        (BinaryOp::Less, false) | (BinaryOp::Greater, true) | (BinaryOp::NotEqual, _) => false,
+        (BinaryOp::Less, false) | (BinaryOp::Greater, true) => false,
+        (BinaryOp::NotEqual, _) if by.abs() == 1 => false,
         (BinaryOp::LessEqual, false) | (BinaryOp::GreaterEqual, true) => true,
         _ => {
             return form(
@@ -268,7 +287,7 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
             );
         }
     };
-    Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending })
+    Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending, by: by.abs() })
 }
 
 fn time_loop(region: &Region, stmt: &Stmt, source: &ForLoop, counter: Counter) -> Result<TimeLoop> {
@@ -302,6 +321,7 @@ fn time_loop(region: &Region, stmt: &Stmt, source: &ForLoop, counter: Counter) -
         type_name,
         low: plain(&counter.first),
         high: if counter.inclusive { format!("({high}) + 1") } else { high },
+        step: counter.by,
         declared,
         head: source.head.clone(),
         span: stmt.span.clone(),

@@ -5,7 +5,9 @@
 //! from time alone, is left to the C compiler and enters the program as data.
 
 use super::scalars::{Held, Kind};
-use super::{Element, Read, ReadOf, Result, Scalar, Series, Walker, element_of, error, integer, limitation};
+use super::{
+    Element, Read, ReadOf, Result, Scalar, Series, Walker, element_of, error, exchange, integer, limitation,
+};
 use crate::ast::{BinaryOp as COperator, CType, Expr as CExpr, ExprKind as CKind, Floating, UnaryOp};
 use crate::codes;
 use crate::parse::literal;
@@ -87,6 +89,7 @@ impl Walker<'_> {
                 self.depends(array).and(index)
             }
             CKind::Integer { .. } | CKind::Floating { .. } => found,
+            CKind::Turn { .. } => Depends { time: true, ..found },
             CKind::Other(_, text) => {
                 // `sizeof x` and the like name types and variables only.
                 found.data = self.states.iter().any(|name| text.contains(name.as_str()))
@@ -107,7 +110,7 @@ impl Walker<'_> {
     /// Whether a value is an integer or of which floating-point type.
     pub(super) fn kind_of(&self, expr: &CExpr) -> Result<Kind> {
         match &expr.kind {
-            CKind::Integer { .. } => Ok(Kind::Integer),
+            CKind::Integer { .. } | CKind::Turn { .. } => Ok(Kind::Integer),
             CKind::Floating { kind, .. } => Ok(Kind::Floating(*kind)),
             CKind::Name(name) => match self.environment.get(name) {
                 Some(Held::Integer(..)) => Ok(Kind::Integer),
@@ -175,14 +178,15 @@ impl Walker<'_> {
             CKind::Conditional(_, then, otherwise) => {
                 Ok(self.kind_of(then)?.common(self.kind_of(otherwise)?))
             }
-            CKind::Member(..) => limitation(
-                codes::TYPE,
-                &expr.span,
-                format!(
-                    "`{}` is a member of a structure, whose type is not known here",
-                    c_text(expr, &|_| None)
-                ),
-            ),
+            CKind::Member(..) => match self.member_type(expr) {
+                Some(ctype) => self.kind_of_type(ctype, expr),
+                None => {
+                    let text = c_text(expr, &|_| None);
+                    let message =
+                        format!("`{text}` is a member of a structure, whose type is not known here");
+                    limitation(codes::TYPE, &expr.span, message)
+                }
+            },
             CKind::Other(kind, _) if kind == "sizeof expression" => Ok(Kind::Integer),
             CKind::Assign(..) | CKind::Step(..) | CKind::Comma(..) => {
                 limitation(codes::EXPRESSION, &expr.span, "an assignment within a value")
@@ -190,6 +194,30 @@ impl Walker<'_> {
             CKind::Other(kind, _) => {
                 limitation(codes::EXPRESSION, &expr.span, format!("a {kind} in a stencil"))
             }
+        }
+    }
+
+    /// The type of `object.member`, for an object that is a variable, or a member or element of one.
+    fn member_type(&self, expr: &CExpr) -> Option<&CType> {
+        match &expr.kind {
+            CKind::Name(name) if self.environment.get(name).is_none() => {
+                self.region.variables.get(name).map(|variable| &variable.ctype)
+            }
+            CKind::Index(object, _) | CKind::Unary(UnaryOp::Dereference, object) => {
+                match self.member_type(object)? {
+                    CType::Pointer(element) | CType::Array(element, _) => Some(element),
+                    _ => None,
+                }
+            }
+            CKind::Member(object, arrow, member) => {
+                let mut own = self.member_type(object)?;
+                if let (true, CType::Pointer(pointed) | CType::Array(pointed, _)) = (*arrow, own) {
+                    own = pointed;
+                }
+                let CType::Other(name) = own else { return None };
+                self.region.structures.get(name)?.get(member)
+            }
+            _ => None,
         }
     }
 
@@ -312,7 +340,11 @@ impl Walker<'_> {
             *expr = value.clone();
         }
         match &mut expr.kind {
-            CKind::Integer { .. } | CKind::Floating { .. } | CKind::Name(_) | CKind::Other(..) => {}
+            CKind::Integer { .. }
+            | CKind::Floating { .. }
+            | CKind::Name(_)
+            | CKind::Turn { .. }
+            | CKind::Other(..) => {}
             CKind::Index(a, b) | CKind::Binary(_, a, b) | CKind::Assign(_, a, b) | CKind::Comma(a, b) => {
                 self.write_out(a);
                 self.write_out(b);
@@ -592,6 +624,9 @@ impl Walker<'_> {
             return limitation(codes::ARRAY, &base.span, "an array that is not a variable of its own");
         };
         if !self.states.contains(name) && (!depends.place || depends.data) {
+            if self.assigned.contains(name) {
+                return exchange::not_exchanged(name, &base.span);
+            }
             if depends.data {
                 return limitation(codes::SUBSCRIPT, &expr.span, "a subscript that depends on the data");
             }

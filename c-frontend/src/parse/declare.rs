@@ -3,6 +3,8 @@
 use super::expression::known_type;
 use super::{Converter, Result};
 use crate::ast::{CType, Floating, Variable};
+use crate::nest::literal_value;
+use std::collections::HashMap;
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -24,8 +26,9 @@ impl Converter<'_> {
                 Some(value) => Some(self.expression(value)?),
                 None => None,
             };
-            let span = self.span(name);
-            variables.push(Variable { name: self.text(name).to_owned(), ctype, value, span, global: false });
+            let (name, span) = (self.text(name).to_owned(), self.span(name));
+            self.constants.remove(&name);
+            variables.push(Variable { name, ctype, value, span, global: false, constant: is_const(node) });
         }
         Ok(variables)
     }
@@ -48,7 +51,8 @@ impl Converter<'_> {
             let Some(declarator) = parameter.child_by_field_name("declarator") else { continue };
             if let (ctype, Some(name)) = self.declarator(declarator, base) {
                 let (name, span) = (self.text(name).to_owned(), self.span(name));
-                variables.push(Variable { name, ctype, value: None, span, global: false });
+                self.constants.remove(&name);
+                variables.push(Variable { name, ctype, value: None, span, global: false, constant: false });
             }
         }
         variables
@@ -75,9 +79,60 @@ impl Converter<'_> {
         }
     }
 
+    /// The names that `enum { .. }` gives to numbers; those of values that are no literals are left out.
+    pub(super) fn enumerators(&mut self, node: Node<'_>) {
+        let Some(list) = node.child_by_field_name("body") else { return };
+        let mut cursor = list.walk();
+        let mut next = Some(0_i64);
+        for one in list.named_children(&mut cursor).filter(|child| child.kind() == "enumerator") {
+            let Some(name) = one.child_by_field_name("name") else { continue };
+            if let Some(value) = one.child_by_field_name("value") {
+                next = self.expression(value).ok().and_then(|value| literal_value(&value));
+            }
+            let name = self.text(name).to_owned();
+            match next {
+                Some(value) => self.constants.insert(name, value),
+                None => self.constants.remove(&name),
+            };
+            next = next.and_then(|value| value.checked_add(1));
+        }
+    }
+
+    /// A structure, by a name that stands for its members' types.
+    pub(super) fn structure(&mut self, node: Node<'_>) -> CType {
+        let name = match node.child_by_field_name("name") {
+            Some(name) => format!("struct {}", self.text(name)),
+            None => self.text(node).to_owned(),
+        };
+        if let Some(body) = node.child_by_field_name("body") {
+            let mut members = HashMap::new();
+            let mut cursor = body.walk();
+            for line in body.named_children(&mut cursor).filter(|child| child.kind() == "field_declaration") {
+                let base = self.base_type(line);
+                let mut cursor = line.walk();
+                let declarators: Vec<Node<'_>> =
+                    line.children_by_field_name("declarator", &mut cursor).collect();
+                // A member of some bits is left out: its type is not what it says.
+                let bits = line.named_children(&mut cursor).any(|child| child.kind() == "bitfield_clause");
+                for declarator in declarators.into_iter().filter(|_| !bits) {
+                    if let (ctype, Some(member)) = self.declarator(declarator, base.clone()) {
+                        members.insert(self.text(member).to_owned(), ctype);
+                    }
+                }
+            }
+            self.structures.insert(name.clone(), members);
+        }
+        CType::Other(name)
+    }
+
     /// The type before the declarators.
-    fn base_type(&self, node: Node<'_>) -> CType {
+    fn base_type(&mut self, node: Node<'_>) -> CType {
         let Some(named) = node.child_by_field_name("type") else { return CType::Other(String::new()) };
+        match named.kind() {
+            "enum_specifier" => self.enumerators(named),
+            "struct_specifier" => return self.structure(named),
+            _ => {}
+        }
         let text = self.text(named);
         match named.kind() {
             "primitive_type" | "sized_type_specifier" | "type_identifier" => self
@@ -128,6 +183,14 @@ impl Converter<'_> {
         }
         (ctype, None)
     }
+}
+
+/// Whether a declaration says `const` of its base type.
+fn is_const(node: Node<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).any(|child| {
+        child.kind() == "type_qualifier" && child.child(0).is_some_and(|word| word.kind() == "const")
+    })
 }
 
 /// The name that a declaration or a function definition declares.

@@ -36,7 +36,10 @@ impl Converter<'_> {
                 .unwrap_or_default()
         };
         Ok(match node.kind() {
-            "identifier" | "true" | "false" | "null" => ExprKind::Name(self.text(node).to_owned()),
+            "identifier" | "true" | "false" | "null" => match self.constants.get(self.text(node)) {
+                Some(&value) => ExprKind::Integer { value, text: format!("({value})") },
+                None => ExprKind::Name(self.text(node).to_owned()),
+            },
             "number_literal" => match literal::number(self.text(node)) {
                 Some(kind) => kind,
                 None => {

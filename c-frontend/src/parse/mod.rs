@@ -10,7 +10,7 @@ use crate::codes;
 use crate::preprocess::{Mark, Preprocessed};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tree_sitter::{Node, Parser, Tree};
 
@@ -31,15 +31,25 @@ pub struct Region {
     pub used_behind: Vec<String>,
     /// Functions that the file itself defines.
     pub functions: HashMap<String, Span>,
+    /// Names that the file assigns or takes the address of, anywhere; initial values do not count.
+    pub changed: HashSet<String>,
+    /// Structures and the types of their members.
+    pub structures: Structures,
 }
 
 /// Deepest nesting of statements and expressions.
 pub(crate) const MOST_DEPTH: usize = 200;
 
+/// The types of members, by the names of structures.
+pub type Structures = HashMap<String, HashMap<String, CType>>;
+
 /// Turns nodes of the grammar into our own tree.
 pub(crate) struct Converter<'a> {
     source: &'a Preprocessed,
     typedefs: HashMap<String, CType>,
+    /// Names of numbers, from `enum`.
+    constants: HashMap<String, i64>,
+    structures: Structures,
     depth: usize,
 }
 
@@ -112,7 +122,13 @@ fn region(source: &Preprocessed) -> Result<Region> {
     let Some(function) = ancestor(*first, "function_definition") else {
         return Err(misplaced("the region does not stand in a function"));
     };
-    let mut converter = Converter { source, typedefs: HashMap::new(), depth: 0 };
+    let mut converter = Converter {
+        source,
+        typedefs: HashMap::new(),
+        constants: HashMap::new(),
+        structures: HashMap::new(),
+        depth: 0,
+    };
     let scope = converter.scope(*first, function)?;
     let mut statements = Vec::new();
     for part in &parts {
@@ -143,6 +159,8 @@ fn region(source: &Preprocessed) -> Result<Region> {
         variables: scope.variables,
         used_behind,
         functions: functions(root, source),
+        changed: changed(root, &source.text),
+        structures: converter.structures,
     })
 }
 
@@ -271,6 +289,33 @@ fn names_within(node: Node<'_>, text: &str, visit: &mut dyn FnMut(std::ops::Rang
     }
 }
 
+/// The names of what a file assigns or takes the address of.
+fn changed(root: Node<'_>, text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        let target = match node.kind() {
+            "assignment_expression" => node.child_by_field_name("left"),
+            "update_expression" => node.child_by_field_name("argument"),
+            "pointer_expression" => node.child_by_field_name("argument").filter(|_| {
+                node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == "&")
+            }),
+            _ => None,
+        };
+        let mut target = target;
+        while let Some(inner) = target.filter(|node| node.kind() == "parenthesized_expression") {
+            target = expression::inner(inner);
+        }
+        if let Some(name) = target.filter(|node| node.kind() == "identifier") {
+            found.extend(text.get(name.byte_range()).map(str::to_owned));
+        }
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        open.extend(children);
+    }
+    found
+}
+
 /// The functions that the file defines.
 fn functions(root: Node<'_>, source: &Preprocessed) -> HashMap<String, Span> {
     let mut found = HashMap::new();
@@ -338,6 +383,10 @@ impl Converter<'_> {
                 }
             }
             "type_definition" => self.type_definition(node),
+            "enum_specifier" => self.enumerators(node),
+            "struct_specifier" => {
+                self.structure(node);
+            }
             _ => {}
         }
     }

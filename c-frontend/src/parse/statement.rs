@@ -12,6 +12,12 @@ impl Converter<'_> {
         Ok(Stmt { kind, span: self.span(node) })
     }
 
+    fn runs_once(&mut self, node: Node<'_>) -> Result<bool> {
+        let Some(condition) = node.child_by_field_name("condition") else { return Ok(false) };
+        let condition = self.expression(condition)?;
+        Ok(crate::nest::literal_value(&condition) == Some(0))
+    }
+
     fn statement_kind(&mut self, node: Node<'_>) -> Result<StmtKind> {
         Ok(match node.kind() {
             "comment" => StmtKind::Empty,
@@ -69,6 +75,11 @@ impl Converter<'_> {
                 };
                 StmtKind::If(condition, then, otherwise)
             }
+            // `do { .. } while (0)`, as macros have it.
+            "do_statement" if self.runs_once(node)? => match node.child_by_field_name("body") {
+                Some(body) => self.statement(body)?.kind,
+                None => return Err(self.unreadable(node)),
+            },
             other => StmtKind::Other(other.trim_end_matches("_statement").replace('_', " ")),
         })
     }

@@ -6,7 +6,7 @@
 //! `i + 1` and `j - 1` follow by division.
 
 use crate::codes;
-use crate::nest::{Element, Nest, ReadOf, Result};
+use crate::nest::{Element, Nest, ReadOf, Result, Turns};
 use crate::polynomial::{Polynomial, Symbol};
 use polyhedral::diagnostic::Diagnostic;
 use std::collections::{BTreeMap, HashMap};
@@ -37,6 +37,8 @@ pub struct Form {
     pub array: String,
     /// Its indices.
     pub positions: Vec<Position>,
+    /// For pointers that take turns, the first index chooses among these.
+    pub turns: Turns,
 }
 
 impl Form {
@@ -47,8 +49,11 @@ impl Form {
         place: &dyn Fn(usize) -> String,
         constant: &dyn Fn(&Symbol) -> String,
     ) -> String {
-        let mut text = self.array.clone();
-        for position in &self.positions {
+        let (mut text, positions) = match self.turns.as_slice() {
+            [] => (self.array.clone(), self.positions.as_slice()),
+            pointers => (chosen(pointers, buffer), self.positions.get(1..).unwrap_or_default()),
+        };
+        for position in positions {
             let mut sum = String::new();
             for (axis, stride) in &position.axes {
                 let value = match axis {
@@ -75,6 +80,24 @@ impl Form {
     }
 }
 
+/// One of several pointers, by its number.
+fn chosen(pointers: &[String], number: &str) -> String {
+    match number.parse::<usize>() {
+        Ok(number) => pointers.get(number).cloned().unwrap_or_default(),
+        Err(_) => {
+            let mut text = "(".to_owned();
+            for (at, pointer) in pointers.iter().enumerate() {
+                if at + 1 == pointers.len() {
+                    let _ = write!(text, "{pointer})");
+                } else {
+                    let _ = write!(text, "{number} == {at} ? {pointer} : ");
+                }
+            }
+            text
+        }
+    }
+}
+
 /// An element, sorted by the meaning of its indices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
@@ -90,6 +113,7 @@ pub struct Cell {
 pub struct Forms {
     /// Per array, per index: whether it is flattened, with the strides, largest first; or what it is.
     roles: HashMap<String, Vec<Role>>,
+    turns: Vec<Turns>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -119,7 +143,7 @@ pub fn forms(nest: &Nest) -> Result<Forms> {
             .collect();
         roles.insert(array.to_owned(), found);
     }
-    Ok(Forms { roles })
+    Ok(Forms { roles, turns: nest.turns.clone() })
 }
 
 fn role<'a>(indices: impl Iterator<Item = &'a Polynomial> + Clone) -> Role {
@@ -182,7 +206,8 @@ impl Forms {
         let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
         let roles = self.roles.get(&element.array).map_or(&[][..], Vec::as_slice);
         let mut cell = Cell { key: element.array.clone(), buffer: None, space: Vec::new() };
-        let mut form = Form { array: element.array.clone(), positions: Vec::new() };
+        let turns = self.turns.iter().find(|circle| circle[0] == element.array).cloned().unwrap_or_default();
+        let mut form = Form { array: element.array.clone(), positions: Vec::new(), turns };
         for (role, index) in roles.iter().zip(&element.indices) {
             let mut position = Position::default();
             if index.symbols().contains(&Symbol::Time) {
@@ -210,6 +235,14 @@ impl Forms {
                     cell.space.push(index.clone());
                 }
                 Role::Buffer => {
+                    if cell.buffer.is_some() {
+                        let message = format!("two subscripts of `{}` choose a buffer", element.array);
+                        return fail(Diagnostic::limitation(
+                            codes::TIME_SUBSCRIPT,
+                            element.span.clone(),
+                            message,
+                        ));
+                    }
                     position.axes.push((Axis::Buffer, one));
                     cell.buffer = Some(self.buffer(element, index)?);
                 }
@@ -225,6 +258,14 @@ impl Forms {
                         )
                     })?;
                     for (at, (part, stride)) in parts.into_iter().zip(strides).enumerate() {
+                        if Some(at) == *buffers && cell.buffer.is_some() {
+                            let message = format!("two subscripts of `{}` choose a buffer", element.array);
+                            return fail(Diagnostic::limitation(
+                                codes::TIME_SUBSCRIPT,
+                                element.span.clone(),
+                                message,
+                            ));
+                        }
                         if Some(at) == *buffers {
                             position.axes.push((Axis::Buffer, stride.clone()));
                             cell.buffer = Some(self.buffer(element, &part)?);

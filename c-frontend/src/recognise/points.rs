@@ -69,9 +69,7 @@ impl<'a> Points<'a> {
             let (cell, form) = forms.cell_and_form(&leaf.target)?;
             let span = &leaf.target.span;
             let array = &leaf.target.array;
-            if cell.space.is_empty()
-                || cell.space.iter().all(|index| index.index_plus().is_none()) && leaf.path.is_empty()
-            {
+            if cell.space.is_empty() || nest.leaves.iter().all(|leaf| leaf.path.is_empty()) {
                 return fail(
                     Diagnostic::limitation(
                         codes::REDUCTION,

@@ -32,19 +32,20 @@ impl<'a> Build<'a> {
             sources.main.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let defines = options.defines.iter().map(|define| format!("-D{define}"));
         let folders = sources.include_dirs.iter();
-        let quote = |folder: &std::path::PathBuf| ["-iquote".to_owned(), folder.display().to_string()];
+        let quoted = sources.quote_dirs.iter();
         let make = defines
             .clone()
             .chain(folders.clone().map(|folder| format!("-I{}", folder.display())))
-            .chain(sources.quote_dirs.iter().flat_map(quote));
-        let in_cmake = |folder: &std::path::PathBuf| match folder.as_path() {
-            folder if folder == Path::new(".") => "-I${CMAKE_CURRENT_SOURCE_DIR}".to_owned(),
-            folder => format!("-I${{CMAKE_CURRENT_SOURCE_DIR}}/{}", folder.display()),
+            .chain(quoted.clone().map(|folder| format!("-iquote{}", folder.display())));
+        let in_cmake = |flag: &str, folder: &Path| match folder {
+            folder if folder == Path::new(".") => format!("\"{flag}${{CMAKE_CURRENT_SOURCE_DIR}}\""),
+            folder if folder.is_absolute() => cmake_text(&format!("{flag}{}", folder.display())),
+            folder => format!("\"{flag}${{CMAKE_CURRENT_SOURCE_DIR}}/{}\"", folder.display()),
         };
         let cmake = defines
             .map(|define| cmake_text(&define))
-            .chain(folders.map(|folder| format!("\"{}\"", in_cmake(folder))))
-            .chain(sources.quote_dirs.iter().flat_map(quote).map(|flag| cmake_text(&flag)));
+            .chain(folders.map(|folder| in_cmake("-I", folder)))
+            .chain(quoted.map(|folder| in_cmake("-iquote", folder)));
         let all: Vec<String> = std::iter::once(&sources.main)
             .chain(&sources.others)
             .map(|path| path.display().to_string())

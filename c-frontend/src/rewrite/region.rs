@@ -80,7 +80,12 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         nest.time.name
     ));
     lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", nest.time.low));
-    lines.line(format!("const ptrdiff_t tw_steps = (ptrdiff_t)({}) - tw_first;", nest.time.high));
+    let distance = format!("(ptrdiff_t)({}) - tw_first", nest.time.high);
+    lines.line(match nest.time.step {
+        1 => format!("const ptrdiff_t tw_steps = {distance};"),
+        step => format!("const ptrdiff_t tw_steps = ({distance} + {}) / {step};", step - 1),
+    });
+    let step = if nest.time.step == 1 { String::new() } else { format!(" * {}", nest.time.step) };
     for (d, (low, high)) in stencil.grid.iter().enumerate() {
         lines.line(format!("const ptrdiff_t tw_low{d} = {}, tw_high{d} = {};", c_bound(low), c_bound(high)));
     }
@@ -117,7 +122,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             let target = &program.program.series[number].name;
             lines.block("for (ptrdiff_t tw_s = 0; tw_s < tw_steps; ++tw_s)", |lines| {
                 lines.line(format!(
-                    "const {} {} = ({})(tw_first + tw_s);",
+                    "const {} {} = ({})(tw_first + tw_s{step});",
                     nest.time.type_name, nest.time.name, nest.time.type_name
                 ));
                 lines.line(format!("tw.tw_{target}[tw_s] = {};", series.text));
@@ -149,8 +154,15 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         for (index, value) in &nest.unrolled {
             lines.line(format!("{index} = {value};"));
         }
+        if let Some(exchange) = &nest.exchange {
+            let rounds = nest.turns.iter().fold(1, |rounds, circle| lcm(rounds, circle.len()));
+            lines.line("/* The pointers, as so many exchanges leave them. */");
+            lines.line(format!("for (ptrdiff_t tw_s = (tw_steps - 1) % {rounds}; tw_s >= 0; --tw_s) {{"));
+            lines.line(format!("{};", &program.preprocessed.source.text[exchange.clone()]));
+            lines.line("}");
+        }
         if !nest.time.declared {
-            lines.line(format!("{} = tw_first + tw_steps;", nest.time.name));
+            lines.line(format!("{} = tw_first + tw_steps{step};", nest.time.name));
         }
     });
     lines.line("else");
@@ -159,33 +171,44 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     lines.text
 }
 
+/// The least common multiple.
+fn lcm(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x.max(1) * b
+}
+
 /// Pairs of conditions of which one holds if two arrays do not overlap; only for arrays that pointers reach.
 fn overlaps(program: &CProgram) -> Vec<(String, String)> {
-    let ends = |field: &GridField| -> Option<(String, String, String)> {
-        let (form, buffers) = match &field.what {
-            What::State { form, buffers, .. } => (form, *buffers),
-            What::Coefficient(form) => (form, 1),
-            What::Place(_) => return None,
+    // The array, its first element, its last one, and whether it is computed.
+    let ends = |field: &GridField| -> Vec<(String, String, String, bool)> {
+        let (form, buffers, state) = match &field.what {
+            What::State { form, buffers, .. } => (form, *buffers, true),
+            What::Coefficient(form) => (form, 1, false),
+            What::Place(_) => return Vec::new(),
         };
         let sides = hull(program, field, true);
-        let first = form.text("0", &|d| sides[d].0.clone(), &constant);
-        let last = form.text(&(buffers - 1).to_string(), &|d| format!("{} - 1", sides[d].1), &constant);
-        Some((form.array.clone(), first, last))
+        let between = |array: &String, low: i64, high: i64| {
+            let first = form.text(&low.to_string(), &|d| sides[d].0.clone(), &constant);
+            let last = form.text(&high.to_string(), &|d| format!("{} - 1", sides[d].1), &constant);
+            (array.clone(), first, last, state)
+        };
+        match form.turns.as_slice() {
+            [] => vec![between(&form.array, 0, buffers - 1)],
+            pointers => (0..).zip(pointers).map(|(at, pointer)| between(pointer, at, at)).collect(),
+        }
     };
     // A pointer to pointers may reach rows anywhere.
     let by_pointer =
         |array: &str| program.region.variables.get(array).is_some_and(|variable| is_block(&variable.ctype));
     let mut list = Vec::new();
-    let fields: Vec<_> = program.stencil.fields.iter().map(|field| (field, ends(field))).collect();
-    for (number, (field, own)) in fields.iter().enumerate() {
-        for (other, others) in &fields[number + 1..] {
-            let (Some((array, first, last)), Some((other_array, other_first, other_last))) = (own, others)
-            else {
-                continue;
-            };
-            let state = |field: &GridField| matches!(field.what, What::State { .. });
+    let all: Vec<_> = program.stencil.fields.iter().flat_map(ends).collect();
+    for (number, (array, first, last, state)) in all.iter().enumerate() {
+        for (other_array, other_first, other_last, other_state) in &all[number + 1..] {
             if array != other_array
-                && (state(field) || state(other))
+                && (*state || *other_state)
                 && by_pointer(array)
                 && by_pointer(other_array)
             {
@@ -333,9 +356,13 @@ fn levels_and_slots(program: &CProgram, number: usize) -> (usize, usize) {
 /// (tw_first + l - 1 + shift) mod k.
 fn buffer_of_slot(program: &CProgram, number: usize) -> String {
     let (levels, _) = levels_and_slots(program, number);
-    let What::State { buffers, shift, .. } = &program.stencil.fields[number].what else {
+    let What::State { form, buffers, shift } = &program.stencil.fields[number].what else {
         return "0".to_owned();
     };
     let constant = (shift - levels as i64).rem_euclid(*buffers);
+    // Pointers that take turns are counted from the first step.
+    if !form.turns.is_empty() {
+        return format!("(tw_s + {constant}) % {buffers}");
+    }
     format!("((tw_first + tw_s + {constant}) % {buffers} + {buffers}) % {buffers}")
 }

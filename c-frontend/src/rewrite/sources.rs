@@ -13,7 +13,7 @@ pub struct Sources {
     pub others: Vec<PathBuf>,
     /// Folders of headers, in the output folder or, for headers outside all folders that are known, absolute.
     pub include_dirs: Vec<PathBuf>,
-    /// Folders for `#include "..."` only.
+    /// Folders for `#include "..."` only, in the output folder or absolute.
     pub quote_dirs: Vec<PathBuf>,
     /// Everything that is copied as it is.
     pub copies: Vec<OutputFile>,
@@ -43,15 +43,34 @@ impl Sources {
             fits.max_by_key(|(folder, ..)| folder.components().count()).map(|(_, to, rest)| to.join(rest))
         };
         let main_file = absolute(path);
-        for header in &program.preprocessed.headers {
-            let header = absolute(header);
-            let Some(to) = place_of(&header) else {
+        let headers: Vec<PathBuf> =
+            program.preprocessed.headers.iter().map(|header| absolute(header)).collect();
+        // `#include "../x.h"` goes from the file's own folder to one above it: both are mirrored below `outer`.
+        let outside = || headers.iter().filter(|header| place_of(header).is_none());
+        let above = outside().try_fold(own_folder.clone(), |above, header| common(&above, header));
+        if let Some(inner) = above.as_ref().and_then(|above| own_folder.strip_prefix(above).ok())
+            && outside().next().is_some()
+        {
+            let mirrored = Path::new(OUTER).join(inner);
+            sources.copies.push(OutputFile {
+                name: mirrored.join("README"),
+                bytes: b"The place of the program, as seen from the headers above it.\n".to_vec(),
+            });
+            sources.quote_dirs.push(mirrored);
+        }
+        let place_of = |file: &Path| {
+            let mirrored = || Some(Path::new(OUTER).join(file.strip_prefix(above.as_ref()?).ok()?));
+            place_of(file).or_else(mirrored)
+        };
+        for header in &headers {
+            let Some(to) = place_of(header) else {
+                // Elsewhere on the disk: by its own path, seen from the program's folder.
                 if !sources.quote_dirs.contains(&own_folder) {
                     sources.quote_dirs.push(own_folder.clone());
                 }
                 continue;
             };
-            sources.copy(&header, to)?;
+            sources.copy(header, to)?;
             let companion = header.with_extension("c");
             if companion.is_file()
                 && companion != main_file
@@ -87,6 +106,20 @@ impl Sources {
         self.copies.push(OutputFile { name: to, bytes });
         Ok(())
     }
+}
+
+/// Where folders above the program's own are mirrored.
+const OUTER: &str = "outer";
+
+/// The innermost folder around both; `None` if that is the root.
+fn common(folder: &Path, file: &Path) -> Option<PathBuf> {
+    let both: PathBuf = folder
+        .components()
+        .zip(file.components())
+        .take_while(|(a, b)| a == b)
+        .map(|(part, _)| part)
+        .collect();
+    (both.components().count() > 1).then_some(both)
 }
 
 /// An absolute path without `.` and `..`.

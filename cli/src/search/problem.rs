@@ -75,7 +75,7 @@ impl Problem {
 }
 
 fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Result<Problem> {
-    let program = session.stage("read", || load::program(spec, None))?;
+    let program = session.stage("read", || load::load(spec, None, &arguments.c))?.program;
     let (Some(size), Some(steps)) = (&arguments.size, arguments.steps) else {
         return Err(Error::wrong_input("the search over tile sizes of a stencil needs --size and --steps"));
     };

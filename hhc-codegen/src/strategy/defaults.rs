@@ -34,7 +34,7 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
         (Target::OpenMp, _) => {
             &[(16, 16, &[16, 0]), (12, 12, &[16, 0]), (8, 8, &[16, 0]), (4, 8, &[16, 0]), (2, 8, &[16, 0])]
         }
-        (Target::Cuda, 1) => &[(32, 1024, &[]), (8, 256, &[])],
+        (Target::Cuda, 1) => &[(32, 1024, &[]), (8, 256, &[]), (1, 256, &[]), (1, 64, &[])],
         // Hexagons of a pitch that makes the blocks of 16384 points along dimension 0 fill 132 multiprocessors
         // evenly: 390 of them, three at a time, in f32; 512, two at a time, in f64.
         (Target::Cuda, 2) => &[
@@ -45,6 +45,8 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
             (2, 8, &[64]),
             (1, 8, &[64]),
             (1, 4, &[32]),
+            (1, 1, &[16]),
+            (1, 1, &[4]),
         ],
         // Narrow hexagons, so that there are many of them.
         (Target::Cuda, _) => &[
@@ -54,6 +56,11 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
             (1, 2, &[8, 32]),
             (1, 2, &[4, 32]),
             (1, 2, &[2, 32]),
+            // Many arrays, or statements that read far.
+            (1, 2, &[2, 16]),
+            (1, 1, &[1, 16]),
+            (1, 1, &[1, 8]),
+            (1, 1, &[1, 2]),
         ],
     };
     let budget =

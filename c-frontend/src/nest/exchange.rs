@@ -1,0 +1,239 @@
+//! Pointers that take turns: `tmp = a; a = b; b = tmp;` at the end of every time step.
+//!
+//! Let the exchange make `a_i` point to where `a_(i+1)` pointed, indices modulo `k`. In round `r = 0, 1, ..` of the time
+//! loop, `a_i` then points to where `a_((i + r) mod k)` pointed before the loop. The pointers are one array of `k`
+//! buffers, and `a_i` is its buffer `(r + i) mod k`.
+
+use super::{Result, limitation};
+use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
+use crate::codes;
+use crate::parse::Region;
+use crate::text::{c_text, type_text};
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
+use std::collections::BTreeMap;
+
+/// Pointers that an exchange moves in a circle; buffer `b` is what number `b` points to before the loop.
+pub type Turns = Vec<String>;
+
+/// A time loop's body without its exchange of pointers.
+pub(super) struct Exchanged {
+    /// The region, in which the first pointer of each circle has one dimension more: the buffer.
+    pub region: Region,
+    /// The body, in which each pointer is a buffer of the first one of its circle.
+    pub body: Stmt,
+    pub turns: Vec<Turns>,
+    /// The exchange.
+    pub span: Span,
+}
+
+/// What the exchange at the end of a body does; `None` where there is none.
+pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
+    let StmtKind::Block(list) = &body.kind else { return Ok(None) };
+    let mut moves = Moves { region, own: Vec::new(), holds: BTreeMap::new() };
+    let from = list.iter().rposition(|stmt| !moves.is_exchange(stmt)).map_or(0, |last| last + 1);
+    let (rest, exchange) = list.split_at(from);
+    let (Some(first), Some(last)) = (exchange.first(), exchange.last()) else { return Ok(None) };
+    let span = first.span.start..last.span.end;
+    exchange.iter().for_each(|stmt| moves.run(stmt));
+    let turns = moves.turns(rest, &span)?;
+    if turns.is_empty() {
+        return Ok(None);
+    }
+    let mut body = Stmt { kind: StmtKind::Block(rest.to_vec()), span: body.span.clone() };
+    let mut region = region.clone();
+    for circle in &turns {
+        let Some(variable) = region.variables.get_mut(&circle[0]) else { continue };
+        variable.ctype = CType::Pointer(Box::new(variable.ctype.clone()));
+    }
+    name_buffers(&mut body, &turns);
+    Ok(Some(Exchanged { region, body, turns, span }))
+}
+
+/// The exchange as it is executed.
+struct Moves<'a> {
+    region: &'a Region,
+    /// Pointers that it declares itself.
+    own: Vec<String>,
+    /// Whose first value each assigned pointer holds.
+    holds: BTreeMap<String, String>,
+}
+
+impl Moves<'_> {
+    fn is_pointer(&self, name: &str) -> bool {
+        self.region.variables.get(name).is_some_and(|variable| variable.ctype.depth() > 0)
+    }
+
+    /// Whether a statement only moves pointers.
+    fn is_exchange(&self, stmt: &Stmt) -> bool {
+        match &stmt.kind {
+            StmtKind::Empty => true,
+            StmtKind::Block(list) => list.iter().all(|stmt| self.is_exchange(stmt)),
+            StmtKind::Declaration(variables) => variables.iter().all(|variable| {
+                matches!(variable.ctype, CType::Pointer(_))
+                    && variable.value.as_ref().is_some_and(
+                        |value| matches!(&value.kind, ExprKind::Name(name) if self.is_pointer(name)),
+                    )
+            }),
+            StmtKind::Expr(expr) => self.moves(expr),
+            _ => false,
+        }
+    }
+
+    fn moves(&self, expr: &Expr) -> bool {
+        match &expr.kind {
+            ExprKind::Comma(left, right) => self.moves(left) && self.moves(right),
+            // A pointer that the exchange declares is not known yet; the other side is.
+            ExprKind::Assign(None, target, value) => match (&target.kind, &value.kind) {
+                (ExprKind::Name(to), ExprKind::Name(from)) => self.is_pointer(to) || self.is_pointer(from),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    fn run(&mut self, stmt: &Stmt) {
+        match &stmt.kind {
+            StmtKind::Block(list) => list.iter().for_each(|stmt| self.run(stmt)),
+            StmtKind::Declaration(variables) => {
+                for variable in variables {
+                    self.own.push(variable.name.clone());
+                    if let Some(value) = &variable.value {
+                        self.assign(&variable.name, value);
+                    }
+                }
+            }
+            StmtKind::Expr(expr) => self.run_expression(expr),
+            _ => {}
+        }
+    }
+
+    fn run_expression(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::Comma(left, right) => {
+                self.run_expression(left);
+                self.run_expression(right);
+            }
+            ExprKind::Assign(_, target, value) => {
+                if let ExprKind::Name(name) = &target.kind {
+                    self.assign(name, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn assign(&mut self, name: &str, value: &Expr) {
+        if let ExprKind::Name(from) = &value.kind {
+            let held = self.holds.get(from).unwrap_or(from).clone();
+            self.holds.insert(name.to_owned(), held);
+        }
+    }
+
+    /// The circles in which the pointers that the rest of the body uses are moved.
+    fn turns(&self, rest: &[Stmt], span: &Span) -> Result<Vec<Turns>> {
+        let mut used: Vec<&String> =
+            self.holds.keys().filter(|name| !self.own.contains(name) && mentions(rest, name)).collect();
+        let mut turns: Vec<Turns> = Vec::new();
+        while let Some(first) = used.first().map(|name| (*name).clone()) {
+            let mut circle = vec![first.clone()];
+            loop {
+                let last = &circle[circle.len() - 1];
+                let Some(next) = self.holds.get(last).filter(|next| !circle[1..].contains(next)) else {
+                    return refuse(&first, span);
+                };
+                if *next == first {
+                    break;
+                }
+                circle.push(next.clone());
+            }
+            used.retain(|name| !circle.contains(name));
+            if circle.len() > 1 {
+                self.check(&circle, rest, span)?;
+                turns.push(circle);
+            }
+        }
+        Ok(turns)
+    }
+
+    fn check(&self, circle: &Turns, rest: &[Stmt], span: &Span) -> Result<()> {
+        let shape =
+            |name: &String| self.region.variables.get(name).map(|variable| pointed_to(&variable.ctype));
+        let computed = super::scalars::assigned_arrays(rest);
+        let declared = super::scalars::declared(rest);
+        if circle.iter().any(|name| shape(name) != shape(&circle[0]) || declared.contains(name))
+            || !circle.iter().any(|name| computed.contains(name))
+        {
+            return refuse(&circle[0], span);
+        }
+        Ok(())
+    }
+}
+
+fn refuse<T>(name: &str, span: &Span) -> Result<T> {
+    let message =
+        format!("`{name}` is assigned in a way that is no exchange of arrays that the loop computes");
+    Err(Box::new(
+        Diagnostic::limitation(codes::TYPE, span.clone(), message)
+            .note("pointers to arrays of one shape may take turns: `tmp = a; a = b; b = tmp;`"),
+    ))
+}
+
+/// The type of what a pointer points to.
+fn pointed_to(ctype: &CType) -> String {
+    match ctype {
+        CType::Pointer(inner) | CType::Array(inner, _) => shape_text(inner),
+        other => shape_text(other),
+    }
+}
+
+fn shape_text(ctype: &CType) -> String {
+    match ctype {
+        CType::Array(inner, extent) => {
+            let extent = extent.as_ref().map(|extent| c_text(extent, &|_| None)).unwrap_or_default();
+            format!("[{extent}]{}", shape_text(inner))
+        }
+        CType::Pointer(inner) => format!("*{}", shape_text(inner)),
+        other => type_text(other),
+    }
+}
+
+fn mentions(list: &[Stmt], name: &str) -> bool {
+    let mut found = false;
+    for stmt in list {
+        stmt.walk_expressions(&mut |expr| {
+            found |= matches!(&expr.kind, ExprKind::Name(other) if other == name);
+        });
+    }
+    found
+}
+
+/// Puts the buffer of the first one of its circle in the place of each pointer.
+fn name_buffers(body: &mut Stmt, turns: &[Turns]) {
+    body.walk_expressions_mut(&mut |expr| {
+        let ExprKind::Name(name) = &expr.kind else { return };
+        let found =
+            turns.iter().find_map(|circle| Some((circle, circle.iter().position(|own| own == name)?)));
+        if let Some((circle, shift)) = found {
+            let part = |kind: ExprKind| Box::new(Expr { kind, span: expr.span.clone() });
+            let array = part(ExprKind::Name(circle[0].clone()));
+            let buffer = part(ExprKind::Turn { shift: shift as i64, of: circle.len() as i64 });
+            expr.kind = ExprKind::Index(array, buffer);
+        }
+    });
+}
+
+/// Checks that no pointer is assigned elsewhere, and says what to do.
+pub(super) fn not_exchanged<T>(name: &str, span: &Span) -> Result<T> {
+    let message = format!("the pointer `{name}` changes in the time loop");
+    match limitation::<T>(codes::TYPE, span, message) {
+        Err(diagnostic) => Err(Box::new(
+            diagnostic
+                .note("pointers may take turns at the end of each time step: `tmp = a; a = b; b = tmp;`")
+                .hint(
+                    "put the exchange behind all loops of the step, or use `A[(t + 1) % 2]` and `A[t % 2]`",
+                ),
+        )),
+        other => other,
+    }
+}
