@@ -130,35 +130,61 @@ impl Walker<'_> {
             return Some(Polynomial::symbol(Symbol::Time));
         }
         let variable = self.region.variables.get(name)?;
-        let steady = !self.assigned.contains(name) && matches!(variable.ctype, CType::Integer { .. });
-        steady.then(|| {
-            let own = || Polynomial::symbol(Symbol::Constant(name.to_owned()));
-            self.initial_value(variable).unwrap_or_else(own)
+        if self.assigned.contains(name) || !matches!(variable.ctype, CType::Integer { .. }) {
+            return None;
+        }
+        match self.initial_values.get(name).filter(|value| self.is_in_sight(value)) {
+            Some(value) => Some(value.clone()),
+            None => Some(Polynomial::symbol(Symbol::Constant(name.to_owned()))),
+        }
+    }
+
+    /// Whether the names in a value mean what they meant before the loop.
+    fn is_in_sight(&self, value: &Polynomial) -> bool {
+        value.symbols().iter().all(|symbol| match symbol {
+            Symbol::Constant(name) => {
+                self.environment.get(name).is_none()
+                    && self.open_loop(name).is_none()
+                    && *name != self.nest.time.name
+            }
+            _ => false,
         })
     }
 
-    /// The value of a variable that keeps the one it is declared with, such as `const int nxy = nx * ny`.
+    /// Finds the variables that keep the value they are declared with, such as `const int nxy = nx * ny`; in the order of
+    /// their declarations, so that each follows from the ones before.
+    pub(super) fn find_initial_values(&mut self) {
+        let mut variables: Vec<&Variable> =
+            self.region.variables.values().filter(|variable| variable.value.is_some()).collect();
+        variables.sort_by_key(|variable| variable.span.start);
+        for variable in variables {
+            if !self.assigned.contains(&variable.name)
+                && let Some(value) = self.initial_value(variable)
+            {
+                self.initial_values.insert(variable.name.clone(), value);
+            }
+        }
+    }
+
     fn initial_value(&self, variable: &Variable) -> Option<Polynomial> {
         let value = variable.value.as_ref()?;
         let CType::Integer { name: ctype, unsigned } = &variable.ctype else { return None };
         // What stands in the value must still mean what it meant there.
-        let mut keeps = true;
+        let mut keeps = self.keeps(variable);
         value.walk(&mut |part| match &part.kind {
             ExprKind::Name(name) => {
                 keeps &= self.region.variables.get(name).is_some_and(|other| {
                     other.span.start < variable.span.start
                         && self.keeps(other)
-                        && self.environment.get(name).is_none()
-                        && self.open_loop(name).is_none()
                         && *name != self.nest.time.name
                 });
             }
             ExprKind::Integer { .. } => {}
             ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, _) => {}
             ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul, ..) => {}
-            _ => keeps = literal(value).is_some(),
+            _ => keeps &= literal(part).is_some(),
         });
-        if !keeps || !self.keeps(variable) {
+        if !keeps {
             return None;
         }
         let found = self.polynomial(value)?;

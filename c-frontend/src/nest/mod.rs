@@ -22,7 +22,7 @@ use polyhedral::diagnostic::{Code, Diagnostic};
 use polyhedral::program::{self, ElementType};
 use polyhedral::source::Span;
 use scalars::Environment;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What is wrong.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
@@ -178,6 +178,8 @@ pub(crate) struct Walker<'a> {
     /// The space loops that are open.
     path: Vec<usize>,
     environment: Environment,
+    /// The values of variables that keep those that they are declared with.
+    initial_values: HashMap<String, Polynomial>,
     narrowed: Vec<Narrowed>,
     operations: usize,
 }
@@ -221,9 +223,11 @@ pub fn nest(region: &Region) -> Result<Nest> {
         nest,
         path: Vec::new(),
         environment: Environment::default(),
+        initial_values: HashMap::new(),
         narrowed: Vec::new(),
         operations: 0,
     };
+    walker.find_initial_values();
     walker.check_time_bounds()?;
     walker.statement(body)?;
     let nest = walker.nest;

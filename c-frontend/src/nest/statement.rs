@@ -15,6 +15,9 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::program::{Condition, Expr, ExprKind, LocalId};
 use polyhedral::source::Span;
 
+/// Largest integer expression that is made of all that it was computed from.
+const MOST_WRITTEN_OUT: usize = 2000;
+
 impl Walker<'_> {
     pub(super) fn statement(&mut self, stmt: &Stmt) -> Result<()> {
         match &stmt.kind {
@@ -78,7 +81,7 @@ impl Walker<'_> {
                     let message = format!("`{name}` is an integer that is computed from the data");
                     return limitation(codes::TYPE, span, message);
                 }
-                Held::Integer(self.polynomial(value), self.resolved(value))
+                Held::Integer(self.polynomial(value), self.resolved(value)?)
             }
             Kind::Floating(floating) => {
                 let Some(element) = element_of(floating) else {
@@ -97,10 +100,26 @@ impl Walker<'_> {
     }
 
     /// An integer's value with all integers of the loop in it written out.
-    fn resolved(&self, value: &CExpr) -> CExpr {
+    fn resolved(&self, value: &CExpr) -> Result<CExpr> {
+        let mut size = 0;
+        value.walk(&mut |part| {
+            size += 1;
+            if let CKind::Name(name) = &part.kind
+                && let Some(Held::Integer(_, held)) = self.environment.get(name)
+            {
+                held.walk(&mut |_| size += 1);
+            }
+        });
+        if size > MOST_WRITTEN_OUT {
+            return limitation(
+                codes::TOO_DEEP,
+                &value.span,
+                "integers that are computed from one another too often",
+            );
+        }
         let mut value = value.clone();
         self.write_out(&mut value);
-        value
+        Ok(value)
     }
 
     fn temporary(&mut self, name: &str, value: Expr) -> usize {

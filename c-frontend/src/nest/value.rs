@@ -520,10 +520,12 @@ impl Walker<'_> {
 
     fn carried<T>(&self, name: &str, place: Span, span: &Span) -> Result<T> {
         let message = format!("`{name}` carries a value from one point to the next");
+        let around = self.path.last().map_or(&self.nest.time.name, |at| &self.nest.loops[*at].name);
         Err(Box::new(
             Diagnostic::limitation(codes::REDUCTION, span.clone(), message)
                 .label("read before this point has assigned it")
                 .related(place, "assigned here")
+                .note(format!("a flow dependence over `{name}`, carried by the loop over `{around}`"))
                 .note("a stencil computes all points of a step independently; a sum or maximum over them does not fit")
                 .hint("compute it behind the region"),
         ))
@@ -666,10 +668,16 @@ impl Walker<'_> {
         } else {
             "a subscript that is not affine in the loops' indices"
         };
-        Err(Box::new(
-            Diagnostic::limitation(codes::SUBSCRIPT, index.span.clone(), message)
-                .note("subscripts are an index plus a constant, so that the distance of every read is known"),
-        ))
+        let mut diagnostic = Diagnostic::limitation(codes::SUBSCRIPT, index.span.clone(), message)
+            .note("subscripts are an index plus a constant, so that the distance of every read is known");
+        let mut wraps = false;
+        index.walk(&mut |part| {
+            wraps |= matches!(&part.kind, CKind::Conditional(..) | CKind::Binary(COperator::Rem, ..));
+        });
+        if wraps && !self.depends(index).data {
+            diagnostic = diagnostic.note("grids do not wrap around: periodic boundaries are not supported");
+        }
+        Err(Box::new(diagnostic))
     }
 
     /// Whether an integer is a truth value.

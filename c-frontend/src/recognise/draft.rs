@@ -9,6 +9,7 @@ use polyhedral::draft::{Draft, DraftField, DraftSeries, DraftStatement};
 use polyhedral::lower::reserved;
 use polyhedral::program::{Access, Boundary, Expr, ExprKind, FieldId, Local, LocalId, Parameter, Program};
 use polyhedral::source::SourceFile;
+use polyhedral::token::{TokenKind, tokenize};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -35,7 +36,10 @@ impl Names {
         if base.is_empty() || base.starts_with(|letter: char| letter.is_ascii_digit()) {
             base.insert(0, 'x');
         }
-        if reserved(&base).is_some() {
+        // A word of the language is no name there, though it is one in C.
+        let word =
+            tokenize(&base, &mut Vec::new()).first().is_some_and(|token| token.kind != TokenKind::Name);
+        if word || reserved(&base).is_some() {
             base = format!("c_{}", base.trim_start_matches('_'));
         }
         let mut name = base.clone();

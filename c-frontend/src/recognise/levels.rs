@@ -68,7 +68,7 @@ fn time(
         })
         .collect();
     let (old, new) = (1 - own.buffers, 1);
-    let mut found: Option<(i64, usize)> = None;
+    let mut found: Option<(i64, usize, String)> = None;
     for (writer, other) in points.statements.iter().enumerate().filter(|(_, other)| other.target == field) {
         match apart(&place, &other.domain) {
             Apart::Yes => continue,
@@ -87,8 +87,9 @@ fn time(
         if first && writer >= reader {
             return Err(refuse(points, read, reader, writer, &distance, field));
         }
+        let vector = vector(points, &distance, first);
         match found {
-            Some((known, earlier)) if known != time => {
+            Some((known, earlier, other)) if known != time => {
                 let span = |statement: usize| {
                     points.nest.leaves[points.statements[statement].leaf].target.span.clone()
                 };
@@ -99,13 +100,15 @@ fn time(
                         "this reads points of which some are computed earlier in the same step, and others later",
                     )
                     .related(span(earlier), if known == new { "computed earlier" } else { "computed later" })
-                    .related(span(writer), if time == new { "computed earlier" } else { "computed later" }),
+                    .related(span(writer), if time == new { "computed earlier" } else { "computed later" })
+                    .note(format!("{other}, and {vector}"))
+                    .hint("give the first or last rows loops of their own, which read what one loop has computed"),
                 ));
             }
-            _ => found = Some((time, writer)),
+            _ => found = Some((time, writer, vector)),
         }
     }
-    Ok(found.map_or(if own.buffers == 1 { 0 } else { old }, |(time, _)| time))
+    Ok(found.map_or(if own.buffers == 1 { 0 } else { old }, |(time, ..)| time))
 }
 
 /// Whether two boxes have no common point.
@@ -171,6 +174,21 @@ fn distance(
     Ok(list)
 }
 
+/// The dependence between a read and the write of what it reads, over the loops that both share: a flow dependence if the
+/// write comes first, an anti-dependence if the read does.
+fn vector(points: &Points<'_>, distance: &[(i64, usize)], flow: bool) -> String {
+    let nest = points.nest;
+    let names: Vec<&str> = std::iter::once(nest.time.name.as_str())
+        .chain(distance.iter().map(|(_, at)| nest.loops[*at].name.as_str()))
+        .collect();
+    let sign = if flow { -1 } else { 1 };
+    let steps: Vec<String> = std::iter::once("0".to_owned())
+        .chain(distance.iter().map(|(by, _)| (sign * by).to_string()))
+        .collect();
+    let kind = if flow { "a flow dependence" } else { "an anti-dependence" };
+    format!("{kind} of distance ({}) over ({})", steps.join(", "), names.join(", "))
+}
+
 /// Says which dependence stands in the way.
 fn refuse(
     points: &Points<'_>,
@@ -182,12 +200,7 @@ fn refuse(
 ) -> Box<Diagnostic> {
     let nest = points.nest;
     let target: Span = nest.leaves[points.statements[writer].leaf].target.span.clone();
-    let names: Vec<&str> = std::iter::once(nest.time.name.as_str())
-        .chain(distance.iter().map(|(_, at)| nest.loops[*at].name.as_str()))
-        .collect();
-    let steps: Vec<String> =
-        std::iter::once("0".to_owned()).chain(distance.iter().map(|(by, _)| (-by).to_string())).collect();
-    let vector = format!("a flow dependence of distance ({}) over ({})", steps.join(", "), names.join(", "));
+    let vector = vector(points, distance, true);
     let name = match &points.fields[field].key {
         super::points::Key::State(name) => name.clone(),
         _ => String::new(),

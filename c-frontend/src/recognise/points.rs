@@ -254,6 +254,7 @@ fn centre(nest: &Nest, leaf: &Leaf, cell: &Cell) -> Result<Vec<Centre>> {
         return fail(
             Diagnostic::limitation(codes::REDUCTION, leaf.target.span.clone(), message)
                 .related(idle.span.clone(), "this loop")
+                .note(format!("an output dependence of `{}` on itself, carried by that loop", leaf.target.array))
                 .note("a sum over points does not fit into a stencil, unless the loop has a small constant number of rounds"),
         );
     }
