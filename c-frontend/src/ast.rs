@@ -50,12 +50,14 @@ pub enum ExprKind {
     Comma(Box<Expr>, Box<Expr>),
     /// `object.member`; the flag is set for `->`.
     Member(Box<Expr>, bool, String),
-    /// The buffer `(round + shift) mod of`, where pointers take turns; the first round of the time loop is 0.
+    /// The buffer `(round + shift) mod of`, where names take turns; the first round of the time loop is 0.
     Turn {
         /// The buffer in the first round.
         shift: i64,
-        /// Number of pointers.
+        /// Number of buffers.
         of: i64,
+        /// The first of the pointers, or the variable that holds the number of a buffer.
+        from: String,
     },
     /// Something else: what the grammar calls it, and its text.
     Other(String, String),

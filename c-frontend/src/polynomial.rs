@@ -12,12 +12,15 @@ pub enum Symbol {
     Index(usize),
     /// The time loop's index.
     Time,
-    /// `(time + shift) mod modulus`, with `0 <= shift < modulus`.
+    /// `(time + shift) mod modulus`, with `0 <= shift < modulus`. Where it comes from names that take turns, time is the
+    /// number of the round.
     TimeModulo {
         /// What is added to the time.
         shift: i64,
         /// Number of buffers.
         modulus: i64,
+        /// The variable that takes turns: a pointer, or one that holds the number of a buffer.
+        from: Option<String>,
     },
 }
 

@@ -87,6 +87,18 @@ fn pointers_that_take_turns() {
 }
 
 #[test]
+fn numbers_of_buffers() {
+    same("counted_buffers.c", &[], &SMALL_2D);
+    // One step only, which leaves one of the three levels alone.
+    same("counted_buffers.c", &["-DFIRST=0", "-DSTEPS=3"], &["--strategy", "naive"]);
+}
+
+#[test]
+fn names_of_other_languages() {
+    same("words.c", &[], &SMALL_1D);
+}
+
+#[test]
 fn two_buffers() {
     same("double_buffer.c", &[], &["--tile", "st=4,s0=6,s1=16"]);
     same("double_buffer.c", &["-DREAL=double"], &["--strategy", "naive"]);

@@ -3,6 +3,8 @@
 //! Let the exchange make `a_i` point to where `a_(i+1)` pointed, indices modulo `k`. In round `r = 0, 1, ..` of the time
 //! loop, `a_i` then points to where `a_((i + r) mod k)` pointed before the loop. The pointers are one array of `k`
 //! buffers, and `a_i` is its buffer `(r + i) mod k`.
+//!
+//! Likewise numbers of buffers: after `now = (now + 1) % k` or `now = 1 - now`, `now` is `(first + r) mod k` in round `r`.
 
 use super::{Result, limitation};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
@@ -16,39 +18,109 @@ use std::collections::BTreeMap;
 /// Pointers that an exchange moves in a circle; buffer `b` is what number `b` points to before the loop.
 pub type Turns = Vec<String>;
 
-/// A time loop's body without its exchange of pointers.
+/// A time loop's body without its exchange.
 pub(super) struct Exchanged {
     /// The region, in which the first pointer of each circle has one dimension more: the buffer.
     pub region: Region,
     /// The body, in which each pointer is a buffer of the first one of its circle.
     pub body: Stmt,
     pub turns: Vec<Turns>,
-    /// The exchange.
-    pub span: Span,
+    /// The exchange of pointers.
+    pub span: Option<Span>,
+    /// Variables that go from one number of a buffer to the next, and how many there are.
+    pub counters: Vec<(String, i64)>,
 }
 
 /// What the exchange at the end of a body does; `None` where there is none.
 pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let StmtKind::Block(list) = &body.kind else { return Ok(None) };
+    // .. rest, counters, pointers, counters
+    let mut counters = Vec::new();
+    let before = |end: usize, counters: &mut Vec<(String, i64)>| {
+        let mut end = end;
+        while let Some(counter) = end.checked_sub(1).and_then(|last| counter(region, list, last)) {
+            counters.push(counter);
+            end -= 1;
+        }
+        end
+    };
+    let end = before(list.len(), &mut counters);
     let mut moves = Moves { region, own: Vec::new(), holds: BTreeMap::new() };
-    let from = list.iter().rposition(|stmt| !moves.is_exchange(stmt)).map_or(0, |last| last + 1);
-    let (rest, exchange) = list.split_at(from);
-    let (Some(first), Some(last)) = (exchange.first(), exchange.last()) else { return Ok(None) };
-    let span = first.span.start..last.span.end;
+    let from = list[..end].iter().rposition(|stmt| !moves.is_exchange(stmt)).map_or(0, |last| last + 1);
+    let exchange = &list[from..end];
+    let rest = &list[..before(from, &mut counters)];
     exchange.iter().for_each(|stmt| moves.run(stmt));
-    let turns = moves.turns(rest, &span)?;
-    if turns.is_empty() {
+    let (mut turns, mut span) = (Vec::new(), None);
+    if let (Some(first), Some(last)) = (exchange.first(), exchange.last()) {
+        let whole = first.span.start..last.span.end;
+        turns = moves.turns(rest, &whole)?;
+        span = Some(whole).filter(|_| !turns.is_empty());
+    }
+    if turns.is_empty() && counters.is_empty() {
         return Ok(None);
     }
-    let mut body = Stmt { kind: StmtKind::Block(rest.to_vec()), span: body.span.clone() };
+    let kept = if turns.is_empty() { exchange } else { &[] };
+    let mut body =
+        Stmt { kind: StmtKind::Block(rest.iter().chain(kept).cloned().collect()), span: body.span.clone() };
     let mut region = region.clone();
     for circle in &turns {
         let Some(variable) = region.variables.get_mut(&circle[0]) else { continue };
         variable.ctype = CType::Pointer(Box::new(variable.ctype.clone()));
     }
-    name_buffers(&mut body, &turns);
-    Ok(Some(Exchanged { region, body, turns, span }))
+    name_buffers(&mut body, &turns, &counters);
+    Ok(Some(Exchanged { region, body, turns, span, counters }))
 }
+
+/// The variable that a statement of a body moves from each number `0 .. k - 1` to the next one, modulo `k`.
+fn counter(region: &Region, list: &[Stmt], at: usize) -> Option<(String, i64)> {
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), span }) = &list[at].kind
+    else {
+        return None;
+    };
+    let ExprKind::Name(name) = &target.kind else { return None };
+    let variable = region.variables.get(name)?;
+    let others: Vec<Stmt> =
+        list.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, stmt)| stmt.clone()).collect();
+    let assigned = |name: &str| others.iter().any(|stmt| super::scalars::assigned(stmt).1.contains(name));
+    if !matches!(variable.ctype, CType::Integer { .. })
+        || assigned(name)
+        || super::scalars::declared(&others).contains(name)
+    {
+        return None;
+    }
+    let mut value = (**value).clone();
+    if let Some(operator) = operator {
+        let kind = ExprKind::Binary(*operator, target.clone(), Box::new(value));
+        value = Expr { kind, span: span.clone() };
+    }
+    // `int next = 1 - now;` at the beginning of the step.
+    value.walk_mut(&mut |part| {
+        let ExprKind::Name(used) = &part.kind else { return };
+        let declared = list[..at].iter().find_map(|stmt| match &stmt.kind {
+            StmtKind::Declaration(variables) => variables.iter().find(|variable| variable.name == *used),
+            _ => None,
+        });
+        if let Some(value) = declared.filter(|_| !assigned(used)).and_then(|variable| variable.value.clone())
+        {
+            *part = value;
+        }
+    });
+    let next = |now: i64| {
+        let mut value = value.clone();
+        value.walk_mut(&mut |part| {
+            if matches!(&part.kind, ExprKind::Name(other) if other == name) {
+                part.kind = ExprKind::Integer { value: now, text: now.to_string() };
+            }
+        });
+        super::literal_value(&value)
+    };
+    (2..=MOST_BUFFERS)
+        .find(|of| (0..*of).all(|now| next(now) == Some((now + 1) % of)))
+        .map(|of| (name.clone(), of))
+}
+
+/// Most buffers that a variable counts.
+const MOST_BUFFERS: i64 = 8;
 
 /// The exchange as it is executed.
 struct Moves<'a> {
@@ -208,16 +280,21 @@ fn mentions(list: &[Stmt], name: &str) -> bool {
     found
 }
 
-/// Puts the buffer of the first one of its circle in the place of each pointer.
-fn name_buffers(body: &mut Stmt, turns: &[Turns]) {
+/// Puts the buffer of the first one of its circle in the place of each pointer, and the turn in that of each counter.
+fn name_buffers(body: &mut Stmt, turns: &[Turns], counters: &[(String, i64)]) {
     body.walk_expressions_mut(&mut |expr| {
         let ExprKind::Name(name) = &expr.kind else { return };
+        if let Some((from, of)) = counters.iter().find(|(counter, _)| counter == name) {
+            expr.kind = ExprKind::Turn { shift: 0, of: *of, from: from.clone() };
+            return;
+        }
         let found =
             turns.iter().find_map(|circle| Some((circle, circle.iter().position(|own| own == name)?)));
         if let Some((circle, shift)) = found {
             let part = |kind: ExprKind| Box::new(Expr { kind, span: expr.span.clone() });
-            let array = part(ExprKind::Name(circle[0].clone()));
-            let buffer = part(ExprKind::Turn { shift: shift as i64, of: circle.len() as i64 });
+            let from = circle[0].clone();
+            let array = part(ExprKind::Name(from.clone()));
+            let buffer = part(ExprKind::Turn { shift: shift as i64, of: circle.len() as i64, from });
             expr.kind = ExprKind::Index(array, buffer);
         }
     });

@@ -14,6 +14,14 @@ pub(crate) fn literal(expr: &Expr) -> Option<i64> {
         ExprKind::Integer { value, .. } => Some(*value),
         ExprKind::Unary(UnaryOp::Minus, operand) => literal(operand)?.checked_neg(),
         ExprKind::Unary(UnaryOp::Plus, operand) => literal(operand),
+        ExprKind::Unary(UnaryOp::Not, operand) => Some(i64::from(literal(operand)? == 0)),
+        ExprKind::Conditional(condition, then, otherwise) => {
+            if literal(condition)? != 0 {
+                literal(then)
+            } else {
+                literal(otherwise)
+            }
+        }
         ExprKind::Cast(CType::Integer { .. }, operand) => literal(operand),
         ExprKind::Binary(operator, left, right) => {
             let (left, right) = (literal(left)?, literal(right)?);
@@ -26,6 +34,10 @@ pub(crate) fn literal(expr: &Expr) -> Option<i64> {
                 BinaryOp::Shl => {
                     u32::try_from(right).ok().and_then(|by| left.checked_mul(2_i64.checked_pow(by)?))
                 }
+                BinaryOp::BitAnd => Some(left & right),
+                BinaryOp::BitXor => Some(left ^ right),
+                BinaryOp::Equal => Some(i64::from(left == right)),
+                BinaryOp::NotEqual => Some(i64::from(left != right)),
                 BinaryOp::Shr => u32::try_from(right).ok().and_then(|by| left.checked_shr(by)),
                 _ => None,
             }
@@ -42,8 +54,9 @@ impl Walker<'_> {
         }
         match &expr.kind {
             ExprKind::Name(name) => self.named_integer(name),
-            &ExprKind::Turn { shift, of } => {
-                Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus: of }))
+            ExprKind::Turn { shift, of, from } => {
+                let (shift, modulus, from) = (*shift, *of, Some(from.clone()));
+                Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus, from }))
             }
             ExprKind::Cast(CType::Integer { .. }, operand) => self.polynomial(operand),
             ExprKind::Unary(UnaryOp::Plus, operand) => self.polynomial(operand),
@@ -212,16 +225,24 @@ impl Walker<'_> {
 
     /// `(time + shift) mod modulus`. Where time counts by a multiple of the modulus, this is a number.
     fn modulo(&self, value: &Polynomial, modulus: i64) -> Option<Polynomial> {
-        let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
         if !(2..=64).contains(&modulus) {
             return None;
         }
+        // Turns that are counted on.
+        for symbol in value.symbols() {
+            if let Symbol::TimeModulo { shift, modulus: own, from } = &symbol
+                && *own == modulus
+                && let Some(by) = value.distance(&Polynomial::symbol(symbol.clone()))
+            {
+                let shift = (shift + by.rem_euclid(modulus)).rem_euclid(modulus);
+                return Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus, from: from.clone() }));
+            }
+        }
+        let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
         let time = &self.nest.time;
         if time.step == 1 {
-            return Some(Polynomial::symbol(Symbol::TimeModulo {
-                shift: shift.rem_euclid(modulus),
-                modulus,
-            }));
+            let shift = shift.rem_euclid(modulus);
+            return Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus, from: None }));
         }
         let first = literal(&time.bounds.0).filter(|_| time.step % modulus == 0)?;
         Some(Polynomial::number(first.checked_add(shift)?.rem_euclid(modulus)))

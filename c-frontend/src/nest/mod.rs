@@ -50,6 +50,9 @@ pub struct Nest {
     pub turns: Vec<Turns>,
     /// Where they are exchanged, at the end of each time step.
     pub exchange: Option<Span>,
+    /// Variables that hold the number of a buffer and go on to the next one at the end of each time step, and how many
+    /// buffers there are.
+    pub counters: Vec<(String, i64)>,
 }
 
 /// A loop over space, `low <= index < high`.
@@ -199,9 +202,11 @@ fn limitation<T>(code: Code, span: &Span, message: impl Into<String>) -> Result<
 pub fn nest(region: &Region) -> Result<Nest> {
     let (time, body) = time::find(region)?;
     let exchanged = exchange::find(region, body)?;
-    let (region, body, turns, exchange) = match &exchanged {
-        Some(found) => (&found.region, &found.body, found.turns.clone(), Some(found.span.clone())),
-        None => (region, body, Vec::new(), None),
+    let (region, body, turns, exchange, counters) = match &exchanged {
+        Some(found) => {
+            (&found.region, &found.body, found.turns.clone(), found.span.clone(), found.counters.clone())
+        }
+        None => (region, body, Vec::new(), None, Vec::new()),
     };
     let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
@@ -215,6 +220,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         unrolled: Vec::new(),
         turns,
         exchange,
+        counters,
     };
     let mut walker = Walker {
         region,

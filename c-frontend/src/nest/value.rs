@@ -375,6 +375,11 @@ impl Walker<'_> {
                 CKind::Assign(..) | CKind::Step(..) => {
                     limitation(codes::EXPRESSION, &part.span, "an assignment within a value")
                 }
+                CKind::Turn { from, .. } => limitation(
+                    codes::TIME_VALUE,
+                    &part.span,
+                    format!("`{from}` takes turns, and chooses something other than a buffer here"),
+                ),
                 CKind::Name(name)
                     if !self.region.variables.contains_key(name)
                         && self.environment.get(name).is_none()

@@ -39,6 +39,8 @@ pub struct Form {
     pub positions: Vec<Position>,
     /// For pointers that take turns, the first index chooses among these.
     pub turns: Turns,
+    /// For buffers whose number a variable holds, this variable and how many they are.
+    pub counter: Option<(String, i64)>,
 }
 
 impl Form {
@@ -57,7 +59,10 @@ impl Form {
             let mut sum = String::new();
             for (axis, stride) in &position.axes {
                 let value = match axis {
-                    Axis::Buffer => buffer.to_owned(),
+                    Axis::Buffer => match &self.counter {
+                        Some((name, of)) => format!("((ptrdiff_t){name} + {buffer}) % {of}"),
+                        None => buffer.to_owned(),
+                    },
                     Axis::Space(d) => place(*d),
                 };
                 let plus = if sum.is_empty() { "" } else { " + " };
@@ -105,8 +110,17 @@ pub struct Cell {
     pub key: String,
     /// Buffer `(t + shift) mod modulus`.
     pub buffer: Option<(i64, i64)>,
+    /// The variable that takes turns, if that is what chooses the buffer.
+    pub from: Option<String>,
     /// Indices of space.
     pub space: Vec<Polynomial>,
+}
+
+impl Cell {
+    fn choose(&mut self, (shift, modulus, from): (i64, i64, Option<String>)) {
+        self.buffer = Some((shift, modulus));
+        self.from = from;
+    }
 }
 
 /// What is known of all arrays.
@@ -205,9 +219,9 @@ impl Forms {
     pub fn cell_and_form(&self, element: &Element) -> Result<(Cell, Form)> {
         let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
         let roles = self.roles.get(&element.array).map_or(&[][..], Vec::as_slice);
-        let mut cell = Cell { key: element.array.clone(), buffer: None, space: Vec::new() };
+        let mut cell = Cell { key: element.array.clone(), buffer: None, from: None, space: Vec::new() };
         let turns = self.turns.iter().find(|circle| circle[0] == element.array).cloned().unwrap_or_default();
-        let mut form = Form { array: element.array.clone(), positions: Vec::new(), turns };
+        let mut form = Form { array: element.array.clone(), positions: Vec::new(), turns, counter: None };
         for (role, index) in roles.iter().zip(&element.indices) {
             let mut position = Position::default();
             if index.symbols().contains(&Symbol::Time) {
@@ -244,7 +258,7 @@ impl Forms {
                         ));
                     }
                     position.axes.push((Axis::Buffer, one));
-                    cell.buffer = Some(self.buffer(element, index)?);
+                    cell.choose(self.buffer(element, index)?);
                 }
                 Role::Flat(strides, buffers) => {
                     let parts = divide(index, strides).ok_or_else(|| {
@@ -268,7 +282,7 @@ impl Forms {
                         }
                         if Some(at) == *buffers {
                             position.axes.push((Axis::Buffer, stride.clone()));
-                            cell.buffer = Some(self.buffer(element, &part)?);
+                            cell.choose(self.buffer(element, &part)?);
                         } else {
                             position.axes.push((Axis::Space(cell.space.len()), stride.clone()));
                             cell.space.push(part);
@@ -277,6 +291,11 @@ impl Forms {
                 }
             }
             form.positions.push(position);
+        }
+        if let (Some(from), Some((_, of))) = (&cell.from, cell.buffer)
+            && form.turns.is_empty()
+        {
+            form.counter = Some((from.clone(), of));
         }
         for index in &cell.space {
             if index.index_plus().is_none() && !index.is_invariant() {
@@ -293,8 +312,8 @@ impl Forms {
         Ok((cell, form))
     }
 
-    /// `(t + shift) mod modulus`, as the index of a buffer.
-    fn buffer(&self, element: &Element, index: &Polynomial) -> Result<(i64, i64)> {
+    /// `(t + shift) mod modulus`, as the index of a buffer, and what takes turns.
+    fn buffer(&self, element: &Element, index: &Polynomial) -> Result<(i64, i64, Option<String>)> {
         let wrong = || {
             Box::new(
                 Diagnostic::limitation(
@@ -310,7 +329,8 @@ impl Forms {
         };
         let symbols = index.symbols();
         let Some(symbol) = symbols.first().filter(|_| symbols.len() == 1) else { return Err(wrong()) };
-        let Symbol::TimeModulo { shift, modulus } = *symbol else { return Err(wrong()) };
+        let Symbol::TimeModulo { shift, modulus, from } = symbol else { return Err(wrong()) };
+        let (shift, modulus) = (*shift, *modulus);
         // The index at the times 0, 1, .., compared with every shift.
         let at = |time: i64| {
             let value = Polynomial::number((time + shift).rem_euclid(modulus));
@@ -320,7 +340,7 @@ impl Forms {
         let fits = |candidate: &i64| {
             values.iter().zip(0..).all(|(value, time)| *value == Some((time + candidate).rem_euclid(modulus)))
         };
-        (0..modulus).find(fits).map(|shift| (shift, modulus)).ok_or_else(wrong)
+        (0..modulus).find(fits).map(|shift| (shift, modulus, from.clone())).ok_or_else(wrong)
     }
 }
 

@@ -33,6 +33,8 @@ pub struct PointField {
     /// Number of buffers, and the shift of the one that is written.
     pub buffers: i64,
     pub shift: i64,
+    /// The variable that takes turns, if that is what chooses the buffer.
+    pub from: Option<String>,
 }
 
 /// What makes a field one and the same.
@@ -106,7 +108,7 @@ impl<'a> Points<'a> {
             let (shift, buffers) = cell.buffer.unwrap_or((0, 1));
             let key = Key::State(cell.key.clone());
             match points.fields.iter().find(|field| field.key == key) {
-                Some(field) if (field.shift, field.buffers) != (shift, buffers) => {
+                Some(field) if (field.shift, field.buffers, &field.from) != (shift, buffers, &cell.from) => {
                     return fail(
                         Diagnostic::limitation(
                             codes::TIME_SUBSCRIPT,
@@ -124,6 +126,7 @@ impl<'a> Points<'a> {
                     form: Some(form),
                     buffers,
                     shift,
+                    from: cell.from.clone(),
                 }),
             }
         }
@@ -155,7 +158,15 @@ impl<'a> Points<'a> {
     fn field_or_new(&mut self, key: Key, element: ElementType, span: &Span, form: Option<Form>) -> usize {
         let known = self.fields.iter().position(|field| field.key == key && field.element == element);
         known.unwrap_or_else(|| {
-            self.fields.push(PointField { key, element, span: span.clone(), form, buffers: 1, shift: 0 });
+            self.fields.push(PointField {
+                key,
+                element,
+                span: span.clone(),
+                form,
+                buffers: 1,
+                shift: 0,
+                from: None,
+            });
             self.fields.len() - 1
         })
     }
@@ -179,8 +190,8 @@ impl<'a> Points<'a> {
                     );
                 };
                 let (shift, buffers) = cell.buffer.unwrap_or((0, 1));
-                if buffers != self.fields[field].buffers {
-                    let message = format!("`{}` is indexed modulo different numbers", element.array);
+                if buffers != self.fields[field].buffers || cell.from != self.fields[field].from {
+                    let message = format!("the buffer of `{}` is chosen in different ways", element.array);
                     return fail(Diagnostic::limitation(codes::TIME_SUBSCRIPT, read.span.clone(), message));
                 }
                 let Some(offset) = offsets(&cell, centre) else {

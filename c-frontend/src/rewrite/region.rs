@@ -107,6 +107,9 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     for (d, least) in program.program.least_size.iter().enumerate().filter(|(_, least)| **least > 1) {
         conditions.push(format!("tw.tw_n{d} >= {least}"));
     }
+    for (name, of) in &nest.counters {
+        conditions.push(format!("0 <= {name} && {name} < {of}"));
+    }
     for (high, low) in &stencil.assumed {
         conditions.push(format!("{} <= {}", c_bound(high), c_bound(low)));
     }
@@ -160,6 +163,9 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             lines.line(format!("for (ptrdiff_t tw_s = (tw_steps - 1) % {rounds}; tw_s >= 0; --tw_s) {{"));
             lines.line(format!("{};", &program.preprocessed.source.text[exchange.clone()]));
             lines.line("}");
+        }
+        for (name, of) in &nest.counters {
+            lines.line(format!("{name} = ({name} + tw_steps % {of}) % {of};"));
         }
         if !nest.time.declared {
             lines.line(format!("{} = tw_first + tw_steps{step};", nest.time.name));
@@ -360,8 +366,8 @@ fn buffer_of_slot(program: &CProgram, number: usize) -> String {
         return "0".to_owned();
     };
     let constant = (shift - levels as i64).rem_euclid(*buffers);
-    // Pointers that take turns are counted from the first step.
-    if !form.turns.is_empty() {
+    // Names that take turns are counted from the first step.
+    if !form.turns.is_empty() || form.counter.is_some() {
         return format!("(tw_s + {constant}) % {buffers}");
     }
     format!("((tw_first + tw_s + {constant}) % {buffers} + {buffers}) % {buffers}")
