@@ -164,10 +164,15 @@ impl TileSpace {
         let statements = self.problem.program.statements.len() as i64;
         let last = runs.iter().map(|run| run.steps).max().unwrap_or(1) * statements;
         let warp = |d: usize| if d > 0 && d == dimension - 1 { limits.warp } else { 1 };
-        let most = |d: usize| (cover[d] + warp(d) - 1) / warp(d) * warp(d);
-        let sizes_of = |d: usize| (1..=most(d) / warp(d)).map(move |n| n * warp(d));
         for st in (1..=last / statements).map(|n| n * statements) {
             let forms = self.hexagonal(st, 1, ANY);
+            // A sub-tile as long as the skewed dimension needs no second one.
+            let skew = |d: usize| match d {
+                0 => 0,
+                _ => (self.problem.cone.lower[d] * (2 * st - 1)).floor().to_integer(),
+            };
+            let reach: Vec<i64> = (0..dimension).map(|d| cover[d] + skew(d)).collect();
+            let sizes_of = |d: usize| (1..=(reach[d] + warp(d) - 1) / warp(d)).map(move |n| n * warp(d));
             let fits = |sizes: [i64; 3]| forms.tile_bytes(sizes) <= limits.bytes;
             let least = [
                 forms.least_flat_top,
@@ -180,7 +185,7 @@ impl TileSpace {
             }
             let height = self.heights.len() as u32;
             self.heights.push(st);
-            for s0 in (least[0]..=most(0).max(least[0])).take_while(|&s0| fits([s0, least[1], least[2]])) {
+            for s0 in (least[0]..=reach[0].max(least[0])).take_while(|&s0| fits([s0, least[1], least[2]])) {
                 if dimension == 1 {
                     self.push([st, s0, 0, 0], height);
                     continue;
