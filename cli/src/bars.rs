@@ -1,5 +1,6 @@
 //! A prediction as a bar chart: the ideal time, and every loss on the way to the predicted one.
 
+use crate::chart::escape;
 use crate::predict::PredictReport;
 use crate::report;
 use std::fmt::Write;
@@ -64,8 +65,4 @@ pub fn draw(prediction: &PredictReport) -> String {
     let bottom = height - 12.0;
     let _ = writeln!(svg, "<path d=\"M{LEFT} {} V{bottom}\" stroke=\"#222\"/>\n</svg>", TOP - 6.0);
     svg
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -126,16 +126,7 @@ impl Chart {
         let mut svg = String::new();
         let total = self.size.1 + rows as f64 * LEGEND_LINE;
         open(&mut svg, self.size.0, total, &self.description);
-        for tick in x.ticks() {
-            let at = px(tick);
-            let _ = writeln!(
-                svg,
-                "<path class=\"grid\" d=\"M{at:.1} {top}V{:.1}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                top + height,
-                top + height + 18.0,
-                x.label(tick)
-            );
-        }
+        upright_lines(&mut svg, &x, &px, (top, top + height));
         for tick in y.ticks() {
             let at = py(tick);
             let _ = writeln!(
@@ -238,16 +229,7 @@ impl Bars {
         let px = |value: f64| left + axis.place(value) * width;
         let mut svg = String::new();
         open(&mut svg, self.width, top + height + 52.0 + rows as f64 * LEGEND_LINE, &self.description);
-        for tick in axis.ticks() {
-            let at = px(tick);
-            let _ = writeln!(
-                svg,
-                "<path class=\"grid\" d=\"M{at:.1} {top}V{:.1}\"/><text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                top + height,
-                top + height + 18.0,
-                axis.label(tick)
-            );
-        }
+        upright_lines(&mut svg, &axis, &px, (top, top + height));
         for (index, (name, parts)) in self.bars.iter().enumerate() {
             let y = top + index as f64 * row;
             let _ = writeln!(
@@ -298,6 +280,19 @@ fn open(svg: &mut String, width: f64, height: f64, description: &str) {
          <rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"#fff\"/>",
         escape(description)
     );
+}
+
+/// A line at every tick of the horizontal axis, from top to bottom, and its number below.
+fn upright_lines(svg: &mut String, axis: &Axis, place: &dyn Fn(f64) -> f64, (top, bottom): (f64, f64)) {
+    for tick in axis.ticks() {
+        let (at, below) = (place(tick), bottom + 18.0);
+        let _ = writeln!(
+            svg,
+            "<path class=\"grid\" d=\"M{at:.1} {top}V{bottom:.1}\"/><text x=\"{at:.1}\" y=\"{below:.1}\" \
+             text-anchor=\"middle\">{}</text>",
+            axis.label(tick)
+        );
+    }
 }
 
 fn axis_titles(svg: &mut String, x: &str, y: &str, (left, top, width, height): (f64, f64, f64, f64)) {

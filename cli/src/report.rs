@@ -106,6 +106,22 @@ pub fn width() -> usize {
     if terminal.is_term() { usize::from(terminal.size().1) } else { 100 }
 }
 
+/// A list with commas, in lines of at most `most` characters where items allow it.
+pub fn listed(items: &[String], most: usize) -> String {
+    let mut lines = vec![String::new()];
+    for (at, item) in items.iter().enumerate() {
+        let item = format!("{item}{}", if at + 1 < items.len() { "," } else { "" });
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(&item),
+            Some(line) if line.chars().count() + 1 + item.chars().count() <= most => {
+                line.push_str(&format!(" {item}"));
+            }
+            _ => lines.push(item),
+        }
+    }
+    lines.join("\n")
+}
+
 /// Every line indented by two spaces.
 pub fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
@@ -176,6 +192,15 @@ mod tests {
         assert_eq!(seconds(0.000_2), "200 us");
         assert_eq!(bytes(12.0), "12 bytes");
         assert_eq!(bytes(3.5 * 1024.0 * 1024.0), "3.5 MiB");
+    }
+
+    #[test]
+    fn lists_break_between_items() {
+        let items = ["a 1 %", "b 2 %", "long item"].map(str::to_owned);
+        assert_eq!(listed(&items, 80), "a 1 %, b 2 %, long item");
+        assert_eq!(listed(&items, 14), "a 1 %, b 2 %,\nlong item");
+        assert_eq!(listed(&items, 1), "a 1 %,\nb 2 %,\nlong item");
+        assert_eq!(listed(&[], 9), "");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Predicted against measured times, as a drawing with logarithmic axes.
 
+use crate::chart::escape;
 use std::fmt::Write;
 
 /// Extents of the drawing and of its margin, in pixels.
@@ -34,7 +35,7 @@ impl Scatter {
              font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
         );
         let _ =
-            writeln!(text, "<text x=\"{MARGIN}\" y=\"28\" font-size=\"15\">{}</text>", escaped(&self.title));
+            writeln!(text, "<text x=\"{MARGIN}\" y=\"28\" font-size=\"15\">{}</text>", escape(&self.title));
         let _ = writeln!(
             text,
             "<rect x=\"{MARGIN}\" y=\"{MARGIN}\" width=\"{side}\" height=\"{side}\" fill=\"none\" stroke=\"#888\"/>"
@@ -97,8 +98,4 @@ fn ticks(low: f64, high: f64) -> Vec<f64> {
     let first = low.log10().floor() as i32;
     let powers = (first..first + 12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power)));
     powers.filter(|tick| (low..=high).contains(tick)).collect()
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -1,6 +1,7 @@
 //! The tiles of a plan over the first space dimension and time, as a drawing. Everything is taken from the plan's
 //! own enumeration, so that what is seen is what is run.
 
+use crate::chart::escape;
 use crate::error::{Error, Result};
 use hhc_codegen::KernelPlan;
 use polyhedral::analysis::Analysis;
@@ -336,10 +337,6 @@ fn nice_step(step: f64) -> i64 {
         }
         decade *= 10;
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
 #[cfg(test)]

@@ -11,10 +11,12 @@ pub mod family;
 
 pub use family::{Calibrated, Family, FamilyError, Term, Validation};
 
+use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
 use serde::Serialize;
+use std::fmt;
 
-/// What a chip consists of.
+/// What a chip consists of: the unknowns of codesign. The time model does not use caches.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Chip {
     /// `n_SM`: multiprocessors.
@@ -29,6 +31,42 @@ pub struct Chip {
     pub l1_kb: f64,
     /// Second-level cache of the chip in kB.
     pub l2_kb: f64,
+}
+
+impl Chip {
+    /// What limits tiles on this chip. What it does not say is the base machine's, in proportion: a block may have the
+    /// same share of `M_SM`, a lane carries as many threads.
+    pub fn hardware(&self, base: &GpuFacts) -> Hardware {
+        let bytes = |kb: f64| (kb * 1024.0).round() as i64;
+        let share = (base.shared_per_block_kb / base.m_sm_kb).min(1.0);
+        let reserved = bytes(base.shared_reserved_kb);
+        let m_sm_bytes = bytes(self.m_sm_kb);
+        let per_block = (m_sm_bytes as f64 * share).floor() as i64;
+        Hardware {
+            name: self.to_string(),
+            n_sm: self.n_sm,
+            n_v: self.n_v,
+            m_sm_bytes,
+            shared_per_block_bytes: per_block.min(m_sm_bytes - reserved).max(0),
+            shared_reserved_bytes: reserved,
+            registers_per_sm: bytes(self.n_v as f64 * self.r_vu_kb) / 4,
+            registers_per_thread: base.registers_per_thread,
+            threads_per_block: base.threads_per_block,
+            threads_per_sm: base.threads_per_sm * self.n_v / base.n_v,
+            blocks_per_sm: base.blocks_per_sm,
+            warp: base.warp,
+        }
+    }
+}
+
+impl fmt::Display for Chip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} SM x {} lanes, {} kB", self.n_sm, self.n_v, self.m_sm_kb)?;
+        if self.l1_kb > 0.0 || self.l2_kb > 0.0 {
+            write!(f, ", L1 {} kB, L2 {} kB", self.l1_kb, self.l2_kb)?;
+        }
+        Ok(())
+    }
 }
 
 impl From<&GpuFacts> for Chip {

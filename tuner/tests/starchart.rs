@@ -399,3 +399,24 @@ fn smaller_trees_keep_the_greatest_gains() {
     }
     assert_eq!(tree.largest_gains(10_000), tree);
 }
+
+/// An overview holds the best partition that is not small, although splits elsewhere gain more.
+#[test]
+fn overviews_lead_to_the_best_designs() {
+    let (table, response) = formula();
+    let rows: Vec<u32> = (0..240).collect();
+    let tree = grow(&table, &response, &rows, &GrowOptions::default()).unwrap();
+    for goal in [Goal::Minimize, Goal::Maximize] {
+        let overview = tree.overview(12, goal);
+        assert_eq!(overview.leaf_count(), 12);
+        assert_eq!(overview.leaves().map(|leaf| overview.nodes()[leaf].count).sum::<usize>(), 240);
+        let mean = |tree: &Tree, node: usize| goal.cost(tree.nodes()[node].mean);
+        let large = (0..tree.nodes().len())
+            .filter(|&node| tree.nodes()[node].count >= 5 && tree.nodes()[node].depth <= 7);
+        let best = large.map(|node| mean(&tree, node)).fold(f64::INFINITY, f64::min);
+        assert!((0..overview.nodes().len()).any(|node| mean(&overview, node) == best));
+        assert!(mean(&overview, overview.best_leaf(goal)) <= best);
+    }
+    assert_eq!(tree.overview(1, Goal::Minimize).leaf_count(), 1);
+    assert_eq!(tree.overview(10_000, Goal::Minimize), tree);
+}

@@ -85,18 +85,9 @@ pub struct DesignFacts {
 /// The best design.
 #[derive(Debug, Serialize)]
 pub struct Best {
-    /// `n_SM`
-    pub n_sm: i64,
-    /// `n_V`
-    pub n_v: i64,
-    /// `M_SM` in kB
-    pub m_sm_kb: f64,
-    /// `R_VU` in kB
-    pub r_vu_kb: f64,
-    /// First-level cache in kB
-    pub l1_kb: f64,
-    /// Second-level cache in kB
-    pub l2_kb: f64,
+    /// The unknowns.
+    #[serde(flatten)]
+    pub design: Design,
     /// Area in mm2
     pub area_mm2: f64,
     /// Rate in GFLOP/s
@@ -279,14 +270,8 @@ impl AreaModelFacts {
 }
 
 fn best_of(setting: &Setting, best: &Weighed) -> Best {
-    let Design { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb } = best.design;
     Best {
-        n_sm,
-        n_v,
-        m_sm_kb,
-        r_vu_kb,
-        l1_kb,
-        l2_kb,
+        design: best.design,
         area_mm2: best.area.total(),
         gflops: best.all.gflops,
         gflops_per_watt: best.all.gflops_per_watt,

@@ -10,6 +10,7 @@ const PAPER_MEMORY_KB: (f64, f64) = (96.0, 24.0);
 
 pub(super) fn findings(document: &Document) -> Vec<String> {
     let mut findings = vec![optimum(document)];
+    findings.extend(at_ends(document));
     findings.extend(differing(&document.applications));
     findings.extend(references(document));
     if document.keep == Keep::All {
@@ -26,20 +27,43 @@ pub(super) fn findings(document: &Document) -> Vec<String> {
 fn optimum(document: &Document) -> String {
     let (best, certificate) = (&document.best, &document.certificate);
     format!(
-        "No design within {} to {} mm2 is better for the whole workload than {} SM x {} lanes with {} kB of shared \
-         memory: {:.1} mm2, {:.0} GFLOP/s. {} inner problems were solved exactly; {:.2} % of {} pairs of tile sizes and \
-         k had to be evaluated.",
+        "No design within {} to {} mm2 is better for the whole workload than {}: {:.1} mm2, {:.0} GFLOP/s. {} inner problems \
+         were solved exactly; {:.2} % of {} pairs of tile sizes and k had to be evaluated.",
         document.budget.area_mm2.0,
         document.budget.area_mm2.1,
-        best.n_sm,
-        best.n_v,
-        best.m_sm_kb,
+        best.design,
         best.area_mm2,
         best.gflops,
         certificate.inner_problems,
         100.0 * certificate.tiles_evaluated as f64 / certificate.tiles_candidates.max(1) as f64,
         certificate.tiles_candidates
     )
+}
+
+/// Unknowns of the best design that are at an end of their range: beyond it there may be better ones.
+fn at_ends(document: &Document) -> Option<String> {
+    let (space, best) = (&document.space, &document.best.design);
+    let whole = |values: &[i64]| values.iter().map(|&value| value as f64).collect::<Vec<f64>>();
+    let unknowns = [
+        ("n_sm", whole(&space.n_sm), best.n_sm as f64),
+        ("n_v", whole(&space.n_v), best.n_v as f64),
+        ("m_sm_kb", space.m_sm_kb.clone(), best.m_sm_kb),
+        ("r_vu_kb", space.r_vu_kb.clone(), best.r_vu_kb),
+        ("l1_kb", space.l1_kb.clone(), best.l1_kb),
+        ("l2_kb", space.l2_kb.clone(), best.l2_kb),
+    ];
+    let end = |(name, values, value): &(&str, Vec<f64>, f64)| match values.as_slice() {
+        [first, .., _] if first == value => Some(format!("{name} = {value}, the least")),
+        [_, .., last] if last == value => Some(format!("{name} = {value}, the greatest")),
+        _ => None,
+    };
+    let ends: Vec<String> = unknowns.iter().filter_map(end).collect();
+    (!ends.is_empty()).then(|| {
+        format!(
+            "The best design is at an end of these ranges, beyond which better ones may lie: {}.",
+            ends.join("; ")
+        )
+    })
 }
 
 /// Paper, section 6.1: the best design for a single benchmark varies.
@@ -92,15 +116,14 @@ fn references(document: &Document) -> Vec<String> {
             100.0 * reference.gain
         ));
     }
-    for constants in &document.constants {
-        if constants.fit.stated_gflops.is_some() {
-            sentences.push(format!(
-                "{}: C_iter, L, tau_sync and T_sync are {:.3} times those of the base machine, so that the stated design \
-                 reaches the stated rate.",
-                constants.stencil, constants.fit.factor
-            ));
-        }
-    }
+    let fitted = document.constants.iter().filter(|constants| constants.fit.stated_gflops.is_some());
+    let factors: Vec<String> =
+        fitted.map(|constants| format!("{:.3} ({})", constants.fit.factor, constants.stencil)).collect();
+    sentences.push(format!(
+        "C_iter, L, tau_sync and T_sync are those of the base machine times {}, so that the stated designs reach the stated \
+         rates.",
+        factors.join(", ")
+    ));
     sentences
 }
 
@@ -120,10 +143,14 @@ fn memory(wishes: &[MemoryWish]) -> Vec<String> {
             3 => (own.iter().all(|w| w.best_m_sm_kb >= PAPER_MEMORY_KB.0), "96 kB or more"),
             _ => (own.iter().all(|w| w.best_m_sm_kb <= PAPER_MEMORY_KB.1), "24 kB or less"),
         };
+        let verdict = if holds {
+            "holds here".to_owned()
+        } else {
+            format!("does not hold here{}", excess(&own, dimension))
+        };
         sentences.push(format!(
-            "Shared memory per SM of the best designs for {dimension}-D stencils, in kB: {}. The paper's {stated} {}.",
-            each.join(", "),
-            if holds { "holds here" } else { "does not hold here" }
+            "Shared memory per SM of the best designs for {dimension}-D stencils, in kB: {}. The paper's {stated} {verdict}.",
+            each.join(", ")
         ));
     }
     let loss = |dimension: usize, m_sm_kb: f64| {
@@ -145,6 +172,33 @@ fn memory(wishes: &[MemoryWish]) -> Vec<String> {
     sentences
 }
 
+/// How far the best sizes are from the paper's limit, and what stencils reach at the limit itself.
+fn excess(wishes: &[&MemoryWish], dimension: usize) -> String {
+    let limit = if dimension == 3 { PAPER_MEMORY_KB.0 } else { PAPER_MEMORY_KB.1 };
+    let range = |values: &dyn Fn(&MemoryWish) -> Option<f64>| {
+        let all: Option<Vec<f64>> = wishes.iter().map(|wish| values(wish)).collect();
+        let all = all.filter(|all| !all.is_empty())?;
+        let (low, high) = (
+            all.iter().copied().fold(f64::INFINITY, f64::min),
+            all.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        );
+        Some((low, high))
+    };
+    let times = range(&|wish| Some(wish.best_m_sm_kb / limit));
+    let times = times.map_or(String::new(), |(low, high)| {
+        format!(
+            ": {} as much",
+            if low == high { format!("{low:.1} times") } else { format!("{low:.1} to {high:.1} times") }
+        )
+    });
+    let at_limit =
+        range(&|wish| wish.by_m_sm.iter().find(|(kb, _)| *kb == limit).map(|(_, share)| 100.0 * share));
+    let at_limit = at_limit.map_or(String::new(), |(low, high)| {
+        format!("; with {limit} kB they reach {low:.0} to {high:.0} % of their best rate")
+    });
+    times + &at_limit
+}
+
 /// Paper, chapter 5: remove the caches, use their area for cores.
 fn caches_cost(document: &Document, caches: &Comparison) -> String {
     let all = caches.groups.first();
@@ -162,11 +216,18 @@ fn caches_cost(document: &Document, caches: &Comparison) -> String {
 
 /// Paper, chapter 5: improvement over chips that exist.
 fn chip(comparison: &Comparison) -> String {
-    let paper = match comparison.name.as_str() {
-        name if name.contains("980") => " (the paper: 2-D 104 %, 3-D 123 %)",
-        name if name.contains("Titan X") => " (the paper: 2-D 69 %, 3-D 126 %)",
-        _ => "",
+    let stated = match comparison.name.as_str() {
+        name if name.contains("980") => Some([("2D", 1.04), ("3D", 1.23)]),
+        name if name.contains("Titan X") => Some([("2D", 0.69), ("3D", 1.26)]),
+        _ => None,
     };
+    let against = |(group, paper): (&str, f64)| {
+        let own = comparison.groups.iter().find(|own| own.group == group)?;
+        Some(format!("{group} {:.0} %, here {:+.0} points", 100.0 * paper, 100.0 * (own.gain - paper)))
+    };
+    let against: Vec<String> = stated.into_iter().flatten().filter_map(against).collect();
+    let paper =
+        if against.is_empty() { String::new() } else { format!(" (the paper: {})", against.join("; ")) };
     let groups: Vec<String> = (comparison.groups.iter())
         .filter(|group| matches!(group.group.as_str(), "all" | "1D" | "2D" | "3D"))
         .map(|group| format!("{} {:.0} %", group.group, 100.0 * group.gain))

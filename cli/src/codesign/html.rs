@@ -46,8 +46,11 @@ fn heading(body: &mut String, document: &Document) {
     let tile =
         |value: String, name: &str| format!("<div class=\"fact\"><b>{value}</b><span>{name}</span></div>");
     let facts = [
-        tile(format!("{} &times; {}", best.n_sm, best.n_v), "SMs &times; lanes of the best design"),
-        tile(format!("{} kB", best.m_sm_kb), "shared memory per SM"),
+        tile(
+            format!("{} &times; {}", best.design.n_sm, best.design.n_v),
+            "SMs &times; lanes of the best design",
+        ),
+        tile(format!("{} kB", best.design.m_sm_kb), "shared memory per SM"),
         tile(format!("{:.1} mm&sup2;", best.area_mm2), "area"),
         tile(format!("{:.0}", best.gflops), "GFLOP/s over the workload"),
         tile(format!("{:.2}", best.gflops_per_watt), "GFLOP/s per watt"),
@@ -84,11 +87,7 @@ fn cloud(
     line: bool,
 ) -> String {
     let point = |facts: &DesignFacts| (x(facts), y(facts), title(facts));
-    let is_best = |facts: &DesignFacts| {
-        let (design, best) = (&facts.design, &document.best);
-        (design.n_sm, design.n_v, design.m_sm_kb) == (best.n_sm, best.n_v, best.m_sm_kb)
-            && (design.r_vu_kb, design.l1_kb, design.l2_kb) == (best.r_vu_kb, best.l1_kb, best.l2_kb)
-    };
+    let is_best = |facts: &DesignFacts| facts.design == document.best.design;
     let mut front: Vec<_> = document.designs.iter().filter(|facts| on_front(facts)).map(point).collect();
     front.sort_by(|a, b| a.0.total_cmp(&b.0));
     let dominated = document.designs.iter().filter(|facts| !on_front(facts)).map(point).collect();
@@ -222,24 +221,15 @@ fn resources(body: &mut String, document: &Document) {
 fn applications(body: &mut String, document: &Document) {
     body.push_str(
         "<h2>One best design per stencil</h2>\n<p>Application codesign for each stencil: Table 6.1 of the paper. \
-         <i>Regret</i> is what the best design for all costs the stencil more than its own; the last column says \
-         between which shares of the weights, the others in proportion, the best design for all stays the best.</p>\n",
+         <i>Regret</i> is what the best design for all costs the stencil more than its own; <i>stays best</i> \
+         says between which shares of the weights, the others in proportion, the best design for all remains the best one.</p>\n",
     );
-    let header = [
-        "stencil",
-        "n_SM",
-        "n_V",
-        "M_SM kB",
-        "mm2",
-        "GFLOP/s",
-        "regret",
-        "share",
-        "stays best between",
-        "stated design",
-        "stated GFLOP/s",
-        "rank of stated",
-        "best over stated",
-    ];
+    let mut header =
+        vec!["stencil", "n_SM", "n_V", "M_SM kB", "mm2", "GFLOP/s", "regret", "share", "stays best"];
+    let stated = document.applications.iter().any(|application| application.reference.is_some());
+    if stated {
+        header.extend(["stated design", "stated GFLOP/s", "rank of stated", "best over stated"]);
+    }
     let row = |a: &super::document::Application| {
         let mut row = vec![
             a.stencil.clone(),
@@ -250,17 +240,20 @@ fn applications(body: &mut String, document: &Document) {
             format!("{:.0}", a.gflops),
             percent(a.regret),
             percent(a.share),
-            format!("{} and {}", percent(a.stays.0), percent(a.stays.1)),
+            format!("{:.1} to {:.1} %", 100.0 * a.stays.0, 100.0 * a.stays.1),
         ];
-        row.extend(match &a.reference {
+        let reference = match &a.reference {
             Some(r) => [
-                format!("{}&nbsp;&times;&nbsp;{}, {}&nbsp;kB", r.design.n_sm, r.design.n_v, r.design.m_sm_kb),
+                format!("{} &times; {}, {} kB", r.design.n_sm, r.design.n_v, r.design.m_sm_kb),
                 format!("{:.0}", r.gflops),
                 r.rank.map_or("-".to_owned(), |rank| rank.to_string()),
                 format!("+{}", percent(r.gain)),
             ],
             None => std::array::from_fn(|_| "-".to_owned()),
-        });
+        };
+        if stated {
+            row.extend(reference);
+        }
         row
     };
     let rows: Vec<Vec<String>> = document.applications.iter().map(row).collect();

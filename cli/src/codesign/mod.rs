@@ -297,8 +297,8 @@ impl Report for CodesignReport {
             (
                 "best",
                 format!(
-                    "{} SM x {} lanes, {} kB shared memory: {:.1} mm2, {:.0} GFLOP/s, {:.2} GFLOP/s per watt",
-                    best.n_sm, best.n_v, best.m_sm_kb, best.area_mm2, best.gflops, best.gflops_per_watt
+                    "{}: {:.1} mm2, {:.0} GFLOP/s, {:.2} GFLOP/s per watt",
+                    best.design, best.area_mm2, best.gflops, best.gflops_per_watt
                 ),
             ),
             (

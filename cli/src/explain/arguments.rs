@@ -39,8 +39,9 @@ pub struct ExplainArguments {
     /// A partition meets a limit if its worst design does, not its mean
     #[arg(long, help_heading = "Targets")]
     pub worst: bool,
-    /// Most partitions in the text and the drawings; the splits with the greatest gains are shown
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    /// Most partitions in the text (12) and the drawings (60): the way to the best one, then the splits with the greatest
+    /// gains
+    #[arg(long, value_name = "N", help_heading = "Output", value_parser = parse_leaves)]
     pub leaves: Option<usize>,
     /// Write the tree as a Graphviz file
     #[arg(long, value_name = "FILE", help_heading = "Output")]
@@ -111,6 +112,13 @@ pub struct AccuracyArguments {
     /// Seed of all draws; draw i takes `numpy.random.RandomState(seed + i).permutation(trials)`
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u32,
+}
+
+fn parse_leaves(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("a whole number from 1 on is expected".to_owned()),
+        Ok(leaves) => Ok(leaves),
+    }
 }
 
 fn parse_target(text: &str) -> Result<Target, String> {

@@ -9,6 +9,7 @@ pub use report::ExplainReport;
 
 use crate::error::{Error, Result};
 use crate::progress::Session;
+use crate::report::count;
 use arguments::Nodes;
 use execution::output_file;
 use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
@@ -137,13 +138,17 @@ fn title(recordings: &[(Value, Recorded)], data: &Data) -> String {
     let names: Vec<String> = recordings
         .iter()
         .map(|(value, recorded)| match (recorded.kernel.as_str(), recordings.len()) {
-            ("", 1) => recorded.path.display().to_string(),
+            ("", 1) => file_name(&recorded.path),
             (kernel, 1) if recorded.device.is_empty() => kernel.to_owned(),
             (kernel, 1) => format!("{kernel} on {}", recorded.device),
             _ => value.to_string(),
         })
         .collect();
-    format!("{}: {} trials", names.join(", "), data.table.rows())
+    format!("{}: {}", names.join(", "), count(data.table.rows() as u64, "trial", "trials"))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
 /// The work on one table.
@@ -219,7 +224,7 @@ impl Explanation<'_> {
             }
             None => None,
         };
-        let shown = tree.largest_gains(self.arguments.leaves.unwrap_or(TEXT_LEAVES));
+        let shown = tree.overview(self.arguments.leaves.unwrap_or(TEXT_LEAVES), self.goal);
         let splits = tree.nodes().iter().enumerate().filter_map(|(at, node)| {
             let split = node.split.as_ref()?;
             Some(SplitEntry::new(table, &tree, at, split))
@@ -286,7 +291,7 @@ impl Explanation<'_> {
     /// Writes the drawings of the first metric.
     fn draw(&self, title: &str, reports: &[MetricReport]) -> Result<Vec<std::path::PathBuf>> {
         let Some(first) = reports.first() else { return Ok(Vec::new()) };
-        let shown = first.tree.largest_gains(self.arguments.leaves.unwrap_or(DRAWN_LEAVES));
+        let shown = first.tree.overview(self.arguments.leaves.unwrap_or(DRAWN_LEAVES), self.goal);
         let metric = if first.unit.is_empty() {
             first.metric.clone()
         } else {

@@ -12,6 +12,8 @@ use tuner::starchart::{Goal, Importance, Region, Split, Table, Tree, side};
 
 /// Parameters below this share of the importance are summed up in the text.
 const SMALL_SHARE: f64 = 0.005;
+/// Width of the names on the left of the text.
+const NAMES: usize = 12;
 /// Terms of the linear part, and subspaces, in the text.
 const MOST_TERMS: usize = 6;
 const MOST_MEETINGS: usize = 5;
@@ -282,9 +284,10 @@ fn shares(list: &[Importance]) -> String {
         great.iter().map(|entry| format!("{} {}", entry.parameter, percent(entry.share))).collect();
     if !small.is_empty() {
         let names: Vec<&str> = small.iter().map(|entry| entry.parameter.as_str()).collect();
-        parts.push(format!("less than {} each: {}", percent(SMALL_SHARE), names.join(", ")));
+        parts.push(format!("less than {} each: {}", percent(SMALL_SHARE), names[0]));
+        parts.extend(names[1..].iter().map(|name| (*name).to_owned()));
     }
-    parts.join(", ")
+    report::listed(&parts, report::width().saturating_sub(NAMES))
 }
 
 impl MetricReport {
@@ -294,7 +297,12 @@ impl MetricReport {
             ("metric", format!("{}{unit}", self.metric)),
             (
                 "tree",
-                format!("{} partitions, {} splits deep, of {} trials", self.leaves, self.depth, self.samples),
+                format!(
+                    "{}, {} deep, of {}",
+                    report::count(self.leaves as u64, "partition", "partitions"),
+                    report::count(self.depth as u64, "split", "splits"),
+                    report::count(self.samples as u64, "trial", "trials")
+                ),
             ),
         ];
         if let Some(linear) = &self.linear {

@@ -1,74 +1,10 @@
 //! Designs: the unknowns of the hardware, their ranges, and those within a budget.
 
-use cost_models::area::{AreaModel, Chip};
-use cost_models::hardware::Hardware;
-use cost_models::machine::GpuFacts;
+use cost_models::area::AreaModel;
 use serde::Serialize;
 
 /// A design.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Design {
-    /// `n_SM`: multiprocessors.
-    pub n_sm: i64,
-    /// `n_V`: vector units of a multiprocessor.
-    pub n_v: i64,
-    /// `M_SM`: shared memory of a multiprocessor in kB.
-    pub m_sm_kb: f64,
-    /// `R_VU`: registers of a vector unit in kB.
-    pub r_vu_kb: f64,
-    /// First-level cache of a multiprocessor in kB. The time model does not use caches.
-    pub l1_kb: f64,
-    /// Second-level cache of the chip in kB. The time model does not use caches.
-    pub l2_kb: f64,
-}
-
-impl Design {
-    /// The same numbers for the area model.
-    pub fn chip(&self) -> Chip {
-        let Design { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb } = *self;
-        Chip { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb }
-    }
-
-    /// A chip that exists.
-    pub fn of(facts: &GpuFacts) -> Design {
-        let Chip { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb } = Chip::from(facts);
-        Design { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb }
-    }
-
-    /// What limits tiles on this design. What the design does not say is the base machine's, in proportion: a block
-    /// may have the same share of `M_SM`, a lane carries as many threads.
-    pub fn hardware(&self, base: &GpuFacts) -> Hardware {
-        let bytes = |kb: f64| (kb * 1024.0).round() as i64;
-        let share = (base.shared_per_block_kb / base.m_sm_kb).min(1.0);
-        let reserved = bytes(base.shared_reserved_kb);
-        let m_sm_bytes = bytes(self.m_sm_kb);
-        let per_block = (m_sm_bytes as f64 * share).floor() as i64;
-        Hardware {
-            name: self.to_string(),
-            n_sm: self.n_sm,
-            n_v: self.n_v,
-            m_sm_bytes,
-            shared_per_block_bytes: per_block.min(m_sm_bytes - reserved).max(0),
-            shared_reserved_bytes: reserved,
-            registers_per_sm: bytes(self.n_v as f64 * self.r_vu_kb) / 4,
-            registers_per_thread: base.registers_per_thread,
-            threads_per_block: base.threads_per_block,
-            threads_per_sm: base.threads_per_sm * self.n_v / base.n_v,
-            blocks_per_sm: base.blocks_per_sm,
-            warp: base.warp,
-        }
-    }
-}
-
-impl std::fmt::Display for Design {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} SM x {} lanes, {} kB", self.n_sm, self.n_v, self.m_sm_kb)?;
-        if self.l1_kb > 0.0 || self.l2_kb > 0.0 {
-            write!(f, ", L1 {} kB, L2 {} kB", self.l1_kb, self.l2_kb)?;
-        }
-        Ok(())
-    }
-}
+pub use cost_models::area::Chip as Design;
 
 /// How bandwidth grows with the number of multiprocessors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -116,7 +52,7 @@ impl Space {
     pub fn within(&self, area: &AreaModel, budget: (f64, f64)) -> Vec<Design> {
         let mut designs = Vec::new();
         self.for_each_rest(|rest| {
-            let total = |n_sm: i64| area.total(&Design { n_sm, ..rest }.chip());
+            let total = |n_sm: i64| area.total(&Design { n_sm, ..rest });
             let from = self.n_sm.partition_point(|&n_sm| total(n_sm) < budget.0);
             let to = self.n_sm.partition_point(|&n_sm| total(n_sm) <= budget.1);
             let chosen = self.n_sm.get(from..to).unwrap_or(&[]);
@@ -138,8 +74,8 @@ impl Space {
         let (first, last) = (*self.n_sm.first()?, *self.n_sm.last()?);
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
         self.for_each_rest(|rest| {
-            least = least.min(area.total(&Design { n_sm: first, ..rest }.chip()));
-            most = most.max(area.total(&Design { n_sm: last, ..rest }.chip()));
+            least = least.min(area.total(&Design { n_sm: first, ..rest }));
+            most = most.max(area.total(&Design { n_sm: last, ..rest }));
         });
         Some((least, most))
     }
@@ -164,6 +100,7 @@ impl Space {
 mod tests {
     use super::*;
     use cost_models::area::Family;
+    use cost_models::hardware::Hardware;
 
     #[test]
     fn designs_within_a_budget_are_those_of_the_whole_space() {
@@ -181,12 +118,12 @@ mod tests {
         assert_eq!(all.len(), space.len());
         let budget = (425.0, 450.0);
         let direct: Vec<Design> = (all.iter().copied())
-            .filter(|design| (budget.0..=budget.1).contains(&area.total(&design.chip())))
+            .filter(|design| (budget.0..=budget.1).contains(&area.total(design)))
             .collect();
         assert!(!direct.is_empty());
         assert_eq!(space.within(&area, budget), direct);
         let (least, most) = space.areas(&area).unwrap();
-        let of = |design: &Design| area.total(&design.chip());
+        let of = |design: &Design| area.total(design);
         assert_eq!(least, all.iter().map(of).fold(f64::INFINITY, f64::min));
         assert_eq!(most, all.iter().map(of).fold(0.0, f64::max));
     }
@@ -195,9 +132,9 @@ mod tests {
     fn limits_of_the_base_machine_are_kept_in_proportion() {
         let family = Family::shipped("maxwell").unwrap().unwrap();
         let base = family.facts().unwrap();
-        let same = Design::of(base).hardware(base);
+        let same = Design::from(base).hardware(base);
         assert_eq!(same, Hardware { name: same.name.clone(), ..Hardware::of("gtx980", base) });
-        let half = Design { n_v: 64, m_sm_kb: 48.0, ..Design::of(base) }.hardware(base);
+        let half = Design { n_v: 64, m_sm_kb: 48.0, ..Design::from(base) }.hardware(base);
         assert_eq!((half.threads_per_sm, half.shared_per_block_bytes), (1024, 24 * 1024));
         assert_eq!(half.registers_per_sm, 32 * 1024);
     }

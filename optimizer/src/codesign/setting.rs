@@ -185,7 +185,7 @@ impl Setting {
 
     /// Area of a design in mm2.
     pub fn area_mm2(&self, design: &Design) -> f64 {
-        self.workload.family.area.total(&design.chip())
+        self.workload.family.area.total(design)
     }
 
     /// What limits tiles on a design.

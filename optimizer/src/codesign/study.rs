@@ -255,7 +255,7 @@ pub struct Sensitivity {
 pub fn weighed(setting: &Setting, design: &Design, outcomes: Vec<Vec<Outcome>>, weights: &[f64]) -> Weighed {
     let of = |(stencil, outcomes): (usize, &Vec<Outcome>)| rates(setting, stencil, outcomes);
     let stencils: Vec<Rates> = outcomes.iter().enumerate().map(of).collect();
-    let area = setting.workload.family.area.area(&design.chip());
+    let area = setting.workload.family.area.area(design);
     Weighed { design: *design, area, all: together(&stencils, weights), stencils, outcomes }
 }
 

@@ -9,7 +9,6 @@ use super::study::{Rates, Study, Weighed, rates, together, weighed};
 use super::sweep::{Control, sweep};
 use super::tiles::Sizes;
 use super::workload::Keep;
-use cost_models::area::Chip;
 use cost_models::machine;
 use cost_models::time::{GpuTime, Terms, TimeModel};
 use serde::Serialize;
@@ -217,10 +216,10 @@ pub fn chips(setting: &Setting, control: &Control<'_>) -> Result<Vec<Comparison>
     for name in names.into_iter().flatten() {
         let Some(Ok(machine)) = machine::shipped(&name) else { continue };
         let Some(facts) = machine.gpu() else { continue };
-        let design = Design::of(facts);
+        let design = Design::from(facts);
         let Some(chip) = evaluate(setting, &design) else { continue };
         let (low, high) = setting.workload.budget.area_mm2;
-        let area_mm2 = family.area.total(&Chip::from(facts));
+        let area_mm2 = family.area.total(&design);
         let budget_mm2 = (area_mm2 - (high - low).min(area_mm2), area_mm2);
         let Some(study) = best_within(setting, budget_mm2, control)? else { continue };
         let groups = improvements(setting, &chip, &study);

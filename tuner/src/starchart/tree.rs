@@ -81,6 +81,9 @@ pub struct Node {
     pub split: Option<Split>,
 }
 
+/// Fewest designs of a partition that an overview leads to.
+const LEAST_SHOWN: usize = 5;
+
 /// Which responses are good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -184,9 +187,34 @@ impl Tree {
     /// The tree with the splits that reduce the error most and at most `leaves` leaves: from the root on, always the
     /// leaf with the greatest gain is divided.
     pub fn largest_gains(&self, leaves: usize) -> Tree {
-        let mut open = vec![0_usize];
+        self.with_way_to(0, leaves)
+    }
+
+    /// The tree with at most `leaves` leaves that shows where the best designs are: the way to the best partition that
+    /// is no accident, and then the splits with the greatest gains. The partition has the best mean of those with one
+    /// per cent of the designs, or with five where that is more; its way takes two thirds of the splits at
+    /// most.
+    pub fn overview(&self, leaves: usize, goal: Goal) -> Tree {
+        let least = self.nodes[0].count.div_ceil(100).max(LEAST_SHOWN);
+        let deepest = 2 * leaves.saturating_sub(1) / 3;
+        let nodes = (0..self.nodes.len())
+            .filter(|&node| self.nodes[node].count >= least && self.nodes[node].depth <= deepest);
+        self.with_way_to(self.best_of(nodes, goal).unwrap_or(0), leaves)
+    }
+
+    /// The tree with all splits above a node, and those with the greatest gains until it has `leaves` leaves.
+    fn with_way_to(&self, node: usize, leaves: usize) -> Tree {
         let mut divided = vec![false; self.nodes.len()];
-        for _ in 1..leaves.max(1) {
+        let mut open = vec![0_usize];
+        let mut count = 1;
+        for pair in self.path(node).windows(2) {
+            divided[pair[0]] = true;
+            count += 1;
+            open.retain(|&at| at != pair[0]);
+            open.extend(self.nodes[pair[0]].split.iter().flat_map(|split| split.children));
+        }
+        // What lies below the node stays one partition, unless its gain is among the greatest.
+        for _ in count..leaves.max(1) {
             let gain = |&at: &usize| self.nodes[at].split.as_ref().map(|split| split.gain);
             let candidates = open.iter().enumerate().filter_map(|(place, at)| Some((place, gain(at)?)));
             let best = candidates.reduce(|best, other| if other.1 > best.1 { other } else { best });

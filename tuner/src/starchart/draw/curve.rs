@@ -8,7 +8,8 @@ use std::fmt::Write;
 const SIZE: [f64; 2] = [640.0, 400.0];
 /// Left, top, right, bottom.
 const MARGINS: [f64; 4] = [64.0, 40.0, 20.0, 48.0];
-const LINES: usize = 5;
+/// Lines of the grid, about.
+const LINES: f64 = 5.0;
 
 /// The curve as an SVG document: the mean over the repetitions with the range of all of them, and the target as a line.
 /// Empty curves give an empty frame.
@@ -18,6 +19,7 @@ pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> Stri
     let most = curve.last().map_or(1, |point| point.samples).max(1) as f64;
     let highest = curve.iter().map(|point| point.range[1]).filter(|error| error.is_finite()).chain(target);
     let highest = highest.fold(0.0, f64::max).max(1e-9) * 1.05;
+    let (error_step, sample_step) = (nice_step(100.0 * highest / LINES), nice_step(most / LINES).max(1.0));
     let x = |samples: f64| left + samples / most * (width - left - right);
     let y = |error: f64| height - bottom - error.min(highest) / highest * (height - top - bottom);
     let mut out = format!(
@@ -26,20 +28,23 @@ pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> Stri
          <text x=\"{left}\" y=\"24\" font-size=\"14\">{}</text>\n",
         escaped(title)
     );
-    for line in 0..=LINES {
-        let error = highest * line as f64 / LINES as f64;
-        let (at, samples) = (y(error), most * line as f64 / LINES as f64);
+    for error in ticks(100.0 * highest, error_step) {
+        let at = y(error / 100.0);
         let _ = writeln!(
             out,
-            "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#e0e0e0\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{:.1} %</text>\
-             <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{:.0}</text>",
+            "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#e0e0e0\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} %</text>",
             width - right,
             left - 6.0,
             at + 4.0,
-            error * 100.0,
+            short_tick(error)
+        );
+    }
+    for samples in ticks(most, sample_step) {
+        let _ = writeln!(
+            out,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{samples:.0}</text>",
             x(samples),
-            height - bottom + 18.0,
-            samples
+            height - bottom + 18.0
         );
     }
     let _ = writeln!(
@@ -74,11 +79,34 @@ pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> Stri
     if let Some(target) = target {
         let _ = writeln!(
             out,
-            "<path d=\"M{left} {0:.1}H{1:.1}\" stroke=\"#cb181d\" stroke-dasharray=\"6 4\"/><text x=\"{1:.1}\" y=\"{2:.1}\" text-anchor=\"end\" fill=\"#cb181d\">target</text>",
+            "<path d=\"M{left} {0:.1}H{1:.1}\" stroke=\"#cb181d\" stroke-dasharray=\"6 4\"/><text x=\"{2:.1}\" y=\"{3:.1}\" fill=\"#cb181d\">target {4} %</text>",
             y(target),
             width - right,
-            y(target) - 5.0
+            left + 4.0,
+            y(target) + 15.0,
+            short_tick(100.0 * target)
         );
     }
     out + "</svg>\n"
+}
+
+/// The least of 1, 2, 5 times a power of ten that is at least `step`.
+fn nice_step(step: f64) -> f64 {
+    let decade = 10_f64.powf(step.log10().floor());
+    [1.0, 2.0, 5.0]
+        .map(|digit| digit * decade)
+        .into_iter()
+        .find(|nice| *nice >= step)
+        .unwrap_or(10.0 * decade)
+}
+
+/// The multiples of a step from 0 to `most`.
+fn ticks(most: f64, step: f64) -> impl Iterator<Item = f64> {
+    (0..=(most / step).floor() as i64).map(move |tick| tick as f64 * step)
+}
+
+/// Without zeros at the end.
+fn short_tick(value: f64) -> String {
+    let text = format!("{value:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -58,7 +58,10 @@ impl Drawing<'_> {
         if shown == self.leaves_grown {
             format!("{shown} partitions")
         } else {
-            format!("{shown} partitions of {}, by the greatest gains", self.leaves_grown)
+            format!(
+                "{shown} partitions of {}: the way to the best, then the greatest gains",
+                self.leaves_grown
+            )
         }
     }
 }

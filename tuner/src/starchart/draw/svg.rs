@@ -195,7 +195,9 @@ fn labels_of(drawing: &Drawing<'_>, layout: &Layout) -> Vec<Label> {
         end += characters as f64 * CHARACTER;
         labels.push(Label::ending(name.to_owned(), end, baseline, GREY, false));
     }
-    labels.push(Label::new("best to worst, dot: mean".to_owned(), layout.chart, baseline, GREY, false));
+    let scale = if Axis::new(drawing, layout.chart).logarithmic { "; logarithmic" } else { "" };
+    let name = format!("best to worst, dot: mean{scale}");
+    labels.push(Label::new(name, layout.chart, baseline, GREY, false));
     for (at, node) in nodes.iter().enumerate() {
         let on_way = way.contains(&at);
         let colour = if on_way { GREEN } else { INK };
