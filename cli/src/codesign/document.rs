@@ -55,6 +55,9 @@ pub struct Document {
     pub designs: Vec<DesignFacts>,
 }
 
+/// Columns for the unknowns of a design: a name, and the cell.
+pub(super) type Unknowns = Vec<(&'static str, fn(&Design) -> String)>;
+
 /// A design in numbers.
 #[derive(Debug, Clone, Serialize)]
 pub struct DesignFacts {
@@ -178,20 +181,18 @@ pub struct ReferenceFacts {
 }
 
 impl Application {
-    pub(super) const HEADER: [&'static str; 8] =
-        ["best for", "n_SM", "n_V", "M_SM kB", "mm2", "GFLOP/s", "stated GFLOP/s", "regret"];
-
-    pub(super) fn row(&self) -> Vec<String> {
-        vec![
-            self.stencil.clone(),
-            self.design.n_sm.to_string(),
-            self.design.n_v.to_string(),
-            self.design.m_sm_kb.to_string(),
+    /// Cells after those of the design: area, rate, regret, and the stated rate where one is stated for any stencil.
+    pub(super) fn cells(&self, stated: bool) -> Vec<String> {
+        let mut cells = vec![
             format!("{:.1}", self.area_mm2),
             format!("{:.0}", self.gflops),
-            self.reference.as_ref().map_or(String::new(), |reference| format!("{:.0}", reference.gflops)),
             format!("{:.1} %", 100.0 * self.regret),
-        ]
+        ];
+        if stated {
+            let rate = self.reference.as_ref().map(|reference| format!("{:.0}", reference.gflops));
+            cells.push(rate.unwrap_or_default());
+        }
+        cells
     }
 }
 
@@ -225,6 +226,48 @@ impl Document {
         };
         document.findings = findings::findings(&document);
         document
+    }
+
+    /// The unknowns that tables show: the three of the paper, and the others where there is a choice.
+    pub(super) fn unknowns(&self) -> Unknowns {
+        let space = &self.space;
+        let mut unknowns: Unknowns = vec![
+            ("n_SM", |design| design.n_sm.to_string()),
+            ("n_V", |design| design.n_v.to_string()),
+            ("M_SM kB", |design| design.m_sm_kb.to_string()),
+        ];
+        if space.r_vu_kb.len() > 1 {
+            unknowns.push(("R_VU kB", |design| design.r_vu_kb.to_string()));
+        }
+        if space.l1_kb.len() > 1 {
+            unknowns.push(("L1 kB", |design| design.l1_kb.to_string()));
+        }
+        if space.l2_kb.len() > 1 {
+            unknowns.push(("L2 kB", |design| design.l2_kb.to_string()));
+        }
+        unknowns
+    }
+
+    /// Whether a design with a known rate is stated for any stencil.
+    pub(super) fn has_references(&self) -> bool {
+        self.applications.iter().any(|application| application.reference.is_some())
+    }
+
+    /// The best design for each stencil, as a table for a terminal: header and rows.
+    pub(super) fn application_table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+        let (unknowns, stated) = (self.unknowns(), self.has_references());
+        let names = unknowns.iter().map(|(name, _)| *name);
+        let mut header: Vec<&str> =
+            std::iter::once("best for").chain(names).chain(["mm2", "GFLOP/s", "regret"]).collect();
+        if stated {
+            header.push("stated GFLOP/s");
+        }
+        let row = |application: &Application| {
+            let design = unknowns.iter().map(|(_, cell)| cell(&application.design));
+            let name = std::iter::once(application.stencil.clone());
+            name.chain(design).chain(application.cells(stated)).collect()
+        };
+        (header, self.applications.iter().map(row).collect())
     }
 
     /// Whether bandwidth grows with the multiprocessors.

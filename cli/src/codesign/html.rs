@@ -149,19 +149,20 @@ fn fronts(body: &mut String, document: &Document) {
         false,
     ));
     body.push_str("</div>\n");
-    let header = ["n_SM", "n_V", "M_SM kB", "mm2", "GFLOP/s", "GFLOP/s/W", "W", "vector units", "memory"];
+    let unknowns = document.unknowns();
+    let names = unknowns.iter().map(|(name, _)| *name);
+    let header: Vec<&str> =
+        names.chain(["mm2", "GFLOP/s", "GFLOP/s/W", "W", "vector units", "memory"]).collect();
     let row = |facts: &DesignFacts| {
-        vec![
-            facts.design.n_sm.to_string(),
-            facts.design.n_v.to_string(),
-            facts.design.m_sm_kb.to_string(),
+        let others = [
             format!("{:.1}", facts.area_mm2),
             format!("{:.0}", facts.rates.gflops),
             format!("{:.2}", facts.rates.gflops_per_watt),
             format!("{:.0}", facts.watts),
             percent(facts.vector_share),
             percent(facts.memory_share),
-        ]
+        ];
+        unknowns.iter().map(|(_, cell)| cell(&facts.design)).chain(others).collect()
     };
     let rows: Vec<Vec<String>> = document.pareto.iter().take(MOST_ROWS).map(row).collect();
     let more = document.pareto.len().saturating_sub(MOST_ROWS);
@@ -224,24 +225,19 @@ fn applications(body: &mut String, document: &Document) {
          <i>Regret</i> is what the best design for all costs the stencil more than its own; <i>stays best</i> \
          says between which shares of the weights, the others in proportion, the best design for all remains the best one.</p>\n",
     );
-    let mut header =
-        vec!["stencil", "n_SM", "n_V", "M_SM kB", "mm2", "GFLOP/s", "regret", "share", "stays best"];
-    let stated = document.applications.iter().any(|application| application.reference.is_some());
+    let unknowns = document.unknowns();
+    let mut header = vec!["stencil"];
+    header.extend(unknowns.iter().map(|(name, _)| *name));
+    header.extend(["mm2", "GFLOP/s", "regret", "share", "stays best"]);
+    let stated = document.has_references();
     if stated {
         header.extend(["stated design", "stated GFLOP/s", "rank of stated", "best over stated"]);
     }
     let row = |a: &super::document::Application| {
-        let mut row = vec![
-            a.stencil.clone(),
-            a.design.n_sm.to_string(),
-            a.design.n_v.to_string(),
-            a.design.m_sm_kb.to_string(),
-            format!("{:.1}", a.area_mm2),
-            format!("{:.0}", a.gflops),
-            percent(a.regret),
-            percent(a.share),
-            format!("{:.1} to {:.1} %", 100.0 * a.stays.0, 100.0 * a.stays.1),
-        ];
+        let mut row = vec![a.stencil.clone()];
+        row.extend(unknowns.iter().map(|(_, cell)| cell(&a.design)));
+        row.extend(a.cells(false));
+        row.extend([percent(a.share), format!("{:.1} to {:.1} %", 100.0 * a.stays.0, 100.0 * a.stays.1)]);
         let reference = match &a.reference {
             Some(r) => [
                 format!("{} &times; {}, {} kB", r.design.n_sm, r.design.n_v, r.design.m_sm_kb),
@@ -401,21 +397,20 @@ fn what_ifs(body: &mut String, document: &Document) {
     }
     if answers.formulations.len() > 1 {
         body.push_str("<h2>Formulations</h2>\n");
-        let header =
-            ["formulation", "for", "n_SM", "n_V", "M_SM kB", "mm2", "cost", "unit", "GFLOP/s", "GFLOP/s/W"];
+        let unknowns = document.unknowns();
+        let mut header = vec!["formulation", "for"];
+        header.extend(unknowns.iter().map(|(name, _)| *name));
+        header.extend(["mm2", "cost", "unit", "GFLOP/s", "GFLOP/s/W"]);
         let row = |f: &optimizer::codesign::whatif::Formulation| {
-            vec![
-                f.name.clone(),
-                f.subject.clone(),
-                f.design.n_sm.to_string(),
-                f.design.n_v.to_string(),
-                f.design.m_sm_kb.to_string(),
+            let others = [
                 format!("{:.1}", f.area_mm2),
                 format!("{:.4e}", f.cost),
                 f.unit.to_owned(),
                 format!("{:.0}", f.gflops),
                 format!("{:.2}", f.gflops_per_watt),
-            ]
+            ];
+            let design = unknowns.iter().map(|(_, cell)| cell(&f.design));
+            [f.name.clone(), f.subject.clone()].into_iter().chain(design).chain(others).collect()
         };
         body.push_str(&table(&header, &answers.formulations.iter().map(row).collect::<Vec<_>>()));
     }

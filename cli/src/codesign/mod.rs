@@ -322,8 +322,8 @@ impl Report for CodesignReport {
             ),
         ]);
         text.push('\n');
-        let rows: Vec<Vec<String>> = document.applications.iter().map(document::Application::row).collect();
-        text.push_str(&report::table(&document::Application::HEADER, &rows, &[1, 2, 3, 4, 5, 6, 7]));
+        let (header, rows) = document.application_table();
+        text.push_str(&report::table(&header, &rows, &(1..header.len()).collect::<Vec<_>>()));
         text.push('\n');
         for finding in &document.findings {
             text.push_str(&format!("- {finding}\n"));

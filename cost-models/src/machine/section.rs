@@ -113,7 +113,8 @@ impl<'a, 'p> Section<'a, 'p> {
 
     /// A list of numbers within limits that may be missing.
     pub fn numbers(&mut self, key: &str, unit: &str, limits: RangeInclusive<f64>) -> Option<Vec<f64>> {
-        let what = format!("numbers between {:e} and {:e} ({unit})", limits.start(), limits.end());
+        let what =
+            format!("numbers between {} and {} ({unit})", plain(*limits.start()), plain(*limits.end()));
         self.array(key, &what, |value| as_number(value).filter(|number| limits.contains(number)))
     }
 
@@ -175,7 +176,8 @@ impl<'a, 'p> Section<'a, 'p> {
 
     /// A number within limits, both included; `unit` is for messages. The least value where it is missing.
     pub fn number(&mut self, key: &str, unit: &str, limits: RangeInclusive<f64>) -> f64 {
-        let what = format!("a number between {:e} and {:e} ({unit})", limits.start(), limits.end());
+        let what =
+            format!("a number between {} and {} ({unit})", plain(*limits.start()), plain(*limits.end()));
         if self.required(key, &what).is_none() {
             return *limits.start();
         }
@@ -188,8 +190,8 @@ impl<'a, 'p> Section<'a, 'p> {
         let number = as_number(found.get_ref());
         let number = number.filter(|number| limits.contains(number));
         if number.is_none() {
-            let (low, high) = (limits.start(), limits.end());
-            self.problem(key, format!("it must be a number between {low:e} and {high:e} ({unit})"));
+            let (low, high) = (plain(*limits.start()), plain(*limits.end()));
+            self.problem(key, format!("it must be a number between {low} and {high} ({unit})"));
         }
         number
     }
@@ -311,4 +313,9 @@ fn as_number(value: &DeValue<'_>) -> Option<f64> {
     let integer = value.as_integer().map(|integer| integer.as_str());
     let text = integer.or_else(|| value.as_float().map(|float| float.as_str()))?;
     text.replace('_', "").parse().ok()
+}
+
+/// A limit as people write it: powers of ten only where it is very small or great.
+fn plain(limit: f64) -> String {
+    if limit == 0.0 || (1e-3..1e10).contains(&limit.abs()) { limit.to_string() } else { format!("{limit:e}") }
 }
