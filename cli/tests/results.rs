@@ -73,14 +73,18 @@ fn a_field_may_have_several_initial_levels() {
 /// Several dimensions, statements, levels, coefficients and types, at sizes that are multiples of nothing.
 #[test]
 fn tiled_code_has_the_bits_of_the_reference() {
-    for (name, size, dtype) in [
-        ("heat1d", "301", "f32"),
-        ("asym2d", "41x67", "f64"),
-        ("fdtd2d", "41x67", "f32"),
-        ("varcoef2d", "41x67", "f64"),
-        ("heat3d", "19x23x29", "f32"),
+    // Tiles much smaller than the grid; the model would take few large ones.
+    for (name, size, dtype, tile) in [
+        ("heat1d", "301", "f32", "st=4,s0=8"),
+        ("asym2d", "41x67", "f64", "st=3,s0=9,s1=16"),
+        ("fdtd2d", "41x67", "f32", "st=6,s0=9,s1=16"),
+        ("varcoef2d", "41x67", "f64", "st=3,s0=7,s1=20"),
+        ("heat3d", "19x23x29", "f32", "st=2,s0=4,s1=6,s2=16"),
     ] {
-        let run = ["run", name, "--size", size, "--steps", "7", "--dtype", dtype, "--verify", "--json"];
+        let run = [
+            "run", name, "--size", size, "--steps", "7", "--dtype", dtype, "--tile", tile, "--verify",
+            "--json",
+        ];
         let document = tilewright(&run).succeeded().json();
         assert_eq!(document["verified"], true, "{name} {dtype}");
         assert_eq!(document["dtype"], dtype);
