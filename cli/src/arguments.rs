@@ -154,10 +154,11 @@ Smaller values of --x and larger ones of --y and --z are better, unless --min or
     #[command(after_help = "\
 Examples:
   tilewright search heat2d --size 2000x2000 --steps 100 --method dlmt --budget 40 --trials heat2d.db
-  tilewright search --replay space.csv.gz --method dlmt --budget 125 --log steps.txt \\
-      --model \"~ x + I(1/x) + log(y) + x:y\"
+  tilewright search --replay space.csv.gz --method dlmt --model \"~ x + I(1/x) + log(y)\" --log steps.txt
   tilewright search --replay cache.json.gz --method random,genetic,surrogate --repetitions 30 --svg compare.svg
   tilewright search --space problem.json --command \"./measure {block_size} {tile}\" --budget 50 --trials runs.db
+  tilewright search heat2d --size 2000x2000 --steps 100 --method model --machine here.toml --budget 30
+  tilewright search heat2d --size 8192x8192 --steps 512 --backend model --machine v100 --method genetic
   tilewright search --method help
 
 A trial that fails counts against the budget and is kept; it never wins. A command prints the response, or a
@@ -561,9 +562,25 @@ pub struct SearchArguments {
     /// Tiling strategy of a stencil
     #[arg(long, default_value = "auto", value_name = "STRATEGY")]
     pub strategy: String,
+    /// What measures a stencil: this machine's CPU, or the cost model of --machine
+    #[arg(long, value_enum, default_value = "openmp", value_name = "BACKEND", requires = "spec")]
+    pub backend: SearchBackend,
+    /// Start with the tile sizes that the cost model of this machine prefers: a shipped machine or a machine file
+    /// (`tilewright calibrate` writes one)
+    #[arg(long, value_name = "NAME|FILE", requires = "spec")]
+    pub machine: Option<String>,
     /// Runs of a stencil for each configuration, after one to warm up; the median counts
     #[arg(long, value_name = "R", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub repeat: u64,
+}
+
+/// What measures a stencil in a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SearchBackend {
+    /// Compiled for this CPU, run, checked and timed
+    Openmp,
+    /// Predicted by the cost model of a machine
+    Model,
 }
 
 /// Arguments of `list`.

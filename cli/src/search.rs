@@ -1,6 +1,7 @@
 //! `tilewright search`: looks for the configuration with the least response, within a budget of measurements.
 
 mod decider;
+mod predicted;
 mod problem;
 mod report;
 
@@ -33,6 +34,7 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
     let options = SearchOptions {
         model: arguments.model.clone(),
         start: problem.start.clone(),
+        ranking: problem.ranking.clone(),
         decider: arguments
             .interactive
             .then(|| Arc::new(Mutex::new(decider::Terminal::new(&problem.space))) as searcher::Decider),

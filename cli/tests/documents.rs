@@ -15,7 +15,7 @@ fn has_keys(document: &Value, keys: &[&str]) {
 }
 
 /// The commands whose help texts are checked.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "list",
     "analyze",
     "compile",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 12] = [
     "calibrate",
     "validate",
     "explain",
+    "search",
     "codesign",
     "pareto",
 ];

@@ -1,6 +1,7 @@
 //! What is searched, and how it is measured.
 
-use crate::arguments::SearchArguments;
+use super::predicted;
+use crate::arguments::{SearchArguments, SearchBackend};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::{initial_data, load, plan};
@@ -24,7 +25,14 @@ pub struct Problem {
     pub replay: Option<Replay>,
     /// Points to start with.
     pub start: Vec<Point>,
+    /// All points as the cost model ranks them, best first; empty without a machine.
+    pub ranking: Vec<Point>,
 }
+
+/// Points at the top of a model's ranking that every method which can starts with.
+const SEEDS: usize = 4;
+/// Points of a ranking that are kept.
+const RANKED: usize = 10_000;
 
 impl Problem {
     /// The problem that the arguments state.
@@ -70,7 +78,7 @@ impl Problem {
             }
             (None, None) => return Err(super::no_evaluator().into()),
         };
-        Ok(Problem { space, response, name, evaluator, replay, start: Vec::new() })
+        Ok(Problem { space, response, name, evaluator, replay, start: Vec::new(), ranking: Vec::new() })
     }
 }
 
@@ -89,23 +97,43 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
     for constraint in &arguments.constraints {
         space = space.restricted(constraint)?;
     }
-    let start = stencil::default_point(&program, strategy, &space)?.into_iter().collect();
-    let job = Job {
-        parameters: initial_data::parameters(&program, &[])?,
-        size: size.0.clone(),
-        steps,
-        strategy,
-        runs: arguments.repeat as usize,
-        timeout: Duration::from_secs(arguments.timeout),
-        program: program.clone(),
+    let mut start: Vec<Point> = stencil::default_point(&program, strategy, &space)?.into_iter().collect();
+    let model = match &arguments.machine {
+        Some(machine) => Some(session.stage("model", || {
+            predicted::model(&program, strategy.name(), &space, (&size.0, steps), machine)
+        })?),
+        None => None,
     };
-    let evaluator = session.stage("first run", || Stencil::new(job, &space))?;
+    let mut ranking = Vec::new();
+    if let (Some(model), SearchBackend::Openmp) = (&model, arguments.backend) {
+        ranking = session.stage("rank", || model.ranking(&space, RANKED, arguments.seed))?;
+        start.splice(..0, ranking.iter().take(SEEDS).cloned());
+    }
+    let evaluator: Box<dyn Evaluator> = match (arguments.backend, model) {
+        (SearchBackend::Model, Some(model)) => Box::new(model),
+        (SearchBackend::Model, None) => {
+            return Err(Error::wrong_input("--backend model needs --machine, whose cost model predicts"));
+        }
+        (SearchBackend::Openmp, _) => {
+            let job = Job {
+                parameters: initial_data::parameters(&program, &[])?,
+                size: size.0.clone(),
+                steps,
+                strategy,
+                runs: arguments.repeat as usize,
+                timeout: Duration::from_secs(arguments.timeout),
+                program: program.clone(),
+            };
+            Box::new(session.stage("first run", || Stencil::new(job, &space))?)
+        }
+    };
     Ok(Problem {
         space,
         response: stencil::RESPONSE.to_owned(),
         name: program.name.clone(),
-        evaluator: Box::new(evaluator),
+        evaluator,
         replay: None,
         start,
+        ranking,
     })
 }

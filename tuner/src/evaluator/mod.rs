@@ -1,10 +1,12 @@
 //! Evaluators: what measures a configuration. Searchers see nothing else of the world.
 
 mod command;
+mod predicted;
 mod replay;
 pub mod stencil;
 
 pub use command::External;
+pub use predicted::{Predict, Predicted};
 pub use replay::Replay;
 
 use crate::error::Result;

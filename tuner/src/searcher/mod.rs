@@ -6,6 +6,7 @@ mod greedy;
 mod latin_hypercube;
 mod linear_model;
 mod random;
+mod ranked;
 mod starchart;
 mod surrogate;
 
@@ -37,6 +38,8 @@ pub struct SearchOptions {
     pub model: Option<String>,
     /// Points to start with, best first, such as those that a cost model prefers.
     pub start: Vec<Point>,
+    /// All points as a cost model ranks them, best first, for `model`; empty without one.
+    pub ranking: Vec<Point>,
     /// Who decides at each step of `lm` and `dlmt`.
     pub decider: Option<Decider>,
 }
@@ -52,6 +55,7 @@ pub fn all(options: &SearchOptions) -> Vec<Box<dyn Searcher>> {
         Box::new(genetic::Genetic::default()),
         Box::new(annealing::Annealing::default()),
         Box::new(starchart::Starchart::default()),
+        Box::new(ranked::Ranked { ranking: options.ranking.clone() }),
         Box::new(linear_model(options, false)),
         Box::new(linear_model(options, true)),
     ]

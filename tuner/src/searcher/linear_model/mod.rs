@@ -49,9 +49,12 @@ pub struct Settings {
     pub fixed_at_once: usize,
     /// Most candidates of a design; more points are sampled.
     pub candidates: usize,
-    /// Part of the budget that is spent at the end on the neighbours of the best point found: the model has the shape
-    /// of the space, its levels need not be exact (section III, step 8).
-    pub neighbourhood: f64,
+    /// Measurements that are spent at the end on the neighbours of the best point found, at least and at most: the
+    /// model has the shape of the space, its levels need not be exact (section III, step 8).
+    pub neighbours: (usize, usize),
+    /// Most measurements of DLMT without a decider, as a multiple of the runs of the first design: a step that would
+    /// need more is left out, and only the least number of neighbours is measured beyond (the paper: 56 for 24).
+    pub growth: f64,
     /// Parts of the budget that LM spends in its first steps (the paper: 50, 40, 20 and 5 of 119).
     pub random_parts: [f64; 4],
 }
@@ -59,11 +62,12 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings {
-            runs_per_coefficient: 1.8,
+            runs_per_coefficient: 1.5,
             significance: 0.05,
             fixed_at_once: 3,
             candidates: 30_000,
-            neighbourhood: 0.05,
+            neighbours: (5, 8),
+            growth: 3.3,
             random_parts: [0.4, 0.32, 0.16, 0.04],
         }
     }
@@ -72,7 +76,7 @@ impl Default for Settings {
 impl Settings {
     /// Those of LM, whose random experiments identify fewer factors at once.
     pub fn random() -> Settings {
-        Settings { fixed_at_once: 2, neighbourhood: 0.06, ..Settings::default() }
+        Settings { fixed_at_once: 2, ..Settings::default() }
     }
 }
 
@@ -114,6 +118,8 @@ impl Searcher for LinearModel {
         let first = self.formula(run)?;
         let mut formula = first.clone();
         run.measure(&self.start)?;
+        let before = run.trials().len();
+        let mut limit = None;
         let mut fixed: Vec<Option<u32>> = vec![None; run.space.parameters().len()];
         for number in 0.. {
             let Some(mut step) = Step::new(run, &formula, &fixed, self.settings.candidates)? else { break };
@@ -124,19 +130,21 @@ impl Searcher for LinearModel {
                 }
                 return Err(too_small(run.budget(), step.width()).into());
             }
+            if number == 0 && self.designed && self.decider.is_none() {
+                limit = Some(before + (self.settings.growth * wanted as f64) as usize);
+            }
+            // The step, its best point, the look back and the neighbours.
+            let needed = wanted.min(step.candidates.len()) + 2 + self.settings.neighbours.0;
+            if number > 0 && limit.is_some_and(|limit| run.trials().len() + needed > limit) {
+                break;
+            }
             let count = wanted.min(run.left().saturating_sub(1).max(step.width()));
             let all_measured = if step.candidates.len() <= count {
                 let points = step.candidates.clone();
                 run.measure(&points)?;
                 true
             } else {
-                let design = if self.designed {
-                    step.designed(run, count)?
-                } else {
-                    let mut order: Vec<usize> = (0..step.candidates.len()).collect();
-                    order.shuffle(&mut run.rng);
-                    order.into_iter().take(count).collect()
-                };
+                let design = if self.designed { step.designed(run, count) } else { step.random(run, count) };
                 step.measure(run, &design)?;
                 false
             };
@@ -173,7 +181,7 @@ impl Searcher for LinearModel {
             );
         }
         self.look_back(run, &first)?;
-        self.explore_neighbours(run)
+        self.explore_neighbours(run, limit)
     }
 }
 
@@ -189,9 +197,10 @@ impl LinearModel {
         Ok(())
     }
 
-    /// Goes from the best point to the first better neighbour, as far as the part of the budget for it reaches.
-    fn explore_neighbours(&self, run: &mut Run<'_>) -> Result<(), Stop> {
-        let end = run.trials().len() + (run.budget() as f64 * self.settings.neighbourhood) as usize;
+    /// Goes from the best point to the first better neighbour, as far as the measurements for it reach.
+    fn explore_neighbours(&self, run: &mut Run<'_>, limit: Option<usize>) -> Result<(), Stop> {
+        let (least, most) = self.settings.neighbours;
+        let end = limit.unwrap_or(usize::MAX).clamp(run.trials().len() + least, run.trials().len() + most);
         while let Some(best) = run.best().map(|trial| trial.point.clone()) {
             let before = run.best_response();
             let mut neighbours = run.space.adjacent(&best);

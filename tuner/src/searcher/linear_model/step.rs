@@ -109,12 +109,23 @@ impl Step {
         self.model.width()
     }
 
-    /// A D-optimal design of so many runs.
-    pub fn designed(&mut self, run: &mut Run<'_>, runs: usize) -> Result<Vec<usize>> {
+    /// A D-optimal design of so many runs; a random one where the candidates identify the model only together with
+    /// what was measured before.
+    pub fn designed(&mut self, run: &mut Run<'_>, runs: usize) -> Vec<usize> {
         let request = DesignRequest { runs, ..DesignRequest::default() };
-        let design = d_optimal(&self.matrix, &request, &mut run.rng)?;
-        self.d_efficiency = Some(design.d_efficiency);
-        Ok(design.rows)
+        match d_optimal(&self.matrix, &request, &mut run.rng) {
+            Ok(design) => {
+                self.d_efficiency = Some(design.d_efficiency);
+                design.rows
+            }
+            Err(_) => self.random(run, runs),
+        }
+    }
+
+    /// A random design.
+    pub fn random(&self, run: &mut Run<'_>, runs: usize) -> Vec<usize> {
+        rand::seq::index::sample(&mut run.rng, self.candidates.len(), runs.min(self.candidates.len()))
+            .into_vec()
     }
 
     /// Measures candidates; where too many fail to fit the model, more at random.
