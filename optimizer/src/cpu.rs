@@ -12,6 +12,7 @@
 mod naive;
 
 use crate::request::{Evaluation, Objective};
+use crate::sample::Random;
 use crate::tuned::{Certificate, Choice, Method, Tuned};
 use cost_models::cpu::{CpuTile, CpuTime, Inner};
 use cost_models::machine::Energy;
@@ -91,18 +92,11 @@ pub fn stratified(model: &CpuTime, number: usize, seed: u64) -> Vec<CpuTile> {
     for (at, sizes) in classical.iter_mut().enumerate() {
         axis(sizes, model.size().get(at + 1).copied().unwrap_or(1));
     }
-    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let mut random = move || {
-        // xorshift64*, Vigna 2016.
-        state ^= state >> 12;
-        state ^= state << 25;
-        state ^= state >> 27;
-        (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
-    };
+    let mut random = Random::new(seed);
     let mut strata = |extent: f64| {
-        let mut places: Vec<f64> = (0..number).map(|n| (n as f64 + random()) / number as f64).collect();
+        let mut places: Vec<f64> = (0..number).map(|n| (n as f64 + random.next()) / number as f64).collect();
         for n in (1..number).rev() {
-            let other = ((n + 1) as f64 * random()) as usize;
+            let other = ((n + 1) as f64 * random.next()) as usize;
             places.swap(n, other.min(n));
         }
         places.into_iter().map(|place| extent.powf(place)).collect::<Vec<f64>>()

@@ -38,16 +38,16 @@ pub fn most_resident(request: &Request<'_>, family: &Family, sizes: [i64; 3]) ->
     (1..=request.hardware.blocks_per_sm).take_while(fits).last().unwrap_or(1)
 }
 
-/// xorshift64*, Vigna 2016.
-struct Random(u64);
+/// Random numbers: xorshift64*, Vigna 2016.
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn new(seed: u64) -> Random {
+    pub(crate) fn new(seed: u64) -> Random {
         Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
     }
 
     /// Between 0 and 1.
-    fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -59,5 +59,42 @@ impl Random {
         let (low, high) = (axis.first as f64, axis.at(axis.count - 1) as f64);
         let wanted = low * (high / low).powf(self.next());
         axis.at((((wanted - low) / axis.step as f64).round() as i64).clamp(0, axis.count - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Objective;
+    use cost_models::constants::TimeConstants;
+    use cost_models::forms::Problem;
+    use cost_models::hardware::Hardware;
+    use cost_models::machine::shipped;
+    use std::sync::Arc;
+
+    #[test]
+    fn samples_fit_differ_and_are_spread() {
+        for (stencil, size) in [("heat1d", &[1 << 20][..]), ("heat2d", &[4096, 4096]), ("heat3d", &[256; 3])]
+        {
+            let program = Arc::new(polyhedral::shipped::load(stencil).unwrap());
+            let problem = Problem::new(&program, size, 200).unwrap();
+            let machine = shipped("v100").unwrap().unwrap();
+            let hardware = Hardware::of("v100", machine.gpu().unwrap());
+            let time = TimeConstants::of(&problem, &machine).unwrap();
+            let request = Request::new(&problem, &hardware, time, None, Objective::Time);
+            let tiles = stratified(&request, 60, 1);
+            assert!(tiles.len() >= 50, "{stencil}: {}", tiles.len());
+            for (number, tile) in tiles.iter().enumerate() {
+                assert!(!tiles[..number].contains(tile));
+                let (family, sizes) = Family::of_tile(&problem, &hardware, "hhc", tile).unwrap();
+                let k = most_resident(&request, &family, sizes);
+                assert!(request.value(&family, sizes, k).is_some(), "{tile} k={k}");
+                assert!(k == hardware.blocks_per_sm || request.value(&family, sizes, k + 1).is_none());
+            }
+            let heights: std::collections::BTreeSet<_> = tiles.iter().map(|tile| tile.get("st")).collect();
+            assert!(heights.len() >= 3, "{stencil}: {heights:?}");
+            assert_eq!(tiles, stratified(&request, 60, 1));
+            assert_ne!(tiles, stratified(&request, 60, 2));
+        }
     }
 }
