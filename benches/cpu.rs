@@ -7,6 +7,8 @@
 //!
 //! `cargo bench -p tilewright-benches -- [STENCIL]...`
 
+use cost_models::cpu::CpuTime;
+use cost_models::machine::shipped;
 use execution::bandwidth;
 use execution::c_compiler::{self, CompileOptions, SourceText};
 use execution::compare::compare;
@@ -18,6 +20,9 @@ use execution::native::{NativeLibrary, NativeProgram};
 use execution::reference::default_parameters;
 use execution::timing::Timing;
 use hhc_codegen::{TileSizes, backend, pipeline, strategy};
+use optimizer::Method;
+use optimizer::cpu::{Goal, super_tune_cpu};
+use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::error::Error;
@@ -93,6 +98,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// The model's choice for this computer's threads, as `tilewright run` makes it.
+fn chosen(
+    program: &Arc<Program>,
+    strategy: &str,
+    size: &[i64],
+    steps: i64,
+) -> Result<TileSizes, Box<dyn Error>> {
+    let machine = shipped("zen4").ok_or("no shipped CPU")??;
+    let cone = analyze(program)?.cone;
+    let threads = std::thread::available_parallelism()?.get() as i64;
+    let model = CpuTime::new(&machine, program, &cone, size, steps)?.with_threads(threads);
+    let solved = super_tune_cpu(&model, &[strategy], Method::Exact, Goal::TIME);
+    Ok(solved.into_iter().next().ok_or("no model")?.choice.tile)
+}
+
 fn measure(
     stencil: &'static str,
     size: &[i64],
@@ -107,12 +127,8 @@ fn measure(
         contestants.push(contestant(&program, "hand-written", String::new(), &source, size, "dense")?);
     }
     for (name, layout) in [("naive", "padded"), ("hhc", "dense"), ("hhc", "padded")] {
-        let planned = pipeline::plan(
-            &program,
-            strategy::by_name(name)?,
-            &TileSizes::default(),
-            strategy::Target::OpenMp,
-        )?;
+        let tile = chosen(&program, name, size, steps)?;
+        let planned = pipeline::plan(&program, strategy::by_name(name)?, &tile, strategy::Target::OpenMp)?;
         let sources: Vec<SourceText> = backend::openmp::generate(&planned.plan)?
             .into_iter()
             .filter(|file| file.name == format!("{stencil}.c") || file.name == format!("{stencil}.h"))
