@@ -229,8 +229,15 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         execution::layout::grid_points(&program, size)?;
     }
     let machine = arguments.machine.as_deref().map(machine::machine).transpose()?;
-    let wish =
-        Wish { size: size.as_deref(), steps: arguments.steps, machine: machine.as_ref(), threads: None };
+    // The sizes of a C program are known when it runs; a search for a guess of them would take seconds.
+    let search = c.is_none() || size.is_some();
+    let wish = Wish {
+        size: size.as_deref(),
+        steps: arguments.steps,
+        machine: machine.as_ref(),
+        threads: None,
+        search,
+    };
     let chosen = tile_choice::choose(&program, &arguments.plan, arguments.target.target(), &wish, session)?;
     let planned = plan::planned(&program, &chosen.plan, arguments.target.target(), session)?;
     let (files, kernels) = session.stage("generate", || {

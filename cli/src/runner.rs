@@ -177,7 +177,13 @@ fn chosen(
         .threads
         .and_then(|threads| i64::try_from(threads).ok())
         .filter(|_| target == Target::OpenMp);
-    let wish = Wish { size: Some(size), steps: Some(arguments.steps), machine: machine.as_ref(), threads };
+    let wish = Wish {
+        size: Some(size),
+        steps: Some(arguments.steps),
+        machine: machine.as_ref(),
+        threads,
+        search: true,
+    };
     tile_choice::choose(program, &arguments.plan, target, &wish, session)
 }
 

@@ -22,6 +22,8 @@ pub struct Wish<'a> {
     pub machine: Option<&'a Machine>,
     /// Threads of a CPU; where neither they nor a machine are given, all that this program may use.
     pub threads: Option<i64>,
+    /// Whether a model may search for sizes where no machine is named.
+    pub search: bool,
 }
 
 /// The choice.
@@ -90,6 +92,7 @@ pub fn choose(
     let steps = wish.steps.unwrap_or(USUAL_STEPS).max(1);
     let machine = match (target, wish.machine) {
         (Target::OpenMp, _) if arguments.tile.is_some() => return Ok(given("as given", limits)),
+        (Target::OpenMp, None) if !wish.search => return Ok(given("default sizes of the strategy", limits)),
         (Target::OpenMp, machine) => return on_cpu(program, arguments, &size, steps, machine, wish, session),
         (Target::Cuda, Some(machine)) => machine.clone(),
         (Target::Cuda, None) => {
