@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{Folder, Output, command, finish, tilewright};
 
 /// A recorded space: 4 parameters, 576 points, some of them failed, with the minimum at x=8, y=3, k=b, z=1.
@@ -136,29 +136,27 @@ fn exported(folder: &Folder, name: &str) -> String {
 #[cfg(unix)]
 #[test]
 fn a_run_that_is_killed_goes_on() {
-    for (method, budget, most) in [("surrogate", "60", 900), ("dlmt", "60", 120), ("genetic", "200", 120)] {
+    for (method, budget) in [("surrogate", "60"), ("dlmt", "60"), ("genetic", "200")] {
         let folder = Folder::new();
         let space = folder.write("space.csv", recorded());
         let run =
             ["search", "--replay", &space, "--method", method, "--budget", budget, "--seed", "7", "--json"];
         let whole = folder.arg("whole.csv");
+        let start = Instant::now();
         let expected = tilewright(&[&run[..], &["--export", &whole]].concat()).succeeded().json();
+        let whole_us = start.elapsed().as_micros() as u64;
         let (trials, parts) = (folder.arg("trials.db"), folder.arg("parts.csv"));
         let again = [&run[..], &["--trials", &trials, "--export", &parts]].concat();
-        let mut kills = 0;
         let mut state = 12345u64;
         for _ in 0..8 {
             let mut child = command(&again).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            std::thread::sleep(Duration::from_millis(5 + (state >> 33) % most));
-            if child.try_wait().unwrap().is_none() {
-                child.kill().unwrap();
-                kills += 1;
-            }
+            // Anywhere in the run; one that has ended by then ended well.
+            std::thread::sleep(Duration::from_micros((state >> 33) % whole_us));
+            let _ = child.kill();
             child.wait().unwrap();
         }
         let ended = tilewright(&again).succeeded().json();
-        assert!(kills > 0, "{method}: no run was killed");
         assert_eq!((&ended["best"], &ended["used"]), (&expected["best"], &expected["used"]), "{method}");
         assert_eq!(exported(&folder, "parts.csv"), exported(&folder, "whole.csv"), "{method}");
     }
