@@ -31,7 +31,7 @@ mod naive;
 mod outer;
 
 pub use inner::Inner;
-pub use outer::Outer;
+pub use outer::{Hexagons, Outer};
 
 use crate::energy::EnergyTerms;
 use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Energy, Machine};

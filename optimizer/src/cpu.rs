@@ -6,8 +6,9 @@
 //!
 //! - an [`Inner`] that another one beats in every component can never be best: only the Pareto-optimal ones are looked
 //!   at (few, because longer rows are better in everything but the working set);
-//! - the least components over all [`Inner`]s bound the time of each flat top
-//!   from below. Flat tops whose bound is not below the best time so far are left out.
+//! - the least components over all [`Inner`]s bound the time of each flat top from below: first with the tiles that lie
+//!   inside the grid alone, which is quick, then with all. Flat tops whose bound is not below the best time so far are
+//!   left out.
 
 mod naive;
 
@@ -23,6 +24,8 @@ use std::time::Instant;
 
 /// The largest flat top that is looked at.
 const MOST_FLAT_TOP: i64 = 160;
+/// Flat tops up to here are looked at one by one, then multiples of 8.
+const FLAT_TOPS_ONE_BY_ONE: i64 = 48;
 /// The largest half height in time steps.
 const MOST_HEIGHT: i64 = 64;
 /// Sizes of the middle dimension of three: all up to here, then powers of two.
@@ -51,7 +54,8 @@ impl CpuSpace {
         let flat_tops = if row {
             sizes(model.block(), 128 * model.block(), size[0], 32)
         } else {
-            (1..=MOST_FLAT_TOP.min(size[0])).collect()
+            // All groups of rows where tiles are narrow, then whole groups of the widest kind.
+            (1..=MOST_FLAT_TOP.min(size[0])).filter(|&s0| s0 <= FLAT_TOPS_ONE_BY_ONE || s0 % 8 == 0).collect()
         };
         let last = |d: usize| sizes(model.block(), BLOCKS_ONE_BY_ONE * model.block(), size[d], 16);
         let classical = match size.len() {
@@ -211,6 +215,13 @@ fn tune_hybrid(model: &CpuTime, method: Method, goal: Goal<'_>) -> Tuned {
     let mut heights = space.heights.clone();
     let middle = heights.len() as i64 * 3 / 8;
     heights.sort_by_key(|&st| (st / model.statements() - middle).abs());
+    if prune {
+        // A few of all sizes first.
+        for &st in heights.iter().step_by(6) {
+            let few: Vec<i64> = space.flat_tops_of(model, st).step_by(12).collect();
+            search.height(model, st, &few, &space.classical, prune);
+        }
+    }
     for st in heights {
         let flat_tops: Vec<i64> = space.flat_tops_of(model, st).collect();
         search.candidates += (flat_tops.len() * space.classical.len()) as u64;
@@ -272,6 +283,15 @@ impl Search<'_> {
             return;
         }
         for &s0 in flat_tops {
+            if prune
+                && !below(
+                    &self.best,
+                    goal.value(model, &model.combine(&model.outer_below(&model.hexagons(st), s0), &least)),
+                )
+            {
+                self.nodes += 1;
+                continue;
+            }
             let outer = model.outer(st, s0);
             if prune {
                 self.nodes += 1;
@@ -442,6 +462,8 @@ runs = [
                 let outer = model.outer(st, s0);
                 let nearer = model.combine(&outer, &least).seconds;
                 assert!(bound <= nearer, "{st} {s0}: {bound} {nearer}");
+                let quick = model.combine(&model.outer_below(&model.hexagons(st), s0), &least).seconds;
+                assert!(quick <= nearer * (1.0 + 1e-12), "{st} {s0}: {quick} {nearer}");
                 for (sizes, inner) in &inners {
                     let seconds = model.combine(&outer, inner).seconds;
                     assert!(nearer <= seconds, "{st} {s0} {sizes:?}: {nearer} {seconds}");

@@ -1,6 +1,6 @@
 //! What the hexagon decides: how many runs of which kind the busiest thread executes, over all wavefronts.
 
-use super::{CpuTime, MAX_VARIANTS};
+use super::{CpuTime, MAX_VARIANTS, StatementCode};
 use hhc_codegen::strategy::Hexagon;
 
 /// Interior bands of time that are looked at one by one; the others are taken to be like them.
@@ -41,9 +41,41 @@ impl Outer {
     }
 }
 
+/// The blocks of a wavefront with points of the grid: `first ..= last`, and among them those that lie inside it.
+struct Blocks {
+    origin: i64,
+    first: i64,
+    last: i64,
+    first_full: i64,
+    last_full: i64,
+}
+
+/// The hexagons of one half height: a flat top of one point more makes every row one point wider, the pitch two.
+#[derive(Debug, Clone)]
+pub struct Hexagons {
+    half_height: i64,
+    narrowest: Rows,
+}
+
+impl Hexagons {
+    fn rows(&self, s0: i64) -> Rows {
+        let more = s0 - 1;
+        let Rows { columns, ends, pitch, shift } = &self.narrowest;
+        Rows {
+            columns: columns.iter().map(|(first, last)| (*first, last + more)).collect(),
+            ends: (ends.0, ends.1 + more),
+            pitch: pitch + 2 * more,
+            shift: shift + more,
+        }
+    }
+}
+
 /// First and last column of each row, for this flat top.
+#[derive(Debug, Clone)]
 struct Rows {
     columns: Vec<(i64, i64)>,
+    /// The first column of all rows, and the last.
+    ends: (i64, i64),
     pitch: i64,
     shift: i64,
 }
@@ -51,19 +83,17 @@ struct Rows {
 impl CpuTime {
     /// The hexagons of half height `st` and flat top `s0`.
     pub fn outer(&self, st: i64, s0: i64) -> Outer {
-        let hexagon =
-            Hexagon { half_height: st, flat_top: s0, lower: self.cone.lower[0], upper: self.cone.upper[0] };
-        let rows = Rows {
-            columns: (0..hexagon.rows()).map(|a| hexagon.row(a)).collect(),
-            pitch: hexagon.pitch(),
-            shift: hexagon.shift(),
-        };
-        let (statements, height) = (self.statements(), hexagon.rows());
+        self.outer_of(&self.hexagons(st), s0)
+    }
+
+    /// The same for hexagons that are known.
+    pub fn outer_of(&self, hexagons: &Hexagons, s0: i64) -> Outer {
+        let (st, rows) = (hexagons.half_height, hexagons.rows(s0));
+        let (statements, height) = (self.statements(), rows.columns.len() as i64);
         let last_row = self.steps * statements - 1;
         let bands = (last_row + st).div_euclid(height) + 1;
-        let (below, above) = self.halo[0];
-        let points: i64 = rows.columns.iter().map(|(first, last)| last - first + 1 + below + above).sum();
-        let mut total = Outer { extent: points as f64 / height as f64, ..Outer::default() };
+        let mut total = Outer { extent: self.extent(&rows), ..Outer::default() };
+        let inside = self.inside(&rows);
         for (band, weight) in sampled(bands) {
             for phase in 0..2 {
                 if phase == 1 && last_row < band * height {
@@ -72,19 +102,66 @@ impl CpuTime {
                 // Row a of the hexagon is logical row first + a.
                 let first = band * height - if phase == 0 { st } else { 0 };
                 let executed = ((-first).max(0), (last_row + 1 - first).min(height));
-                total.add(&self.wavefront(&rows, band, phase, executed), weight);
+                total.add(&self.wavefront(&rows, band, phase, executed, &inside), weight);
             }
         }
         total
     }
 
-    /// The busiest thread of one wavefront that executes the rows `executed.0 .. executed.1`.
-    fn wavefront(&self, rows: &Rows, band: i64, phase: i64, executed: (i64, i64)) -> Outer {
+    /// Counts below those of [`CpuTime::outer`], for less: only tiles that lie inside the grid altogether and in bands
+    /// that are executed altogether, spread evenly over the threads.
+    pub fn outer_below(&self, hexagons: &Hexagons, s0: i64) -> Outer {
+        let (st, rows) = (hexagons.half_height, hexagons.rows(s0));
+        let (statements, height) = (self.statements(), rows.columns.len() as i64);
+        let last_row = self.steps * statements - 1;
+        let bands = (last_row + st).div_euclid(height) + 1;
+        let mut total = Outer { extent: self.extent(&rows), ..Outer::default() };
+        let inside = self.inside(&rows);
+        for (band, weight) in sampled(bands) {
+            for phase in 0..2 {
+                let first = band * height - if phase == 0 { st } else { 0 };
+                if first < 0 || last_row + 1 - first < height {
+                    continue;
+                }
+                let blocks = self.blocks(&rows, band, phase, (0, height));
+                let full = (blocks.last_full - blocks.first_full + 1).max(0) as f64;
+                total.add(&inside, weight * full / self.threads as f64);
+                total.wavefronts += weight;
+            }
+        }
+        total
+    }
+
+    /// The hexagons of half height `st`, of any flat top.
+    pub fn hexagons(&self, st: i64) -> Hexagons {
+        let hexagon =
+            Hexagon { half_height: st, flat_top: 1, lower: self.cone.lower[0], upper: self.cone.upper[0] };
+        let columns: Vec<_> = (0..hexagon.rows()).map(|a| hexagon.row(a)).collect();
+        let (ends, pitch, shift) = (ends(&columns), hexagon.pitch(), hexagon.shift());
+        Hexagons { half_height: st, narrowest: Rows { columns, ends, pitch, shift } }
+    }
+
+    /// Mean width of a row with what it reads.
+    fn extent(&self, rows: &Rows) -> f64 {
+        let (below, above) = self.halo[0];
+        let points: i64 = rows.columns.iter().map(|(first, last)| last - first + 1 + below + above).sum();
+        points as f64 / rows.columns.len() as f64
+    }
+
+    /// A tile of which nothing is cut off.
+    fn inside(&self, rows: &Rows) -> Outer {
+        self.tile_within(rows, (0, rows.columns.len() as i64), 0, |_| (i64::MIN / 2, i64::MAX / 2))
+    }
+
+    /// The blocks of a wavefront.
+    fn blocks(&self, rows: &Rows, band: i64, phase: i64, executed: (i64, i64)) -> Blocks {
         let drift = (-2 * rows.shift * band).rem_euclid(rows.pitch);
         let origin = -drift - if phase == 0 { rows.shift } else { 0 };
-        let window = &rows.columns[executed.0 as usize..executed.1.max(executed.0) as usize];
-        let left = window.iter().map(|columns| columns.0).min().unwrap_or(0);
-        let right = window.iter().map(|columns| columns.1).max().unwrap_or(-1);
+        let (left, right) = if executed == (0, rows.columns.len() as i64) {
+            rows.ends
+        } else {
+            ends(&rows.columns[executed.0 as usize..executed.1.max(executed.0) as usize])
+        };
         let low = self.code.iter().map(|code| code.domain[0].0);
         let high = self.code.iter().map(|code| code.domain[0].1);
         let (outer_low, outer_high) = (low.clone().min().unwrap_or(0), high.clone().max().unwrap_or(0));
@@ -95,13 +172,22 @@ impl CpuTime {
         let last = (outer_high - 1 - left - origin).div_euclid(rows.pitch);
         let first_full = ceil_div(inner_low - left - origin).clamp(first, last + 1);
         let last_full = (inner_high - 1 - right - origin).div_euclid(rows.pitch).clamp(first_full - 1, last);
+        Blocks { origin, first, last, first_full, last_full }
+    }
+
+    /// The busiest thread of one wavefront that executes the rows `executed.0 .. executed.1`; `inside` is a tile of which
+    /// nothing is cut off.
+    fn wavefront(&self, rows: &Rows, band: i64, phase: i64, executed: (i64, i64), inside: &Outer) -> Outer {
+        let Blocks { origin, first, last, first_full, last_full } = self.blocks(rows, band, phase, executed);
+        let whole = executed == (0, rows.columns.len() as i64);
         let tile = |block: i64| self.tile(rows, executed, block * rows.pitch + origin);
         let mut threads = Threads::new(self.threads as usize);
         for block in first..first_full {
             threads.assign(&tile(block), self);
         }
         if last_full >= first_full {
-            threads.assign_many(&tile(first_full), last_full - first_full + 1, self);
+            let full = if whole { *inside } else { tile(first_full) };
+            threads.assign_many(&full, last_full - first_full + 1, self);
         }
         for block in last_full + 1..=last {
             threads.assign(&tile(block), self);
@@ -111,12 +197,22 @@ impl CpuTime {
 
     /// The counts of one tile whose column 0 lies at `x0`.
     fn tile(&self, rows: &Rows, executed: (i64, i64), x0: i64) -> Outer {
+        self.tile_within(rows, executed, x0, |code| code.domain[0])
+    }
+
+    fn tile_within(
+        &self,
+        rows: &Rows,
+        executed: (i64, i64),
+        x0: i64,
+        domain: impl Fn(&StatementCode) -> (i64, i64),
+    ) -> Outer {
         let mut sum = Outer::default();
         let (mut left, mut right) = (i64::MAX, i64::MIN);
         for a in executed.0..executed.1 {
             let code = &self.code[(a % self.statements()) as usize];
             let (first, last) = rows.columns[a as usize];
-            let (low, high) = code.domain[0];
+            let (low, high) = domain(code);
             let (low, high) = ((x0 + first).max(low), (x0 + last + 1).min(high));
             if low >= high {
                 continue;
@@ -130,10 +226,10 @@ impl CpuTime {
                 sum.runs[v] += 1.0;
                 sum.blocks[v] += (width + code.block - 1) as f64 / code.block as f64;
             } else {
-                let mut rest = width;
+                let mut rest = width as u32;
                 for &(at_once, v) in &code.variants {
-                    let runs = (rest / at_once) as f64;
-                    rest %= at_once;
+                    let runs = f64::from(rest / at_once as u32);
+                    rest %= at_once as u32;
                     sum.runs[v] += runs;
                     sum.blocks[v] += runs;
                 }
@@ -153,6 +249,12 @@ impl CpuTime {
         let kinds = self.body.runs.iter().enumerate();
         kinds.map(|(v, run)| tile.runs[v] * run.run_s + tile.blocks[v] * blocks.max(1.0) * run.block_s).sum()
     }
+}
+
+/// The first column of some rows, and the last.
+fn ends(rows: &[(i64, i64)]) -> (i64, i64) {
+    let left = rows.iter().map(|columns| columns.0).min().unwrap_or(0);
+    (left, rows.iter().map(|columns| columns.1).max().unwrap_or(-1))
 }
 
 /// Bands and how many each stands for: all where there are few, else both ends and some between.
@@ -201,5 +303,31 @@ impl Threads {
     fn busiest(self) -> Outer {
         let place = (0..self.busy.len()).max_by(|&a, &b| self.busy[a].total_cmp(&self.busy[b])).unwrap_or(0);
         self.work[place]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_rational::Ratio;
+
+    #[test]
+    fn wider_hexagons_are_narrow_ones_and_more() {
+        for (st, lower, upper) in [(3, (1, 1), (1, 1)), (8, (1, 2), (3, 1)), (5, (0, 1), (2, 3))] {
+            let ratio = |(a, b): (i64, i64)| Ratio::new(a, b);
+            let hexagon =
+                |flat_top| Hexagon { half_height: st, flat_top, lower: ratio(lower), upper: ratio(upper) };
+            let narrow = hexagon(1);
+            let columns: Vec<_> = (0..narrow.rows()).map(|a| narrow.row(a)).collect();
+            let narrowest =
+                Rows { ends: ends(&columns), columns, pitch: narrow.pitch(), shift: narrow.shift() };
+            let hexagons = Hexagons { half_height: st, narrowest };
+            for s0 in [1, 2, 7, 30] {
+                let (wide, rows) = (hexagon(s0), hexagons.rows(s0));
+                let columns: Vec<_> = (0..wide.rows()).map(|a| wide.row(a)).collect();
+                assert_eq!(rows.ends, ends(&columns));
+                assert_eq!((rows.columns, rows.pitch, rows.shift), (columns, wide.pitch(), wide.shift()));
+            }
+        }
     }
 }
