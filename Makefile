@@ -46,4 +46,4 @@ demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.s
 	@scripts/demo.sh
 
 bench: setup ## measure the strategies against each other and against hand-written loops
-	$(CARGO) bench --locked --package tilewright-benches
+	$(CARGO) bench --locked --package tilewright-benches --bench cpu
