@@ -16,7 +16,7 @@ use execution::emulator::{Emulator, EmulatorReport, ThreadOrder};
 use execution::grid::ProgramData;
 use execution::native::{NativeLibrary, NativeProgram};
 use execution::{ExecutionError, reference};
-use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits};
+use hhc_codegen::backend::cuda::CudaOptions;
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, backend};
@@ -198,12 +198,7 @@ fn cuda(
     let chosen = chosen(program, arguments, size, Target::Cuda, known, session)?;
     let planned = plan::planned(program, &chosen.plan, Target::Cuda, session)?;
     let (loaded, notes) = session.stage("compile", || {
-        let facts = device.facts();
-        let limits = DeviceLimits {
-            device: facts.name.clone(),
-            shared_bytes_per_block: i64::try_from(facts.shared_bytes_per_block).unwrap_or(i64::MAX),
-            threads_per_block: facts.threads_per_block.into(),
-        };
+        let limits = device.facts().limits();
         let text = device_program(&planned.plan, &CudaOptions { limits })?;
         let loaded = CudaProgramOnDevice::load(&device, &planned.plan, &text, false, &Cache::open()?)?;
         let notes = loaded.compiled().warnings.iter().cloned().chain(chosen.note()).collect();

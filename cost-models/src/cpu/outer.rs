@@ -88,12 +88,38 @@ impl CpuTime {
 
     /// The same for hexagons that are known.
     pub fn outer_of(&self, hexagons: &Hexagons, s0: i64) -> Outer {
-        let (st, rows) = (hexagons.half_height, hexagons.rows(s0));
-        let (statements, height) = (self.statements(), rows.columns.len() as i64);
-        let last_row = self.steps * statements - 1;
-        let bands = (last_row + st).div_euclid(height) + 1;
+        let rows = hexagons.rows(s0);
         let mut total = Outer { extent: self.extent(&rows), ..Outer::default() };
         let inside = self.inside(&rows);
+        self.for_each_wavefront(hexagons, |band, phase, executed, weight| {
+            total.add(&self.wavefront(&rows, band, phase, executed, &inside), weight);
+        });
+        total
+    }
+
+    /// Counts below those of [`CpuTime::outer`], for less: only tiles that lie inside the grid altogether and in bands
+    /// that are executed altogether, spread evenly over the threads.
+    pub fn outer_below(&self, hexagons: &Hexagons, s0: i64) -> Outer {
+        let rows = hexagons.rows(s0);
+        let whole = (0, rows.columns.len() as i64);
+        let mut total = Outer { extent: self.extent(&rows), ..Outer::default() };
+        let inside = self.inside(&rows);
+        self.for_each_wavefront(hexagons, |band, phase, executed, weight| {
+            if executed == whole {
+                let blocks = self.blocks(&rows, band, phase, executed);
+                let full = (blocks.last_full - blocks.first_full + 1).max(0) as f64;
+                total.add(&inside, weight * full / self.threads as f64);
+                total.wavefronts += weight;
+            }
+        });
+        total
+    }
+
+    /// Calls `visit` with the band, the phase, the rows that are executed and the weight of each wavefront.
+    fn for_each_wavefront(&self, hexagons: &Hexagons, mut visit: impl FnMut(i64, i64, (i64, i64), f64)) {
+        let (st, height) = (hexagons.half_height, hexagons.narrowest.columns.len() as i64);
+        let last_row = self.steps * self.statements() - 1;
+        let bands = (last_row + st).div_euclid(height) + 1;
         for (band, weight) in sampled(bands) {
             for phase in 0..2 {
                 if phase == 1 && last_row < band * height {
@@ -101,35 +127,9 @@ impl CpuTime {
                 }
                 // Row a of the hexagon is logical row first + a.
                 let first = band * height - if phase == 0 { st } else { 0 };
-                let executed = ((-first).max(0), (last_row + 1 - first).min(height));
-                total.add(&self.wavefront(&rows, band, phase, executed, &inside), weight);
+                visit(band, phase, ((-first).max(0), (last_row + 1 - first).min(height)), weight);
             }
         }
-        total
-    }
-
-    /// Counts below those of [`CpuTime::outer`], for less: only tiles that lie inside the grid altogether and in bands
-    /// that are executed altogether, spread evenly over the threads.
-    pub fn outer_below(&self, hexagons: &Hexagons, s0: i64) -> Outer {
-        let (st, rows) = (hexagons.half_height, hexagons.rows(s0));
-        let (statements, height) = (self.statements(), rows.columns.len() as i64);
-        let last_row = self.steps * statements - 1;
-        let bands = (last_row + st).div_euclid(height) + 1;
-        let mut total = Outer { extent: self.extent(&rows), ..Outer::default() };
-        let inside = self.inside(&rows);
-        for (band, weight) in sampled(bands) {
-            for phase in 0..2 {
-                let first = band * height - if phase == 0 { st } else { 0 };
-                if first < 0 || last_row + 1 - first < height {
-                    continue;
-                }
-                let blocks = self.blocks(&rows, band, phase, (0, height));
-                let full = (blocks.last_full - blocks.first_full + 1).max(0) as f64;
-                total.add(&inside, weight * full / self.threads as f64);
-                total.wavefronts += weight;
-            }
-        }
-        total
     }
 
     /// The hexagons of half height `st`, of any flat top.

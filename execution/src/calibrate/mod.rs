@@ -39,17 +39,6 @@ const MOST_RESIDENT: f64 = 4e6;
 /// Bytes that count as a core's share of the last cache where the system tells none.
 const UNKNOWN_CACHE: f64 = 1e6;
 
-/// A measured value, in the unit that the measurement says.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measured {
-    /// The median.
-    pub value: f64,
-    /// The median of the absolute differences from it.
-    pub dispersion: f64,
-    /// Rounds that other programs disturbed.
-    pub disturbed: usize,
-}
-
 /// What was measured, and how well.
 #[derive(Debug, Clone)]
 pub struct Calibrated {

@@ -5,6 +5,7 @@
 use crate::error::{ExecutionError, Result};
 use cudarc::driver::sys::{CUdevice_attribute, CUevent_flags};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, sys};
+use hhc_codegen::backend::cuda::DeviceLimits;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -44,6 +45,17 @@ pub struct DeviceFacts {
     pub threads_per_block: u32,
     /// Version of CUDA that the driver supports, as in `12.4`.
     pub driver_version: String,
+}
+
+impl DeviceFacts {
+    /// What generated code may use on it.
+    pub fn limits(&self) -> DeviceLimits {
+        DeviceLimits {
+            device: self.name.clone(),
+            shared_bytes_per_block: i64::try_from(self.shared_bytes_per_block).unwrap_or(i64::MAX),
+            threads_per_block: self.threads_per_block.into(),
+        }
+    }
 }
 
 /// Bandwidth of a device's memory, measured by copying within it.

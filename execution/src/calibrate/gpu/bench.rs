@@ -9,7 +9,7 @@ use crate::energy::{EnergyMeter, NvmlMeter};
 use crate::error::{ExecutionError, Result};
 use crate::reference::default_parameters;
 use hhc_codegen::KernelPlan;
-use hhc_codegen::backend::cuda::{self, CudaOptions, DeviceLimits};
+use hhc_codegen::backend::cuda::{self, CudaOptions};
 use std::sync::Arc;
 
 /// Copies of one measurement.
@@ -54,12 +54,7 @@ impl DeviceBench {
 /// # Errors
 /// [`ExecutionError::Plan`] for a tile that does not fit it; those of NVRTC and of the driver.
 pub fn load(device: &Device, plan: &KernelPlan, cache: &Arc<Cache>) -> Result<CudaProgramOnDevice> {
-    let facts = device.facts();
-    let limits = DeviceLimits {
-        device: facts.name.clone(),
-        shared_bytes_per_block: i64::try_from(facts.shared_bytes_per_block).unwrap_or(i64::MAX),
-        threads_per_block: facts.threads_per_block.into(),
-    };
+    let limits = device.facts().limits();
     let text = cuda::generate(plan, &CudaOptions { limits })
         .map_err(|error| ExecutionError::Plan(error.to_string()))?;
     CudaProgramOnDevice::load(device, plan, &DeviceProgram::from(&text), false, cache)
