@@ -25,6 +25,7 @@ codes! {
     DOMAINS = "TW1203", "bounds of two statements that differ by more than a constant";
     TIME_LOOP = "TW1204", "a time loop that is left early or counts in another way";
     STATEMENT = "TW1205", "a statement that a stencil does not have";
+    DECLARATION = "TW1206", "a declaration that a region cannot hold";
     SUBSCRIPT = "TW1301", "a subscript that is not an index plus a constant";
     TIME_SUBSCRIPT = "TW1302", "a subscript in which time is not taken modulo the number of buffers";
     ARRAY = "TW1303", "an array of a type that stencils do not have";

@@ -150,6 +150,8 @@ fn bytes_per_point(program: &Program) -> u64 {
 }
 
 impl Report for AnalyzeReport {
+    const SCHEMA: &'static str = "tilewright.analyze/1";
+
     fn text(&self) -> String {
         let Analysis { cone, footprint, counts, dependences, .. } = &self.analysis;
         let slopes = |slopes: &[polyhedral::program::Rational]| {

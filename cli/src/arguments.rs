@@ -179,6 +179,38 @@ Examples:
 Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
 other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]
     Explain(crate::explain::ExplainArguments),
+    /// Print a script that lets a shell complete commands and options
+    #[command(after_help = "\
+Examples:
+  tilewright completions bash > ~/.local/share/bash-completion/completions/tilewright
+  tilewright completions zsh > ~/.zfunc/_tilewright
+  tilewright completions fish > ~/.config/fish/completions/tilewright.fish
+
+A new shell knows them. zsh looks in ~/.zfunc where ~/.zshrc has `fpath+=~/.zfunc` before `compinit`.")]
+    Completions(CompletionsArguments),
+    /// Write manual pages of all commands
+    #[command(after_help = "\
+Examples:
+  tilewright manual -o ~/.local/share/man/man1
+
+Then `man tilewright-run` shows what `tilewright run --help` says.")]
+    Manual(ManualArguments),
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
+
+/// Arguments of `manual`.
+#[derive(Debug, Args)]
+pub struct ManualArguments {
+    /// Folder to write to; it is made where there is none
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
 }
 
 /// Arguments of `predict`.

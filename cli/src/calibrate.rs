@@ -245,6 +245,8 @@ fn summary(
 }
 
 impl Report for CalibrateReport {
+    const SCHEMA: &'static str = "tilewright.calibrate/1";
+
     fn text(&self) -> String {
         let [core, row, region] = match self.backend {
             "cuda" => ["multiprocessor", "barrier", "launch"],

@@ -23,6 +23,8 @@ use std::path::{Path, PathBuf};
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
+/// Its `schema`.
+const MANIFEST_SCHEMA: &str = "tilewright.manifest/1";
 
 /// The report of `compile`.
 #[derive(Debug, Serialize)]
@@ -385,11 +387,14 @@ fn write(folder: &Path, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf,
     }
     std::fs::create_dir_all(folder).map_err(failed)?;
     let directory = folder.canonicalize().map_err(failed)?;
-    let manifest = json::text(&Manifest {
-        tilewright: env!("CARGO_PKG_VERSION"),
-        facts,
-        files: files.iter().map(|file| file.name.to_string_lossy().into_owned()).collect(),
-    });
+    let manifest = json::document(
+        MANIFEST_SCHEMA,
+        &Manifest {
+            tilewright: env!("CARGO_PKG_VERSION"),
+            facts,
+            files: files.iter().map(|file| file.name.to_string_lossy().into_owned()).collect(),
+        },
+    );
     let manifest = OutputFile { name: MANIFEST.into(), bytes: (manifest + "\n").into_bytes() };
     let mut written = Vec::new();
     for file in files.iter().chain([&manifest]) {
@@ -405,6 +410,8 @@ fn write(folder: &Path, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf,
 }
 
 impl Report for CompileReport {
+    const SCHEMA: &'static str = "tilewright.compile/1";
+
     fn text(&self) -> String {
         let facts = &self.facts;
         let launches = match (facts.launches, facts.steps) {

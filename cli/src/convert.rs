@@ -36,6 +36,8 @@ pub fn convert(arguments: &ConvertArguments, session: &Session) -> Result<Conver
 }
 
 impl Report for ConvertReport {
+    const SCHEMA: &'static str = "tilewright.convert/1";
+
     fn text(&self) -> String {
         match &self.file {
             Some(file) => format!("stencil  {}\nfile     {}", self.stencil, file.display()),

@@ -10,9 +10,11 @@ pub mod analyze;
 pub mod calibrate;
 pub mod codesign;
 pub mod compile;
+pub mod completions;
 pub mod convert;
 pub mod explain;
 pub mod list;
+pub mod manual;
 pub mod pareto;
 pub mod predict;
 pub mod run;
@@ -104,6 +106,12 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Search(arguments) => {
             search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
+        Command::Completions(arguments) => {
+            completions::completions(arguments).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Manual(arguments) => {
+            manual::manual(arguments).and_then(|report| Printed::of(&report, &session))
+        }
     };
     session.finish();
     let printed = match result {
@@ -121,7 +129,7 @@ fn execute(arguments: &Arguments) -> u8 {
 fn print_error(error: &Error, as_json: bool) -> u8 {
     if as_json {
         // A reader that has gone cannot be told.
-        let _ = print_stdout(&json::text(&error.document()));
+        let _ = print_stdout(&json::document(json::ERROR_SCHEMA, &error.document()));
     }
     print_stderr(&error.render(report::stderr_has_colour()));
     error.exit_code()
@@ -137,7 +145,7 @@ fn refuse(error: &clap::Error) -> u8 {
     if std::env::args_os().any(|argument| argument == "--json") {
         let text = error.render().to_string();
         let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_owned();
-        let _ = print_stdout(&json::text(&Error::wrong_input(message).document()));
+        let _ = print_stdout(&json::document(json::ERROR_SCHEMA, &Error::wrong_input(message).document()));
     }
     let _ = error.print();
     error::WRONG_INPUT

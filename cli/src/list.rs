@@ -148,6 +148,8 @@ fn first_sentence(text: &str) -> String {
 }
 
 impl Report for ListReport {
+    const SCHEMA: &'static str = "tilewright.list/1";
+
     fn text(&self) -> String {
         let rows: Vec<Vec<String>> = self
             .stencils

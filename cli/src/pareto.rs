@@ -247,6 +247,8 @@ fn front_csv(table: &Table, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>
 }
 
 impl Report for ParetoReport {
+    const SCHEMA: &'static str = "tilewright.pareto/1";
+
     fn text(&self) -> String {
         let objectives: Vec<String> =
             self.objectives.iter().map(|(column, sense)| format!("{column} ({sense})")).collect();

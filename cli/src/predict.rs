@@ -238,6 +238,8 @@ fn drawn(report: PredictReport) -> Result<PredictReport> {
 }
 
 impl Report for PredictReport {
+    const SCHEMA: &'static str = "tilewright.predict/1";
+
     fn text(&self) -> String {
         let share = |seconds: f64| format!("{:.1} %", 100.0 * seconds / self.seconds);
         let joules = |joules: Option<f64>, unit: &str| {

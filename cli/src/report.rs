@@ -9,6 +9,9 @@ use std::io::{ErrorKind, IsTerminal, Write};
 
 /// The result of a command.
 pub trait Report: Serialize {
+    /// Name and version of its JSON document; see [`crate::json`].
+    const SCHEMA: &'static str;
+
     /// For people.
     fn text(&self) -> String;
 
@@ -30,7 +33,7 @@ impl Printed {
     /// # Errors
     /// None today; the type fits the chain of a command.
     pub fn of(report: &impl Report, session: &Session) -> Result<Printed> {
-        let text = if session.json() { json::text(report) } else { report.text() };
+        let text = if session.json() { document(report) } else { report.text() };
         Ok(Printed { text, passed: report.passed() })
     }
 
@@ -42,6 +45,11 @@ impl Printed {
         print_stdout(&self.text)?;
         Ok(self.passed)
     }
+}
+
+/// The JSON document of a report.
+fn document<R: Report>(report: &R) -> String {
+    json::document(R::SCHEMA, report)
 }
 
 /// Writes a text and a line end to stdout.

@@ -251,6 +251,8 @@ fn notes(job: &Job<'_>, size: &[i64]) -> Vec<String> {
 }
 
 impl Report for RunReport {
+    const SCHEMA: &'static str = "tilewright.run/1";
+
     fn passed(&self) -> bool {
         self.verified != Some(false)
             && self.emulator.as_ref().is_none_or(|report| report.total_violations == 0)

@@ -196,7 +196,7 @@ fn write(
     if let Some(path) = &arguments.log {
         let text = if path.extension().is_some_and(|extension| extension == "json") {
             let data: Vec<&serde_json::Value> = log.iter().map(|entry| &entry.data).collect();
-            crate::json::text(&data) + "\n"
+            serde_json::to_string_pretty(&data).map_err(|error| Error::internal(error.to_string()))? + "\n"
         } else {
             log.iter().map(|entry| entry.text.clone() + "\n").collect()
         };

@@ -220,6 +220,8 @@ impl TuneReport {
 }
 
 impl Report for TuneReport {
+    const SCHEMA: &'static str = "tilewright.tune/1";
+
     fn text(&self) -> String {
         let certificate = match self.bound {
             Some(_) if self.method == Method::Exhaustive => {

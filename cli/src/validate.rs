@@ -242,6 +242,8 @@ fn summary(arguments: &ValidateArguments, stencil: &str, measured: Measured) -> 
 }
 
 impl Report for ValidateReport {
+    const SCHEMA: &'static str = "tilewright.validate/1";
+
     fn text(&self) -> String {
         let percent = |value: f64| format!("{:.1} %", 100.0 * value);
         let mut text = report::pairs(&[

@@ -99,6 +99,11 @@ fn names_of_other_languages() {
 }
 
 #[test]
+fn what_a_region_declares_before_its_time_loop() {
+    same("declared_in_region.c", &[], &SMALL_1D);
+}
+
+#[test]
 fn two_buffers() {
     same("double_buffer.c", &[], &["--tile", "st=4,s0=6,s1=16"]);
     same("double_buffer.c", &["-DREAL=double"], &["--strategy", "naive"]);

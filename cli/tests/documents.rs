@@ -15,7 +15,7 @@ fn has_keys(document: &Value, keys: &[&str]) {
 }
 
 /// The commands whose help texts are checked.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "list",
     "analyze",
     "compile",
@@ -29,6 +29,8 @@ const COMMANDS: [&str; 13] = [
     "search",
     "codesign",
     "pareto",
+    "completions",
+    "manual",
 ];
 
 #[test]
@@ -113,6 +115,149 @@ fn analyze() {
     let text = tilewright(&["analyze", "fdtd2d"]).succeeded().stdout;
     assert!(text.contains("legal for all grid sizes") && text.contains("anti"), "{text}");
 }
+
+/// Documents say what they are: a name and a version.
+#[track_caller]
+fn has_schema(document: &Value, name: &str) {
+    assert_eq!(document["schema"], format!("tilewright.{name}/1"), "{document}");
+}
+
+#[test]
+fn every_document_names_its_schema() {
+    let folder = Folder::new();
+    let own = |name: &str| folder.arg(name);
+    let csv = folder.write("trials.csv", trials());
+    let workload = folder.write("small.toml", WORKLOAD);
+    let space = folder.write("space.json", SPACE);
+    let model = ["--size", "256x256", "--steps", "20", "--machine", "gtx980"];
+    let cpu = ["--size", "64x64", "--steps", "4", "--machine", "zen4", "--backend", "openmp"];
+    let small = ["--what-if", "none", "-o", &own("study")];
+    let calls: Vec<(&str, Vec<&str>)> = vec![
+        ("list", vec![]),
+        ("analyze", vec!["heat1d"]),
+        ("compile", vec!["heat1d", "--target", "openmp", "-o", "OUT"]),
+        ("convert", vec!["heat1d"]),
+        ("run", vec!["heat1d", "--size", "64", "--steps", "4", "--backend", "reference"]),
+        ("predict", [&["heat2d", "--tile", "st=2,s0=8,s1=32"], &model[..]].concat()),
+        ("tune", [&["heat2d", "--strategy", "hhc"], &model[..]].concat()),
+        ("validate", [&["heat2d", "--samples", "2", "--repeat", "1"], &cpu[..]].concat()),
+        ("codesign", [&[workload.as_str()], &small[..]].concat()),
+        ("pareto", vec![&csv, "--x", "a", "--y", "time", "--min", "time"]),
+        ("search", vec!["--space", &space, "--command", "echo {a}", "--response", "time", "--budget", "3"]),
+        ("explain", vec![&csv, "--metric", "time", "--samples", "10", "--validation", "5", "--draws", "2"]),
+        ("completions", vec!["fish"]),
+        ("manual", vec!["-o", "MAN"]),
+    ];
+    let (out, man) = (own("out"), own("man"));
+    let missing: Vec<&&str> = COMMANDS
+        .iter()
+        // It measures for minutes; its report is made like the others'.
+        .filter(|command| **command != "calibrate" && !calls.iter().any(|(name, _)| name == *command))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    for (command, arguments) in calls {
+        let arguments = arguments.iter().map(|word| match *word {
+            "OUT" => out.as_str(),
+            "MAN" => man.as_str(),
+            word => word,
+        });
+        let arguments: Vec<&str> = std::iter::once(command).chain(arguments).chain(["--json"]).collect();
+        let output = tilewright(&arguments).succeeded();
+        has_schema(&output.json(), command);
+        assert!(output.stdout.starts_with("{\n  \"schema\": "), "{command}: {}", output.stdout);
+    }
+    let file = |name: &str| serde_json::from_slice::<Value>(&std::fs::read(folder.path(name)).unwrap()).unwrap();
+    has_schema(&file("out/manifest.json"), "manifest");
+    has_schema(&file("study/report.json"), "codesign-report");
+}
+
+#[test]
+fn documents_of_errors_name_their_schema_too() {
+    let folder = Folder::new();
+    let wrong = folder.write("wrong.stencil", "stencil x(t, i) { }");
+    for (code, arguments) in [
+        (2, vec!["analyze", "--json"]),
+        (2, vec!["analyse", "heat2d", "--json"]),
+        (2, vec!["analyze", &wrong, "--json"]),
+        (1, vec!["analyze", "fdtd2d", "--tile", "st=4", "--json"]),
+        (2, vec!["pareto", "none.csv", "--x", "a", "--y", "b", "--json"]),
+    ] {
+        let output = tilewright(&arguments);
+        assert_eq!(output.code, code, "{arguments:?}");
+        has_schema(&output.json(), "error");
+    }
+}
+
+#[test]
+fn completions() {
+    for (shell, part) in [
+        ("bash", "complete -F _tilewright"),
+        ("zsh", "#compdef tilewright"),
+        ("fish", "complete -c tilewright"),
+        ("elvish", "edit:completion:arg-completer[tilewright]"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let script = tilewright(&["completions", shell]).succeeded().stdout;
+        assert!(script.contains(part), "{shell}: {script}");
+        for command in COMMANDS {
+            assert!(script.contains(command), "{shell}: no {command}");
+        }
+        let document = tilewright(&["completions", shell, "--json"]).succeeded().json();
+        assert_eq!(document["script"].as_str().unwrap().trim_end(), script.trim_end());
+    }
+    assert_eq!(tilewright(&["completions", "tcsh"]).code, 2);
+}
+
+#[test]
+fn manual_pages() {
+    let folder = Folder::new();
+    let man = folder.arg("man/man1");
+    tilewright(&["manual", "-o", &man]).succeeded();
+    let page = |name: &str| std::fs::read_to_string(folder.path(&format!("man/man1/{name}.1"))).unwrap();
+    assert!(page("tilewright").contains(".SH SUBCOMMANDS"));
+    for command in COMMANDS {
+        let text = page(&format!("tilewright-{command}"));
+        assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples:"), "{text}");
+        assert!(text.contains("\\-\\-json"), "{command} lacks the options of all commands");
+    }
+    // Again, and beside files of others; but never over them.
+    folder.write("man/man1/other.1", "own");
+    tilewright(&["manual", "-o", &man]).succeeded();
+    folder.write("man/man1/tilewright-run.1", "a page of one's own");
+    let refused = tilewright(&["manual", "-o", &man]);
+    assert!(refused.code == 2 && refused.stderr.contains("tilewright-run.1"), "{}", refused.stderr);
+    assert_eq!(page("tilewright-run"), "a page of one's own");
+}
+
+/// Trials of two parameters.
+fn trials() -> String {
+    let rows = (0..40).map(|i| format!("{},{},{}.5\n", i % 8, i / 8, 10 + (i % 8) * 3 + i / 8));
+    std::iter::once("a,b,time\n".to_owned()).chain(rows).collect()
+}
+
+const WORKLOAD: &str = "\
+name = \"small\"
+family = \"maxwell\"
+[budget]
+area_low_mm2 = 200
+area_high_mm2 = 240
+[hardware]
+n_sm = { from = 4, to = 12, step = 4 }
+n_v = [64, 128]
+m_sm_kb = [48, 96]
+[[stencil]]
+spec = \"heat1d\"
+sizes = [\"65536\"]
+steps = [64]
+";
+
+const SPACE: &str = r#"{
+  "General": { "BenchmarkName": "small" },
+  "ConfigurationSpace": {
+    "TuningParameters": [{ "Name": "a", "Type": "int", "Values": "[1, 2, 3, 4]" }],
+    "Conditions": []
+  }
+}"#;
 
 #[test]
 fn every_stage_can_be_printed() {

@@ -113,8 +113,22 @@ fn region(source: &Preprocessed) -> Result<Region> {
         return Err(misplaced("the region is empty"));
     };
     let parent = first.parent();
+    let own_type = |node: &&Node<'_>| {
+        matches!(node.kind(), "struct_specifier" | "union_specifier" | "enum_specifier")
+    };
+    if let Some(part) = parts.iter().find(own_type) {
+        return Err(Box::new(
+            Diagnostic::limitation(
+                codes::DECLARATION,
+                source.origin.span(part.byte_range()),
+                "a type is declared in the region",
+            )
+            .hint("declare types before `#pragma scop`"),
+        ));
+    }
     let statement = |node: &Node<'_>| {
-        node.kind().ends_with("_statement") || matches!(node.kind(), "declaration" | "comment")
+        node.kind().ends_with("_statement")
+            || matches!(node.kind(), "declaration" | "type_definition" | "comment")
     };
     if !parts.iter().all(|part| part.parent() == parent && statement(part)) {
         return Err(misplaced("the region does not hold whole statements"));
@@ -129,12 +143,13 @@ fn region(source: &Preprocessed) -> Result<Region> {
         structures: HashMap::new(),
         depth: 0,
     };
-    let scope = converter.scope(*first, function)?;
+    let mut scope = converter.scope(*first, function)?;
     let mut statements = Vec::new();
     for part in &parts {
         statements.push(converter.statement(*part)?);
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
+    declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
     let from = outer_loop.map_or(end.offset, |outer| outer.start_byte());
     let to = function.end_byte();
@@ -162,6 +177,30 @@ fn region(source: &Preprocessed) -> Result<Region> {
         changed: changed(root, &source.text),
         structures: converter.structures,
     })
+}
+
+/// Adds what a region declares outside its loops to the variables that can be used in it. One name must not stand for
+/// two variables there: which of them a statement means would depend on its place.
+fn declare_around_loops(statements: &[Stmt], variables: &mut HashMap<String, Variable>) -> Result<()> {
+    let mut open: Vec<&Stmt> = statements.iter().rev().collect();
+    while let Some(stmt) = open.pop() {
+        match &stmt.kind {
+            StmtKind::Block(list) => open.extend(list.iter().rev()),
+            StmtKind::Declaration(own) => {
+                for variable in own {
+                    let Some(other) = variables.insert(variable.name.clone(), variable.clone()) else { continue };
+                    let message = format!("the region declares another `{}`", variable.name);
+                    return Err(Box::new(
+                        Diagnostic::limitation(codes::DECLARATION, variable.span.clone(), message)
+                            .related(other.span, "this one has the same name")
+                            .hint("give it a name of its own, or declare it before `#pragma scop`"),
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The one pair of pragmas.

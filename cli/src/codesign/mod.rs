@@ -28,6 +28,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// `schema` of `report.json`.
+const REPORT_SCHEMA: &str = "tilewright.codesign-report/1";
 /// The files of a report.
 const FILES: [&str; 4] = ["designs.csv", "pareto.csv", "report.json", "report.html"];
 
@@ -251,7 +253,7 @@ fn write(folder: &Path, setting: &Setting, study: &Study, document: &Document) -
     let texts = [
         tables::designs(setting, study, None),
         tables::designs(setting, study, Some(&study.fronts.all)),
-        json::text(document) + "\n",
+        json::document(REPORT_SCHEMA, document) + "\n",
         html::page(document),
     ];
     let mut written = Vec::new();
@@ -274,6 +276,8 @@ fn failed(error: CodesignError) -> Error {
 }
 
 impl Report for CodesignReport {
+    const SCHEMA: &'static str = "tilewright.codesign/1";
+
     fn text(&self) -> String {
         let document = &self.document;
         let certificate = &document.certificate;

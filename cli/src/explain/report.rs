@@ -212,6 +212,8 @@ pub struct LinearNodes {
 }
 
 impl Report for ExplainReport {
+    const SCHEMA: &'static str = "tilewright.explain/1";
+
     fn text(&self) -> String {
         let mut text = format!("{}; {}\n", self.title, self.left_out);
         if let Some(condition) = &self.condition {

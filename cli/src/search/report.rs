@@ -134,6 +134,8 @@ impl SearchReport {
 }
 
 impl Report for SearchReport {
+    const SCHEMA: &'static str = "tilewright.search/1";
+
     fn passed(&self) -> bool {
         !self.about.is_empty() || self.methods.iter().all(|method| method.best.is_some())
     }
