@@ -185,10 +185,15 @@ impl Report for AnalyzeReport {
             ),
             (
                 "cone",
-                format!("below ({}), above ({}) points per row", slopes(&cone.lower), slopes(&cone.upper)),
+                format!(
+                    "below ({}), above ({}) points per row\n\
+                     (how far a value spreads from one row of time to the next, along each dimension)",
+                    slopes(&cone.lower),
+                    slopes(&cone.upper)
+                ),
             ),
             ("strategy", self.strategy.to_owned()),
-            ("tile", self.tile_text.clone()),
+            ("tile", plan::tile_text(self.strategy, &self.tile)),
             ("proof", plan::proof_text(&self.proof)),
         ];
         if let Some(totals) = &self.totals {
@@ -269,6 +274,11 @@ fn dependence_table(fields: &[String], dependences: &[Dependence]) -> String {
     let rows: Vec<Vec<String>> = dependences.iter().take(MOST_DEPENDENCES).map(row).collect();
     let header = ["dependence", "field", "source", "target", "rows", "distance"];
     let mut text = report::table(&header, &rows, &[2, 3, 4]);
+    if !rows.is_empty() {
+        text.push_str(
+            "(source, target: numbers of statements; rows: rows of time between them, one for each statement and step)\n",
+        );
+    }
     if let Some(more) = dependences.len().checked_sub(MOST_DEPENDENCES).filter(|&more| more > 0) {
         text.push_str(&format!("and {more} more; --dump dependences and --json show all\n"));
     }

@@ -519,6 +519,9 @@ pub struct ParetoArguments {
     /// Write the rows of the front
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// The column that names the rows; `design`, `id` or `name` where not given, else rows are numbered
+    #[arg(long, value_name = "COL")]
+    pub id: Option<String>,
 }
 
 /// Arguments of `search`.

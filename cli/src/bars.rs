@@ -1,6 +1,6 @@
 //! A prediction as a bar chart: the ideal time, and every loss on the way to the predicted one.
 
-use crate::chart::escape;
+use crate::chart::{self, escape};
 use crate::predict::PredictReport;
 use crate::report;
 use std::fmt::Write;
@@ -8,7 +8,7 @@ use std::fmt::Write;
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 150.0;
 const RIGHT: f64 = 110.0;
-const TOP: f64 = 74.0;
+const TOP: f64 = 88.0;
 const BAR: f64 = 22.0;
 const PITCH: f64 = 32.0;
 
@@ -27,7 +27,7 @@ pub fn draw(prediction: &PredictReport) -> String {
     bars.push(("predicted", 0.0, prediction.seconds, FILLS[3], "the sum"));
     let most = bars.iter().map(|(_, from, to, ..)| from.max(*to)).fold(f64::MIN_POSITIVE, f64::max);
     let scale = (WIDTH - LEFT - RIGHT) / most;
-    let height = TOP + PITCH * bars.len() as f64 + 16.0;
+    let height = TOP + PITCH * bars.len() as f64 + 56.0;
     let mut svg = String::new();
     let _ = writeln!(
         svg,
@@ -45,6 +45,29 @@ pub fn draw(prediction: &PredictReport) -> String {
     let subtitle = format!("{}, {}, k = {}", prediction.strategy, prediction.tile_text, prediction.k);
     let _ = writeln!(svg, "<text x=\"16\" y=\"26\" font-size=\"16\">{}</text>", escape(&title));
     let _ = writeln!(svg, "<text x=\"16\" y=\"48\" fill=\"#555\">{}</text>", escape(&subtitle));
+    let bottom = TOP + PITCH * bars.len() as f64;
+    let (unit, in_unit) =
+        [("s", 1.0), ("ms", 1e3)].into_iter().find(|(_, per)| most * per >= 1.0).unwrap_or(("us", 1e6));
+    for tick in chart::ticks(most * in_unit, 6.0) {
+        let x = LEFT + tick.0 / in_unit * scale;
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{x:.1} {} V{bottom}\" stroke=\"#ddd\"/>\
+             <text x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+            TOP - 6.0,
+            bottom + 18.0,
+            tick.1
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"middle\">predicted time ({unit}); per cent: share of the whole</text>\
+         <text x=\"{}\" y=\"{}\" text-anchor=\"end\" font-style=\"italic\">from ideal to real</text>",
+        (LEFT + WIDTH - RIGHT) / 2.0,
+        bottom + 40.0,
+        LEFT - 10.0,
+        TOP - 10.0
+    );
     for (index, (name, from, to, fill, meaning)) in bars.iter().enumerate() {
         let y = TOP + PITCH * index as f64;
         let (x, width) = (LEFT + from.min(*to) * scale, (to - from).abs() * scale);
@@ -62,7 +85,6 @@ pub fn draw(prediction: &PredictReport) -> String {
             100.0 * (to - from) / prediction.seconds,
         );
     }
-    let bottom = height - 12.0;
     let _ = writeln!(svg, "<path d=\"M{LEFT} {} V{bottom}\" stroke=\"#222\"/>\n</svg>", TOP - 6.0);
     svg
 }

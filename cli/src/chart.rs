@@ -9,6 +9,8 @@ pub const COLOURS: [&str; 8] =
 
 const MARGIN: (f64, f64, f64, f64) = (72.0, 16.0, 52.0, 18.0); // left, top, bottom, right
 const LEGEND_LINE: f64 = 20.0;
+/// Height of a title.
+const TITLE: f64 = 30.0;
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Series {
 /// A chart of points.
 #[derive(Debug, Clone)]
 pub struct Chart {
+    /// What stands above it; nothing where it is empty, as in a page that has captions.
+    pub title: String,
     /// What it shows, for those who cannot see it.
     pub description: String,
     /// Name and unit of the horizontal axis.
@@ -100,6 +104,12 @@ impl Axis {
     }
 }
 
+/// Ticks of an axis from 0 to `most` and their numbers, about `count` of them.
+pub fn ticks(most: f64, count: f64) -> Vec<(f64, String)> {
+    let axis = Axis::of([most].into_iter(), true, count);
+    axis.ticks().into_iter().filter(|tick| *tick <= most).map(|tick| (tick, axis.label(tick))).collect()
+}
+
 /// The least of 1, 2, 5 times a power of ten that is at least `step`.
 fn nice_step(step: f64) -> f64 {
     let decade = 10_f64.powf(step.log10().floor());
@@ -117,6 +127,7 @@ impl Chart {
         let named: Vec<&Series> = self.series.iter().filter(|series| !series.name.is_empty()).collect();
         let (left, top, bottom, right) = MARGIN;
         let (width, height) = (self.size.0 - left - right, self.size.1 - top - bottom);
+        let top = top + if self.title.is_empty() { 0.0 } else { TITLE };
         let rows = legend_rows(&named, width);
         let values = |of: fn(&(f64, f64, String)) -> f64| self.series.iter().flat_map(|s| &s.points).map(of);
         let x = Axis::of(values(|point| point.0), self.from_zero.0, (width / 90.0).max(2.0));
@@ -124,8 +135,12 @@ impl Chart {
         let px = |value: f64| left + x.place(value) * width;
         let py = |value: f64| top + (1.0 - y.place(value)) * height;
         let mut svg = String::new();
-        let total = self.size.1 + rows as f64 * LEGEND_LINE;
+        let total = top + height + bottom + rows as f64 * LEGEND_LINE;
         open(&mut svg, self.size.0, total, &self.description);
+        if !self.title.is_empty() {
+            let _ =
+                writeln!(svg, "<text x=\"{left}\" y=\"24\" font-size=\"15\">{}</text>", escape(&self.title));
+        }
         upright_lines(&mut svg, &x, &px, (top, top + height));
         for tick in y.ticks() {
             let at = py(tick);
@@ -199,6 +214,8 @@ pub struct Bars {
     pub description: String,
     /// Name and unit of the axis.
     pub x_label: String,
+    /// What each bar stands for.
+    pub y_label: String,
     /// Names of the parts, in order.
     pub parts: Vec<String>,
     /// Name of each bar, and its parts.
@@ -211,8 +228,9 @@ impl Bars {
     /// The bars as one `svg` element.
     pub fn svg(&self) -> String {
         let row = 30.0;
-        let longest = self.bars.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let (left, top, right) = (18.0 + 7.2 * longest as f64, 8.0, 24.0);
+        let names = self.bars.iter().map(|(name, _)| name).chain([&self.y_label]);
+        let longest = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let (left, top, right) = (18.0 + 7.2 * longest as f64, 26.0, 24.0);
         let (width, height) = (self.width - left - right, row * self.bars.len() as f64);
         let series: Vec<Series> = (self.parts.iter().enumerate())
             .map(|(index, name)| Series {
@@ -230,6 +248,12 @@ impl Bars {
         let mut svg = String::new();
         open(&mut svg, self.width, top + height + 52.0 + rows as f64 * LEGEND_LINE, &self.description);
         upright_lines(&mut svg, &axis, &px, (top, top + height));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"16\" text-anchor=\"end\" font-style=\"italic\">{}</text>",
+            left - 8.0,
+            escape(&self.y_label)
+        );
         for (index, (name, parts)) in self.bars.iter().enumerate() {
             let y = top + index as f64 * row;
             let _ = writeln!(
@@ -382,6 +406,7 @@ mod tests {
             ],
         };
         let chart = Chart {
+            title: "x & y".to_owned(),
             description: "x > y".to_owned(),
             x_label: "x".to_owned(),
             y_label: "y".to_owned(),
@@ -393,13 +418,17 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 4 * 2 + 4);
         assert!(!svg.contains("NaN") && !svg.contains("inf") && svg.contains("&lt;&amp;&gt;"));
         assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
+        assert!(svg.contains(">x &amp; y<") && svg.contains(">x<") && svg.contains(">y<"));
         let bars = Bars {
             description: String::new(),
-            x_label: "mm2".to_owned(),
+            x_label: "area (mm2)".to_owned(),
+            y_label: "best for".to_owned(),
             parts: vec!["one".to_owned(), "two".to_owned()],
             bars: vec![("first".to_owned(), vec![1.0, 2.0]), ("second".to_owned(), vec![0.0, 4.0])],
             width: 500.0,
         };
-        assert_eq!(bars.svg().matches("<title>").count(), 3);
+        let svg = bars.svg();
+        assert_eq!(svg.matches("<title>").count(), 3);
+        assert!(svg.contains(">area (mm2)<") && svg.contains(">best for<"));
     }
 }

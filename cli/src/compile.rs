@@ -432,7 +432,7 @@ impl Report for CompileReport {
             ("stencil", facts.stencil.clone()),
             ("target", facts.target.to_owned()),
             ("strategy", facts.strategy.to_owned()),
-            ("tile", format!("{} ({})", facts.tile_text, self.chosen_by)),
+            ("tile", format!("{}\n{}", plan::tile_text(facts.strategy, &facts.tile), self.chosen_by)),
             ("proof", plan::proof_text(&self.proof)),
             ("kernels", kernels.join("\n")),
             ("launches", launches),

@@ -21,7 +21,9 @@ struct Document<'a, T> {
 pub fn document(schema: &'static str, content: &impl Serialize) -> String {
     serde_json::to_string_pretty(&Document { schema, content }).unwrap_or_else(|error| {
         let error = serde_json::Value::from(error.to_string());
-        format!("{{\"schema\": \"{ERROR_SCHEMA}\", \"error\": {{\"kind\": \"internal\", \"message\": {error}}}}}")
+        format!(
+            "{{\"schema\": \"{ERROR_SCHEMA}\", \"error\": {{\"kind\": \"internal\", \"message\": {error}}}}}"
+        )
     })
 }
 

@@ -9,7 +9,7 @@ use crate::report::{self, Report};
 use execution::{ExecutionError, output_file};
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -19,6 +19,8 @@ const MOST_ROWS: usize = 40;
 /// The report of `pareto`.
 #[derive(Debug, Serialize)]
 pub struct ParetoReport {
+    /// The column that names the rows; null where there is none, and rows are numbered.
+    pub id: Option<String>,
     /// The objectives, in order: column, and `min` or `max`.
     pub objectives: Vec<(String, &'static str)>,
     /// Rows of the file with numbers in all objectives.
@@ -40,6 +42,9 @@ pub struct ParetoReport {
 /// A row of the front.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
+    /// What the file calls it: the cell of the column of names. Without such a column, its number among the rows below
+    /// the header.
+    pub id: String,
     /// Its line in the file, from 1.
     pub line: u64,
     /// Its values in the objectives.
@@ -62,7 +67,40 @@ pub struct Skipped {
 /// A file that was read.
 struct Table {
     header: Vec<String>,
+    /// Lines and cells.
     records: Vec<(u64, Vec<String>)>,
+    /// The column that names the rows.
+    id: Option<usize>,
+}
+
+/// Columns that name rows where `--id` names none; the first that is there and has as many names as rows.
+const ID_COLUMNS: [&str; 3] = ["design", "id", "name"];
+
+impl Table {
+    /// The column that names rows.
+    fn find_id(&mut self, arguments: &ParetoArguments) -> Result<()> {
+        self.id = match &arguments.id {
+            Some(name) => Some(column(self, name, arguments)?),
+            None => ID_COLUMNS.iter().find_map(|id| {
+                let column = self.header.iter().position(|name| name.eq_ignore_ascii_case(id))?;
+                let names: Option<BTreeSet<&str>> =
+                    self.records.iter().map(|(_, cells)| cells.get(column).map(|cell| cell.trim())).collect();
+                names.filter(|names| names.len() == self.records.len() && !names.contains("")).map(|_| column)
+            }),
+        };
+        Ok(())
+    }
+
+    /// What a row is called.
+    fn name(&self, row: usize) -> String {
+        let cell = self.id.and_then(|column| self.records[row].1.get(column));
+        cell.map_or_else(|| (row + 1).to_string(), |cell| cell.trim().to_owned())
+    }
+
+    /// What stands above the names.
+    fn id_title(&self) -> &str {
+        self.id.map_or("row", |column| &self.header[column])
+    }
 }
 
 /// Finds the front.
@@ -70,7 +108,8 @@ struct Table {
 /// # Errors
 /// Files that cannot be read, are no CSV, or lack the columns; output that cannot be written.
 pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoReport> {
-    let table = read(arguments)?;
+    let mut table = read(arguments)?;
+    table.find_id(arguments)?;
     let names: Vec<&String> = [&arguments.x, &arguments.y].into_iter().chain(&arguments.z).collect();
     let columns = names.iter().map(|name| column(&table, name, arguments)).collect::<Result<Vec<usize>>>()?;
     let senses = senses(arguments, &names)?;
@@ -112,14 +151,14 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     };
     let svg = arguments.svg.clone();
     if let Some(path) = &svg {
-        let text = chart(arguments, &table, &points, &kept, &on).svg();
+        let text = chart(arguments, &table, &points, &kept, &on, &senses).svg();
         output_file::write(path, |file| file.write_all(text.as_bytes()))?;
     }
     on.sort_by(|&a, &b| points[a][0].total_cmp(&points[b][0]).then(a.cmp(&b)));
     let row = |index: usize| {
         let (line, cells) = &table.records[kept[index]];
         let cells = table.header.iter().cloned().zip(cells.iter().cloned()).collect();
-        Row { line: *line, objectives: points[index].clone(), cells }
+        Row { id: table.name(kept[index]), line: *line, objectives: points[index].clone(), cells }
     };
     if let Some(path) = &arguments.csv {
         let text = front_csv(&table, on.iter().map(|&index| kept[index]))?;
@@ -127,6 +166,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     }
     let name = |sense: &Sense| if *sense == Sense::Minimise { "min" } else { "max" };
     Ok(ParetoReport {
+        id: table.id.map(|column| table.header[column].clone()),
         objectives: names
             .iter()
             .zip(&senses)
@@ -166,7 +206,7 @@ fn read(arguments: &ParetoArguments) -> Result<Table> {
         let line = record.position().map_or(0, csv::Position::line);
         records.push((line, record.iter().map(str::to_owned).collect()));
     }
-    Ok(Table { header, records })
+    Ok(Table { header, records, id: None })
 }
 
 fn column(table: &Table, name: &str, arguments: &ParetoArguments) -> Result<usize> {
@@ -207,21 +247,24 @@ fn chart(
     points: &[Vec<f64>],
     kept: &[usize],
     on: &[usize],
+    senses: &[Sense],
 ) -> Chart {
     let point = |index: usize| {
-        let (line, cells) = &table.records[kept[index]];
+        let cells = &table.records[kept[index]].1;
         let cells: Vec<String> =
             table.header.iter().zip(cells).take(12).map(|(name, cell)| format!("{name} {cell}")).collect();
-        (points[index][0], points[index][1], format!("line {line}: {}", cells.join(", ")))
+        let title = format!("{} {}: {}", table.id_title(), table.name(kept[index]), cells.join(", "));
+        (points[index][0], points[index][1], title)
     };
     let dominated = (0..points.len()).filter(|index| on.binary_search(index).is_err()).map(point).collect();
     let mut front: Vec<_> = on.iter().copied().map(point).collect();
     front.sort_by(|a, b| a.0.total_cmp(&b.0));
     let two = arguments.z.is_none();
     Chart {
+        title: format!("Pareto front of {}: {} of {} rows", file_name(arguments), on.len(), points.len()),
         description: format!("Front of {} and {}", arguments.x, arguments.y),
-        x_label: arguments.x.clone(),
-        y_label: arguments.y.clone(),
+        x_label: axis_title(&arguments.x, senses[0]),
+        y_label: axis_title(&arguments.y, senses[1]),
         series: vec![
             Series { name: "dominated".into(), colour: COLOURS[1], mark: Mark::Faint, points: dominated },
             Series {
@@ -234,6 +277,44 @@ fn chart(
         from_zero: (false, false),
         size: (760.0, 480.0),
     }
+}
+
+fn file_name(arguments: &ParetoArguments) -> String {
+    arguments.file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Units by the names of columns: their end behind a `_`, or, where that can mean nothing else, the whole name.
+const UNITS: [(&str, &str); 19] = [
+    ("gflops_per_watt", "GFLOP/s per watt"),
+    ("gstencil_per_s", "GStencil/s"),
+    ("gflops", "GFLOP/s"),
+    ("seconds", "s"),
+    ("joules", "J"),
+    ("watts", "W"),
+    ("percent", "%"),
+    ("cycles", "cycles"),
+    ("bytes", "bytes"),
+    ("mm2", "mm2"),
+    ("mhz", "MHz"),
+    ("ghz", "GHz"),
+    ("kb", "kB"),
+    ("mb", "MB"),
+    ("gb", "GB"),
+    ("ms", "ms"),
+    ("us", "us"),
+    ("ns", "ns"),
+    ("s", "s"),
+];
+
+/// The title of an axis: the column with its unit, where its name tells it, and the direction that is better.
+fn axis_title(column: &str, sense: Sense) -> String {
+    let lower = column.to_lowercase();
+    let named = |(end, _): &&(&str, &str)| {
+        lower.strip_suffix(*end).is_some_and(|rest| rest.ends_with('_') || (rest.is_empty() && end.len() > 2))
+    };
+    let unit = UNITS.iter().find(named).map(|(_, unit)| format!(" ({unit})")).unwrap_or_default();
+    let better = if sense == Sense::Minimise { "smaller" } else { "larger" };
+    format!("{column}{unit}, {better} is better")
 }
 
 fn front_csv(table: &Table, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>> {
@@ -267,23 +348,35 @@ impl Report for ParetoReport {
             pairs.push(("skipped", text));
         }
         if let Some(knee) = &self.knee {
-            pairs.push(("knee", format!("line {}: {}", knee.line, numbers(&knee.objectives).join(", "))));
+            pairs.push((
+                "knee",
+                format!("{} {}: {}", self.row_title(), knee.id, numbers(&knee.objectives).join(", ")),
+            ));
         }
         let mut text = report::pairs(&pairs);
         text.push('\n');
-        let mut header = vec!["line"];
+        let mut header = vec![self.row_title()];
         header.extend(self.objectives.iter().map(|(column, _)| column.as_str()));
         let row = |row: &Row| {
-            let mut cells = vec![row.line.to_string()];
+            let mut cells = vec![row.id.clone()];
             cells.extend(numbers(&row.objectives));
             cells
         };
         let rows: Vec<Vec<String>> = self.pareto.iter().take(MOST_ROWS).map(row).collect();
-        text.push_str(&report::table(&header, &rows, &[0, 1, 2, 3]));
+        // Numbers to the right, names to the left.
+        let right = if self.id.is_some() { &[1, 2, 3][..] } else { &[0, 1, 2, 3] };
+        text.push_str(&report::table(&header, &rows, right));
         if self.pareto.len() > MOST_ROWS {
             text.push_str(&format!("and {} more; --csv FILE writes all\n", self.pareto.len() - MOST_ROWS));
         }
         text
+    }
+}
+
+impl ParetoReport {
+    /// What the name of a row is called.
+    fn row_title(&self) -> &str {
+        self.id.as_deref().unwrap_or("row")
     }
 }
 

@@ -8,7 +8,7 @@ use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::plan::{Instance, Loop};
 use hhc_codegen::strategy::{self, Strategy, Target};
-use hhc_codegen::{KernelPlan, prove};
+use hhc_codegen::{KernelPlan, TileSizes, prove};
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use std::fmt::Write;
@@ -56,6 +56,25 @@ pub fn proof_text(proof: &Proof) -> String {
         report::count(proof.relations as u64, "relation", "relations"),
         report::seconds(proof.seconds),
     )
+}
+
+/// Tile sizes with what each of them is, as a second line: people should not have to know that `s1=0` means whole rows.
+pub fn tile_text(strategy: &str, tile: &TileSizes) -> String {
+    let (heights, widths): (Vec<_>, Vec<_>) = tile.iter().partition(|(name, _)| *name == "st");
+    let last = widths.last().map(|(name, _)| *name);
+    let meaning = |&(name, value): &(&str, i64)| match (name, value) {
+        ("st", _) => "st: half a tile's height in rows of time".to_owned(),
+        ("s0", value) if strategy == "hhc" => format!("s0: flat top of {}", points(value)),
+        (name, 0) if Some(name) == last => format!("{name}=0: whole rows"),
+        (name, 0) => format!("{name}=0: the whole dimension"),
+        (name, value) => format!("{name}: {}", points(value)),
+    };
+    let meanings: Vec<String> = heights.iter().chain(&widths).map(meaning).collect();
+    if meanings.is_empty() { tile.to_string() } else { format!("{tile}\n({})", meanings.join("; ")) }
+}
+
+fn points(number: i64) -> String {
+    report::count(number.unsigned_abs(), "point", "points")
 }
 
 /// A stage as text.

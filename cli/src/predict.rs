@@ -251,18 +251,8 @@ impl Report for PredictReport {
             ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
             ("strategy", self.strategy.to_owned()),
-            (
-                "tile",
-                if self.hyper_threading.is_empty() {
-                    self.tile_text.clone()
-                } else {
-                    format!(
-                        "{}, {} on a multiprocessor",
-                        self.tile_text,
-                        report::count(self.k as u64, "tile", "tiles")
-                    )
-                },
-            ),
+            ("tile", plan::tile_text(self.strategy, &self.tile)),
+            ("k", resident_text(self.k, !self.hyper_threading.is_empty())),
             ("time", format!("{} ({:.3} GStencil/s)", report::seconds(self.seconds), self.gstencil_per_s)),
             ("energy", joules(self.joules, "J")),
             ("power", joules(self.watts, "W")),
@@ -318,6 +308,9 @@ impl Report for PredictReport {
                 "\n{}",
                 report::table(&["constraint", "needed", "limit", "slack", ""], &rows, &[1, 2, 3])
             );
+            if self.constraints.iter().any(|constraint| constraint.satisfied && constraint.active) {
+                text += "(active: one more resident tile would break it)\n";
+            }
         }
         let rows: Vec<_> = (self.sensitivities.iter())
             .map(|s| {
@@ -333,6 +326,7 @@ impl Report for PredictReport {
             "\n{}",
             report::table(&["parameter", "value", "s per unit", "% per %"], &rows, &[1, 2, 3])
         );
+        text += "(seconds that one unit more costs, and per cent of the time for each per cent of the parameter)\n";
         let rows: Vec<_> = (self.hyper_threading.iter())
             .map(|r| {
                 vec![
@@ -343,7 +337,7 @@ impl Report for PredictReport {
             })
             .collect();
         if !rows.is_empty() {
-            text += &format!("\n{}", report::table(&["resident tiles", "time", ""], &rows, &[0, 1]));
+            text += &format!("\n{}", report::table(&["k: resident tiles", "time", ""], &rows, &[0, 1]));
         }
         for note in &self.notes {
             text += &format!("\nnote: {note}\n");
@@ -353,6 +347,15 @@ impl Report for PredictReport {
 
     fn passed(&self) -> bool {
         self.feasible
+    }
+}
+
+/// `k`, and what it is; a core of a CPU has no choice.
+pub fn resident_text(k: i64, gpu: bool) -> String {
+    if gpu {
+        format!("{} resident on a multiprocessor at a time", report::count(k.unsigned_abs(), "tile", "tiles"))
+    } else {
+        "a core works on one tile at a time".to_owned()
     }
 }
 

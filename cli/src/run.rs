@@ -275,9 +275,9 @@ impl Report for RunReport {
             ),
             ("backend", format!("{}, {where_it_runs}", self.backend)),
         ];
-        if let (Some(strategy), Some(tile), Some(proof)) = (self.strategy, &self.tile_text, &self.proof) {
+        if let (Some(strategy), Some(tile), Some(proof)) = (self.strategy, &self.tile, &self.proof) {
             lines.push(("strategy", strategy.to_owned()));
-            lines.push(("tile", tile.clone()));
+            lines.push(("tile", plan::tile_text(strategy, tile)));
             lines.push(("proof", plan::proof_text(proof)));
         }
         lines.push(("grid", format!("{}, {} layout", report::bytes(self.bytes as f64), self.layout)));

@@ -4,8 +4,8 @@ use crate::chart::escape;
 use std::fmt::Write;
 
 /// Extents of the drawing and of its margin, in pixels.
-const EXTENT: f64 = 560.0;
-const MARGIN: f64 = 64.0;
+const EXTENT: f64 = 620.0;
+const MARGIN: f64 = 92.0;
 
 /// A scatter plot.
 pub struct Scatter {
@@ -80,11 +80,11 @@ impl Scatter {
         }
         let _ = writeln!(
             text,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">measured</text>\
-             <text x=\"16\" y=\"{:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {:.1})\">predicted</text>\
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">measured time (logarithmic)</text>\
+             <text x=\"18\" y=\"{:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 18 {:.1})\">predicted time (logarithmic)</text>\
              <text x=\"{:.1}\" y=\"46\" fill=\"#a63603\">left of the dashed line: within 20 % of the best; large: the model's choice</text>",
             EXTENT / 2.0,
-            EXTENT - 14.0,
+            EXTENT - MARGIN + 44.0,
             EXTENT / 2.0,
             EXTENT / 2.0,
             MARGIN
@@ -93,9 +93,15 @@ impl Scatter {
     }
 }
 
-/// 1, 2 and 5 times powers of ten.
+/// 1, 2 and 5 times powers of ten; fewer where their labels would touch.
 fn ticks(low: f64, high: f64) -> Vec<f64> {
     let first = low.log10().floor() as i32;
-    let powers = (first..first + 12).flat_map(|power| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(power)));
+    let digits: &[f64] = match (high / low).log10() {
+        decades if decades < 1.2 => &[1.0, 2.0, 5.0],
+        decades if decades < 2.4 => &[1.0, 3.0],
+        _ => &[1.0],
+    };
+    let powers =
+        (first..first + 12).flat_map(|power| digits.iter().map(move |digit| digit * 10f64.powi(power)));
     powers.filter(|tick| (low..=high).contains(tick)).collect()
 }

@@ -217,7 +217,12 @@ fn write(
                 .iter()
                 .filter_map(|(name, outcomes)| Some((name.clone(), outcomes.first()?.convergence.clone())))
                 .collect();
-            plot::convergence(&series, &problem.response)
+            let trials =
+                curves.iter().flat_map(|(_, outcomes)| outcomes).filter_map(|outcome| outcome.best.as_ref());
+            let unit = trials
+                .filter_map(|trial| trial.metrics.get(&problem.response))
+                .map(|metric| metric.unit.as_str());
+            plot::convergence(&series, &problem.response, unit.last().unwrap_or_default())
         };
         write_text(path, &text.map_err(Error::from)?)?;
         written.push(path.clone());

@@ -4,9 +4,10 @@ use crate::arguments::{FormulationName, TuneArguments};
 use crate::cpu_model::{CpuModelled, is_cpu};
 use crate::error::{Error, Result};
 use crate::model::Modelled;
+use crate::predict::resident_text;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, machine};
+use crate::{load, machine, plan};
 use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
@@ -214,7 +215,11 @@ impl StrategyOptimum {
 impl TuneReport {
     fn rounding(&self) -> String {
         self.relaxed.map_or("nothing to vary along s0".to_owned(), |relaxed| {
-            format!("{} without any, at s0={:.1}", report::seconds(relaxed.seconds), relaxed.s0)
+            format!(
+                "{} if nothing had to be whole (points, rounds, wavefronts), at s0={:.1}",
+                report::seconds(relaxed.seconds),
+                relaxed.s0
+            )
         })
     }
 }
@@ -246,8 +251,9 @@ impl Report for TuneReport {
             ("machine", self.machine.clone()),
             ("objective", self.objective.to_owned()),
             ("strategy", self.strategy.to_owned()),
-            ("tile", self.tile_text.clone()),
-            ("k", format!("{} on a multiprocessor", report::count(self.k as u64, "tile", "tiles"))),
+            ("tile", plan::tile_text(self.strategy, &self.tile)),
+            // What limits residence is known of GPUs only.
+            ("k", resident_text(self.k, !self.constraints.is_empty())),
             ("time", report::seconds(self.seconds)),
             ("energy", known(self.joules, "J")),
             ("power", known(self.watts, "W")),

@@ -250,7 +250,7 @@ impl Report for ValidateReport {
             ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
             ("samples", format!("{} of the feasible tile sizes, and the model's own choice", self.samples)),
-            ("rmse all", percent(self.fit.rmse_all)),
+            ("rmse all", percent(self.fit.rmse_all) + ": root mean square of predicted / measured - 1"),
             (
                 "rmse top 20",
                 format!(
@@ -270,8 +270,14 @@ impl Report for ValidateReport {
                     report::seconds(self.picked_predicted_s)
                 ),
             ),
-            ("rank", format!("{} of {}", self.rank_of_picked, self.samples + 1)),
+            ("rank", format!("{} of {} (1: the fastest)", self.rank_of_picked, self.samples + 1)),
         ]);
+        // The last size is that of the rows.
+        let mut tiles = [&self.best_tile, &self.picked_tile].into_iter();
+        let zero = tiles.find_map(|tile| tile.rsplit(',').next().filter(|size| size.ends_with("=0")));
+        if let Some(size) = zero {
+            text += &format!("\n({size}: whole rows)\n");
+        }
         for note in &self.notes {
             text += &format!("\nnote: {note}");
         }

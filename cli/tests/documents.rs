@@ -60,7 +60,7 @@ fn the_examples_are_understood() {
                 0 => part.split_whitespace().collect::<Vec<_>>(),
                 _ => vec![part],
             });
-            let words = words.take_while(|word| *word != "&&");
+            let words = words.take_while(|word| !["&&", ">"].contains(word));
             let parsed = tilewright::arguments::Arguments::try_parse_from(words);
             assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
         }
@@ -143,7 +143,21 @@ fn every_document_names_its_schema() {
         ("validate", [&["heat2d", "--samples", "2", "--repeat", "1"], &cpu[..]].concat()),
         ("codesign", [&[workload.as_str()], &small[..]].concat()),
         ("pareto", vec![&csv, "--x", "a", "--y", "time", "--min", "time"]),
-        ("search", vec!["--space", &space, "--command", "echo {a}", "--response", "time", "--budget", "3"]),
+        (
+            "search",
+            vec![
+                "--space",
+                &space,
+                "--command",
+                "echo {a}",
+                "--response",
+                "time",
+                "--budget",
+                "3",
+                "--method",
+                "random",
+            ],
+        ),
         ("explain", vec![&csv, "--metric", "time", "--samples", "10", "--validation", "5", "--draws", "2"]),
         ("completions", vec!["fish"]),
         ("manual", vec!["-o", "MAN"]),
@@ -166,7 +180,8 @@ fn every_document_names_its_schema() {
         has_schema(&output.json(), command);
         assert!(output.stdout.starts_with("{\n  \"schema\": "), "{command}: {}", output.stdout);
     }
-    let file = |name: &str| serde_json::from_slice::<Value>(&std::fs::read(folder.path(name)).unwrap()).unwrap();
+    let file =
+        |name: &str| serde_json::from_slice::<Value>(&std::fs::read(folder.path(name)).unwrap()).unwrap();
     has_schema(&file("out/manifest.json"), "manifest");
     has_schema(&file("study/report.json"), "codesign-report");
 }
@@ -237,6 +252,8 @@ fn trials() -> String {
 
 const WORKLOAD: &str = "\
 name = \"small\"
+description = \"a few designs\"
+objective = \"gflops\"
 family = \"maxwell\"
 [budget]
 area_low_mm2 = 200

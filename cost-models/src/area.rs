@@ -69,6 +69,21 @@ impl fmt::Display for Chip {
     }
 }
 
+impl Chip {
+    /// A short name that no other chip has: `18x288-192kB`, `60x512-228kB-L2_25600kB`; registers where they are not the
+    /// usual 2 kB per lane.
+    pub fn id(&self) -> String {
+        let Chip { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb } = self;
+        let mut id = format!("{n_sm}x{n_v}-{m_sm_kb}kB");
+        for (name, kb, usual) in [("R", *r_vu_kb, 2.0), ("L1", *l1_kb, 0.0), ("L2", *l2_kb, 0.0)] {
+            if kb != usual {
+                id.push_str(&format!("-{name}_{kb}kB"));
+            }
+        }
+        id
+    }
+}
+
 impl From<&GpuFacts> for Chip {
     fn from(facts: &GpuFacts) -> Chip {
         Chip {

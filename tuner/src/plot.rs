@@ -19,12 +19,23 @@ fn failed(error: impl std::fmt::Display) -> TunerError {
     TunerError::Infeasible { reason: format!("the drawing failed: {error}"), hint: String::new() }
 }
 
+/// A number with about four digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        0.0 => "0".to_owned(),
+        size if (0.001..1e5).contains(&size) => {
+            format!("{value:.*}", (3 - size.log10().floor() as i32).max(0) as usize)
+        }
+        _ => format!("{value:.3e}"),
+    }
+}
+
 /// Best response so far over the number of measurements, one line per search, on a logarithmic scale where all are
-/// positive.
+/// positive. An empty unit is one that is not known.
 ///
 /// # Errors
 /// Where no search found anything.
-pub fn convergence(series: &[(String, Vec<Option<f64>>)], response: &str) -> Result<String> {
+pub fn convergence(series: &[(String, Vec<Option<f64>>)], response: &str, unit: &str) -> Result<String> {
     let values: Vec<f64> = series.iter().flat_map(|(_, values)| values.iter().flatten().copied()).collect();
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -45,18 +56,20 @@ pub fn convergence(series: &[(String, Vec<Option<f64>>)], response: &str) -> Res
         let margin = ((scale(most) - scale(least)) * 0.05).max(1e-6);
         let mut chart = ChartBuilder::on(&root)
             .margin(16)
+            .caption(format!("best {response} over the number of measurements"), (FONT, 16))
             .x_label_area_size(44)
             .y_label_area_size(84)
             .build_cartesian_2d(1f64..longest.max(2) as f64, scale(least) - margin..scale(most) + margin)
             .map_err(failed)?;
         let label = |value: &f64| {
             let value = if logarithmic { 10f64.powf(*value) } else { *value };
-            format!("{value:.3e}")
+            number(value)
         };
+        let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
         chart
             .configure_mesh()
-            .x_desc("measurements")
-            .y_desc(format!("best {response}"))
+            .x_desc("number of measurements")
+            .y_desc(format!("best {response} so far{unit}"))
             .y_label_formatter(&label)
             .x_label_formatter(&|value| format!("{value:.0}"))
             .label_style((FONT, 13))
@@ -109,10 +122,15 @@ pub fn histograms(rows: &[(String, Vec<f64>)]) -> Result<String> {
     }
     let mut text = String::new();
     {
-        let height = 110 * rows.len() as u32 + 60;
+        let height = 120 * rows.len() as u32 + 100;
         let root = SVGBackend::with_string(&mut text, (860, height)).into_drawing_area();
         root.fill(&WHITE).map_err(failed)?;
-        let (plots, bottom) = root.split_vertically(height - 40);
+        let (top, rest) = root.split_vertically(32);
+        let (plots, bottom) = rest.split_vertically(height - 32 - 60);
+        let count = rows.iter().map(|(_, slowdowns)| slowdowns.len()).max().unwrap_or(0);
+        let title =
+            format!("slowdown against the best recorded configuration, {count} searches of each method");
+        top.draw(&Text::new(title, (60, 12), (FONT, 16).into_font())).map_err(failed)?;
         let areas = plots.split_evenly((rows.len(), 1));
         for (place, ((name, slowdowns), area)) in rows.iter().zip(&areas).enumerate() {
             let colour = COLOURS[place % COLOURS.len()];
@@ -129,8 +147,9 @@ pub fn histograms(rows: &[(String, Vec<f64>)]) -> Result<String> {
             let mut chart = ChartBuilder::on(area)
                 .margin_top(10)
                 .margin_right(20)
+                .margin_left(8)
                 .x_label_area_size(20)
-                .y_label_area_size(60)
+                .y_label_area_size(64)
                 .build_cartesian_2d(0.95..END + WIDTH, 0.0..top * 1.25)
                 .map_err(failed)?;
             chart
@@ -138,6 +157,8 @@ pub fn histograms(rows: &[(String, Vec<f64>)]) -> Result<String> {
                 .disable_x_mesh()
                 .y_labels(3)
                 .x_labels(8)
+                .y_desc("searches")
+                .axis_desc_style((FONT, 12))
                 .label_style((FONT, 12))
                 .light_line_style(WHITE)
                 .y_label_formatter(&|value| format!("{value:.0}"))
@@ -168,13 +189,12 @@ pub fn histograms(rows: &[(String, Vec<f64>)]) -> Result<String> {
                 .draw_series([Text::new(legend, (2.4, top * 1.05), (FONT, 15).into_font())])
                 .map_err(failed)?;
         }
-        bottom
-            .draw(&Text::new(
-                "slowdown against the global minimum (4 and more in the last bar); dashed: mean; red: largest",
-                (150, 12),
-                (FONT, 14).into_font(),
-            ))
-            .map_err(failed)?;
+        for (text, y) in [
+            ("slowdown: best response found / best recorded response (4 and more in the last bar)", 8),
+            ("dashed: mean; red: largest", 30),
+        ] {
+            bottom.draw(&Text::new(text, (64, y), (FONT, 14).into_font())).map_err(failed)?;
+        }
         root.present().map_err(failed)?;
     }
     Ok(text)
@@ -185,13 +205,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn numbers_have_four_digits() {
+        let numbers = [0.0, 0.012_345, 1.0, 12.345, 45_678.9, 1e-9, 1e9].map(number);
+        assert_eq!(numbers, ["0", "0.01235", "1.000", "12.35", "45679", "1.000e-9", "1.000e9"]);
+    }
+
+    #[test]
     fn drawings_are_svg_with_their_names() {
         let series = vec![("dlmt".to_owned(), vec![None, Some(3.0), Some(2.0), Some(2.0)])];
-        let text = convergence(&series, "time").unwrap();
-        assert!(text.starts_with("<svg") && text.contains("best time") && text.contains("dlmt"));
-        assert_eq!(text, convergence(&series, "time").unwrap());
+        let text = convergence(&series, "time", "ms").unwrap();
+        assert!(text.starts_with("<svg") && text.contains("best time so far in ms") && text.contains("dlmt"));
+        assert_eq!(text, convergence(&series, "time", "ms").unwrap());
         let rows = vec![("random".to_owned(), vec![1.0, 1.2, 9.0, f64::INFINITY])];
-        assert!(histograms(&rows).unwrap().contains("random: mean 3.733, max 9.00"));
-        assert!(convergence(&[("x".to_owned(), vec![None])], "time").is_err());
+        let text = histograms(&rows).unwrap();
+        for part in ["random: mean 3.733, max 9.00", "best response found / best recorded", "searches"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(convergence(&[("x".to_owned(), vec![None])], "time", "").is_err());
     }
 }

@@ -113,9 +113,8 @@ fn region(source: &Preprocessed) -> Result<Region> {
         return Err(misplaced("the region is empty"));
     };
     let parent = first.parent();
-    let own_type = |node: &&Node<'_>| {
-        matches!(node.kind(), "struct_specifier" | "union_specifier" | "enum_specifier")
-    };
+    let own_type =
+        |node: &&Node<'_>| matches!(node.kind(), "struct_specifier" | "union_specifier" | "enum_specifier");
     if let Some(part) = parts.iter().find(own_type) {
         return Err(Box::new(
             Diagnostic::limitation(
@@ -188,7 +187,9 @@ fn declare_around_loops(statements: &[Stmt], variables: &mut HashMap<String, Var
             StmtKind::Block(list) => open.extend(list.iter().rev()),
             StmtKind::Declaration(own) => {
                 for variable in own {
-                    let Some(other) = variables.insert(variable.name.clone(), variable.clone()) else { continue };
+                    let Some(other) = variables.insert(variable.name.clone(), variable.clone()) else {
+                        continue;
+                    };
                     let message = format!("the region declares another `{}`", variable.name);
                     return Err(Box::new(
                         Diagnostic::limitation(codes::DECLARATION, variable.span.clone(), message)

@@ -107,6 +107,7 @@ fn cloud(
         series.push(Series { name: "knee".into(), colour: COLOURS[2], mark: Mark::Ring, points });
     }
     let chart = Chart {
+        title: String::new(),
         description: description.to_owned(),
         x_label: x_label.to_owned(),
         y_label: y_label.to_owned(),
@@ -208,6 +209,7 @@ fn resources(body: &mut String, document: &Document) {
     let chart = Bars {
         description: "Parts of the area of the best designs".to_owned(),
         x_label: "area (mm2)".to_owned(),
+        y_label: "best design for".to_owned(),
         parts: parts.map(str::to_owned).to_vec(),
         bars,
         width: 560.0,
@@ -271,6 +273,7 @@ fn applications(body: &mut String, document: &Document) {
             x_label:
                 "mean share of each stencil's own best rate (1: as good as its own design for every stencil)"
                     .to_owned(),
+            y_label: "design".to_owned(),
             parts: document.applications.iter().map(|application| application.stencil.clone()).collect(),
             bars,
             width: 900.0,
@@ -338,6 +341,7 @@ fn what_ifs(body: &mut String, document: &Document) {
                 .collect(),
         });
         let chart = Chart {
+            title: String::new(),
             description: "Best rate by shared memory per SM".to_owned(),
             x_label: "shared memory per SM (kB)".to_owned(),
             y_label: "best rate (% of the best of all)".to_owned(),
@@ -357,6 +361,7 @@ fn what_ifs(body: &mut String, document: &Document) {
         let chart = Bars {
             description: "Where the time goes on the best design".to_owned(),
             x_label: "share of the time (%)".to_owned(),
+            y_label: "stencil".to_owned(),
             parts: ["iterations", "transfers", "barriers", "launches"].map(str::to_owned).to_vec(),
             bars: bars.collect(),
             width: 900.0,
@@ -386,6 +391,7 @@ fn what_ifs(body: &mut String, document: &Document) {
                 .collect(),
         });
         let chart = Chart {
+            title: String::new(),
             description: "Rate by the number of resident tiles".to_owned(),
             x_label: "k: tiles resident on an SM together".to_owned(),
             y_label: "rate on the best design (GFLOP/s)".to_owned(),

@@ -7,7 +7,7 @@ use std::fmt::Write;
 /// All designs, or those of some indices.
 pub(super) fn designs(setting: &Setting, study: &Study, indices: Option<&[usize]>) -> String {
     let mut text = String::from(
-        "n_sm,n_v,m_sm_kb,r_vu_kb,l1_kb,l2_kb,area_mm2,vector_units_mm2,registers_mm2,shared_mm2,l1_mm2,l2_mm2,\
+        "design,n_sm,n_v,m_sm_kb,r_vu_kb,l1_kb,l2_kb,area_mm2,vector_units_mm2,registers_mm2,shared_mm2,l1_mm2,l2_mm2,\
          overhead_mm2,memory_share,vector_share,gflops,gflops_per_watt,seconds,joules,watts,cost,on_front,\
          on_area_gflops_front",
     );
@@ -21,7 +21,13 @@ pub(super) fn designs(setting: &Setting, study: &Study, indices: Option<&[usize]
         let weighed = &study.designs[index];
         let on_front = study.fronts.all.contains(&index);
         let on_area_gflops_front = study.fronts.area_gflops.contains(&index);
-        let _ = writeln!(text, "{},{on_front},{on_area_gflops_front}{}", numbers(weighed), stencils(weighed));
+        let _ = writeln!(
+            text,
+            "{},{},{on_front},{on_area_gflops_front}{}",
+            weighed.design.id(),
+            numbers(weighed),
+            stencils(weighed)
+        );
     }
     text
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 const SIZE: [f64; 2] = [640.0, 400.0];
 /// Left, top, right, bottom.
-const MARGINS: [f64; 4] = [64.0, 40.0, 20.0, 48.0];
+const MARGINS: [f64; 4] = [78.0, 40.0, 20.0, 48.0];
 /// Lines of the grid, about.
 const LINES: f64 = 5.0;
 
@@ -32,7 +32,7 @@ pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> Stri
         let at = y(error / 100.0);
         let _ = writeln!(
             out,
-            "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#e0e0e0\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{} %</text>",
+            "<path d=\"M{left} {at:.1}H{:.1}\" stroke=\"#e0e0e0\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             width - right,
             left - 6.0,
             at + 4.0,
@@ -49,9 +49,11 @@ pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> Stri
     }
     let _ = writeln!(
         out,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">training samples; median relative error on held-out designs</text>",
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">training samples (designs)</text>\
+         <text x=\"14\" y=\"{:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 14 {2:.1})\">median relative error on held-out designs (%)</text>",
         (left + width - right) / 2.0,
-        height - 10.0
+        height - 10.0,
+        (top + height - bottom) / 2.0
     );
     let upper = curve.iter().map(|point| (point.samples, point.range[1]));
     let lower = curve.iter().rev().map(|point| (point.samples, point.range[0]));

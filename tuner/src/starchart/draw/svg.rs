@@ -216,6 +216,9 @@ fn labels_of(drawing: &Drawing<'_>, layout: &Layout) -> Vec<Label> {
     let [low, high] = nodes[0].range;
     labels.push(Label::new(short(low), layout.chart, bottom, GREY, false));
     labels.push(Label::ending(short(high), layout.chart + CHART, bottom, GREY, false));
+    let name = cut(&drawing.metric, (CHART / CHARACTER) as usize);
+    let indent = (CHART - name.chars().count() as f64 * CHARACTER) / 2.0;
+    labels.push(Label::new(name, layout.chart + indent, bottom + TEXT + 6.0, GREY, false));
     labels
 }
 
