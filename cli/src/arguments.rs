@@ -58,22 +58,24 @@ Examples:
 Examples:
   tilewright analyze heat2d
   tilewright analyze fdtd2d --tile st=6,s0=8,s1=32 --svg tiles.svg
-  tilewright analyze my.stencil --size 1024x1024 --steps 500 --json
+  tilewright analyze examples/my.stencil --size 1024x1024 --steps 500 --json
   tilewright analyze heat2d --dump dependences")]
     Analyze(AnalyzeArguments),
     /// Write tiled source code, a header, a build file and manifest.json
     #[command(after_help = "\
 Examples:
   tilewright compile heat2d --target openmp -o out
-  tilewright compile my.stencil --target cuda --tile st=4,s0=12,s1=64 -o out
-  tilewright compile prog.c -DN=1000 -Iinclude --target openmp -o out && make -C out
-  tilewright compile wave2d --target openmp --strategy naive --dtype f64 --size 2048x2048 --steps 100 -o out")]
+  tilewright compile examples/my.stencil --target cuda --tile st=4,s0=12,s1=64 -o out
+  tilewright compile examples/prog.c -DN=1000 -Iexamples/include --target openmp -o out && make -C out
+  tilewright compile wave2d --target openmp --strategy naive --dtype f64 --size 2048x2048 --steps 100 -o out
+
+The files in examples/ are part of Tilewright's source, beside its README.")]
     Compile(CompileArguments),
     /// Print a C program's stencil in the stencil language
     #[command(after_help = "\
 Examples:
-  tilewright convert prog.c
-  tilewright convert prog.c -DN=1000 -Iinclude -o prog.stencil
+  tilewright convert examples/prog.c -Iexamples/include
+  tilewright convert examples/prog.c -DN=1000 -Iexamples/include -o prog.stencil
 
 C programs are described in docs/c-input.md.")]
     Convert(ConvertArguments),
@@ -82,7 +84,8 @@ C programs are described in docs/c-input.md.")]
 Examples:
   tilewright run heat2d --size 4096x4096 --steps 100
   tilewright run heat2d --size 501x333 --steps 20 --verify --json
-  tilewright run my.stencil --input u=before.npy --output u=after.npy --steps 50 --param a=0.2
+  tilewright run examples/my.stencil --size 200x300 --steps 50 --output u=before.npy
+  tilewright run examples/my.stencil --input u=before.npy --output u=after.npy --steps 50 --param a=0.2
   tilewright run heat3d --size 256x256x256 --steps 64 --strategy naive --threads 4 --repeat 5
 
 Arrays are NumPy files (.npy, float32 or float64 in C order). A field or series without --input gets
@@ -95,7 +98,7 @@ The first Ctrl-C stops after a few time steps, the second at once; no half-writt
 Examples:
   tilewright predict heat2d --size 4096x4096 --steps 1000 --tile st=8,s0=22,s1=64 --machine titanx
   tilewright predict heat3d --size 512x512x512 --steps 200 --tile st=2,s0=7,s1=10,s2=32 --machine gtx980 --svg bars.svg
-  tilewright predict my.stencil --size 2048x2048 --steps 100 --tile st=4,s0=16,s1=32 --machine my.toml --json
+  tilewright predict examples/my.stencil --size 2048x2048 --steps 100 --tile st=4,s0=16,s1=32 --machine v100 --json
 
 A prediction is a model's: docs/models.md has its formulas. A tile that does not fit the machine is predicted, too;
 then `feasible` is false and the exit code 1.")]
@@ -115,7 +118,7 @@ closed-form: maximise s0 + st among compute-bound tiles, which needs no C_iter; 
     #[command(after_help = "\
 Examples:
   tilewright calibrate --backend openmp -o here.toml
-  tilewright calibrate --backend openmp --stencil heat2d --stencil my.stencil -o here.toml
+  tilewright calibrate --backend openmp --stencil heat2d --stencil examples/my.stencil -o here.toml
   tilewright calibrate --backend cuda -o gpu.toml
 
 Run it on an idle machine: rounds that other programs disturb are repeated, but not for ever. Stencils that
@@ -124,8 +127,10 @@ are not measured get estimates from those that are.")]
     /// Measure a sample of tile sizes and compare with the predictions of the model
     #[command(after_help = "\
 Examples:
+  tilewright calibrate --backend openmp -o here.toml
   tilewright validate heat2d --size 4096x4096 --steps 50 --machine here.toml --backend openmp
   tilewright validate heat2d --size 4096x4096 --steps 50 --machine here.toml --backend openmp --samples 60 --trials runs.jsonl --svg fit.svg
+  tilewright calibrate --backend cuda -o gpu.toml
   tilewright validate heat2d --size 8192x8192 --steps 256 --machine gpu.toml --backend cuda
 
 With --trials every run is kept in a file; the same command continues where a stopped one ended.")]
@@ -134,7 +139,7 @@ With --trials every run is kept in a file; the same command continues where a st
     #[command(after_help = "\
 Examples:
   tilewright codesign paper -o study
-  tilewright codesign my.toml --area 500..600 --objective edp -o out
+  tilewright codesign examples/workload.toml --area 200..240 --objective edp -o out
   tilewright codesign today --what-if none --json -o out
 
 The folder gets designs.csv, pareto.csv, report.json and report.html, which needs nothing else. An
@@ -144,9 +149,10 @@ describes workload files.")]
     /// Find the exact Pareto front of the rows of a CSV file
     #[command(after_help = "\
 Examples:
+  tilewright codesign examples/workload.toml -o study
   tilewright pareto study/designs.csv --x area_mm2 --y gflops --svg front.svg
   tilewright pareto study/designs.csv --x area_mm2 --y gflops --z gflops_per_watt --csv front.csv
-  tilewright pareto trials.csv --x registers --y seconds --min seconds
+  tilewright pareto examples/power.csv --x power --y time --min time
 
 Smaller values of --x and larger ones of --y and --z are better, unless --min or --max say otherwise.")]
     Pareto(ParetoArguments),
@@ -154,9 +160,10 @@ Smaller values of --x and larger ones of --y and --z are better, unless --min or
     #[command(after_help = "\
 Examples:
   tilewright search heat2d --size 2000x2000 --steps 100 --method dlmt --budget 40 --trials heat2d.db
-  tilewright search --replay space.csv.gz --method dlmt --model \"~ x + I(1/x) + log(y)\" --log steps.txt
-  tilewright search --replay cache.json.gz --method random,genetic,surrogate --repetitions 30 --svg compare.svg
-  tilewright search --space problem.json --command \"./measure {block_size} {tile}\" --budget 50 --trials runs.db
+  tilewright search --replay examples/heat2d-1024.csv --response seconds --method dlmt --model \"~ s0 + I(1/s0) + log(s1)\" --log steps.txt
+  tilewright search --replay examples/heat2d-v100.json.gz --method random,genetic,surrogate --repetitions 30 --svg compare.svg
+  tilewright search --space examples/transpose.json --command \"examples/transpose.sh {block_i} {block_j} {wide} {flag}\" --budget 50 --trials runs.db
+  tilewright calibrate --backend openmp -o here.toml
   tilewright search heat2d --size 2000x2000 --steps 100 --method model --machine here.toml --budget 30
   tilewright search heat2d --size 8192x8192 --steps 512 --backend model --machine v100 --method genetic
   tilewright search --method help
@@ -168,13 +175,13 @@ not compile, 67 a wrong result. With --trials a search that was stopped or kille
     /// Explain measured trials by a regression tree: which parameters matter, and where the best designs are
     #[command(after_help = "\
 Examples:
-  tilewright explain A100.json.gz --metric time
-  tilewright explain A100.json.gz --metric time --where \"use_shmem == 1\" --max-depth 4 --svg tree.svg
-  tilewright explain A100.json.gz --nodes linear --stargazer
-  tilewright explain A100.json.gz MI250X.json.gz --join device
-  tilewright explain 1024=small.csv 4096=large.csv --join size --metric \"time / size\"
-  tilewright explain trials.csv --target \"power <= 150\" --target \"time <= 10\"
-  tilewright explain A100.json.gz --until 0.1 --curve error.svg
+  tilewright explain examples/heat2d-v100.json.gz --metric seconds
+  tilewright explain examples/heat2d-v100.json.gz --metric seconds --where \"st >= 4\" --max-depth 4 --svg tree.svg
+  tilewright explain examples/heat2d-v100.json.gz --nodes linear --stargazer
+  tilewright explain examples/heat2d-v100.json.gz examples/heat2d-h100.json.gz --join device
+  tilewright explain 1024=examples/heat2d-1024.csv 4096=examples/heat2d-4096.csv --join size --metric \"seconds / size\"
+  tilewright explain examples/power.csv --target \"power <= 215\" --target \"time <= 60\"
+  tilewright explain examples/heat2d-v100.json.gz --until 0.1 --curve error.svg
 
 Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
 other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]

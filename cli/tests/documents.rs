@@ -5,6 +5,8 @@ mod support;
 
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use support::shown::{self, Shown};
 use support::{Folder, tilewright};
 
 #[track_caller]
@@ -14,29 +16,10 @@ fn has_keys(document: &Value, keys: &[&str]) {
     assert!(missing.is_empty(), "no {missing:?} in {found:?}");
 }
 
-/// The commands whose help texts are checked.
-const COMMANDS: [&str; 15] = [
-    "list",
-    "analyze",
-    "compile",
-    "run",
-    "convert",
-    "predict",
-    "tune",
-    "calibrate",
-    "validate",
-    "explain",
-    "search",
-    "codesign",
-    "pareto",
-    "completions",
-    "manual",
-];
-
 #[test]
 fn every_command_has_a_help_text_with_an_example() {
-    for command in COMMANDS {
-        let output = tilewright(&[command, "--help"]).succeeded();
+    for command in shown::commands() {
+        let output = tilewright(&[&command, "--help"]).succeeded();
         assert!(output.stdout.contains("Examples:"), "{command}: {}", output.stdout);
         assert!(output.stdout.contains(&format!("  tilewright {command}")), "{command}");
         assert!(output.stdout.contains("--json"), "{command}");
@@ -45,26 +28,184 @@ fn every_command_has_a_help_text_with_an_example() {
     assert!(tilewright(&["--version"]).succeeded().stdout.starts_with("tilewright "));
 }
 
-/// Every example of every help text is understood.
+/// A fresh clone has what the manuals and the help texts name, or an earlier line of the same text makes it.
 #[test]
-fn the_examples_are_understood() {
-    use clap::Parser;
-    for command in [""].into_iter().chain(COMMANDS) {
-        let arguments = if command.is_empty() { vec!["--help"] } else { vec![command, "--help"] };
-        let help = tilewright(&arguments).stdout;
-        let examples: Vec<&str> = help.lines().filter(|line| line.starts_with("  tilewright ")).collect();
-        assert!(!examples.is_empty(), "{help}");
-        for example in examples {
-            // Every second part is between quotes, which hold one argument together.
-            let words = example.split('"').enumerate().flat_map(|(at, part)| match at % 2 {
-                0 => part.split_whitespace().collect::<Vec<_>>(),
-                _ => vec![part],
-            });
-            let words = words.take_while(|word| !["&&", ">"].contains(word));
-            let parsed = tilewright::arguments::Arguments::try_parse_from(words);
-            assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+fn shown_commands_read_files_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut missing = Vec::new();
+    let mut checked = 0;
+    for (_, commands) in shown::documents() {
+        let mut made: Vec<PathBuf> = Vec::new();
+        for command in commands {
+            for path in command.inputs() {
+                checked += 1;
+                let is_made = made.iter().any(|made| path.starts_with(made));
+                if !is_made && !root.join(&path).exists() {
+                    missing.push(format!("{}: {}", command.place, path.display()));
+                }
+            }
+            made.extend(command.outputs());
         }
     }
+    assert!(missing.is_empty(), "files that nothing makes:\n{}", missing.join("\n"));
+    assert!(checked > 40, "only {checked} files are named");
+}
+
+/// Whether a command takes more than a moment in a test.
+fn is_expensive(command: &Shown) -> bool {
+    let number = |id: &str| command.value(id).parse::<f64>().unwrap_or(1.0);
+    let points: f64 =
+        command.value("size").split('x').map(|extent| extent.parse::<f64>().unwrap_or(1.0)).product();
+    let updates = points * number("steps");
+    match command.command() {
+        // They measure a whole machine.
+        "calibrate" | "validate" => true,
+        "codesign" => ["paper", "today"].contains(&command.value("workload").as_str()),
+        "run" => updates > 1e6,
+        // NVIDIA's compiler is slow, where it is there at all.
+        "compile" => command.value("target") == "cuda",
+        "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,
+        "search" if !command.value("command").is_empty() => number("budget") > 5.0,
+        "search" => updates > 1e6 && command.value("backend") != "model",
+        _ => false,
+    }
+}
+
+/// What the manuals and the help texts show works as it is shown.
+#[test]
+fn shown_commands_run() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut known = BTreeSet::new();
+    for (name, commands) in shown::documents() {
+        let folder = Folder::new();
+        copy(&examples, &folder.path("examples"));
+        for shown in commands.iter().filter(|shown| !is_expensive(shown)) {
+            // The same line stands in several texts; those that make files are needed in each.
+            if !known.insert(shown.words.join(" ")) && shown.outputs().is_empty() {
+                continue;
+            }
+            let home = folder.arg("home/");
+            let words: Vec<String> = shown.words[1..].iter().map(|word| word.replace("~/", &home)).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let start = std::time::Instant::now();
+            let mut command = support::command(&words);
+            command.current_dir(folder.path("."));
+            let output = support::finish(command);
+            assert_eq!(
+                output.code != 0,
+                shown.fails,
+                "{}: {}\n{}{}",
+                shown.place,
+                shown.words.join(" "),
+                output.stdout,
+                output.stderr
+            );
+            for path in shown.outputs().iter().filter(|path| !path.starts_with("~")) {
+                assert!(folder.path(".").join(path).exists(), "{}: no {}", shown.place, path.display());
+            }
+            println!("{:6.2} s  {name}: {}", start.elapsed().as_secs_f64(), shown.words.join(" "));
+        }
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &to.join(entry.file_name()));
+        } else {
+            std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+        }
+    }
+}
+
+/// The JSON Schema of space files and the reader agree on what is a space.
+#[test]
+fn space_files_follow_their_schema() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let schema = parse(&read("docs/schemas/space.schema.json"));
+    let folder = Folder::new();
+    let accepted = |text: &str| {
+        let space = folder.write("space.json", text);
+        let search =
+            ["search", "--space", &space, "--command", "echo 1", "--method", "random", "--budget", "1"];
+        tilewright(&search).code == 0
+    };
+    let manual = read("docs/tuning.md");
+    let shown = manual.split("```json\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let example = read("examples/transpose.json");
+    assert_eq!(parse(shown), parse(&example), "docs/tuning.md shows examples/transpose.json");
+    let parameter = |text: &str| format!("{{\"ConfigurationSpace\": {{\"TuningParameters\": [{text}]}}}}");
+    let level = r#"{"Name": "a", "Values": [1, 2.5, "x", true]}"#;
+    let with = |conditions: &str| {
+        let space = "{\"ConfigurationSpace\": {\"TuningParameters\": [{\"Name\": \"a\", \"Values\": [1, 2]}], \"Conditions\": ";
+        format!("{space}{conditions}}}}}")
+    };
+    for (text, valid) in [
+        (example, true),
+        (SPACE.to_owned(), true),
+        (parameter(level), true),
+        (parameter(r#"{"Name": "a", "Values": "[1, 2]"}"#), true),
+        (with(r#"[{"Expression": "a > 1"}]"#), true),
+        (with("[]"), true),
+        ("{}".to_owned(), false),
+        (r#"{"ConfigurationSpace": {}}"#.to_owned(), false),
+        (parameter(""), false),
+        (parameter(r#"{"Values": [1]}"#), false),
+        (parameter(r#"{"Name": "", "Values": [1]}"#), false),
+        (parameter(r#"{"Name": "a"}"#), false),
+        (parameter(r#"{"Name": "a", "Values": []}"#), false),
+        (parameter(r#"{"Name": "a", "Values": [[1]]}"#), false),
+        (parameter(r#"{"Name": "a", "Values": 3}"#), false),
+        (with(r#"[{"Parameters": ["a"]}]"#), false),
+        (with(r#"["a > 1"]"#), false),
+    ] {
+        let found = violation(&parse(&text), &schema, "");
+        assert_eq!(found.is_none(), valid, "the schema, of {text}: {found:?}");
+        assert_eq!(accepted(&text), valid, "the reader, of {text}");
+    }
+}
+
+/// Where a value breaks a JSON Schema, for the keywords that ours have.
+fn violation(value: &Value, schema: &Value, place: &str) -> Option<String> {
+    let is = |name: &str| match name {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "number" => value.is_number(),
+        "integer" => value.is_i64() || value.is_u64(),
+        other => panic!("the type {other}"),
+    };
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let length = value.as_str().map(|text| text.chars().count()).or(value.as_array().map(Vec::len));
+    schema.as_object().unwrap().iter().find_map(|(key, rule)| {
+        let broken = || Some(format!("{place}: {key} {rule}"));
+        match key.as_str() {
+            "$schema" | "title" | "description" => None,
+            "type" => {
+                let names = if rule.is_array() { list(rule) } else { vec![rule.clone()] };
+                if names.iter().any(|name| is(name.as_str().unwrap())) { None } else { broken() }
+            }
+            "required" if value.is_object() => list(rule)
+                .iter()
+                .find(|name| value.get(name.as_str().unwrap()).is_none())
+                .and_then(|_| broken()),
+            "minItems" | "minLength" => {
+                length.filter(|&length| (length as u64) < rule.as_u64().unwrap()).and_then(|_| broken())
+            }
+            "properties" => rule.as_object().unwrap().iter().find_map(|(name, rule)| {
+                value.get(name).and_then(|part| violation(part, rule, &format!("{place}/{name}")))
+            }),
+            "items" => list(value).iter().find_map(|part| violation(part, rule, &format!("{place}/*"))),
+            "anyOf" if list(rule).iter().all(|rule| violation(value, rule, place).is_some()) => broken(),
+            "required" | "anyOf" => None,
+            other => panic!("the keyword {other}"),
+        }
+    })
 }
 
 #[test]
@@ -163,10 +304,10 @@ fn every_document_names_its_schema() {
         ("manual", vec!["-o", "MAN"]),
     ];
     let (out, man) = (own("out"), own("man"));
-    let missing: Vec<&&str> = COMMANDS
-        .iter()
+    let missing: Vec<String> = shown::commands()
+        .into_iter()
         // It measures for minutes; its report is made like the others'.
-        .filter(|command| **command != "calibrate" && !calls.iter().any(|(name, _)| name == *command))
+        .filter(|command| command != "calibrate" && !calls.iter().any(|(name, _)| name == command))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
     for (command, arguments) in calls {
@@ -214,8 +355,8 @@ fn completions() {
     ] {
         let script = tilewright(&["completions", shell]).succeeded().stdout;
         assert!(script.contains(part), "{shell}: {script}");
-        for command in COMMANDS {
-            assert!(script.contains(command), "{shell}: no {command}");
+        for command in shown::commands() {
+            assert!(script.contains(&command), "{shell}: no {command}");
         }
         let document = tilewright(&["completions", shell, "--json"]).succeeded().json();
         assert_eq!(document["script"].as_str().unwrap().trim_end(), script.trim_end());
@@ -230,7 +371,7 @@ fn manual_pages() {
     tilewright(&["manual", "-o", &man]).succeeded();
     let page = |name: &str| std::fs::read_to_string(folder.path(&format!("man/man1/{name}.1"))).unwrap();
     assert!(page("tilewright").contains(".SH SUBCOMMANDS"));
-    for command in COMMANDS {
+    for command in shown::commands() {
         let text = page(&format!("tilewright-{command}"));
         assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples:"), "{text}");
         assert!(text.contains("\\-\\-json"), "{command} lacks the options of all commands");

@@ -1,6 +1,8 @@
 //! Running the command as a user does.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used)]
 
+pub mod shown;
+
 use execution::grid::{ValuesMut, ValuesRef};
 use execution::npy;
 use serde_json::Value;
