@@ -101,7 +101,26 @@ fn a_study_leaves_its_report() {
     let on_front = designs.iter().filter(|design| design["on_area_gflops_front"] == true).count();
     assert_eq!(pareto["pareto"].as_array().unwrap().len(), on_front);
     assert_eq!(pareto["rows"].as_u64().unwrap() as usize, designs.len());
-    assert!(read(&folder, "front.svg").starts_with("<svg"));
+    // Rows have the names of their designs, axes their units.
+    assert_eq!(pareto["id"], "design");
+    let first = pareto["pareto"][0].clone();
+    assert_eq!(first["id"], first["cells"]["design"]);
+    assert!(first["id"].as_str().unwrap().starts_with(&format!(
+        "{}x{}-{}kB",
+        first["cells"]["n_sm"].as_str().unwrap(),
+        first["cells"]["n_v"].as_str().unwrap(),
+        first["cells"]["m_sm_kb"].as_str().unwrap()
+    )));
+    let front = read(&folder, "front.svg");
+    assert!(front.starts_with("<svg") && front.contains(">Pareto front of designs.csv: "), "{front}");
+    for title in ["area_mm2 (mm2), smaller is better", "gflops (GFLOP/s), larger is better"] {
+        assert!(front.contains(&format!(">{title}</text>")), "{title}: {front}");
+    }
+    let text = tilewright(&["pareto", &designs_file, "--x", "area_mm2", "--y", "gflops"]).succeeded().stdout;
+    assert!(text.contains(first["id"].as_str().unwrap()) && !text.contains("line"), "{text}");
+    let by_lanes = ["pareto", &designs_file, "--x", "area_mm2", "--y", "gflops", "--id", "n_v", "--json"];
+    let by_lanes = tilewright(&by_lanes).succeeded().json();
+    assert_eq!(by_lanes["pareto"][0]["id"], first["cells"]["n_v"]);
     assert_eq!(std::fs::read_to_string(front_file).unwrap().lines().count(), 1 + on_front);
 }
 
@@ -202,6 +221,7 @@ fn wrong_requests_are_refused() {
     let document = tilewright(&["pareto", &csv, "--x", "a", "--y", "b", "--json"]).succeeded().json();
     assert_eq!((document["rows"].as_u64(), document["skipped"][0]["line"].as_u64()), (Some(2), Some(3)));
     assert_eq!(document["pareto"][0]["cells"]["b"], "2");
+    assert_eq!((&document["id"], &document["pareto"][0]["id"]), (&Value::Null, &"1".into()));
 }
 
 /// The first headless browser that is there.

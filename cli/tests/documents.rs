@@ -61,7 +61,7 @@ fn is_expensive(command: &Shown) -> bool {
         // They measure a whole machine.
         "calibrate" | "validate" => true,
         "codesign" => ["paper", "today"].contains(&command.value("workload").as_str()),
-        "run" => updates > 1e6,
+        "run" => updates > 4e6,
         // NVIDIA's compiler is slow, where it is there at all.
         "compile" => command.value("target") == "cuda",
         "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,
@@ -397,8 +397,8 @@ description = \"a few designs\"
 objective = \"gflops\"
 family = \"maxwell\"
 [budget]
-area_low_mm2 = 200
-area_high_mm2 = 240
+area_low_mm2 = 100
+area_high_mm2 = 180
 [hardware]
 n_sm = { from = 4, to = 12, step = 4 }
 n_v = [64, 128]

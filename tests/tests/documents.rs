@@ -13,7 +13,7 @@ struct Document {
     path: PathBuf,
     /// Lines outside fenced blocks, with their numbers.
     prose: Vec<(usize, String)>,
-    /// Lines inside fenced blocks; the continuation of a line that ends with `\` is joined to it.
+    /// Lines inside fenced blocks; the continuation of a line that ends with `\` or within quotes is joined to it.
     code: Vec<(usize, String)>,
 }
 
@@ -32,12 +32,20 @@ fn read(path: PathBuf) -> Document {
             document.prose.push((number + 1, line.to_owned()));
         } else {
             let joined = document.code.last_mut().filter(|_| continued);
-            continued = line.ends_with('\\');
-            let line = line.trim_end_matches('\\');
-            match joined {
-                Some((_, before)) => before.push_str(line),
-                None => document.code.push((number + 1, line.to_owned())),
-            }
+            let whole = match joined {
+                Some((_, before)) => {
+                    before.push_str(line);
+                    before
+                }
+                None => {
+                    document.code.push((number + 1, line.to_owned()));
+                    let Some((_, whole)) = document.code.last_mut() else { continue };
+                    whole
+                }
+            };
+            let command = whole.trim_start_matches("$ ").starts_with("tilewright ");
+            continued = whole.ends_with('\\') || (command && whole.matches('"').count() % 2 == 1);
+            whole.truncate(whole.trim_end_matches('\\').len());
         }
     }
     assert!(!fenced, "{}: a fenced block has no end", shown(&document.path));
@@ -56,10 +64,14 @@ impl Document {
             .flat_map(|(line, text)| text.split('`').skip(1).step_by(2).map(move |span| (*line, span.trim())))
     }
 
-    /// Command lines in fenced blocks, without a prompt, comment, pipe or redirection.
+    /// Command lines in fenced blocks, without a prompt, comment, pipe or redirection. Quotes hold a word together.
     fn commands(&self) -> impl Iterator<Item = (usize, Vec<&str>)> {
         self.code.iter().map(|(line, text)| {
-            let words = text.trim().trim_start_matches("$ ").split_whitespace();
+            let parts = text.trim().trim_start_matches("$ ").split('"').enumerate();
+            let words = parts.flat_map(|(at, part)| match at % 2 {
+                0 => part.split_whitespace().collect(),
+                _ => vec![part],
+            });
             let command =
                 words.take_while(|word| !word.starts_with(['#', '|', '>', ';']) && *word != "&&").collect();
             (*line, command)

@@ -116,9 +116,8 @@ fn of_manual(name: &str, text: &str) -> Vec<Shown> {
             // A span with placeholders shows a form.
             let spans = line.split('`').skip(1).step_by(2).filter(|span| span.starts_with("tilewright "));
             let is_placeholder = |word: &str| {
-                let last = word.rsplit(['=', ',']).next().unwrap_or_default();
-                word.contains("...")
-                    || ["FILE", "SPEC", "DIR", "NAME", "COMMAND"].contains(&last.trim_end_matches(".toml"))
+                let last = word.rsplit(['=', ',']).next().unwrap_or_default().trim_end_matches(".toml");
+                word.contains("...") || (last.len() > 2 && last.chars().all(|c| c.is_ascii_uppercase()))
             };
             let whole = |span: &&str| {
                 span.split_whitespace().count() > 2
