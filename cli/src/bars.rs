@@ -1,9 +1,9 @@
 //! A prediction as a bar chart: the ideal time, and every loss on the way to the predicted one.
 
-use crate::chart::escape;
 use crate::predict::PredictReport;
 use crate::report;
 use std::fmt::Write;
+use text_escape::markup as escape;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 150.0;
