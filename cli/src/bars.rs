@@ -1,9 +1,10 @@
 //! A prediction as a bar chart: the ideal time, and every loss on the way to the predicted one.
 
-use crate::chart::{self, escape};
+use crate::chart;
 use crate::predict::PredictReport;
 use crate::report;
 use std::fmt::Write;
+use text_escape::markup as escape;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 150.0;

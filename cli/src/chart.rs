@@ -2,6 +2,10 @@
 //! is. The text is the same for the same data, and needs no script, font or style from elsewhere.
 
 use std::fmt::Write;
+use text_escape::markup as escape;
+
+/// The style inside every chart.
+pub const STYLE: &str = ".grid{stroke:#ddd;fill:none}.axis{stroke:#222;fill:none}";
 
 /// Colours that stay apart in print and for most eyes (Okabe and Ito's palette).
 pub const COLOURS: [&str; 8] =
@@ -300,7 +304,7 @@ fn open(svg: &mut String, width: f64, height: f64, description: &str) {
         svg,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" role=\"img\" aria-label=\"{0}\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\
-         <style>.grid{{stroke:#ddd;fill:none}}.axis{{stroke:#222;fill:none}}</style>\
+         <style>{STYLE}</style>\
          <rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"#fff\"/>",
         escape(description)
     );
@@ -371,11 +375,6 @@ fn legend(svg: &mut String, named: &[&Series], (left, top, width): (f64, f64, f6
     }
 }
 
-/// The text with the letters replaced that mean something in XML.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -417,6 +416,7 @@ mod tests {
         let svg = chart.svg();
         assert_eq!(svg.matches("<circle").count(), 4 * 2 + 4);
         assert!(!svg.contains("NaN") && !svg.contains("inf") && svg.contains("&lt;&amp;&gt;"));
+        roxmltree::Document::parse(&svg).unwrap();
         assert_eq!(svg.matches("<g ").count(), svg.matches("</g>").count());
         assert!(svg.contains(">x &amp; y<") && svg.contains(">x<") && svg.contains(">y<"));
         let bars = Bars {

@@ -278,6 +278,10 @@ fn output_files(
     let rewritten =
         rewrite::rewrite(c, path, &options, &arguments.with, target).map_err(|error| match error {
             RewriteError::File { .. } => Error::wrong_input(error.to_string()),
+            RewriteError::Name { what: "macro", .. } => {
+                Error::wrong_input(error.to_string()).hint("define the macro in the program instead")
+            }
+            RewriteError::Name { .. } => Error::wrong_input(error.to_string()).hint("choose another name"),
             RewriteError::Template(_) => Error::internal(error.to_string()),
         })?;
     files.splice(0..0, rewritten);

@@ -4,6 +4,7 @@ use execution::ExecutionError;
 use hhc_codegen::PlanError;
 use polyhedral::diagnostic::Diagnostics;
 use serde_json::{Value, json};
+use text_escape::visible_lines;
 
 /// Exit code of a failed check or an infeasible request.
 pub const FAILED: u8 = 1;
@@ -192,9 +193,9 @@ impl Error {
                     if colour { ("\x1b[1;31m", "\x1b[1;36m", "\x1b[0m") } else { ("", "", "") };
                 let message = self.to_string();
                 let message = message.strip_prefix("internal error: ").unwrap_or(&message);
-                let mut text = format!("{red}{title}{plain}: {message}");
+                let mut text = format!("{red}{title}{plain}: {}", visible_lines(message));
                 for hint in self.hints() {
-                    text.push_str(&format!("\n{blue}help{plain}: {hint}"));
+                    text.push_str(&format!("\n{blue}help{plain}: {}", visible_lines(&hint)));
                 }
                 text
             }

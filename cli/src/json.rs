@@ -17,14 +17,15 @@ struct Document<'a, T> {
 }
 
 /// A value with named parts as an indented document of this schema. Numbers that JSON cannot hold (infinite, not a
-/// number) become `null`.
+/// number) become `null`, and characters that a terminal would hide `\u....`.
 pub fn document(schema: &'static str, content: &impl Serialize) -> String {
-    serde_json::to_string_pretty(&Document { schema, content }).unwrap_or_else(|error| {
+    let text = serde_json::to_string_pretty(&Document { schema, content }).unwrap_or_else(|error| {
         let error = serde_json::Value::from(error.to_string());
         format!(
             "{{\"schema\": \"{ERROR_SCHEMA}\", \"error\": {{\"kind\": \"internal\", \"message\": {error}}}}}"
         )
-    })
+    });
+    text_escape::json(&text).into_owned()
 }
 
 #[cfg(test)]

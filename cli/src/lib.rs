@@ -147,6 +147,13 @@ fn refuse(error: &clap::Error) -> u8 {
         let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_owned();
         let _ = print_stdout(&json::document(json::ERROR_SCHEMA, &Error::wrong_input(message).document()));
     }
-    let _ = error.print();
+    let hidden =
+        |argument: std::ffi::OsString| argument.to_string_lossy().chars().any(text_escape::is_hidden);
+    if std::env::args_os().any(hidden) {
+        // The text without colours, which cannot be told from those of the arguments.
+        print_stderr(text_escape::visible_lines(&error.render().to_string()).trim_end());
+    } else {
+        let _ = error.print();
+    }
     error::WRONG_INPUT
 }

@@ -73,6 +73,10 @@ fn c_program(spec: &str, options: &CArguments) -> Result<CProgram> {
     let path = Path::new(spec);
     let failed =
         |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source });
+    if spec.contains(char::is_control) {
+        let message = format!("the name `{spec}` has an end of a line or another control character");
+        return Err(Error::wrong_input(message).hint("choose another name"));
+    }
     if path.is_dir() {
         return Err(Error::wrong_input(format!("`{spec}` is a folder; a C file was expected")));
     }

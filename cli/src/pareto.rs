@@ -12,6 +12,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
+use text_escape::{csv_cell, csv_text};
 
 /// Rows of the front that the text shows.
 const MOST_ROWS: usize = 40;
@@ -196,7 +197,7 @@ fn read(arguments: &ParetoArguments) -> Result<Table> {
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).comment(Some(b'#')).from_reader(bytes);
     let wrong = |error: csv::Error| Error::wrong_input(format!("{} is no CSV file: {error}", path.display()));
     let header: Vec<String> =
-        reader.headers().map_err(wrong)?.iter().map(|name| name.trim().to_owned()).collect();
+        reader.headers().map_err(wrong)?.iter().map(|name| csv_text(name.trim()).to_owned()).collect();
     if header.iter().all(String::is_empty) {
         return Err(Error::wrong_input(format!("{} has no header line", path.display())));
     }
@@ -204,7 +205,7 @@ fn read(arguments: &ParetoArguments) -> Result<Table> {
     for record in reader.records() {
         let record = record.map_err(wrong)?;
         let line = record.position().map_or(0, csv::Position::line);
-        records.push((line, record.iter().map(str::to_owned).collect()));
+        records.push((line, record.iter().map(|cell| csv_text(cell).to_owned()).collect()));
     }
     Ok(Table { header, records, id: None })
 }
@@ -320,9 +321,10 @@ fn axis_title(column: &str, sense: Sense) -> String {
 fn front_csv(table: &Table, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>> {
     let wrong = |error: String| Error::internal(format!("the front cannot be written as CSV: {error}"));
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
-    writer.write_record(&table.header).map_err(|error| wrong(error.to_string()))?;
+    let cells = |cells: &[String]| cells.iter().map(|cell| csv_cell(cell).into_owned()).collect::<Vec<_>>();
+    writer.write_record(cells(&table.header)).map_err(|error| wrong(error.to_string()))?;
     for row in rows {
-        writer.write_record(&table.records[row].1).map_err(|error| wrong(error.to_string()))?;
+        writer.write_record(cells(&table.records[row].1)).map_err(|error| wrong(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| wrong(error.to_string()))
 }

@@ -99,7 +99,7 @@ impl Progress {
 
     /// Tells what is going on, in place of the name of the stage.
     pub fn say(&self, text: String) {
-        self.bar.set_message(text);
+        self.bar.set_message(text_escape::visible(&text).into_owned());
     }
 
     /// Tells how many parts are done.

@@ -6,6 +6,7 @@ use crate::progress::Session;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
+use text_escape::{visible, visible_lines};
 
 /// The result of a command.
 pub trait Report: Serialize {
@@ -52,14 +53,15 @@ fn document<R: Report>(report: &R) -> String {
     json::document(R::SCHEMA, report)
 }
 
-/// Writes a text and a line end to stdout.
+/// Writes a text and a line end to stdout, hidden characters as codes: whatever names and messages hold, nothing reaches
+/// a terminal as a command.
 ///
 /// # Errors
 /// Where stdout cannot be written, as on a full disk; a closed pipe is no error.
 pub fn print_stdout(text: &str) -> Result<()> {
     let mut stdout = std::io::stdout().lock();
     let written = stdout
-        .write_all(text.trim_end_matches('\n').as_bytes())
+        .write_all(visible_lines(text.trim_end_matches('\n')).as_bytes())
         .and_then(|()| stdout.write_all(b"\n"))
         .and_then(|()| stdout.flush());
     match written {
@@ -72,7 +74,8 @@ pub fn print_stdout(text: &str) -> Result<()> {
     }
 }
 
-/// Writes a text and a line end to stderr, as far as possible.
+/// Writes a text and a line end to stderr, as far as possible. The text may hold colours of ours, so what others wrote
+/// is made visible by those who put it in.
 pub fn print_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
@@ -85,19 +88,23 @@ pub fn stderr_has_colour() -> bool {
         && set("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// Names and values, one pair a line, values in one column.
+/// Names and values, one pair a line, values in one column; hidden characters are written as codes.
 pub fn pairs(pairs: &[(&str, String)]) -> String {
     let width = pairs.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let indent = format!("\n{}", " ".repeat(width + 2));
-    pairs.iter().map(|(name, value)| format!("{name:<width$}  {}\n", value.replace('\n', &indent))).collect()
+    pairs
+        .iter()
+        .map(|(name, value)| format!("{name:<width$}  {}\n", visible_lines(value).replace('\n', &indent)))
+        .collect()
 }
 
-/// A table with a line under its header. Columns named in `right` are aligned to the right.
+/// A table with a line under its header, hidden characters in cells as codes. Columns named in `right` are aligned to the
+/// right.
 pub fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(header.to_vec());
+    table.load_preset(presets::NOTHING).set_header(header.iter().map(|cell| visible(cell)));
     rows.iter().for_each(|row| {
-        table.add_row(row.clone());
+        table.add_row(row.iter().map(|cell| visible(cell)));
     });
     for (index, column) in table.column_iter_mut().enumerate() {
         column.set_padding((0, 2));
@@ -215,6 +222,8 @@ mod tests {
     fn tables_have_no_space_at_the_end_of_lines() {
         let text = table(&["name", "n"], &[vec!["heat2d".into(), "2".into()]], &[1]);
         assert_eq!(text, "name    n\nheat2d  2\n");
+        let text = table(&["n\u{1b}[7m"], &[vec!["\u{202e}\nx".into()]], &[]);
+        assert_eq!(text, "n\\u{1b}[7m\n\\u{202e}\\nx\n");
         assert_eq!(pairs(&[("a", "1\n2".into()), ("long", "3".into())]), "a     1\n      2\nlong  3\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Predicted against measured times, as a drawing with logarithmic axes.
 
-use crate::chart::escape;
 use std::fmt::Write;
+use text_escape::markup as escape;
 
 /// Extents of the drawing and of its margin, in pixels.
 const EXTENT: f64 = 620.0;

@@ -1,7 +1,6 @@
 //! The tiles of a plan over the first space dimension and time, as a drawing. Everything is taken from the plan's
 //! own enumeration, so that what is seen is what is run.
 
-use crate::chart::escape;
 use crate::error::{Error, Result};
 use hhc_codegen::KernelPlan;
 use polyhedral::analysis::Analysis;
@@ -9,6 +8,7 @@ use polyhedral::dependence::DependenceKind;
 use polyhedral::domain::Interval;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use text_escape::markup as escape;
 
 /// Extents of the plot in pixels.
 const WIDTH: f64 = 900.0;

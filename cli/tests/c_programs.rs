@@ -210,6 +210,100 @@ fn headers_above_the_program_come_along() {
     assert_eq!(run(Command::new(Path::new(&out).join("prog"))), original(&folder, &main, &[]));
 }
 
+/// A program that prints a macro.
+const SMALL: &str = "#include <stdio.h>\n#ifndef S\n#define S \"none\"\n#endif\nstatic float u[2][50];\nint main(void)\n{\n    \
+    for (int i = 0; i < 50; i++) u[0][i] = u[1][i] = (float)(i % 4);\n#pragma scop\n    \
+    for (int t = 0; t < 6; t++)\n        for (int i = 1; i < 49; i++)\n            \
+    u[(t + 1) % 2][i] = 0.5f * (u[t % 2][i - 1] + u[t % 2][i + 1]);\n#pragma endscop\n    \
+    for (int i = 0; i < 50; i++) printf(\"%a\\n\", (double)u[0][i]);\n    puts(S);\n    return 0;\n}\n";
+
+/// A string that make, CMake and the shell each understand otherwise.
+const HOSTILE_MACRO: &str = "-DS=\"a  b;$(touch PWN)`touch PWN`#${HOME}$ENV{HOME}$<1:x>$$%@S@'\\\\\"";
+
+#[test]
+fn hostile_names_and_macros_are_built_as_they_are() {
+    let folder = Folder::new();
+    let own = folder.path("it's; $(touch PWN) #1");
+    for inner in ["", "a b/c%d", "in clude"] {
+        std::fs::create_dir_all(own.join(inner)).unwrap();
+    }
+    let write = |name: &str, text: &str| {
+        std::fs::write(own.join(name), text).unwrap();
+        own.join(name).to_str().unwrap().to_owned()
+    };
+    let main = write(
+        "a b/c%d/my $(touch PWN) `touch PWN`;'#\\ prog:=.c",
+        &format!("#include \"../../up $x.h\"\n#include <angle brackets.h>\n{SMALL}"),
+    );
+    write("up $x.h", "int helper(void);\n");
+    write("in clude/angle brackets.h", "#define HELPER 3\n");
+    let helper =
+        write("other; touch PWN #.c", "#include <angle brackets.h>\nint helper(void) { return HELPER; }\n");
+    let include = format!("-I{}", own.join("in clude").display());
+    let out = folder.arg("out put");
+    let flags = [include.as_str(), HOSTILE_MACRO];
+    let mut arguments = vec!["compile", &main, "--target", "openmp", "-o", &out, "--with", &helper];
+    arguments.extend(flags);
+    tilewright(&arguments).succeeded();
+    let mut make = Command::new("make");
+    make.args(["-s", "-C", &out, "TW_CFLAGS=-O0 -fopenmp -ffp-contract=off"]);
+    run(make);
+    let mut all = vec![helper.as_str()];
+    all.extend(flags);
+    let built = Path::new(&out).join("my $(touch PWN) `touch PWN`;'#\\ prog:=");
+    assert_eq!(run(Command::new(&built)), original(&folder, &main, &all));
+    let mut make = Command::new("make");
+    make.args(["-s", "-C", &out, "clean"]);
+    run(make);
+    assert!(!built.exists() && !Path::new(&out).join("PWN").exists());
+}
+
+/// For names of all kinds, what a compiler is told: a stand-in writes its arguments down.
+#[test]
+fn makefiles_hold_any_name() {
+    let folder = Folder::new();
+    let compiler = folder.write(
+        "cc.sh",
+        "for word; do printf '[%s]\\n' \"$word\" >> log; [ \"$last\" = -o ] && : > \"$word\"; last=$word; done\n",
+    );
+    let names = [
+        "my prog",
+        "x:;touch PWN;",
+        "a\"b",
+        "$$",
+        "a%b",
+        "-x",
+        "~x",
+        "a=b",
+        ".PHONY",
+        "clean",
+        "*",
+        "|&",
+        "a\\",
+        "Makefile",
+        "é",
+    ];
+    for (number, name) in names.into_iter().enumerate() {
+        let (file, out) = (folder.write(&format!("{name}.c"), SMALL), folder.arg(&format!("out{number}")));
+        tilewright(&["compile", &file, "--target", "openmp", "-o", &out]).succeeded();
+        let mut make = Command::new("make");
+        make.args(["-s", "-C", &out, &format!("CC=sh {compiler}")]);
+        run(make);
+        let program = if name == "Makefile" { "tw_program" } else { name };
+        assert!(Path::new(&out).join(program).is_file() && !Path::new(&out).join("PWN").exists(), "{name}");
+        let log = std::fs::read_to_string(Path::new(&out).join("log")).unwrap();
+        let source = if name.starts_with('-') { format!("[./{name}.c]") } else { format!("[{name}.c]") };
+        assert!(log.lines().any(|line| line == source), "{log}");
+    }
+    for (name, flag) in [("a\nb", "-DX"), ("a\u{1b}b", "-DX"), ("plain", "-DX=1\ntouch PWN")] {
+        let (file, out) = (folder.write(&format!("{name}.c"), SMALL), folder.arg("refused"));
+        let output = tilewright(&["compile", &file, "--target", "openmp", "-o", &out, flag]);
+        assert_eq!(output.code, 2);
+        assert!(output.stderr.contains("control character"), "{}", output.stderr);
+        assert!(!folder.path("refused").exists());
+    }
+}
+
 /// The folder is also built as CMake users build it, where CMake is there.
 #[test]
 fn cmake_builds_what_is_written() {
@@ -219,16 +313,29 @@ fn cmake_builds_what_is_written() {
         return;
     }
     let folder = Folder::new();
-    let (file, out, build) =
-        (program("flattened.c").display().to_string(), folder.arg("out"), folder.arg("build"));
-    tilewright(&["compile", &file, "--target", "openmp", "-o", &out]).succeeded();
+    let (out, build) = (folder.arg("out"), folder.arg("build"));
+    let file = folder.write("my (own) prog.c", SMALL);
+    tilewright(&["compile", &file, "--target", "openmp", "-o", &out, HOSTILE_MACRO]).succeeded();
     let mut configure = Command::new("cmake");
     configure.args(["-S", &out, "-B", &build]);
     run(configure);
     let mut make = Command::new("cmake");
     make.args(["--build", &build]);
     run(make);
-    assert_eq!(run(Command::new(Path::new(&build).join("flattened"))), original(&folder, &file, &[]));
+    let tiled = run(Command::new(Path::new(&build).join("my (own) prog")));
+    assert_eq!(tiled, original(&folder, &file, &[HOSTILE_MACRO]));
+
+    // What the generators of CMake would not quote is refused, and says so.
+    let file = folder.write("x:;touch PWN;.c", SMALL);
+    let (out, build) = (folder.arg("refused"), folder.arg("refused build"));
+    tilewright(&["compile", &file, "--target", "openmp", "-o", &out]).succeeded();
+    let mut configure = Command::new("cmake");
+    let output = configure.args(["-S", &out, "-B", &build]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && text.contains("Build with make") && text.contains("touch PWN"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -49,6 +49,21 @@ fn folder() -> (Folder, String) {
     (folder, workload)
 }
 
+/// A name that would be a script, a picture with a handler, an escape sequence, a turn of the letters or a formula.
+const HOSTILE: &str = "=x</td><script>document.title='run'</script><img src=x onerror=\"document.title='run'\">'\u{1b}[31m\u{202e},;";
+
+/// The workload with that name at one of its stencils, its description and itself.
+fn hostile_folder() -> (Folder, String) {
+    let (folder, _) = folder();
+    let name = serde_json::to_string(HOSTILE).unwrap();
+    let workload = WORKLOAD
+        .replace("a few designs\"", &format!("a few designs {}", &name[1..]))
+        .replace("name = \"pair\"", &format!("name = {name}"))
+        .replace("weight = 2", &format!("name = {name}\nweight = 2"));
+    let workload = folder.write("hostile.toml", workload);
+    (folder, workload)
+}
+
 fn read(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(folder.path(name)).unwrap()
 }
@@ -122,6 +137,54 @@ fn a_study_leaves_its_report() {
     let by_lanes = tilewright(&by_lanes).succeeded().json();
     assert_eq!(by_lanes["pareto"][0]["id"], first["cells"]["n_v"]);
     assert_eq!(std::fs::read_to_string(front_file).unwrap().lines().count(), 1 + on_front);
+}
+
+#[test]
+fn names_in_files_stay_names() {
+    let (folder, workload) = hostile_folder();
+    let output = tilewright(&["codesign", &workload, "-o", &folder.arg("out")]).succeeded();
+    let shown = text_escape::visible(HOSTILE);
+    let unseen = |text: &str| text.chars().any(|c| text_escape::is_hidden(c) && c != '\n');
+    assert!(!unseen(&output.stdout) && output.stdout.contains(&*shown), "{}", output.stdout);
+
+    // The page, read strictly: no element and no attribute that does something, and the names as text.
+    let page = read(&folder, "out/report.html");
+    let options = roxmltree::ParsingOptions { allow_dtd: true, ..Default::default() };
+    let document = roxmltree::Document::parse_with_options(&page, options).unwrap();
+    for node in document.descendants().filter(roxmltree::Node::is_element) {
+        let name = node.tag_name().name();
+        assert!(
+            !["script", "img", "iframe", "object", "embed", "base", "form", "a"].contains(&name),
+            "{name}"
+        );
+        for attribute in node.attributes() {
+            let name = attribute.name();
+            assert!(!name.starts_with("on") && !["style", "src"].contains(&name), "{name}");
+            assert!(name != "href" || attribute.value() == "data:,", "{attribute:?}");
+        }
+    }
+    let is = |name: &str, text: &str| {
+        let named = document.descendants().filter(|node| node.has_tag_name(name));
+        named.filter(|node| node.text() == Some(text)).count()
+    };
+    assert!(is("td", &shown) >= 2 && is("h1", &format!("Codesign: {shown}")) == 1);
+    assert!(!unseen(&page));
+    let policy =
+        document.descendants().find(|node| node.attribute("http-equiv") == Some("Content-Security-Policy"));
+    let policy = policy.and_then(|node| node.attribute("content")).unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"));
+    assert!(policy.ends_with("base-uri 'none'; form-action 'none'"));
+
+    // The tables: one column, and no formula.
+    let csv = read(&folder, "out/designs.csv");
+    let header = csv.lines().next().unwrap();
+    assert!(header.contains(",\"'=x</td>") && !unseen(&csv), "{header}");
+    let designs = folder.arg("out/designs.csv");
+    let column = format!("{shown}_gflops");
+    let again = folder.arg("again.csv");
+    tilewright(&["pareto", &designs, "--x", "area_mm2", "--y", &column, "--csv", &again]).succeeded();
+    assert_eq!(std::fs::read_to_string(again).unwrap().lines().next(), Some(header));
+    assert!(!unseen(&read(&folder, "out/report.json")));
 }
 
 #[test]
@@ -261,11 +324,12 @@ fn the_page_opens_in_a_browser() {
         eprintln!("SKIPPED: the report in a headless browser, because chromium is missing");
         return;
     };
-    let (folder, workload) = folder();
+    let (folder, workload) = hostile_folder();
     tilewright(&["codesign", &workload, "-o", &folder.arg("out")]).succeeded();
     let (dom, console) = open(&browser, &folder.path("out/report.html"), &folder.path("profile"));
     assert_eq!(console, Vec::<String>::new());
-    assert!(dom.contains("<title>Codesign: pair</title>"), "{dom}");
+    // No script of a name has run, and nothing was refused: the policy has the hash of every style.
+    assert!(dom.contains("<title>Codesign: =x&lt;/td&gt;&lt;script&gt;"), "{dom}");
     // Every figure has its plot, and the plots have marks.
     let figures = dom.matches("<figure>").count();
     assert!(figures >= 6 && dom.matches("<svg").count() == figures, "{figures}");

@@ -244,3 +244,53 @@ fn no_compiler_is_said_so() {
     assert_eq!(output.code, 1);
     assert!(output.stderr.contains("no C compiler") && output.stderr.contains("CC"), "{}", output.stderr);
 }
+
+/// Escape sequences and turns of the letters in names, comments and arguments do not reach a terminal, whichever way.
+#[test]
+fn nothing_hidden_reaches_a_terminal() {
+    let folder = Folder::new();
+    let hostile = "\u{1b}]0;x\u{7}\u{1b}[31m\u{9b}2J\u{202e}\u{2066}\u{200b}\u{feff}\r";
+    let body = "stencil s(t, i) {\n    field u: f32;\n    u[t+1, i] = u[t, i-1];\n}\n";
+    let right = folder.write("right.stencil", format!("// {hostile}\n{body}"));
+    let wrong = folder.write(
+        "wrong.stencil",
+        format!("/* {hostile} */ stencil s(t, i) {{ u[t+1, i] = 1; }} // {hostile}\n"),
+    );
+    let named = folder.write(&format!("{}.stencil", hostile.replace('/', "")), "x");
+    let csv = folder.write("a.csv", format!("a,b{hostile}c\n1,2\n"));
+    let machine = folder.write("m.toml", format!("name = \"{hostile}\"\n"));
+    let space = folder.write("space.json", format!("{{\"{hostile}\": 1"));
+    let out = folder.arg("out");
+    let calls: [&[&str]; 12] = [
+        &["analyze", &right],
+        &["analyze", &right, "--dump", "program"],
+        &["compile", &right, "--target", "openmp", "-o", &out],
+        &["analyze", &wrong],
+        &["analyze", &named],
+        &["analyze", hostile],
+        &["analyze", &format!("{hostile}.c")],
+        &["analyze", "heat2d", "--strategy", hostile],
+        &["analyze", "heat2d", &format!("--{hostile}")],
+        &["pareto", &csv, "--x", "a", "--y", hostile],
+        &["predict", "heat2d", "--size", "64x64", "--steps", "4", "--machine", &machine],
+        &["search", "--space", &space, "--command", "true"],
+    ];
+    for call in calls {
+        for json in [false, true] {
+            let call = [call, if json { &["--json"] } else { &[] }].concat();
+            let output = tilewright(&call);
+            for text in [&output.stdout, &output.stderr] {
+                let hidden = text.chars().find(|&c| text_escape::is_hidden(c) && c != '\n' && c != '\t');
+                assert_eq!(hidden, None, "{call:?}\n{text:?}");
+            }
+            if json {
+                output.json();
+            }
+        }
+    }
+    // In what is generated as well: a comment of C that no editor and no compiler reads otherwise.
+    for file in ["s.c", "s.h", "manifest.json"] {
+        let text = std::fs::read_to_string(folder.path("out").join(file)).unwrap();
+        assert!(!text.chars().any(|c| text_escape::is_hidden(c) && c != '\n'), "{file}");
+    }
+}

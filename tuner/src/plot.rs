@@ -2,6 +2,7 @@
 
 use crate::error::{Result, TunerError};
 use plotters::prelude::*;
+use text_escape::visible;
 
 const COLOURS: [RGBColor; 8] = [
     RGBColor(31, 119, 180),
@@ -69,7 +70,7 @@ pub fn convergence(series: &[(String, Vec<Option<f64>>)], response: &str, unit: 
         chart
             .configure_mesh()
             .x_desc("number of measurements")
-            .y_desc(format!("best {response} so far{unit}"))
+            .y_desc(format!("best {} so far{}", visible(response), visible(&unit)))
             .y_label_formatter(&label)
             .x_label_formatter(&|value| format!("{value:.0}"))
             .label_style((FONT, 13))
@@ -93,7 +94,7 @@ pub fn convergence(series: &[(String, Vec<Option<f64>>)], response: &str, unit: 
             chart
                 .draw_series(LineSeries::new(points, colour.stroke_width(2)))
                 .map_err(failed)?
-                .label(name.clone())
+                .label(visible(name).into_owned())
                 .legend(move |(x, y)| PathElement::new([(x, y), (x + 22, y)], colour.stroke_width(2)));
         }
         chart
@@ -184,7 +185,7 @@ pub fn histograms(rows: &[(String, Vec<f64>)]) -> Result<String> {
             let at = most.min(END);
             let marker = [(at, top * 0.08), (at, top * 0.4)];
             chart.draw_series([PathElement::new(marker, RED.stroke_width(2))]).map_err(failed)?;
-            let legend = format!("{name}: mean {mean:.3}, max {most:.2}");
+            let legend = format!("{}: mean {mean:.3}, max {most:.2}", visible(name));
             chart
                 .draw_series([Text::new(legend, (2.4, top * 1.05), (FONT, 15).into_font())])
                 .map_err(failed)?;

@@ -68,6 +68,38 @@ fn drawings_look_as_expected() {
 }
 
 #[test]
+fn drawings_hold_any_name() {
+    let hostile = "</text><script>x</script>\" \\N \u{1b}[31m\u{202e}\n&#60;'";
+    let codes: Vec<u32> = (0..90).map(|row| row % 3).collect();
+    let response: Vec<f64> = codes.iter().map(|code| f64::from(*code)).collect();
+    let names = ["a", hostile, "c"].map(|name| format!("\"{name}\""));
+    let table = Table::new(vec![Column::categorical(hostile, names.into(), codes).unwrap()]).unwrap();
+    let rows: Vec<u32> = (0..90).collect();
+    let tree = grow(&table, &response, &rows, &GrowOptions::default()).unwrap();
+    let drawing = Drawing {
+        title: hostile.into(),
+        metric: hostile.into(),
+        ..drawing(&table, &tree, tree.leaf_count())
+    };
+    let convergence =
+        tuner::plot::convergence(&[(hostile.to_owned(), vec![Some(1.0), Some(0.5)])], hostile).unwrap();
+    let histograms = tuner::plot::histograms(&[(hostile.to_owned(), vec![1.0, 1.2])]).unwrap();
+    for drawn in [svg(&drawing), curve_svg(hostile, &[], None), convergence, histograms] {
+        let document = roxmltree::Document::parse(&drawn).unwrap_or_else(|error| panic!("{error}\n{drawn}"));
+        assert!(document.descendants().all(|node| !node.has_tag_name("script")));
+        assert!(
+            drawn.contains("script&gt;") && !drawn.chars().any(|c| text_escape::is_hidden(c) && c != '\n')
+        );
+    }
+    let lines = text(&drawing, 80);
+    assert!(!lines.chars().any(|c| text_escape::is_hidden(c) && c != '\n'), "{lines}");
+    assert_eq!(lines.lines().count(), 1 + tree.nodes().len());
+    // Between an even number of quotes, those behind backslashes aside, there is no other.
+    let dot = dot(&drawing).replace("\\\\", "").replace("\\\"", "");
+    assert!(dot.lines().all(|line| line.matches('"').count() % 2 == 0) && !dot.contains("\u{1b}"), "{dot}");
+}
+
+#[test]
 fn labels_never_overlap() {
     let (table, response) = designs();
     for (seed, leaves) in [(1, 2), (2, 10), (3, 60), (5, 60), (7, 60), (11, 200)] {

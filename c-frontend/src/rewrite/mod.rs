@@ -12,6 +12,7 @@ use handlebars::Handlebars;
 use polyhedral::program::{ElementType, FieldRole};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use text_escape::comment;
 
 /// The language of the tiled loops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,16 @@ pub enum RewriteError {
         /// Why.
         source: std::io::Error,
     },
+    /// A name or a macro that a build file cannot hold.
+    #[error("the {what} `{text}` cannot stand in a Makefile: {reason}")]
+    Name {
+        /// What it is.
+        what: &'static str,
+        /// Its text.
+        text: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A template that is broken: an error of ours.
     #[error("template {0}")]
     Template(String),
@@ -51,7 +62,7 @@ pub enum RewriteError {
 /// user's file with its time loop replaced, its own headers and sources, `NAME_glue` and build files.
 ///
 /// # Errors
-/// Files that cannot be read.
+/// Files that cannot be read, names that a build file cannot hold.
 pub fn rewrite(
     program: &CProgram,
     path: &Path,
@@ -70,7 +81,7 @@ pub fn rewrite(
     }];
     files.push(text(format!("{name}_glue.h"), render("glue.h", &glue)?));
     files.push(text(format!("{name}_glue.{extension}"), render("glue.c", &glue)?));
-    let build = build::Build::new(&glue, &sources, options);
+    let build = build::Build::new(&glue, &sources, options)?;
     files.push(text("Makefile".to_owned(), render("Makefile", &build)?));
     files.push(text("CMakeLists.txt".to_owned(), render("CMakeLists.txt", &build)?));
     files.extend(sources.copies);
@@ -102,7 +113,7 @@ pub(crate) struct Glue {
     pub name: String,
     /// Name of the header.
     glue: String,
-    /// Name of the user's file.
+    /// Name of the user's file, for comments.
     pub file: String,
     version: &'static str,
     guard: String,
@@ -169,7 +180,7 @@ impl Glue {
         Glue {
             name: program.name.clone(),
             glue: format!("{}_glue.h", program.name),
-            file: path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+            file: path.file_name().map(|name| comment(&name.to_string_lossy())).unwrap_or_default(),
             version: env!("CARGO_PKG_VERSION"),
             guard: program.name.to_uppercase(),
             cuda: target == Target::Cuda,

@@ -1,9 +1,14 @@
 //! The report as one HTML page: nothing is loaded from elsewhere, no script runs, plots are inline SVG, and it prints.
+//!
+//! What files say is text: it is escaped where it is put in, and the page's own policy (CSP) allows no script at all and
+//! no style but the two that stand in it. The page is well-formed XML, so that a test can read it strictly.
 
 use super::document::{DesignFacts, Document};
-use crate::chart::{Bars, COLOURS, Chart, Mark, Series, escape};
+use crate::chart::{self, Bars, COLOURS, Chart, Mark, Series};
 use optimizer::codesign::whatif::Comparison;
+use sha2::{Digest, Sha256};
 use std::fmt::Write;
+use text_escape::markup as escape;
 
 const STYLE: &str = include_str!("report.css");
 
@@ -21,13 +26,42 @@ pub(super) fn page(document: &Document) -> String {
     what_ifs(&mut body, document);
     tiles(&mut body, document);
     model(&mut body, document);
+    let style = format!("\n{STYLE}");
+    let policy = policy(&[&style, chart::STYLE]);
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n<title>Codesign: {}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <link rel=\"icon\" href=\"data:,\"/>\n<title>Codesign: {}</title>\n<style>{style}</style>\n</head>\n\
          <body>\n<main>\n{body}</main>\n</body>\n</html>\n",
         escape(&document.workload)
     )
+}
+
+/// Nothing but these styles, and the empty picture that keeps browsers from asking for an icon.
+fn policy(styles: &[&str]) -> String {
+    let hashes: Vec<String> = styles
+        .iter()
+        .map(|style| format!("'sha256-{}'", base64(&Sha256::digest(style.as_bytes()))))
+        .collect();
+    format!(
+        "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+        hashes.join(" ")
+    )
+}
+
+/// RFC 4648, section 4.
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for group in bytes.chunks(3) {
+        let bits = (0..3).fold(0, |bits, at| bits << 8 | usize::from(group.get(at).copied().unwrap_or(0)));
+        for at in 0..4 {
+            let digit = DIGITS[bits >> (18 - 6 * at) & 63];
+            text.push(if at <= group.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
 }
 
 fn heading(body: &mut String, document: &Document) {
@@ -37,21 +71,18 @@ fn heading(body: &mut String, document: &Document) {
         "<h1>Codesign: {}</h1>\n<p class=\"lead\">{}</p>\n<p>{}; objective {} ({}); strategies {}; bandwidth {}.</p>",
         escape(&document.workload),
         escape(&document.description),
-        capital(&document.formulation),
-        document.objective.name(),
-        document.unit,
-        document.strategies.join(", "),
-        document.bandwidth_rule()
+        escape(&capital(&document.formulation)),
+        escape(document.objective.name()),
+        escape(document.unit),
+        escape(&document.strategies.join(", ")),
+        escape(&document.bandwidth_rule())
     );
     let tile =
         |value: String, name: &str| format!("<div class=\"fact\"><b>{value}</b><span>{name}</span></div>");
     let facts = [
-        tile(
-            format!("{} &times; {}", best.design.n_sm, best.design.n_v),
-            "SMs &times; lanes of the best design",
-        ),
+        tile(format!("{} × {}", best.design.n_sm, best.design.n_v), "SMs × lanes of the best design"),
         tile(format!("{} kB", best.design.m_sm_kb), "shared memory per SM"),
-        tile(format!("{:.1} mm&sup2;", best.area_mm2), "area"),
+        tile(format!("{:.1} mm²", best.area_mm2), "area"),
         tile(format!("{:.0}", best.gflops), "GFLOP/s over the workload"),
         tile(format!("{:.2}", best.gflops_per_watt), "GFLOP/s per watt"),
         tile(
@@ -169,7 +200,7 @@ fn fronts(body: &mut String, document: &Document) {
     let more = document.pareto.len().saturating_sub(MOST_ROWS);
     let _ = writeln!(
         body,
-        "<details open><summary>The {} designs on the front in area, rate and efficiency{}</summary>{}</details>",
+        "<details open=\"open\"><summary>The {} designs on the front in area, rate and efficiency{}</summary>{}</details>",
         document.pareto.len(),
         if more > 0 { format!(" ({more} more in pareto.csv)") } else { String::new() },
         table(&header, &rows)
@@ -242,7 +273,7 @@ fn applications(body: &mut String, document: &Document) {
         row.extend([percent(a.share), format!("{:.1} to {:.1} %", 100.0 * a.stays.0, 100.0 * a.stays.1)]);
         let reference = match &a.reference {
             Some(r) => [
-                format!("{} &times; {}, {} kB", r.design.n_sm, r.design.n_v, r.design.m_sm_kb),
+                format!("{} × {}, {} kB", r.design.n_sm, r.design.n_v, r.design.m_sm_kb),
                 format!("{:.0}", r.gflops),
                 r.rank.map_or("-".to_owned(), |rank| rank.to_string()),
                 format!("+{}", percent(r.gain)),
@@ -308,7 +339,7 @@ fn prices(body: &mut String, document: &Document) {
             shadow.resource.to_owned(),
             number(shadow.from),
             number(shadow.to),
-            escape(shadow.unit),
+            shadow.unit.to_owned(),
             format!("{:+.2}", shadow.area_change_mm2),
             format!("{:+.2} %", 100.0 * shadow.gain),
             shadow.gain_per_mm2.map_or("-".to_owned(), |gain| format!("{:+.3} %", 100.0 * gain)),
@@ -425,7 +456,7 @@ fn what_ifs(body: &mut String, document: &Document) {
 fn comparison(body: &mut String, comparison: &Comparison, chip: &str) {
     let _ = writeln!(
         body,
-        "<p>{}: {:.1} mm&sup2; in the area model, against designs of {:.1} to {:.1} mm&sup2;.</p>",
+        "<p>{}: {:.1} mm² in the area model, against designs of {:.1} to {:.1} mm².</p>",
         escape(&comparison.design.to_string()),
         comparison.area_mm2,
         comparison.budget_mm2.0,
@@ -474,7 +505,7 @@ fn model(body: &mut String, document: &Document) {
     let model = &document.area_model;
     let validation = match (&model.validation, model.validation_error) {
         (Some(die), Some(error)) => format!(
-            "on {} ({} mm&sup2;) the model says {:.1} mm&sup2;, {:+.2} %",
+            "on {} ({} mm²) the model says {:.1} mm², {:+.2} %",
             escape(&die.die),
             die.area_mm2,
             die.model_mm2,
@@ -484,8 +515,8 @@ fn model(body: &mut String, document: &Document) {
     };
     let _ = writeln!(
         body,
-        "<h2>Models and proof</h2>\n<p>Area model {} ({}): one term is solved from {} ({} mm&sup2;); {validation}. Static \
-         power {:.3} W/mm&sup2;. Constants are those of {} times a factor where a design with a known rate is stated.</p>",
+        "<h2>Models and proof</h2>\n<p>Area model {} ({}): one term is solved from {} ({} mm²); {validation}. Static \
+         power {:.3} W/mm². Constants are those of {} times a factor where a design with a known rate is stated.</p>",
         escape(&model.family),
         escape(&model.description),
         escape(&model.calibrated.die),
@@ -542,7 +573,7 @@ fn model(body: &mut String, document: &Document) {
     body.push_str(&table(&["certificate", ""], &rows));
 }
 
-/// A table; cells are HTML, which numbers and names of ours are.
+/// A table of texts.
 fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     let mut text = String::from("<div class=\"wide\"><table>\n<thead><tr>");
     for name in header {
@@ -552,7 +583,7 @@ fn table(header: &[&str], rows: &[Vec<String>]) -> String {
     for row in rows {
         text.push_str("<tr>");
         row.iter().for_each(|cell| {
-            let _ = write!(text, "<td>{cell}</td>");
+            let _ = write!(text, "<td>{}</td>", escape(cell));
         });
         text.push_str("</tr>\n");
     }
@@ -567,4 +598,18 @@ fn percent(share: f64) -> String {
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_those_of_the_specification() {
+        let vectors = ["", "f", "fo", "foo", "foob", "fooba", "foobar"];
+        let expected = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
+        assert_eq!(vectors.map(|text| base64(text.as_bytes())), expected);
+        let empty = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='";
+        assert!(policy(&[""]).contains(empty));
+    }
 }

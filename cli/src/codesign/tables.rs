@@ -3,6 +3,7 @@
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::{Study, Weighed};
 use std::fmt::Write;
+use text_escape::{csv_cell, visible};
 
 /// All designs, or those of some indices.
 pub(super) fn designs(setting: &Setting, study: &Study, indices: Option<&[usize]>) -> String {
@@ -12,8 +13,15 @@ pub(super) fn designs(setting: &Setting, study: &Study, indices: Option<&[usize]
          on_area_gflops_front",
     );
     for subject in &setting.subjects {
-        // Names are identifiers, or what the file says; a comma must not make a column.
-        let _ = write!(text, ",{}_gflops", subject.load.name.replace([',', '"', '\n', '\r'], "_"));
+        // Names are identifiers, or what the file says; neither a comma nor a formula may come of them.
+        let name = format!("{}_gflops", visible(&subject.load.name));
+        let name = csv_cell(&name);
+        let quoted = if name.contains([',', ';', '"']) {
+            format!("\"{}\"", name.replace('"', "\"\""))
+        } else {
+            name.into_owned()
+        };
+        let _ = write!(text, ",{quoted}");
     }
     text.push('\n');
     let all: Vec<usize> = (0..study.designs.len()).collect();

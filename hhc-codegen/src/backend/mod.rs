@@ -20,9 +20,3 @@ pub struct GeneratedFile {
     /// Text.
     pub text: String,
 }
-
-/// A user's text as lines of a C comment: it can neither end nor nest the comment, nor continue a line.
-fn comment_lines(text: &str) -> Vec<String> {
-    let line = |line: &str| line.replace("*/", "* /").replace("/*", "/ *").trim_end_matches('\\').to_string();
-    text.lines().map(line).collect()
-}

@@ -174,7 +174,7 @@ impl ProgramText {
         let signature = Signature::new(program, names);
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
-            description: super::comment_lines(&program.description),
+            description: text_escape::comment_lines(&program.description),
             strategy: plan.strategy,
             tile: plan.tile.to_string(),
             signature,

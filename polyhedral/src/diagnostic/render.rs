@@ -3,6 +3,7 @@
 use super::{Diagnostic, DiagnosticKind, Diagnostics, Label};
 use crate::source::{SourceFile, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Level, Renderer, Snippet};
+use text_escape::{visible, visible_char, visible_lines};
 
 /// All diagnostics, separated by empty lines.
 pub fn render(diagnostics: &Diagnostics, colour: bool) -> String {
@@ -20,24 +21,61 @@ fn render_one(renderer: &Renderer, source: &SourceFile, diagnostic: &Diagnostic)
         DiagnosticKind::InternalBug => Level::ERROR.with_name("internal error"),
     };
     let (window, start, first_line) = window(source, diagnostic);
+    let shown = Shown::new(window);
     let annotate = |kind: AnnotationKind, label: &Label| -> Annotation<'_> {
         let span = clamp(source, &label.span);
-        let annotation = kind.span(span.start - start..span.end - start);
-        if label.text.is_empty() { annotation } else { annotation.label(label.text.clone()) }
+        let annotation = kind.span(shown.place(span.start - start)..shown.place(span.end - start));
+        if label.text.is_empty() {
+            annotation
+        } else {
+            annotation.label(visible_lines(&label.text).into_owned())
+        }
     };
-    let snippet = Snippet::source(window)
-        .path(source.name.as_str())
+    let snippet = Snippet::source(&shown.text)
+        .path(visible(&source.name))
         .line_start(first_line)
         .annotation(annotate(AnnotationKind::Primary, &diagnostic.primary))
         .annotations(diagnostic.related.iter().map(|label| annotate(AnnotationKind::Context, label)));
-    let mut group = level.primary_title(diagnostic.message.as_str()).id(diagnostic.code.0).element(snippet);
+    let title = visible_lines(&diagnostic.message);
+    let mut group = level.primary_title(title).id(diagnostic.code.0).element(snippet);
     for note in &diagnostic.notes {
-        group = group.element(Level::NOTE.message(note.as_str()));
+        group = group.element(Level::NOTE.message(visible_lines(note)));
     }
     for hint in &diagnostic.hints {
-        group = group.element(Level::HELP.message(hint.as_str()));
+        group = group.element(Level::HELP.message(visible_lines(hint)));
     }
     renderer.render(&[group])
+}
+
+/// Source text as it is shown: one visible character for each, so that columns are those of the file, and none for a
+/// `\r` that belongs to the end of a line.
+struct Shown {
+    text: String,
+    /// Ends of characters that became longer or shorter: in the source, and in `text`.
+    changes: Vec<(usize, usize)>,
+}
+
+impl Shown {
+    fn new(source: &str) -> Shown {
+        let mut shown = Shown { text: String::with_capacity(source.len()), changes: Vec::new() };
+        for (start, letter) in source.char_indices() {
+            let end = start + letter.len_utf8();
+            if letter != '\r' || !source[end..].starts_with('\n') {
+                shown.text.push(visible_char(letter));
+            }
+            if visible_char(letter) != letter {
+                shown.changes.push((end, shown.text.len()));
+            }
+        }
+        shown
+    }
+
+    /// Where an offset of the source is in the text.
+    fn place(&self, offset: usize) -> usize {
+        let before = self.changes.partition_point(|(end, _)| *end <= offset);
+        let (from, to) = before.checked_sub(1).map_or((0, 0), |last| self.changes[last]);
+        to + (offset - from)
+    }
 }
 
 /// The lines from the first to the last place of a diagnostic: the text, its offset and its first line.

@@ -12,6 +12,7 @@ use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use text_escape::csv_text;
 
 /// Names of measured quantities; `time` also as the start of a name, as in `time_per_pixel`.
 const MEASURED: [&str; 12] = [
@@ -32,14 +33,15 @@ pub(super) fn read(path: &Path, bytes: &[u8], response: Option<&str>) -> Result<
         };
         malformed(path, &place, reason, "")
     };
-    let header: Vec<String> = reader.headers().map_err(broken)?.iter().map(str::to_owned).collect();
+    let header: Vec<String> =
+        reader.headers().map_err(broken)?.iter().map(|name| csv_text(name).to_owned()).collect();
     if header.len() < 2 {
         let hint = "it needs a column for every parameter and one for the response, separated by commas";
         return Err(malformed(path, "line 1", "the header has fewer than two columns", hint));
     }
     let mut cells: Vec<Vec<String>> = Vec::new();
     for record in reader.records() {
-        cells.push(record.map_err(broken)?.iter().map(str::to_owned).collect());
+        cells.push(record.map_err(broken)?.iter().map(|cell| csv_text(cell).to_owned()).collect());
     }
     if cells.is_empty() {
         return Err(malformed(path, "", "there is no line behind the header", ""));

@@ -69,6 +69,27 @@ fn csv_columns() {
 }
 
 #[test]
+fn cells_that_would_be_formulas_are_read_back() {
+    let text = "flags,\u{27}=x,time_ms\n'-O3,a,1.5\n-2,\u{27}@b,2.5\n''-O3,c,3.5\n";
+    let recorded = read(text).unwrap();
+    let names: Vec<&str> = recorded.space.parameters().iter().map(|parameter| parameter.name()).collect();
+    assert_eq!(names, ["flags", "=x"]);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("again.csv");
+    write_csv(&path, &recorded.space, &recorded.trials, "time_ms").unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    for cell in ["flags,'=x,", "\n'-O3,a,", "\n-2,'@b,", "\n''-O3,c,"] {
+        assert!(written.contains(cell), "{written}");
+    }
+    let again = read(&written).unwrap();
+    let values = |recorded: &Recorded| -> Vec<Vec<Value>> {
+        recorded.trials.iter().map(|trial| recorded.space.values(&trial.point)).collect()
+    };
+    assert_eq!(values(&again), values(&recorded));
+    assert_eq!(values(&again)[0][0], Value::from("-O3"));
+}
+
+#[test]
 fn malformed_files_say_where_and_why() {
     let problem = |text: &str| read(text).unwrap_err().to_string();
     assert_eq!(problem(""), "file: the file is empty");

@@ -7,6 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
+use text_escape::csv_cell;
 
 /// Writes a file under a temporary name and renames it: a reader sees all of it, or none.
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
@@ -76,7 +77,8 @@ fn result(space: &Space, trial: &Trial, response: &str) -> Json {
     })
 }
 
-/// Writes trials as CSV: parameters, `status`, metrics, then `message`, `when`, `device` and `by`.
+/// Writes trials as CSV: parameters, `status`, metrics, then `message`, `when`, `device` and `by`. Text that a spreadsheet
+/// would compute, such as `-O3`, has an apostrophe before it, which is not part of it when it is read back.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -97,7 +99,7 @@ pub fn write_csv(path: &Path, space: &Space, trials: &[Trial], response: &str) -
         path: path.to_owned(),
         reason: std::io::Error::other(error),
     };
-    writer.write_record(&header).map_err(failed)?;
+    writer.write_record(header.iter().map(|name| csv_cell(name).into_owned())).map_err(failed)?;
     for trial in trials {
         let mut cells: Vec<String> = space.values(&trial.point).iter().map(ToString::to_string).collect();
         cells.push(trial.status.name().to_owned());
@@ -107,7 +109,7 @@ pub fn write_csv(path: &Path, space: &Space, trials: &[Trial], response: &str) -
         }));
         let origin = &trial.origin;
         cells.extend([&trial.message, &origin.when, &origin.device, &origin.by].map(Clone::clone));
-        writer.write_record(&cells).map_err(failed)?;
+        writer.write_record(cells.iter().map(|cell| csv_cell(cell).into_owned())).map_err(failed)?;
     }
     let bytes = writer.into_inner().map_err(|error| TunerError::File {
         action: "write",

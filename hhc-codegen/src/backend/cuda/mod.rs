@@ -166,7 +166,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let boundary = boundary_kernels(program);
     let data = ProgramText {
         version: env!("CARGO_PKG_VERSION"),
-        description: super::comment_lines(&program.description),
+        description: text_escape::comment_lines(&program.description),
         strategy: plan.strategy,
         tile: plan.tile.to_string(),
         uses_exp: uses_exp(program),

@@ -2,8 +2,8 @@
 
 use super::super::accuracy::CurvePoint;
 use super::short;
-use super::svg::escaped;
 use std::fmt::Write;
+use text_escape::markup;
 
 const SIZE: [f64; 2] = [640.0, 400.0];
 /// Left, top, right, bottom.
@@ -26,7 +26,7 @@ pub fn curve_svg(title: &str, curve: &[CurvePoint], target: Option<f64>) -> Stri
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n\
          <text x=\"{left}\" y=\"24\" font-size=\"14\">{}</text>\n",
-        escaped(title)
+        markup(title)
     );
     for error in ticks(100.0 * highest, error_step) {
         let at = y(error / 100.0);

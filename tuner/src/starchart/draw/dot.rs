@@ -2,6 +2,7 @@
 
 use super::{Drawing, short};
 use std::fmt::Write;
+use text_escape::dot as escaped;
 
 /// The tree as a Graphviz digraph: `dot -Tsvg FILE`. A node has the condition that leads to it in its first line, so that
 /// no label stands on an arrow. The best partition and the way to it are green.
@@ -33,8 +34,4 @@ pub fn dot(drawing: &Drawing<'_>) -> String {
         }
     }
     out + "}\n"
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

@@ -13,6 +13,7 @@ pub use text::text;
 use super::region::{Region, side};
 use super::table::Table;
 use super::tree::{Goal, Tree};
+use text_escape::visible;
 
 /// A tree and what to say about it.
 #[derive(Debug, Clone)]
@@ -42,14 +43,17 @@ impl Drawing<'_> {
         let above = self.tree.nodes()[node].parent;
         let split = above.and_then(|above| Some((above, self.tree.nodes()[above].split.as_ref()?)));
         match split {
-            Some((above, split)) => side(self.table, self.tree, above, split.children[0] == node),
+            Some((above, split)) => {
+                visible(&side(self.table, self.tree, above, split.children[0] == node)).into_owned()
+            }
             None => "all designs".to_owned(),
         }
     }
 
     /// The conditions of the best leaf, one for each parameter.
     fn reasons(&self) -> Vec<String> {
-        Region::of(self.table, self.tree, self.best()).conditions(self.table)
+        let conditions = Region::of(self.table, self.tree, self.best()).conditions(self.table);
+        conditions.iter().map(|condition| visible(condition).into_owned()).collect()
     }
 
     /// How many leaves are shown, of how many.

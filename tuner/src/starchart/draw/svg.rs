@@ -4,6 +4,7 @@
 
 use super::{Drawing, cut, short};
 use std::fmt::Write;
+use text_escape::{markup, visible};
 
 /// Height of a row, size of the text and width of a character in pixels. The font is monospaced, and its characters
 /// are drawn as wide as stated (`textLength`), so what fits here fits everywhere.
@@ -126,8 +127,8 @@ fn header(drawing: &Drawing<'_>, width: f64) -> Vec<Label> {
     let node = &drawing.tree.nodes()[drawing.best()];
     let [best, worst] = drawing.goal.best_and_worst(node);
     let mut lines = vec![
-        (drawing.title.clone(), INK, true),
-        (format!("{}, {}", drawing.metric, drawing.leaves_text()), GREY, false),
+        (visible(&drawing.title).into_owned(), INK, true),
+        (format!("{}, {}", visible(&drawing.metric), drawing.leaves_text()), GREY, false),
         (
             format!(
                 "best partition: mean {}, from {} to {}, {} designs (all designs: mean {})",
@@ -234,7 +235,7 @@ pub fn svg(drawing: &Drawing<'_>) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
          font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"{TEXT}\">"
     );
-    let _ = writeln!(out, "<title>{}</title>", escaped(&drawing.title));
+    let _ = writeln!(out, "<title>{}</title>", markup(&drawing.title));
     let _ = writeln!(out, "<rect width=\"{width:.0}\" height=\"{height:.0}\" fill=\"white\"/>");
     // The row of the best partition.
     let best = drawing.best();
@@ -284,15 +285,8 @@ pub fn svg(drawing: &Drawing<'_>) -> String {
             out,
             "<text x=\"{x:.1}\" y=\"{y:.1}\" textLength=\"{length:.1}\" lengthAdjust=\"spacingAndGlyphs\" fill=\"{}\"{weight} xml:space=\"preserve\">{}</text>",
             label.colour,
-            escaped(&label.text)
+            markup(&label.text)
         );
     }
     out + "</svg>\n"
-}
-
-/// Text of an XML document.
-pub(super) fn escaped(text: &str) -> String {
-    let allowed = text.chars().filter(|c| !c.is_control() || *c == ' ');
-    let text: String = allowed.collect();
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
