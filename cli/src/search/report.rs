@@ -134,6 +134,10 @@ impl SearchReport {
 }
 
 impl Report for SearchReport {
+    fn interrupted(&self) -> bool {
+        self.methods.iter().any(|method| method.interrupted)
+    }
+
     fn passed(&self) -> bool {
         !self.about.is_empty() || self.methods.iter().all(|method| method.best.is_some())
     }
