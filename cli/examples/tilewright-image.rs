@@ -24,7 +24,7 @@ struct Picture {
 }
 
 fn main() -> ExitCode {
-    interrupt::install();
+    interrupt::install(|code| std::process::exit(i32::from(code)));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let result = match arguments.as_slice() {

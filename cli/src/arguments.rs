@@ -22,7 +22,8 @@ Examples:
   tilewright run heat2d --size 4096x4096 --steps 100 --verify
   tilewright tune heat2d --size 4096x4096 --steps 1000 --machine a100
 
-Exit codes: 0 success, 1 a failed check or an infeasible request, 2 wrong input, 130 interrupted."
+Exit codes: 0 success, 1 a failed check, an infeasible request or a failure outside, 2 wrong input,
+130 after SIGINT (Ctrl-C), 143 after SIGTERM. docs/cli.md has the table, and what a signal does."
 )]
 pub struct Arguments {
     /// What to do.
@@ -91,7 +92,7 @@ Examples:
 Arrays are NumPy files (.npy, float32 or float64 in C order). A field or series without --input gets
 pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts each grid point that the
 stencil computes once per time step, whatever the number of statements, in the median run.
-The first Ctrl-C stops after a few time steps, the second at once; no half-written file is left.")]
+The first Ctrl-C stops within two seconds, the second at once; no half-written file is left.")]
     Run(RunArguments),
     /// Predict time, energy and power of a tiling on a machine, and say where they go
     #[command(after_help = "\
@@ -170,7 +171,8 @@ Examples:
 
 A trial that fails counts against the budget and is kept; it never wins. A command prints the response, or a
 JSON object with metrics by name, in its last line; exit code 65 means an invalid configuration, 66 that it does
-not compile, 67 a wrong result. With --trials a search that was stopped or killed goes on where it was.")]
+not compile, 67 a wrong result. With --trials a search that was stopped or killed goes on where it was. One that
+is stopped reports the best so far, and its exit code is 130 after SIGINT (Ctrl-C) and 143 after SIGTERM.")]
     Search(Box<SearchArguments>),
     /// Explain measured trials by a regression tree: which parameters matter, and where the best designs are
     #[command(after_help = "\

@@ -10,8 +10,6 @@ use text_escape::visible_lines;
 pub const FAILED: u8 = 1;
 /// Exit code of wrong input.
 pub const WRONG_INPUT: u8 = 2;
-/// Exit code after Ctrl-C.
-pub const INTERRUPTED: u8 = execution::interrupt::EXIT_CODE as u8;
 
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +37,10 @@ impl Kind {
             Kind::Internal => "internal",
         }
     }
+}
+
+fn lacks_compiler(diagnostics: &Diagnostics) -> bool {
+    diagnostics.list.iter().any(|diagnostic| diagnostic.code == c_frontend::codes::NO_COMPILER)
 }
 
 /// Why a command has no report.
@@ -107,6 +109,8 @@ impl Error {
     /// Whose fault it is.
     pub fn kind(&self) -> Kind {
         match self {
+            // The file may be right; nothing here can read it.
+            Error::Program(diagnostics) if lacks_compiler(diagnostics) => Kind::Infeasible,
             Error::Program(_) => Kind::WrongInput,
             Error::Plan(error) => match error {
                 PlanError::TileText { .. } | PlanError::UnknownStrategy { .. } => Kind::WrongInput,
@@ -114,14 +118,15 @@ impl Error {
                 _ => Kind::Infeasible,
             },
             Error::Execution(error) => match error {
-                ExecutionError::WrongSize { .. }
+                ExecutionError::UnsafeCache { .. }
+                | ExecutionError::WrongSize { .. }
                 | ExecutionError::WrongParameters { .. }
                 | ExecutionError::WrongSteps(_)
                 | ExecutionError::UnknownField { .. }
                 | ExecutionError::Npy { .. }
                 | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
                 ExecutionError::OutOfMemory { .. }
-                | ExecutionError::NoCompiler { .. }
+                | ExecutionError::NoCompiler(_)
                 | ExecutionError::NoDevice(_)
                 | ExecutionError::NoNvrtc { .. }
                 | ExecutionError::Plan(_) => Kind::Infeasible,
@@ -143,7 +148,8 @@ impl Error {
     pub fn exit_code(&self) -> u8 {
         match self.kind() {
             Kind::WrongInput => WRONG_INPUT,
-            Kind::Interrupted => INTERRUPTED,
+            // 128 and the number of the signal.
+            Kind::Interrupted => execution::interrupt::exit_code(),
             Kind::Infeasible | Kind::Failed | Kind::Internal => FAILED,
         }
     }

@@ -2,8 +2,7 @@
 //! is one file per command, and what the commands share.
 //!
 //! A command is a function from its arguments to a [`report::Report`] or an [`error::Error`]. Both are
-//! printed here, as text or as one JSON document, and here they become an exit code: 0 success, 1 a failed
-//! check or an infeasible request, 2 wrong input, 130 interrupted.
+//! printed here, as text or as one JSON document, and here they become an exit code; `docs/cli.md` has the table.
 
 // One per command.
 pub mod analyze;
@@ -52,17 +51,52 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
 use error::Error;
+use execution::{ExecutionError, interrupt};
 use progress::Session;
 use report::{Printed, print_stderr, print_stdout};
+use std::io::IsTerminal;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    execution::interrupt::install();
-    ExitCode::from(match Arguments::try_parse() {
+    interrupt::install(end);
+    let code = match Arguments::try_parse() {
         Ok(arguments) => execute(&arguments),
         Err(error) => refuse(&error),
-    })
+    };
+    execution::cache::close();
+    ExitCode::from(code)
+}
+
+/// Ends the process after a signal, where the command does not end by itself.
+fn end(code: u8) {
+    if report::has_last_word() {
+        // On a thread of its own: a reader that does not read must not keep the process.
+        let (said, heard) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            if std::io::stderr().is_terminal() {
+                // Below a progress bar that is still there.
+                print_stderr("");
+            }
+            print_error(&Error::Execution(ExecutionError::Interrupted), asks_for_json());
+            let _ = said.send(());
+        });
+        let _ = heard.recv_timeout(LAST_WORD);
+    } else {
+        // The result is being printed.
+        std::thread::sleep(LAST_WORD);
+    }
+    // Not `exit`: handlers of libraries whose threads still compute could wait for them.
+    signal_hook::low_level::exit(i32::from(code));
+}
+
+/// How long the last word may take.
+const LAST_WORD: Duration = Duration::from_millis(200);
+
+/// Whether the arguments have `--json`, for where they were not understood, or not by this thread.
+fn asks_for_json() -> bool {
+    std::env::args_os().any(|argument| argument == "--json")
 }
 
 /// Runs a command and prints its report; returns the exit code.
@@ -114,13 +148,22 @@ fn execute(arguments: &Arguments) -> u8 {
         }
     };
     session.finish();
-    let printed = match result {
-        Ok(printed) => printed.print(),
-        Err(error) => Err(error),
-    };
-    match printed {
-        Ok(true) => 0,
-        Ok(false) => 1,
+    if !report::has_last_word() {
+        // The process is being ended.
+        loop {
+            std::thread::park();
+        }
+    }
+    if let Some(warning) = execution::cache::take_warning() {
+        print_stderr(&format!("warning: {warning}"));
+    }
+    // What fails after a signal fails because of it, as a compiler that was killed.
+    let result = result.map_err(|error| match interrupt::requested() {
+        true => Error::Execution(ExecutionError::Interrupted),
+        false => error,
+    });
+    match result.and_then(Printed::print) {
+        Ok(code) => code,
         Err(error) => print_error(&error, arguments.output.json),
     }
 }
@@ -138,11 +181,17 @@ fn print_error(error: &Error, as_json: bool) -> u8 {
 /// Arguments that cannot be understood, or a call for help.
 fn refuse(error: &clap::Error) -> u8 {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        let _ = error.print();
-        return 0;
+        // clap's own printing hides a full disk.
+        let colour = std::io::stdout().is_terminal() && report::stderr_has_colour();
+        let help = error.render();
+        let help = if colour { help.ansi().to_string() } else { help.to_string() };
+        return match print_stdout(&help) {
+            Ok(()) => 0,
+            Err(error) => print_error(&error, false),
+        };
     }
     // The flag cannot be asked for in the usual way: the arguments were not understood.
-    if std::env::args_os().any(|argument| argument == "--json") {
+    if asks_for_json() {
         let text = error.render().to_string();
         let message = text.trim().strip_prefix("error: ").unwrap_or(text.trim()).to_owned();
         let _ = print_stdout(&json::document(json::ERROR_SCHEMA, &Error::wrong_input(message).document()));

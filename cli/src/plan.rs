@@ -4,6 +4,7 @@ use crate::arguments::{PlanArguments, Stage};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report;
+use execution::ExecutionError;
 use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::plan::{Instance, Loop};
@@ -28,7 +29,7 @@ pub fn planned(
     let tile = arguments.tile.clone().unwrap_or_default();
     session.stage("plan and proof", || {
         // isl does not look at the flag that a signal sets.
-        let _blocking = Blocking::enter()?;
+        let _blocking = Blocking::enter().map_err(ExecutionError::from)?;
         Ok(pipeline::plan(program, strategy, &tile, target)?)
     })
 }

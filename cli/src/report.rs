@@ -1,11 +1,12 @@
 //! Reports: what a command found out, as text or as one JSON document; and how text is laid out.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, FAILED, Kind, Result};
 use crate::json;
 use crate::progress::Session;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 use text_escape::{visible, visible_lines};
 
 /// The result of a command.
@@ -20,12 +21,17 @@ pub trait Report: Serialize {
     fn passed(&self) -> bool {
         true
     }
+
+    /// Whether it is of a part only, because the user asked to stop.
+    fn interrupted(&self) -> bool {
+        false
+    }
 }
 
 /// A report, ready to be printed.
 pub struct Printed {
     text: String,
-    passed: bool,
+    exit_code: u8,
 }
 
 impl Printed {
@@ -35,22 +41,34 @@ impl Printed {
     /// None today; the type fits the chain of a command.
     pub fn of(report: &impl Report, session: &Session) -> Result<Printed> {
         let text = if session.json() { document(report) } else { report.text() };
-        Ok(Printed { text, passed: report.passed() })
+        let exit_code = match (report.interrupted(), report.passed()) {
+            (true, _) => execution::interrupt::exit_code(),
+            (false, true) => 0,
+            (false, false) => FAILED,
+        };
+        Ok(Printed { text, exit_code })
     }
 
-    /// Prints it and says whether every check passed.
+    /// Prints it and gives the exit code.
     ///
     /// # Errors
     /// Where stdout cannot be written. A reader that has gone, as in `tilewright list | head -1`, is no error.
-    pub fn print(self) -> Result<bool> {
+    pub fn print(self) -> Result<u8> {
         print_stdout(&self.text)?;
-        Ok(self.passed)
+        Ok(self.exit_code)
     }
 }
 
 /// The JSON document of a report.
 fn document<R: Report>(report: &R) -> String {
     json::document(R::SCHEMA, report)
+}
+
+/// Whether the caller is the first to say the last word: the command, with its result, or the end that a signal
+/// asked for.
+pub fn has_last_word() -> bool {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    !SAID.swap(true, Ordering::SeqCst)
 }
 
 /// Writes a text and a line end to stdout, hidden characters as codes: whatever names and messages hold, nothing reaches

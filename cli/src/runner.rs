@@ -49,8 +49,8 @@ pub struct Run {
 pub enum Runner {
     /// The interpreter.
     Reference,
-    /// Compiled C.
-    OpenMp(NativeProgram),
+    /// Compiled C, with the number of time steps of a band of its tiles.
+    OpenMp(NativeProgram, i64),
     /// The CUDA kernels on the CPU, threads in this order.
     Emulator(Box<Emulator>, ThreadOrder),
     /// The CUDA kernels on a device.
@@ -133,7 +133,7 @@ fn openmp(
     }
     let native = library.program(&format!("{}_invoke", program.name))?;
     Ok(Prepared {
-        runner: Runner::OpenMp(native),
+        runner: Runner::OpenMp(native, pace::band(&planned.plan)),
         planned: Some(planned),
         compiler: Some(object.command),
         notes: object.notes.into_iter().chain(chosen.note()).collect(),
@@ -235,7 +235,9 @@ impl Runner {
                     ControlFlow::Continue(())
                 })?;
             }
-            Runner::OpenMp(native) => pace::run(native, program, parameters, data, steps, progress)?,
+            Runner::OpenMp(native, band) => {
+                pace::run((native, *band), program, parameters, data, steps, progress)?;
+            }
             Runner::Emulator(emulator, order) => {
                 let report = emulator.run(parameters, data, steps, *order)?;
                 run.launches = Some(report.launches);
@@ -260,7 +262,7 @@ impl Runner {
     pub fn threads(&self) -> Option<usize> {
         match self {
             Runner::Reference => Some(rayon::current_num_threads()),
-            Runner::OpenMp(native) => Some(native.library().threads().unwrap_or(1)),
+            Runner::OpenMp(native, _) => Some(native.library().threads().unwrap_or(1)),
             Runner::Emulator(..) => Some(1),
             Runner::Cuda(..) => None,
         }

@@ -53,9 +53,13 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
             Some(_) if arguments.repetitions > 1 => repeated(&**searcher, arguments, &problem, session)?,
             _ => once(&**searcher, arguments, &problem, session)?,
         };
+        let stop = method.interrupted;
         methods.push(method);
         curves.push((searcher.name().to_owned(), outcomes));
         log.extend(entries);
+        if stop {
+            break;
+        }
     }
     let written = session.stage("write", || write(arguments, &problem, &curves, &log))?;
     Ok(SearchReport::new(arguments, &problem, methods, log, written))

@@ -6,6 +6,7 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use support::{Folder, tilewright};
+use toolchain::compiler::{Compiler, Language};
 
 fn program(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-frontend/tests/programs").join(name)
@@ -19,7 +20,7 @@ fn run(mut command: Command) -> String {
 }
 
 fn gcc(arguments: &[&str]) {
-    let mut command = Command::new("cc");
+    let mut command = Compiler::find(Language::C).unwrap().command();
     command.args(["-O2", "-w", "-ffp-contract=off"]).args(arguments).arg("-lm");
     run(command);
 }

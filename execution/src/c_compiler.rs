@@ -3,14 +3,18 @@
 use crate::cache::{Cache, Entry, Key, KeyBuilder};
 use crate::error::{ExecutionError, Result};
 use crate::machine;
+use crate::native::NativeLibrary;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
+use toolchain::child;
 
 mod probe;
 
 use probe::{Probe, Supported};
 
+/// Longest compilation.
+const PATIENCE: Duration = Duration::from_secs(600);
 /// Lines of the compiler's message that an error shows.
 const MESSAGE_LINES: usize = 40;
 /// Name of the shared object in its cache entry.
@@ -45,52 +49,13 @@ impl SourceText {
     }
 }
 
-/// The source language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// C11 with GNU extensions.
-    C,
-    /// C++20 with GNU extensions, or C++17 where the compiler does not know it. Sources may be named `.cu`.
-    Cxx,
-}
+pub use toolchain::compiler::Language;
 
-impl Language {
-    fn name(self) -> &'static str {
-        match self {
-            Language::C => "C",
-            Language::Cxx => "C++",
-        }
-    }
-
-    /// The environment variable that names the compiler.
-    fn variable(self) -> &'static str {
-        match self {
-            Language::C => "CC",
-            Language::Cxx => "CXX",
-        }
-    }
-
-    fn commands(self) -> &'static [&'static str] {
-        match self {
-            Language::C => &["cc", "gcc", "clang"],
-            Language::Cxx => &["c++", "g++", "clang++"],
-        }
-    }
-
-    /// The value of `-x`.
-    fn option(self) -> &'static str {
-        match self {
-            Language::C => "c",
-            Language::Cxx => "c++",
-        }
-    }
-
-    /// Standards, the preferred one first.
-    fn standards(self) -> &'static [&'static str] {
-        match self {
-            Language::C => &["-std=gnu11", "-std=c11"],
-            Language::Cxx => &["-std=gnu++20", "-std=gnu++17"],
-        }
+/// Standards, the preferred one first.
+fn standards(language: Language) -> &'static [&'static str] {
+    match language {
+        Language::C => &["-std=gnu11", "-std=c11"],
+        Language::Cxx => &["-std=gnu++20", "-std=gnu++17"],
     }
 }
 
@@ -151,65 +116,38 @@ impl SharedObject {
 
 /// A compiler of this system.
 #[derive(Debug, Clone)]
-pub struct Compiler {
-    language: Language,
-    /// The program and arguments that always go first, from `$CC` or `$CXX`.
-    command: Vec<String>,
-    version: String,
-}
+pub struct Compiler(toolchain::compiler::Compiler);
 
 impl Compiler {
-    /// The compiler that `$CC` (`$CXX`) names, else the first of the usual names that works. The answer is
-    /// remembered for the life of the process.
+    /// The compiler that `$CC` (`$CXX`) names, else the first of the usual names that works.
     ///
     /// # Errors
-    /// [`ExecutionError::NoCompiler`] with the commands tried.
+    /// [`ExecutionError::NoCompiler`] with what is wrong.
     pub fn find(language: Language) -> Result<Compiler> {
-        static FOUND: Mutex<Vec<(Language, Option<String>, Compiler)>> = Mutex::new(Vec::new());
-        let named = std::env::var(language.variable()).ok().filter(|command| !command.trim().is_empty());
-        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = found.iter().find(|(known, command, _)| *known == language && *command == named);
-        if let Some((_, _, compiler)) = known {
-            return Ok(compiler.clone());
-        }
-        let commands: Vec<String> = match &named {
-            Some(command) => vec![command.clone()],
-            None => language.commands().iter().map(|&command| command.to_owned()).collect(),
-        };
-        let compiler = commands
-            .iter()
-            .find_map(|command| Compiler::from_command(language, command))
-            .ok_or_else(|| ExecutionError::NoCompiler {
-                language: language.name(),
-                tried: commands.join(", "),
-                variable: language.variable(),
-            })?;
-        found.push((language, named, compiler.clone()));
-        Ok(compiler)
+        Ok(Compiler(toolchain::compiler::Compiler::find(language)?))
     }
 
-    /// The compiler behind a command such as `gcc-12` or `ccache gcc`; `None` where it does not run.
-    pub fn from_command(language: Language, command: &str) -> Option<Compiler> {
-        let command: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
-        let (program, arguments) = command.split_first()?;
-        let output =
-            Command::new(program).args(arguments).arg("--version").stdin(Stdio::null()).output().ok()?;
-        let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        (output.status.success() && !version.is_empty()).then_some(Compiler { language, command, version })
+    /// The compiler behind a command such as `gcc-12` or `ccache gcc`.
+    ///
+    /// # Errors
+    /// [`ExecutionError::NoCompiler`] with what is wrong.
+    pub fn from_command(language: Language, command: &str) -> Result<Compiler> {
+        Ok(Compiler(toolchain::compiler::Compiler::from_command(language, command)?))
     }
 
     /// The first line that the compiler says of itself.
     pub fn version(&self) -> &str {
-        self.version.lines().next().unwrap_or_default()
+        self.0.version()
     }
 
     /// The command, as in `gcc`.
     pub fn command(&self) -> String {
-        self.command.join(" ")
+        self.0.name().to_owned()
     }
 
     /// Compiles and links sources to a shared object. The cache is asked first; the key is made of the
-    /// sources, the arguments, the compiler's whole version text and the processor.
+    /// sources, the arguments, all that tells the compiler from others, and the processor. A library that does not
+    /// load is none, built or cached.
     ///
     /// # Errors
     /// [`ExecutionError::CompilerFailed`] with the command line and the first lines of the message;
@@ -224,7 +162,7 @@ impl Compiler {
         let supported = Probe::of(self, cache)?;
         let (arguments, notes) = self.arguments(sources, options, &supported);
         let key = self.key(sources, &arguments);
-        let entry = cache.get_or_build(&key, |folder| {
+        let build = |folder: &Path| {
             for source in sources {
                 let path = folder.join(&source.name);
                 std::fs::write(&path, &source.text).map_err(|error| ExecutionError::File {
@@ -233,8 +171,17 @@ impl Compiler {
                     source: error,
                 })?;
             }
-            self.run(folder, &arguments)
-        })?;
+            self.run(folder, &arguments)?;
+            NativeLibrary::load(&folder.join(OBJECT)).map(drop).map_err(|error| {
+                ExecutionError::CompilerFailed {
+                    command: self.command_line(&arguments),
+                    status: "success, but without a library that can be loaded".to_owned(),
+                    message: error.to_string(),
+                }
+            })
+        };
+        let loads = |folder: &Path| NativeLibrary::load(&folder.join(OBJECT)).is_ok();
+        let entry = cache.get_or_build_if(&key, &loads, &build)?;
         let openmp = options.openmp && supported.openmp.is_some();
         Ok(SharedObject { entry, openmp, command: self.command_line(&arguments), notes })
     }
@@ -274,7 +221,7 @@ impl Compiler {
             }
         }
         arguments.extend(options.arguments.iter().cloned());
-        arguments.extend(["-o", OBJECT, "-x", self.language.option()].map(str::to_owned));
+        arguments.extend(["-o", OBJECT, "-x", self.0.language().option()].map(str::to_owned));
         arguments
             .extend(sources.iter().filter(|source| !source.is_header()).map(|source| source.name.clone()));
         arguments.extend(["-x", "none", "-lm"].map(str::to_owned));
@@ -296,29 +243,28 @@ impl Compiler {
     /// costs nothing within one machine.
     fn identity(&self, kind: &str) -> KeyBuilder {
         KeyBuilder::new(kind)
-            .with("language", self.language.name().as_bytes())
-            .with("command", self.command().as_bytes())
-            .with("version", self.version.as_bytes())
+            .with("compiler", self.0.identity())
             .with("processor", machine::cpu_identity().as_bytes())
     }
 
     fn command_line(&self, arguments: &[String]) -> String {
-        self.command.iter().chain(arguments).cloned().collect::<Vec<_>>().join(" ")
+        std::iter::once(self.0.name().to_owned()).chain(arguments.iter().cloned()).collect::<Vec<_>>().join(" ")
     }
 
     /// Runs the compiler in `folder`.
     fn run(&self, folder: &Path, arguments: &[String]) -> Result<()> {
-        crate::interrupt::check()?;
-        let Some((program, first)) = self.command.split_first() else { return Ok(()) };
-        let output = Command::new(program)
-            .args(first)
-            .args(arguments)
-            .current_dir(folder)
-            // Messages in English, whatever the user's language, for the tests and for bug reports.
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|source| ExecutionError::File { action: "run", path: program.into(), source })?;
+        let failed = |status: String, message: String| ExecutionError::CompilerFailed {
+            command: self.command_line(arguments),
+            status,
+            message,
+        };
+        let mut command = self.0.command();
+        command.args(arguments).current_dir(folder);
+        let output = match child::output(&mut command, b"", PATIENCE) {
+            Ok(output) => output,
+            Err(child::Failure::Interrupted) => return Err(ExecutionError::Interrupted),
+            Err(failure) => return Err(failed(failure.to_string(), String::new())),
+        };
         if output.status.success() {
             return Ok(());
         }
@@ -328,11 +274,7 @@ impl Compiler {
         if text.lines().nth(MESSAGE_LINES).is_some() {
             message.push("...");
         }
-        Err(ExecutionError::CompilerFailed {
-            command: self.command_line(arguments),
-            status: output.status.to_string(),
-            message: message.join("\n"),
-        })
+        Err(failed(output.status.to_string(), message.join("\n")))
     }
 }
 

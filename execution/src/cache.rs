@@ -2,22 +2,56 @@
 //!
 //! An entry is a folder with the artefact's files and a list of their hashes. It is built under a private
 //! name in the cache folder and published by a rename, so that nobody sees half of it; where two processes
-//! build the same entry, the first one stays. An entry that cannot be read, or whose files are not those
-//! listed, is a miss and is replaced.
+//! build the same entry, the first one stays. An entry that cannot be read, whose files are not those listed, or
+//! whose artefact is not usable, is a miss and is replaced.
+//!
+//! What is cached is executed, so the cache is its user's alone: see [`safety`]. Where it cannot be, or cannot be
+//! written, a private temporary folder takes its place, and [`take_warning`] says so.
 
 use crate::error::{ExecutionError, Result};
 use crate::interrupt;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tempfile::TempDir;
+
+mod safety;
+
+use safety::Problem;
 
 /// Folder of the entries in this layout; another layout gets another name.
 const LAYOUT: &str = "v1";
 /// The list of files and their hashes in an entry.
 const LIST: &str = "files.json";
+/// How the names of folders begin in which entries are built.
+const BUILDING: &str = ".building-";
+/// What is older was left behind by a process that was killed.
+const STALE: Duration = Duration::from_secs(24 * 3600);
+/// Bytes that a disk with room takes.
+const ROOM: usize = 1 << 20;
+
+/// The first warning that nobody has taken.
+static WARNING: Mutex<Option<String>> = Mutex::new(None);
+/// Stands in for the user's cache until [`close`].
+static STAND_IN: Mutex<Option<Arc<Cache>>> = Mutex::new(None);
+
+/// Why the user's cache folder is not used, where it is not; once.
+pub fn take_warning() -> Option<String> {
+    WARNING.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+fn warn(text: String) {
+    WARNING.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(text);
+}
+
+/// Removes the temporary folder that may stand in for the user's, as soon as nothing uses it. To be called in the end.
+pub fn close() {
+    STAND_IN.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
 
 /// What an entry depends on, hashed. Order and names count.
 #[derive(Debug, Clone)]
@@ -101,47 +135,102 @@ impl Entry {
 }
 
 /// The user's cache folder: `$TILEWRIGHT_CACHE`, else `$XDG_CACHE_HOME/tilewright`, else
-/// `~/.cache/tilewright`; `None` where no variable says where that is.
+/// `~/.cache/tilewright`; `None` where no variable says where that is. Of the last two, paths that are not absolute
+/// count as none, as the XDG specification has it.
 pub fn user_folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
     variable("TILEWRIGHT_CACHE")
-        .or_else(|| variable("XDG_CACHE_HOME").map(|folder| folder.join("tilewright")))
-        .or_else(|| variable("HOME").map(|home| home.join(".cache").join("tilewright")))
+        .or_else(|| absolute("XDG_CACHE_HOME").map(|folder| folder.join("tilewright")))
+        .or_else(|| absolute("HOME").map(|home| home.join(".cache").join("tilewright")))
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 impl Cache {
-    /// The user's cache; a private temporary one, removed in the end, where that cannot be written.
+    /// The user's cache; a private temporary one, removed in the end, where that is not safe or cannot be written.
     ///
     /// # Errors
+    /// [`ExecutionError::UnsafeCache`] where `$TILEWRIGHT_CACHE` names a folder that others can change;
     /// [`ExecutionError::File`] where not even a temporary folder can be made.
     pub fn open() -> Result<Arc<Cache>> {
-        match user_folder() {
-            Some(folder) => Cache::at(&folder),
-            None => Cache::private(),
+        let Some(folder) = user_folder() else {
+            let way_out = "set TILEWRIGHT_CACHE or HOME";
+            warn(format!("nothing says where the cache is; what is compiled is kept for this run only: {way_out}"));
+            return Cache::stand_in();
+        };
+        match Cache::at(&folder) {
+            Err(ExecutionError::UnsafeCache { path, problem }) if variable("TILEWRIGHT_CACHE").is_none() => {
+                Cache::instead_of(&path, &format!("is not safe: {problem}"))
+            }
+            cache => cache,
         }
     }
 
     /// The cache in this folder, which is made if needed; a private temporary one where it cannot be written.
     ///
     /// # Errors
-    /// As for [`Cache::open`].
+    /// [`ExecutionError::UnsafeCache`]; [`ExecutionError::File`] as for [`Cache::open`].
     pub fn at(folder: &Path) -> Result<Arc<Cache>> {
-        let root = folder.join(LAYOUT);
-        let writable = fs::create_dir_all(&root).and_then(|()| building_folder(&root)).is_ok();
-        if writable { Ok(Arc::new(Cache { root, private: None })) } else { Cache::private() }
+        let root = safety::folder(&folder.join(LAYOUT));
+        let root = root.and_then(|root| building_folder(&root).map(|_| root).map_err(Problem::Io));
+        match root {
+            Ok(root) => Ok(Arc::new(Cache { root, private: None })),
+            Err(Problem::Unsafe(problem)) => {
+                Err(ExecutionError::UnsafeCache { path: folder.to_owned(), problem })
+            }
+            Err(Problem::Io(error)) => Cache::instead_of(folder, &format!("cannot be used: {error}")),
+        }
+    }
+
+    fn instead_of(folder: &Path, problem: &str) -> Result<Arc<Cache>> {
+        let folder = folder.display();
+        warn(format!("the cache folder {folder} {problem}; what is compiled is kept for this run only"));
+        Cache::stand_in()
+    }
+
+    /// The one private cache that stands in for the user's.
+    fn stand_in() -> Result<Arc<Cache>> {
+        let mut open = STAND_IN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cache) = &*open {
+            return Ok(Arc::clone(cache));
+        }
+        let cache = Cache::private()?;
+        *open = Some(Arc::clone(&cache));
+        Ok(cache)
     }
 
     /// A cache in a temporary folder, removed with the last [`Entry`] and the cache itself.
     ///
     /// # Errors
-    /// As for [`Cache::open`].
+    /// [`ExecutionError::UnsafeCache`] where others can exchange what lies in the folders for temporary files;
+    /// [`ExecutionError::File`].
     pub fn private() -> Result<Arc<Cache>> {
-        let folder = tempfile::Builder::new().prefix("tilewright-").tempdir().map_err(|source| {
-            ExecutionError::File { action: "make a folder in", path: std::env::temp_dir(), source }
-        })?;
-        let root = folder.path().to_owned();
-        let registration = interrupt::register(&root);
-        Ok(Arc::new(Cache { root, private: Some(Private { _registration: registration, _folder: folder }) }))
+        let usual = std::env::temp_dir();
+        let mut problem = None;
+        for place in [usual.as_path(), Path::new("/tmp"), Path::new("/var/tmp"), Path::new("/dev/shm")] {
+            let made = safety::place(place).and_then(|place| {
+                let mut builder = tempfile::Builder::new();
+                builder.prefix("tilewright-");
+                interrupt::registered(|| builder.tempdir_in(place), TempDir::path).map_err(Problem::Io)
+            });
+            match made {
+                Ok((folder, registration)) => {
+                    let root = folder.path().to_owned();
+                    let private = Private { _registration: registration, _folder: folder };
+                    return Ok(Arc::new(Cache { root, private: Some(private) }));
+                }
+                Err(found) => problem = problem.or(Some(found)),
+            }
+        }
+        Err(match problem {
+            Some(Problem::Unsafe(problem)) => ExecutionError::UnsafeCache { path: usual, problem },
+            Some(Problem::Io(source)) => {
+                ExecutionError::File { action: "make a folder in", path: usual, source }
+            }
+            None => ExecutionError::Interrupted,
+        })
     }
 
     /// Whether this is a temporary folder in place of the user's.
@@ -149,27 +238,61 @@ impl Cache {
         self.private.is_some()
     }
 
-    /// The entry of this key. Where there is none, `build` fills the empty folder that it is given.
+    /// The entry of this key. Where there is none, `build` fills the empty folder that it is given; it is called
+    /// again, with another folder, where the cache turns out not to be writable.
     ///
     /// # Errors
     /// Those of `build`; [`ExecutionError::File`] where the entry cannot be written.
     pub fn get_or_build(
         self: &Arc<Self>,
         key: &Key,
-        build: impl FnOnce(&Path) -> Result<()>,
+        build: &dyn Fn(&Path) -> Result<()>,
+    ) -> Result<Entry> {
+        self.get_or_build_if(key, &|_| true, build)
+    }
+
+    /// [`Cache::get_or_build`] for artefacts that may turn out to be not `usable` although all their files are there.
+    ///
+    /// # Errors
+    /// As for [`Cache::get_or_build`].
+    pub fn get_or_build_if(
+        self: &Arc<Self>,
+        key: &Key,
+        usable: &dyn Fn(&Path) -> bool,
+        build: &dyn Fn(&Path) -> Result<()>,
     ) -> Result<Entry> {
         let folder = self.folder_of(key);
         let entry = |hit| Entry { folder: folder.clone(), hit, _cache: Arc::clone(self) };
-        if is_complete(&folder) {
+        if is_complete(&folder) && usable(&folder) {
             return Ok(entry(true));
         }
-        let failed = |source| ExecutionError::File { action: "write", path: folder.clone(), source };
-        let building = building_folder(&self.root).map_err(failed)?;
-        let _registration = interrupt::register(building.path());
+        let reason = match self.build(&folder, usable, build) {
+            Ok(()) => return Ok(entry(false)),
+            Err(ExecutionError::Interrupted) => return Err(ExecutionError::Interrupted),
+            Err(reason) => reason,
+        };
+        // A compiler that found no room says so in its own words; we look for ourselves.
+        match self.has_room() {
+            Err(problem) if !self.is_private() => {
+                Cache::instead_of(&self.root, &format!("cannot be written: {problem}"))?
+                    .get_or_build_if(key, usable, build)
+            }
+            _ => Err(reason),
+        }
+    }
+
+    fn build(
+        &self,
+        folder: &Path,
+        usable: &dyn Fn(&Path) -> bool,
+        build: &dyn Fn(&Path) -> Result<()>,
+    ) -> Result<()> {
+        let failed = |source| ExecutionError::File { action: "write", path: folder.to_owned(), source };
+        remove_stale(&self.root);
+        let (building, _registration) = building_folder(&self.root).map_err(failed)?;
         build(building.path())?;
         write_list(building.path()).map_err(failed)?;
-        self.publish(building, &folder).map_err(failed)?;
-        Ok(entry(false))
+        self.publish(building, folder, usable).map_err(failed)
     }
 
     /// The entry of this key, if there is a complete one.
@@ -183,54 +306,96 @@ impl Cache {
         self.root.join(&key.0[..2]).join(&key.0[2..])
     }
 
+    /// Whether a file of some size can be written.
+    fn has_room(&self) -> io::Result<()> {
+        let (folder, _registration) = building_folder(&self.root)?;
+        fs::write(folder.path().join("room"), vec![1; ROOM])
+    }
+
     /// Gives the built folder the entry's name, unless a complete entry has it by now.
-    fn publish(&self, building: TempDir, folder: &Path) -> std::io::Result<()> {
-        if let Some(parent) = folder.parent() {
-            fs::create_dir_all(parent)?;
-        }
+    fn publish(&self, building: TempDir, folder: &Path, usable: &dyn Fn(&Path) -> bool) -> io::Result<()> {
         // A folder in the way is either complete, then ours is not needed, or broken, then it is moved out
         // of the way. Another process may do the same at the same time, hence the repetition.
-        let mut result = fs::rename(building.path(), folder);
+        let mut result = self.parent_of(folder).and_then(|()| fs::rename(building.path(), folder));
         for _ in 0..16 {
             if result.is_ok() {
                 // The folder has a new name; there is nothing left to remove under the old one.
                 let _ = building.keep();
                 return Ok(());
             }
-            if is_complete(folder) {
+            if is_complete(folder) && usable(folder) {
                 return Ok(());
             }
-            let aside = building_folder(&self.root)?;
-            let _ = fs::rename(folder, aside.path().join("broken"));
-            result = fs::rename(building.path(), folder);
+            self.move_aside(folder)?;
+            result = self.parent_of(folder).and_then(|()| fs::rename(building.path(), folder));
         }
         result
+    }
+
+    /// Makes the folder of an entry's folder; one that is not the user's own makes room.
+    fn parent_of(&self, folder: &Path) -> io::Result<()> {
+        let Some(parent) = folder.parent() else { return Ok(()) };
+        if safety::is_own_folder(parent) {
+            return Ok(());
+        }
+        self.move_aside(parent)?;
+        match safety::make(parent) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes what has this name, which may be no folder, belong to somebody else, or not be there.
+    fn move_aside(&self, path: &Path) -> io::Result<()> {
+        let (aside, _registration) = building_folder(&self.root)?;
+        let _ = fs::rename(path, aside.path().join("broken"));
+        Ok(())
     }
 }
 
 /// An empty folder under a name that nobody else uses, on the file system of the entries.
-fn building_folder(root: &Path) -> std::io::Result<TempDir> {
-    tempfile::Builder::new().prefix(".building-").tempdir_in(root)
+fn building_folder(root: &Path) -> io::Result<(TempDir, interrupt::Temporary)> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(BUILDING);
+    interrupt::registered(|| builder.tempdir_in(root), TempDir::path)
 }
 
-fn write_list(folder: &Path) -> std::io::Result<()> {
+/// Removes what processes that were killed have left behind.
+fn remove_stale(root: &Path) {
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+        let age = entry.metadata().and_then(|metadata| metadata.modified()).ok();
+        let stale = age.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > STALE);
+        if stale && entry.file_name().to_string_lossy().starts_with(BUILDING) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// Lists the files with their hashes, and takes the permission to write them from everybody else.
+fn write_list(folder: &Path) -> io::Result<()> {
     let mut list = BTreeMap::new();
     for file in fs::read_dir(folder)? {
         let file = file?;
+        safety::make_own(&file.path())?;
         list.insert(file.file_name().to_string_lossy().into_owned(), hash(&file.path())?);
     }
-    fs::write(folder.join(LIST), serde_json::to_string(&list).map_err(std::io::Error::other)?)
+    let path = folder.join(LIST);
+    fs::write(&path, serde_json::to_string(&list).map_err(io::Error::other)?)?;
+    safety::make_own(&path)
 }
 
-/// Whether the folder holds a list and exactly what it says.
+/// Whether the folder is the user's own and holds a list and exactly what it says, all of it the user's own.
 fn is_complete(folder: &Path) -> bool {
-    let list = fs::read(folder.join(LIST)).ok();
+    if !folder.parent().is_some_and(safety::is_own_folder) || !safety::is_own_folder(folder) {
+        return false;
+    }
+    let list = safety::read_own(&folder.join(LIST)).ok();
     let list = list.and_then(|text| serde_json::from_slice::<BTreeMap<String, String>>(&text).ok());
     list.is_some_and(|list| {
         list.iter().all(|(name, expected)| hash(&folder.join(name)).is_ok_and(|found| found == *expected))
     })
 }
 
-fn hash(path: &Path) -> std::io::Result<String> {
-    Ok(hexadecimal(&Sha256::digest(fs::read(path)?)))
+fn hash(path: &Path) -> io::Result<String> {
+    Ok(hexadecimal(&Sha256::digest(safety::read_own(path)?)))
 }

@@ -1,6 +1,7 @@
 //! What can go wrong outside the program itself: memory, files, compilers, libraries.
 
 use std::path::PathBuf;
+use toolchain::compiler::CompilerError;
 
 /// Result of everything in this crate.
 pub type Result<T> = std::result::Result<T, ExecutionError>;
@@ -96,17 +97,17 @@ pub enum ExecutionError {
         source: std::io::Error,
     },
 
-    /// No compiler was found.
-    #[error(
-        "no {language} compiler was found (tried {tried}); install one, such as gcc, or name it in the environment variable {variable}"
-    )]
-    NoCompiler {
-        /// `C` or `C++`.
-        language: &'static str,
-        /// The commands tried.
-        tried: String,
-        /// `CC` or `CXX`.
-        variable: &'static str,
+    /// There is no compiler.
+    #[error(transparent)]
+    NoCompiler(CompilerError),
+
+    /// The cache's folder is not safe: others could change what is executed from it.
+    #[error("the cache folder {} is not safe: {problem}", .path.display())]
+    UnsafeCache {
+        /// The folder.
+        path: PathBuf,
+        /// What is wrong, and the way out.
+        problem: String,
     },
 
     /// The compiler refused the text, or died.
@@ -176,6 +177,15 @@ pub enum ExecutionError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl From<CompilerError> for ExecutionError {
+    fn from(error: CompilerError) -> ExecutionError {
+        match error {
+            CompilerError::Interrupted(_) => ExecutionError::Interrupted,
+            _ => ExecutionError::NoCompiler(error),
+        }
+    }
 }
 
 fn gibibytes(bytes: u128) -> String {

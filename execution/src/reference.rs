@@ -235,6 +235,10 @@ fn update_domain<T: RowElement>(
     layout.pieces_mut(values, POINTS_PER_TASK).into_par_iter().for_each_init(
         || code.registers(series),
         |registers, piece| {
+            // A step on a large grid takes seconds; the caller looks at the flag before it uses the result.
+            if interrupt::requested() {
+                return;
+            }
             piece.for_each_segment(layout, |segment, cells| {
                 let column = segment.column;
                 let low = first.max(column);

@@ -315,6 +315,38 @@ fn a_compiler_without_openmp_is_used_without() {
     assert_eq!(object.notes.len(), 2, "{:?}", object.notes);
     assert!(!object.command.contains("-march") && !object.command.contains("-fopenmp"));
     assert!(!NativeLibrary::load(&object.path()).unwrap().set_threads(2));
-    assert!(Compiler::from_command(Language::C, "/nowhere/cc").is_none());
-    assert!(Compiler::from_command(Language::C, " ").is_none());
+    assert!(Compiler::from_command(Language::C, "/nowhere/cc").is_err());
+    assert!(Compiler::from_command(Language::C, " ").is_err());
+}
+
+/// A compiler that says yes and writes nothing, or writes what is no library, leaves no entry; one that an older
+/// version left is a miss.
+#[test]
+fn an_entry_has_a_library_that_loads() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = Cache::at(&folder.path().join("cache")).unwrap();
+    for writes in ["", "echo nonsense > stencil.so;"] {
+        let script = folder.path().join("lazy-cc");
+        let text = format!(
+            "#!/bin/sh\ncase \"$*\" in *-E*|*probe*|--version) exec cc \"$@\";; esac\n{writes} exit 0\n"
+        );
+        std::fs::write(&script, text).unwrap();
+        let lazy = format!("sh {}", script.display());
+        let lazy = Compiler::from_command(Language::C, &lazy).unwrap();
+        for _ in 0..2 {
+            let result = lazy.compile_shared(&one(HEAT), &CompileOptions::default(), &cache);
+            assert!(matches!(result, Err(ExecutionError::CompilerFailed { .. })), "{result:?}");
+        }
+    }
+    let compile = || {
+        let compiler = Compiler::find(Language::C).unwrap();
+        compiler.compile_shared(&one(HEAT), &CompileOptions::default(), &cache).unwrap()
+    };
+    let object = compile();
+    assert!(!object.from_cache() && compile().from_cache());
+    let list = object.path().with_file_name("files.json");
+    std::fs::remove_file(object.path()).unwrap();
+    std::fs::write(&list, "{}").unwrap();
+    let again = compile();
+    assert!(!again.from_cache() && again.path().is_file());
 }

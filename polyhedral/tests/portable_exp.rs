@@ -121,8 +121,8 @@ fn pipe(program: &std::path::Path, arguments: &[&str], input: Vec<u8>) -> Vec<u8
 
 #[test]
 fn c_and_cpp_give_the_same_bits() {
-    let folder = std::env::temp_dir().join(format!("tilewright-exp-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("folder");
+    let folder = tempfile::tempdir().expect("folder");
+    let folder = folder.path();
     std::fs::write(folder.join("portable_exp.h"), C_HEADER).expect("header");
     let compilers = [("cc", "c", "-std=c99"), ("c++", "cpp", "-std=c++11")];
     for (compiler, extension, standard) in compilers {

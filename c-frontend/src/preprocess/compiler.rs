@@ -1,7 +1,9 @@
 //! Calls of the system's C compiler, and what it says.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::time::Duration;
+use toolchain::child;
+use toolchain::compiler::{Compiler, Language};
 
 /// What the preprocessor is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -35,15 +37,17 @@ pub struct Message {
     pub included_from: Option<usize>,
 }
 
+/// Longest time of one call.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Most messages that are shown.
 const MOST_MESSAGES: usize = 5;
 
 /// What the preprocessor prints for a file that the compiler accepts.
 pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
-    let compiler = find()?;
+    let compiler = Compiler::find(Language::C).map_err(|error| Failure::NoCompiler(error.to_string()))?;
     let run = |mode: &str| {
-        let mut command = Command::new(&compiler);
-        command.env("LC_ALL", "C").stdin(Stdio::null()).arg(mode).arg("-w").arg("-x").arg("c");
+        let mut command = compiler.command();
+        command.arg(mode).arg("-w").arg("-x").arg("c");
         command.args(options.defines.iter().map(|define| format!("-D{define}")));
         for folder in &options.include_dirs {
             command.arg("-I").arg(folder);
@@ -54,7 +58,8 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
         } else {
             Path::new("./").join(path)
         });
-        command.output().map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))
+        child::output(&mut command, b"", PATIENCE)
+            .map_err(|failure| Failure::NoCompiler(format!("the C compiler `{}`: {failure}", compiler.name())))
     };
     let expanded = run("-E")?;
     if !expanded.status.success() {
@@ -65,24 +70,6 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
         return Err(refused(path, &checked.stderr));
     }
     Ok(expanded.stdout)
-}
-
-/// The compiler: `$CC`, or the first of the usual ones.
-fn find() -> Result<String, Failure> {
-    if let Some(named) = std::env::var("CC").ok().filter(|named| !named.trim().is_empty()) {
-        return Ok(named.trim().to_owned());
-    }
-    let starts = |name: &&&str| {
-        let mut command = Command::new(**name);
-        let status =
-            command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        status.status().is_ok_and(|status| status.success())
-    };
-    ["cc", "gcc", "clang"].iter().find(starts).map(|name| (*name).to_owned()).ok_or_else(|| {
-        Failure::NoCompiler(
-            "no C compiler was found; C programs are read through its preprocessor".to_owned(),
-        )
-    })
 }
 
 fn refused(path: &Path, stderr: &[u8]) -> Failure {

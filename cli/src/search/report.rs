@@ -135,6 +135,9 @@ impl SearchReport {
 
 impl Report for SearchReport {
     const SCHEMA: &'static str = "tilewright.search/1";
+    fn interrupted(&self) -> bool {
+        self.methods.iter().any(|method| method.interrupted)
+    }
 
     fn passed(&self) -> bool {
         !self.about.is_empty() || self.methods.iter().all(|method| method.best.is_some())

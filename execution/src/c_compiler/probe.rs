@@ -1,6 +1,6 @@
 //! Which arguments a compiler understands, found by trying them.
 
-use super::{Compiler, Language, OBJECT};
+use super::{Compiler, Language, OBJECT, standards};
 use crate::cache::Cache;
 use crate::error::{ExecutionError, Result};
 use crate::machine;
@@ -32,7 +32,7 @@ impl Probe<'_> {
     /// What this compiler understands; remembered in the cache.
     pub fn of(compiler: &Compiler, cache: &Arc<Cache>) -> Result<Supported> {
         let key = compiler.identity("supported arguments").finish();
-        let entry = cache.get_or_build(&key, |folder| {
+        let entry = cache.get_or_build(&key, &|folder: &Path| {
             let supported = Probe { compiler, folder }.supported()?;
             let path = folder.join(ANSWERS);
             let written = serde_json::to_string(&supported)
@@ -47,7 +47,7 @@ impl Probe<'_> {
     }
 
     fn supported(&self) -> Result<Supported> {
-        let standards = self.compiler.language.standards();
+        let standards = standards(self.compiler.0.language());
         let mut native = vec!["-march=native"];
         if machine::cpu_has("avx512f") {
             native.push("-mprefer-vector-width=512");
@@ -106,7 +106,7 @@ impl Probe<'_> {
             path: self.folder.to_owned(),
             source,
         })?;
-        let source = match self.compiler.language {
+        let source = match self.compiler.0.language() {
             Language::C => "probe.c",
             Language::Cxx => "probe.cpp",
         };

@@ -194,7 +194,7 @@ impl Nvrtc {
             key = key.with("argument", argument.as_bytes());
         }
         let key = key.with("name", name.as_bytes()).with("text", source.as_bytes()).finish();
-        let entry = cache.get_or_build(&key, |folder| {
+        let entry = cache.get_or_build(&key, &|folder: &Path| {
             crate::interrupt::check()?;
             let compiled = self.library.compile(source, name, &arguments)?;
             if compiled.code != 0 {

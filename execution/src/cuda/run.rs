@@ -252,25 +252,32 @@ impl CudaProgramOnDevice {
     pub fn run(&self, parameters: &[f64], data: &mut DeviceData, steps: i64) -> Result<DeviceRun> {
         check_arguments(&self.plan.program, parameters, steps)?;
         interrupt::check()?;
-        // Evaluated before time is measured.
-        let mut launches = Vec::new();
-        for_each_launch(&self.plan, &data.layout, steps, |launch| {
-            launches.push(launch.clone());
-            Ok(())
-        })?;
         for (series, array) in self.plan.program.series.iter().zip(&data.series) {
             if (array.len() as i64) < series.length(steps) {
                 return Err(self.wrong_data(&format!("series `{}` is too short", series.name)));
             }
         }
         let (arrays, series) = (&mut data.arrays, &data.series);
-        let seconds = self.device.seconds(|| {
-            launches.iter().try_for_each(|launch| {
-                interrupt::check()?;
-                self.launch(launch, (&mut *arrays, series), parameters)
-            })
+        let mut run = DeviceRun { seconds: 0.0, launches: 0 };
+        let mut batch = Batch { launches: Vec::new(), size: FIRST_BATCH };
+        let mut launched = |batch: &mut Batch| {
+            let seconds = self.device.seconds(|| {
+                batch.launches.iter().try_for_each(|launch| {
+                    interrupt::check()?;
+                    self.launch(launch, (&mut *arrays, series), parameters)
+                })
+            })?;
+            run.seconds += seconds;
+            run.launches += batch.launches.len() as u64;
+            batch.next(seconds);
+            interrupt::check()
+        };
+        for_each_launch(&self.plan, &data.layout, steps, |launch| {
+            batch.launches.push(launch.clone());
+            if batch.launches.len() >= batch.size { launched(&mut batch) } else { Ok(()) }
         })?;
-        Ok(DeviceRun { seconds, launches: launches.len() as u64 })
+        launched(&mut batch)?;
+        Ok(run)
     }
 
     fn launch(
@@ -321,6 +328,30 @@ impl CudaProgramOnDevice {
     }
 }
 
+/// Launches that are evaluated before time is measured, and then queued without a pause. A run is one batch after
+/// another, the device idle between them, so that a run of any length fits in memory and stops soon when asked to; one
+/// kernel cannot be stopped.
+struct Batch {
+    launches: Vec<PlannedLaunch>,
+    size: usize,
+}
+
+/// Launches of the first batch.
+const FIRST_BATCH: usize = 32;
+/// Most launches of a batch.
+const LARGEST_BATCH: usize = 1 << 16;
+/// Wanted length of a batch in seconds.
+const BATCH_SECONDS: f64 = 0.3;
+
+impl Batch {
+    /// Begins the next one, which is to take as long as wanted at the pace of this one.
+    fn next(&mut self, seconds: f64) {
+        let fitting = self.launches.len() as f64 * BATCH_SECONDS / seconds.max(1e-6);
+        self.size = (fitting as usize).clamp(1, (self.size * 8).min(LARGEST_BATCH));
+        self.launches.clear();
+    }
+}
+
 /// The same launch with outer strides of 0 and levels a row apart.
 fn folded(launch: &PlannedLaunch, dimension: usize, row: i64) -> PlannedLaunch {
     let mut launch = launch.clone();
@@ -353,6 +384,19 @@ impl DeviceData {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn batches_keep_pace() {
+        let launch = PlannedLaunch { kernel: 0, grid: [1; 3], integers: vec![] };
+        let mut batch = Batch { launches: vec![launch.clone(); FIRST_BATCH], size: FIRST_BATCH };
+        batch.next(1e-3);
+        assert_eq!((batch.launches.len(), batch.size), (0, 8 * FIRST_BATCH));
+        batch.launches = vec![launch; 100];
+        batch.next(30.0);
+        assert_eq!(batch.size, 1);
+        batch.next(0.0);
+        assert_eq!(batch.size, 1);
+    }
 
     /// Every address of a folded launch lies in the first row of its level.
     #[test]

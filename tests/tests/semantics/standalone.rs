@@ -6,6 +6,7 @@ use polyhedral::program::Program;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
+use toolchain::compiler::{Compiler, Language};
 
 fn run(command: &mut Command) -> Output {
     command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
@@ -23,7 +24,7 @@ fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &st
         }
         std::fs::write(folder.path().join(file.name), file.text).unwrap();
     }
-    let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let compiler = Compiler::find(Language::C).unwrap();
     // As in the CMake file: the library is C99, the program that times it what the compiler takes by default.
     let strict = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fopenmp", "-ffp-contract=off", "-I."];
     for arguments in [
@@ -36,7 +37,7 @@ fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &st
             "-lm".to_owned(),
         ],
     ] {
-        let built = run(Command::new(&compiler).args(strict).args(arguments).current_dir(folder.path()));
+        let built = run(compiler.command().args(strict).args(arguments).current_dir(folder.path()));
         assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
     }
     // A small grid to time, and few steps.

@@ -11,8 +11,9 @@ use crate::space::{Point, Space};
 use crate::trial::{Metric, Origin, Status, Trial};
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use toolchain::interrupt::{self, Group};
 
 /// Most output that is read.
 const MOST_OUTPUT: u64 = 1 << 20;
@@ -70,15 +71,13 @@ impl Evaluator for External {
             command.env(format!("TW_{name}"), level);
         }
         command.args(["-c", &text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own, so that a timeout ends what the command started as well.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut child = command.spawn().map_err(|reason| TunerError::Request {
+        // A group of its own, so that a timeout or a signal ends what the command started as well.
+        let mut group = Group::spawn(&mut command).map_err(|reason| TunerError::Request {
             reason: format!("cannot start `sh`: {reason}"),
             hint: String::new(),
         })?;
-        let (output, errors) = (reader(child.stdout.take()), reader(child.stderr.take()));
-        let status = wait(&mut child, self.timeout);
+        let (output, errors) = (reader(group.child().stdout.take()), reader(group.child().stderr.take()));
+        let status = wait(&mut group, self.timeout)?;
         let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
         let mut trial = match status {
             None => {
@@ -153,19 +152,18 @@ fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<S
 }
 
 /// The exit code (`None` inside for a signal); `None` where it was ended because of the time.
-fn wait(child: &mut Child, timeout: Duration) -> Option<Option<i32>> {
+fn wait(group: &mut Group, timeout: Duration) -> Result<Option<Option<i32>>> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.code()),
+        match group.try_wait() {
+            Ok(Some(status)) => return Ok(Some(status.code())),
+            // Dropping the group kills it.
+            _ if interrupt::requested() => return Err(TunerError::Interrupted),
             Ok(None) if start.elapsed() < timeout => std::thread::sleep(pause),
             _ => {
-                let group = format!("-{}", child.id());
-                let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
+                group.kill();
+                return Ok(None);
             }
         }
         pause = (pause * 2).min(Duration::from_millis(50));

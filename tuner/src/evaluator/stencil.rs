@@ -49,6 +49,11 @@ pub struct Stencil {
     work: Mutex<ProgramData>,
 }
 
+/// Wanted length of a piece of a run in seconds.
+const PIECE_SECONDS: f64 = 0.8;
+/// A piece is at least so many bands of tiles: it starts and ends with partial tiles, which cost time.
+const LEAST_BANDS: i64 = 16;
+
 /// Name of the response.
 pub const RESPONSE: &str = "seconds";
 
@@ -147,22 +152,27 @@ impl Stencil {
         let mut seconds = Vec::with_capacity(self.job.runs);
         let Job { program, parameters, steps, .. } = &self.job;
         let unit = execution::native::chunk_unit(program);
-        // The first run warms up, shows whether the result is right and how long it takes.
+        // The first run warms up, shows whether the result is right and how long it takes. The others are one piece, or
+        // long ones where a run is long, so that it can be stopped.
+        let mut piece = (((steps / 8).max(1) / unit + 1) * unit).max(1);
         for run in 0..=self.job.runs.max(1) {
             interrupt::check().map_err(Failure::from)?;
             data.copy_from(&self.initial);
             let start = Instant::now();
-            // In one piece, unless it may take too long to be waited for.
-            let piece = if run == 0 { ((steps / 8).max(1) / unit + 1) * unit } else { *steps };
             let late = &mut |_| {
                 let late = start.elapsed() > self.job.timeout;
                 if late { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            native.run_in_chunks(program, parameters, &mut data, *steps, piece.max(1), late)?;
+            native.run_in_chunks(program, parameters, &mut data, *steps, piece, late)?;
             let elapsed = start.elapsed();
             if elapsed > self.job.timeout {
                 let limit = self.job.timeout.as_secs_f64();
                 return Err(Failure::Trial(Status::Timeout, format!("a run took longer than {limit} s")));
+            }
+            if run == 0 {
+                let band = 2 * self.tile(point).get("st").unwrap_or(1) / program.statements.len().max(1) as i64;
+                let pace = *steps as f64 / elapsed.as_secs_f64().max(1e-6);
+                piece = ((pace * PIECE_SECONDS) as i64).max(LEAST_BANDS * band).clamp(1, (*steps).max(1));
             }
             if run > 0 {
                 seconds.push(elapsed.as_secs_f64());

@@ -3,6 +3,7 @@
 use crate::error::{Result, TunerError};
 use crate::space::Space;
 use crate::trial::{Status, Trial};
+use execution::ExecutionError;
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -11,15 +12,9 @@ use text_escape::csv_cell;
 
 /// Writes a file under a temporary name and renames it: a reader sees all of it, or none.
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |reason| TunerError::File { action: "write", path: path.to_owned(), reason };
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(error)
+    execution::output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
+        ExecutionError::File { action, path, source } => TunerError::File { action, path, reason: source },
+        other => TunerError::File { action: "write", path: path.to_owned(), reason: std::io::Error::other(other) },
     })
 }
 
