@@ -6,12 +6,15 @@ use crate::error::{Error, Result};
 use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use execution::{ExecutionError, output_file};
+use execution::output_file;
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
+use tuner::Status;
+use tuner::recorded::roles::of_front;
+use tuner::recorded::{ReadOptions, Roles, Sheet};
 
 /// Rows of the front that the text shows.
 const MOST_ROWS: usize = 40;
@@ -21,7 +24,9 @@ const MOST_ROWS: usize = 40;
 pub struct ParetoReport {
     /// The objectives, in order: column, and `min` or `max`.
     pub objectives: Vec<(String, &'static str)>,
-    /// Rows of the file with numbers in all objectives.
+    /// What the columns are, and why.
+    pub roles: Roles,
+    /// Rows of the file that did not fail and have numbers in all objectives.
     pub rows: usize,
     /// Rows without.
     pub skipped: Vec<Skipped>,
@@ -48,7 +53,7 @@ pub struct Row {
     pub cells: BTreeMap<String, String>,
 }
 
-/// A row that cannot be on a front.
+/// A row that cannot be on a front: it failed, or lacks a number.
 #[derive(Debug, Serialize)]
 pub struct Skipped {
     /// Its line in the file, from 1.
@@ -59,25 +64,34 @@ pub struct Skipped {
     pub text: String,
 }
 
-/// A file that was read.
-struct Table {
-    header: Vec<String>,
-    records: Vec<(u64, Vec<String>)>,
-}
-
 /// Finds the front.
 ///
 /// # Errors
 /// Files that cannot be read, are no CSV, or lack the columns; output that cannot be written.
 pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoReport> {
-    let table = read(arguments)?;
+    let table = Sheet::open(&arguments.file)?;
     let names: Vec<&String> = [&arguments.x, &arguments.y].into_iter().chain(&arguments.z).collect();
     let columns = names.iter().map(|name| column(&table, name, arguments)).collect::<Result<Vec<usize>>>()?;
+    for name in &arguments.metric {
+        column(&table, name, arguments)?;
+    }
     let senses = senses(arguments, &names)?;
+    let objectives = names.iter().map(|name| (*name).clone());
+    let options = ReadOptions {
+        metrics: objectives.chain(arguments.metric.iter().cloned()).collect(),
+        parameters: arguments.columns.parameters.clone(),
+        status: arguments.columns.status.clone(),
+        ..ReadOptions::default()
+    };
+    let (roles, statuses) = of_front(&arguments.file, &table, &options)?;
     let mut points: Vec<Vec<f64>> = Vec::new();
     let mut kept: Vec<usize> = Vec::new();
     let mut skipped = Vec::new();
-    for (index, (line, cells)) in table.records.iter().enumerate() {
+    for (index, (line, cells)) in table.rows.iter().enumerate() {
+        if let (Some(status), Some(column)) = (statuses[index].filter(|status| *status != Status::Ok), &roles.status) {
+            skipped.push(Skipped { line: *line, column: column.name.clone(), text: status.name().to_owned() });
+            continue;
+        }
         let number = |&column: &usize| {
             let text = cells.get(column).map_or("", |cell| cell.trim());
             text.parse::<f64>().ok().filter(|value| !value.is_nan()).ok_or((column, text))
@@ -117,7 +131,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     }
     on.sort_by(|&a, &b| points[a][0].total_cmp(&points[b][0]).then(a.cmp(&b)));
     let row = |index: usize| {
-        let (line, cells) = &table.records[kept[index]];
+        let (line, cells) = &table.rows[kept[index]];
         let cells = table.header.iter().cloned().zip(cells.iter().cloned()).collect();
         Row { line: *line, objectives: points[index].clone(), cells }
     };
@@ -132,6 +146,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
             .zip(&senses)
             .map(|(column, sense)| ((*column).clone(), name(sense)))
             .collect(),
+        roles,
         rows: points.len(),
         skipped,
         dominated: points.len() - on.len(),
@@ -142,34 +157,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     })
 }
 
-fn read(arguments: &ParetoArguments) -> Result<Table> {
-    let path = &arguments.file;
-    let failed =
-        |source| Error::Execution(ExecutionError::File { action: "read", path: path.clone(), source });
-    let bytes = std::fs::read(path).map_err(failed)?;
-    // A mark of the byte order, as spreadsheets write it.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-    let count = |byte: u8| header.iter().filter(|other| **other == byte).count();
-    let delimiter = [b',', b';', b'\t'].into_iter().rev().max_by_key(|byte| count(*byte)).unwrap_or(b',');
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).comment(Some(b'#')).from_reader(bytes);
-    let wrong = |error: csv::Error| Error::wrong_input(format!("{} is no CSV file: {error}", path.display()));
-    let header: Vec<String> =
-        reader.headers().map_err(wrong)?.iter().map(|name| name.trim().to_owned()).collect();
-    if header.iter().all(String::is_empty) {
-        return Err(Error::wrong_input(format!("{} has no header line", path.display())));
-    }
-    let mut records = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        records.push((line, record.iter().map(str::to_owned).collect()));
-    }
-    Ok(Table { header, records })
-}
-
-fn column(table: &Table, name: &str, arguments: &ParetoArguments) -> Result<usize> {
+fn column(table: &Sheet, name: &str, arguments: &ParetoArguments) -> Result<usize> {
     table.header.iter().position(|own| own == name).ok_or_else(|| {
         Error::wrong_input(format!("{} has no column `{name}`", arguments.file.display()))
             .maybe_hint(load::did_you_mean(name, table.header.iter().map(String::as_str)))
@@ -203,13 +191,13 @@ fn senses(arguments: &ParetoArguments, names: &[&String]) -> Result<Vec<Sense>> 
 
 fn chart(
     arguments: &ParetoArguments,
-    table: &Table,
+    table: &Sheet,
     points: &[Vec<f64>],
     kept: &[usize],
     on: &[usize],
 ) -> Chart {
     let point = |index: usize| {
-        let (line, cells) = &table.records[kept[index]];
+        let (line, cells) = &table.rows[kept[index]];
         let cells: Vec<String> =
             table.header.iter().zip(cells).take(12).map(|(name, cell)| format!("{name} {cell}")).collect();
         (points[index][0], points[index][1], format!("line {line}: {}", cells.join(", ")))
@@ -236,12 +224,12 @@ fn chart(
     }
 }
 
-fn front_csv(table: &Table, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>> {
+fn front_csv(table: &Sheet, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>> {
     let wrong = |error: String| Error::internal(format!("the front cannot be written as CSV: {error}"));
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
     writer.write_record(&table.header).map_err(|error| wrong(error.to_string()))?;
     for row in rows {
-        writer.write_record(&table.records[row].1).map_err(|error| wrong(error.to_string()))?;
+        writer.write_record(&table.rows[row].1).map_err(|error| wrong(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| wrong(error.to_string()))
 }
@@ -252,11 +240,14 @@ impl Report for ParetoReport {
             self.objectives.iter().map(|(column, sense)| format!("{column} ({sense})")).collect();
         let mut pairs = vec![
             ("objectives", objectives.join(", ")),
-            ("rows", format!("{}, of which {} dominated", self.rows, self.dominated)),
         ];
+        pairs.extend(self.roles.lines());
+        pairs.extend([
+            ("rows", format!("{}, of which {} dominated", self.rows, self.dominated)),
+        ]);
         if let Some(first) = self.skipped.first() {
             let text = format!(
-                "{} without numbers, the first in line {}: column {} has `{}`",
+                "{} that failed or have no numbers, the first in line {}: column {} has `{}`",
                 report::count(self.skipped.len() as u64, "row", "rows"),
                 first.line,
                 first.column,
