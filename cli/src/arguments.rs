@@ -171,8 +171,11 @@ Examples:
 
 A trial that fails counts against the budget and is kept; it never wins. A command prints the response, or a
 JSON object with metrics by name, in its last line; exit code 65 means an invalid configuration, 66 that it does
-not compile, 67 a wrong result. With --trials a search that was stopped or killed goes on where it was. One that
-is stopped reports the best so far, and its exit code is 130 after SIGINT (Ctrl-C) and 143 after SIGTERM.")]
+not compile, 67 a wrong result. Its environment has every level: that of block_size is $TW_BLOCK_SIZE (capitals;
+other signs than letters and digits become _). {block_size} is one word, whatever the level is; inside quotes and
+$(..) it may stand for numbers only. {{block_size}} is that text itself; braces around other words are the shell's.
+With --trials a search that was stopped or killed goes on where it was. One that is stopped reports the best so
+far, and its exit code is 130 after SIGINT (Ctrl-C) and 143 after SIGTERM.")]
     Search(Box<SearchArguments>),
     /// Explain measured trials by a regression tree: which parameters matter, and where the best designs are
     #[command(after_help = "\
@@ -522,6 +525,12 @@ pub struct ParetoArguments {
     /// Larger values of this objective are better; may be repeated
     #[arg(long, value_name = "COL")]
     pub max: Vec<String>,
+    /// A column that was measured, beside the objectives; may be repeated
+    #[arg(long, visible_alias = "response", value_name = "COL")]
+    pub metric: Vec<String>,
+    /// What the columns are.
+    #[command(flatten)]
+    pub columns: ColumnArguments,
     /// Draw all rows and the front
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
@@ -548,7 +557,8 @@ pub struct SearchArguments {
     /// Measure by looking up what was recorded: CSV, Kernel Tuner cache, T4, our own trials; plain or gzip
     #[arg(long, value_name = "FILE", conflicts_with_all = ["spec", "command"])]
     pub replay: Option<PathBuf>,
-    /// Measure with a shell command: {name} stands for a level, the last line of output is the response
+    /// Measure with a shell command: the word {name} stands for a level, which is $TW_NAME in its environment as well; the
+    /// last line of output is the response
     #[arg(long, value_name = "COMMAND", conflicts_with = "spec")]
     pub command: Option<String>,
     /// How to search; --method help lists all
@@ -560,9 +570,12 @@ pub struct SearchArguments {
     /// Most time in seconds; the measurement under way is finished
     #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
     pub time_limit: Option<u64>,
-    /// The metric to minimise
-    #[arg(long, value_name = "COLUMN")]
+    /// The metric to minimise; by default the time, or what the file says
+    #[arg(long, visible_alias = "metric", value_name = "COLUMN")]
     pub response: Option<String>,
+    /// What the columns of a CSV file are.
+    #[command(flatten)]
+    pub columns: ColumnArguments,
     /// Model of lm and dlmt, such as "~ x + I(1/x) + I(x^2) + a:b"
     #[arg(long, value_name = "FORMULA")]
     pub model: Option<String>,
@@ -616,6 +629,19 @@ pub struct SearchArguments {
     /// Runs of a stencil for each configuration, after one to warm up; the median counts
     #[arg(long, value_name = "R", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub repeat: u64,
+}
+
+/// What the columns of a CSV file are; other formats say it themselves.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Columns of CSV files")]
+pub struct ColumnArguments {
+    /// The columns that are parameters, such as tile_x,tile_y; no other one is then. Needed where names and values leave
+    /// it open
+    #[arg(long, value_name = "COL,COL", allow_hyphen_values = true)]
+    pub parameters: Vec<String>,
+    /// The column that says how a trial ended: ok, or why it failed
+    #[arg(long, value_name = "COL")]
+    pub status: Option<String>,
 }
 
 /// What measures a stencil in a search.

@@ -6,13 +6,16 @@ use crate::error::{Error, Result};
 use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use execution::{ExecutionError, output_file};
+use execution::output_file;
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
-use text_escape::{csv_cell, csv_text};
+use text_escape::csv_cell;
+use tuner::Status;
+use tuner::recorded::roles::of_front;
+use tuner::recorded::{ReadOptions, Roles, Sheet};
 
 /// Rows of the front that the text shows.
 const MOST_ROWS: usize = 40;
@@ -24,7 +27,9 @@ pub struct ParetoReport {
     pub id: Option<String>,
     /// The objectives, in order: column, and `min` or `max`.
     pub objectives: Vec<(String, &'static str)>,
-    /// Rows of the file with numbers in all objectives.
+    /// What the columns are, and why.
+    pub roles: Roles,
+    /// Rows of the file that did not fail and have numbers in all objectives.
     pub rows: usize,
     /// Rows without.
     pub skipped: Vec<Skipped>,
@@ -54,7 +59,7 @@ pub struct Row {
     pub cells: BTreeMap<String, String>,
 }
 
-/// A row that cannot be on a front.
+/// A row that cannot be on a front: it failed, or lacks a number.
 #[derive(Debug, Serialize)]
 pub struct Skipped {
     /// Its line in the file, from 1.
@@ -65,42 +70,37 @@ pub struct Skipped {
     pub text: String,
 }
 
-/// A file that was read.
-struct Table {
-    header: Vec<String>,
-    /// Lines and cells.
-    records: Vec<(u64, Vec<String>)>,
-    /// The column that names the rows.
-    id: Option<usize>,
-}
-
 /// Columns that name rows where `--id` names none; the first that is there and has as many names as rows.
 const ID_COLUMNS: [&str; 3] = ["design", "id", "name"];
 
-impl Table {
-    /// The column that names rows.
-    fn find_id(&mut self, arguments: &ParetoArguments) -> Result<()> {
-        self.id = match &arguments.id {
-            Some(name) => Some(column(self, name, arguments)?),
+/// What the rows of a table are called.
+struct RowNames<'a> {
+    table: &'a Sheet,
+    /// The column that names them.
+    column: Option<usize>,
+}
+
+impl<'a> RowNames<'a> {
+    fn new(table: &'a Sheet, arguments: &ParetoArguments) -> Result<RowNames<'a>> {
+        let column = match &arguments.id {
+            Some(name) => Some(column(table, name, arguments)?),
             None => ID_COLUMNS.iter().find_map(|id| {
-                let column = self.header.iter().position(|name| name.eq_ignore_ascii_case(id))?;
-                let names: Option<BTreeSet<&str>> =
-                    self.records.iter().map(|(_, cells)| cells.get(column).map(|cell| cell.trim())).collect();
-                names.filter(|names| names.len() == self.records.len() && !names.contains("")).map(|_| column)
+                let column = table.header.iter().position(|name| name.eq_ignore_ascii_case(id))?;
+                let names: BTreeSet<&str> = table.rows.iter().map(|(_, cells)| cells[column].trim()).collect();
+                (names.len() == table.rows.len() && !names.contains("")).then_some(column)
             }),
         };
-        Ok(())
+        Ok(RowNames { table, column })
     }
 
-    /// What a row is called.
-    fn name(&self, row: usize) -> String {
-        let cell = self.id.and_then(|column| self.records[row].1.get(column));
-        cell.map_or_else(|| (row + 1).to_string(), |cell| cell.trim().to_owned())
+    /// What a row is called: its name, or else its number.
+    fn of(&self, row: usize) -> String {
+        self.column.map_or_else(|| (row + 1).to_string(), |column| self.table.rows[row].1[column].clone())
     }
 
     /// What stands above the names.
-    fn id_title(&self) -> &str {
-        self.id.map_or("row", |column| &self.header[column])
+    fn title(&self) -> &str {
+        self.column.map_or("row", |column| &self.table.header[column])
     }
 }
 
@@ -109,15 +109,30 @@ impl Table {
 /// # Errors
 /// Files that cannot be read, are no CSV, or lack the columns; output that cannot be written.
 pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoReport> {
-    let mut table = read(arguments)?;
-    table.find_id(arguments)?;
+    let table = Sheet::open(&arguments.file)?;
+    let row_names = RowNames::new(&table, arguments)?;
     let names: Vec<&String> = [&arguments.x, &arguments.y].into_iter().chain(&arguments.z).collect();
     let columns = names.iter().map(|name| column(&table, name, arguments)).collect::<Result<Vec<usize>>>()?;
+    for name in &arguments.metric {
+        column(&table, name, arguments)?;
+    }
     let senses = senses(arguments, &names)?;
+    let objectives = names.iter().map(|name| (*name).clone());
+    let options = ReadOptions {
+        metrics: objectives.chain(arguments.metric.iter().cloned()).collect(),
+        parameters: arguments.columns.parameters.clone(),
+        status: arguments.columns.status.clone(),
+        ..ReadOptions::default()
+    };
+    let (roles, statuses) = of_front(&arguments.file, &table, &options)?;
     let mut points: Vec<Vec<f64>> = Vec::new();
     let mut kept: Vec<usize> = Vec::new();
     let mut skipped = Vec::new();
-    for (index, (line, cells)) in table.records.iter().enumerate() {
+    for (index, (line, cells)) in table.rows.iter().enumerate() {
+        if let (Some(status), Some(column)) = (statuses[index].filter(|status| *status != Status::Ok), &roles.status) {
+            skipped.push(Skipped { line: *line, column: column.name.clone(), text: status.name().to_owned() });
+            continue;
+        }
         let number = |&column: &usize| {
             let text = cells.get(column).map_or("", |cell| cell.trim());
             text.parse::<f64>().ok().filter(|value| !value.is_nan()).ok_or((column, text))
@@ -152,14 +167,14 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     };
     let svg = arguments.svg.clone();
     if let Some(path) = &svg {
-        let text = chart(arguments, &table, &points, &kept, &on, &senses).svg();
+        let text = chart(arguments, &row_names, &points, &kept, &on, &senses).svg();
         output_file::write(path, |file| file.write_all(text.as_bytes()))?;
     }
     on.sort_by(|&a, &b| points[a][0].total_cmp(&points[b][0]).then(a.cmp(&b)));
     let row = |index: usize| {
-        let (line, cells) = &table.records[kept[index]];
+        let (line, cells) = &table.rows[kept[index]];
         let cells = table.header.iter().cloned().zip(cells.iter().cloned()).collect();
-        Row { id: table.name(kept[index]), line: *line, objectives: points[index].clone(), cells }
+        Row { id: row_names.of(kept[index]), line: *line, objectives: points[index].clone(), cells }
     };
     if let Some(path) = &arguments.csv {
         let text = front_csv(&table, on.iter().map(|&index| kept[index]))?;
@@ -167,12 +182,13 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     }
     let name = |sense: &Sense| if *sense == Sense::Minimise { "min" } else { "max" };
     Ok(ParetoReport {
-        id: table.id.map(|column| table.header[column].clone()),
+        id: row_names.column.map(|column| table.header[column].clone()),
         objectives: names
             .iter()
             .zip(&senses)
             .map(|(column, sense)| ((*column).clone(), name(sense)))
             .collect(),
+        roles,
         rows: points.len(),
         skipped,
         dominated: points.len() - on.len(),
@@ -183,34 +199,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     })
 }
 
-fn read(arguments: &ParetoArguments) -> Result<Table> {
-    let path = &arguments.file;
-    let failed =
-        |source| Error::Execution(ExecutionError::File { action: "read", path: path.clone(), source });
-    let bytes = std::fs::read(path).map_err(failed)?;
-    // A mark of the byte order, as spreadsheets write it.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
-    let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
-    let count = |byte: u8| header.iter().filter(|other| **other == byte).count();
-    let delimiter = [b',', b';', b'\t'].into_iter().rev().max_by_key(|byte| count(*byte)).unwrap_or(b',');
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).comment(Some(b'#')).from_reader(bytes);
-    let wrong = |error: csv::Error| Error::wrong_input(format!("{} is no CSV file: {error}", path.display()));
-    let header: Vec<String> =
-        reader.headers().map_err(wrong)?.iter().map(|name| csv_text(name.trim()).to_owned()).collect();
-    if header.iter().all(String::is_empty) {
-        return Err(Error::wrong_input(format!("{} has no header line", path.display())));
-    }
-    let mut records = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(wrong)?;
-        let line = record.position().map_or(0, csv::Position::line);
-        records.push((line, record.iter().map(|cell| csv_text(cell).to_owned()).collect()));
-    }
-    Ok(Table { header, records, id: None })
-}
-
-fn column(table: &Table, name: &str, arguments: &ParetoArguments) -> Result<usize> {
+fn column(table: &Sheet, name: &str, arguments: &ParetoArguments) -> Result<usize> {
     table.header.iter().position(|own| own == name).ok_or_else(|| {
         Error::wrong_input(format!("{} has no column `{name}`", arguments.file.display()))
             .maybe_hint(load::did_you_mean(name, table.header.iter().map(String::as_str)))
@@ -244,17 +233,17 @@ fn senses(arguments: &ParetoArguments, names: &[&String]) -> Result<Vec<Sense>> 
 
 fn chart(
     arguments: &ParetoArguments,
-    table: &Table,
+    names: &RowNames<'_>,
     points: &[Vec<f64>],
     kept: &[usize],
     on: &[usize],
     senses: &[Sense],
 ) -> Chart {
     let point = |index: usize| {
-        let cells = &table.records[kept[index]].1;
+        let (_, cells) = &names.table.rows[kept[index]];
         let cells: Vec<String> =
-            table.header.iter().zip(cells).take(12).map(|(name, cell)| format!("{name} {cell}")).collect();
-        let title = format!("{} {}: {}", table.id_title(), table.name(kept[index]), cells.join(", "));
+            names.table.header.iter().zip(cells).take(12).map(|(name, cell)| format!("{name} {cell}")).collect();
+        let title = format!("{} {}: {}", names.title(), names.of(kept[index]), cells.join(", "));
         (points[index][0], points[index][1], title)
     };
     let dominated = (0..points.len()).filter(|index| on.binary_search(index).is_err()).map(point).collect();
@@ -318,13 +307,13 @@ fn axis_title(column: &str, sense: Sense) -> String {
     format!("{column}{unit}, {better} is better")
 }
 
-fn front_csv(table: &Table, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>> {
+fn front_csv(table: &Sheet, rows: impl Iterator<Item = usize>) -> Result<Vec<u8>> {
     let wrong = |error: String| Error::internal(format!("the front cannot be written as CSV: {error}"));
     let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::new());
     let cells = |cells: &[String]| cells.iter().map(|cell| csv_cell(cell).into_owned()).collect::<Vec<_>>();
     writer.write_record(cells(&table.header)).map_err(|error| wrong(error.to_string()))?;
     for row in rows {
-        writer.write_record(cells(&table.records[row].1)).map_err(|error| wrong(error.to_string()))?;
+        writer.write_record(cells(&table.rows[row].1)).map_err(|error| wrong(error.to_string()))?;
     }
     writer.into_inner().map_err(|error| wrong(error.to_string()))
 }
@@ -337,11 +326,14 @@ impl Report for ParetoReport {
             self.objectives.iter().map(|(column, sense)| format!("{column} ({sense})")).collect();
         let mut pairs = vec![
             ("objectives", objectives.join(", ")),
-            ("rows", format!("{}, of which {} dominated", self.rows, self.dominated)),
         ];
+        pairs.extend(self.roles.lines());
+        pairs.extend([
+            ("rows", format!("{}, of which {} dominated", self.rows, self.dominated)),
+        ]);
         if let Some(first) = self.skipped.first() {
             let text = format!(
-                "{} without numbers, the first in line {}: column {} has `{}`",
+                "{} that failed or have no numbers, the first in line {}: column {} has `{}`",
                 report::count(self.skipped.len() as u64, "row", "rows"),
                 first.line,
                 first.column,

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tuner::plot;
-use tuner::recorded::{write_csv, write_t4};
+use tuner::recorded::{check_csv, write_csv, write_t4};
 use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
 use tuner::run::{Budget, Entry, Run, Stop};
 use tuner::searcher::{self, SearchOptions, Searcher};
@@ -81,6 +81,9 @@ fn check(arguments: &SearchArguments, problem: &Problem, searchers: &[Box<dyn Se
     }
     if arguments.export.is_some() && many {
         return Err(Error::wrong_input("--export is for one search with one method"));
+    }
+    if arguments.export.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "csv")) {
+        check_csv(&problem.space, &problem.response)?;
     }
     Ok(())
 }

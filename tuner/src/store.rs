@@ -5,7 +5,7 @@
 //! seed ends as if it had not been interrupted.
 
 use crate::error::{Result, TunerError};
-use crate::recorded::{Format, Recorded, malformed};
+use crate::recorded::{Format, Recorded, Roles, malformed};
 use crate::run::Keeper;
 use crate::space::{Parameter, Point, Space};
 use crate::trial::{Metric, Origin, Status, Trial};
@@ -126,7 +126,8 @@ impl Store {
         let space = Space::of_points(store.parameters, points)?;
         let device = trials.iter().map(|trial| trial.origin.device.clone()).next().unwrap_or_default();
         let format = Format::Store;
-        Ok(Recorded { path: path.to_owned(), format, kernel, device, space, trials, response })
+        let roles = Roles::default();
+        Ok(Recorded { path: path.to_owned(), format, kernel, device, space, trials, response, roles })
     }
 
     /// All trials in the order measured.

@@ -1,5 +1,6 @@
 //! The arguments of `explain`.
 
+use crate::arguments::ColumnArguments;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tuner::starchart::targets::Target;
@@ -12,9 +13,12 @@ pub struct ExplainArguments {
     #[arg(value_name = "TRIALS", required = true)]
     pub files: Vec<String>,
     /// What is explained: a metric of the trials, or an expression such as "energy / time" or "time / size"; each
-    /// --metric gets a tree. Default: the metric that the file names
-    #[arg(long, value_name = "METRIC")]
+    /// --metric gets a tree. Default: the time, or what the file says
+    #[arg(long, visible_alias = "response", value_name = "METRIC")]
     pub metric: Vec<String>,
+    /// What the columns of CSV files are.
+    #[command(flatten)]
+    pub columns: ColumnArguments,
     /// Great values are good, as for rates
     #[arg(long)]
     pub maximize: bool,

@@ -16,7 +16,8 @@ use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
 use std::io::Write;
 use std::path::Path;
 use tuner::Value;
-use tuner::recorded::{Format, ReadOptions, Recorded};
+use tuner::recorded::roles::Named;
+use tuner::recorded::{Format, ReadOptions, Recorded, Roles};
 use tuner::starchart::accuracy::{CurvePoint, draw};
 use tuner::starchart::draw::{Drawing, curve_svg, dot, svg};
 use tuner::starchart::iterative::{self, IterativeOptions};
@@ -64,6 +65,7 @@ pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<Explai
     let (first, others) = (reports.remove(0), reports);
     Ok(ExplainReport {
         title,
+        roles: roles(&recordings, &arguments.join),
         files: recordings.iter().map(|(_, recorded)| recorded.path.clone()).collect(),
         trials: data.table.rows(),
         failed: data.failed.clone(),
@@ -79,6 +81,15 @@ pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<Explai
     })
 }
 
+/// What the columns of the files are, and the parameter that tells several files apart.
+fn roles(recordings: &[(Value, Recorded)], join: &str) -> Roles {
+    let mut roles = Roles::joined(recordings.iter().map(|(_, recorded)| &recorded.roles));
+    if recordings.len() > 1 {
+        roles.parameters.push(Named::new(join, "tells the files apart, by --join"));
+    }
+    roles
+}
+
 fn goal(arguments: &ExplainArguments) -> Goal {
     if arguments.maximize { Goal::Maximize } else { Goal::Minimize }
 }
@@ -91,9 +102,17 @@ fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
         }
         _ => (None, text.clone()),
     };
+    let targets = arguments.target.iter().map(|target| target.metric.clone());
+    let metrics: Vec<String> = arguments.metric.iter().cloned().chain(targets).collect();
+    let options = ReadOptions {
+        no_response: !metrics.is_empty(),
+        metrics,
+        parameters: arguments.columns.parameters.clone(),
+        status: arguments.columns.status.clone(),
+        ..ReadOptions::default()
+    };
     let mut recordings = Vec::new();
     for (value, file) in arguments.files.iter().map(named) {
-        let options = ReadOptions { response: None };
         let recorded = Recorded::open(Path::new(&file), &options)?;
         if recorded.format == Format::T1 {
             return Err(Error::wrong_input(format!("{file} describes a tuning problem and has no trials"))

@@ -4,6 +4,7 @@ use crate::report::{self, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tuner::recorded::Roles;
 use tuner::starchart::accuracy::CurvePoint;
 use tuner::starchart::draw::short;
 use tuner::starchart::model::Chosen;
@@ -25,6 +26,8 @@ pub struct ExplainReport {
     pub title: String,
     /// The files.
     pub files: Vec<PathBuf>,
+    /// What the columns of the files are, and why.
+    pub roles: Roles,
     /// Successful trials with all metrics, inside the subspace.
     pub trials: usize,
     /// Failed trials by status; they are not in the tree.
@@ -216,6 +219,7 @@ impl Report for ExplainReport {
 
     fn text(&self) -> String {
         let mut text = format!("{}; {}\n", self.title, self.left_out);
+        text += &report::pairs(&self.roles.lines());
         if let Some(condition) = &self.condition {
             text += &format!("where {condition}\n");
         }

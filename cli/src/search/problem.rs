@@ -8,7 +8,8 @@ use crate::{initial_data, load, plan};
 use std::time::Duration;
 use tuner::evaluator::stencil::{self, Job, Stencil};
 use tuner::evaluator::{Evaluator, External, Replay};
-use tuner::recorded::{ReadOptions, Recorded};
+use tuner::recorded::roles::Named;
+use tuner::recorded::{ReadOptions, Recorded, Roles};
 use tuner::{Point, Space};
 
 /// A space and how its points are measured.
@@ -23,6 +24,8 @@ pub struct Problem {
     pub evaluator: Box<dyn Evaluator>,
     /// The same where it is a replay: its minimum is known.
     pub replay: Option<Replay>,
+    /// What is a parameter and what is measured, and why.
+    pub roles: Roles,
     /// Points to start with.
     pub start: Vec<Point>,
     /// All points as the cost model ranks them, best first; empty without a machine.
@@ -41,19 +44,32 @@ impl Problem {
     /// Files that cannot be read, a space without a valid point, nothing that says how to measure.
     pub fn new(arguments: &SearchArguments, session: &Session) -> Result<Problem> {
         if let Some(spec) = &arguments.spec {
+            if !arguments.columns.parameters.is_empty() || arguments.columns.status.is_some() {
+                let reason = "--parameters and --status are for columns of recorded files, not for a stencil";
+                return Err(Error::wrong_input(reason));
+            }
             return of_stencil(spec, arguments, session);
         }
-        let options = ReadOptions { response: arguments.response.clone() };
+        let options = ReadOptions {
+            response: arguments.response.clone(),
+            parameters: arguments.columns.parameters.clone(),
+            status: arguments.columns.status.clone(),
+            ..ReadOptions::default()
+        };
         let replayed = match &arguments.replay {
             Some(path) => Some(session.stage("read", || Recorded::open(path, &options))?),
             None => None,
         };
-        let (mut space, name) = match (&arguments.space, &replayed) {
+        let (mut space, name, mut roles) = match (&arguments.space, &replayed) {
             (Some(path), _) => {
-                let recorded = session.stage("read", || Recorded::open(path, &ReadOptions::default()))?;
-                (recorded.space, recorded.kernel)
+                // Only its parameters count here.
+                let options = ReadOptions { response: None, no_response: true, ..options };
+                let recorded = session.stage("read", || Recorded::open(path, &options))?;
+                (recorded.space, recorded.kernel, recorded.roles)
             }
-            (None, Some(recorded)) => (recorded.space.clone(), recorded.kernel.clone()),
+            (None, Some(recorded)) => {
+                (recorded.space.clone(), recorded.kernel.clone(), recorded.roles.clone())
+            }
             (None, None) => {
                 return Err(Error::wrong_input("nothing says what to search")
                     .hint("give a stencil, --space FILE or --replay FILE"));
@@ -78,7 +94,23 @@ impl Problem {
             }
             (None, None) => return Err(super::no_evaluator().into()),
         };
-        Ok(Problem { space, response, name, evaluator, replay, start: Vec::new(), ranking: Vec::new() })
+        if arguments.space.is_some() {
+            let of_space = std::mem::take(&mut roles.metrics).into_iter();
+            roles.ignored.extend(of_space.map(|column| Named::new(column.name, "measured before; only the space counts")));
+            roles.repeated = 0;
+            match &replayed {
+                Some(recorded) => {
+                    roles.metrics.clone_from(&recorded.roles.metrics);
+                    roles.status.clone_from(&recorded.roles.status);
+                }
+                None => {
+                    roles.metrics.push(Named::new(&response, "the command prints it"));
+                    roles.status = Some(Named::new("exit code", "of the command"));
+                }
+            }
+        }
+        let (start, ranking) = (Vec::new(), Vec::new());
+        Ok(Problem { space, response, name, evaluator, replay, roles, start, ranking })
     }
 }
 
@@ -127,12 +159,19 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
             Box::new(session.stage("first run", || Stencil::new(job, &space))?)
         }
     };
+    let sizes = space.parameters().iter();
+    let roles = Roles {
+        parameters: sizes.map(|size| Named::new(size.name(), "a tile size of the strategy")).collect(),
+        metrics: vec![Named::new(stencil::RESPONSE, "the time of a run")],
+        ..Roles::default()
+    };
     Ok(Problem {
         space,
         response: stencil::RESPONSE.to_owned(),
         name: program.name.clone(),
         evaluator,
         replay: None,
+        roles,
         start,
         ranking,
     })

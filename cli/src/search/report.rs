@@ -6,6 +6,7 @@ use crate::report::{self, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tuner::recorded::Roles;
 use tuner::repetitions::Spread;
 use tuner::run::Entry;
 use tuner::{Trial, Value};
@@ -72,6 +73,8 @@ pub struct SearchReport {
     pub best: Option<Best>,
     /// The metric that is minimised.
     pub response: String,
+    /// What is a parameter, what is measured, and why.
+    pub roles: Roles,
     /// Seed of the first search.
     pub seed: u64,
     /// How trials were measured.
@@ -104,6 +107,7 @@ impl SearchReport {
             used: first.map(|method| method.used),
             best: first.and_then(|method| method.best.clone()),
             response: problem.response.clone(),
+            roles: problem.roles.clone(),
             seed: arguments.seed,
             measured: problem.evaluator.description(),
             methods,
@@ -123,6 +127,7 @@ impl SearchReport {
             used: None,
             best: None,
             response: String::new(),
+            roles: Roles::default(),
             seed: 0,
             measured: String::new(),
             methods: Vec::new(),
@@ -149,12 +154,16 @@ impl Report for SearchReport {
                 self.about.iter().map(|(n, about)| (*n, (*about).to_owned())).collect();
             return report::pairs(&lines);
         }
-        let mut text = report::pairs(&[
+        let mut about = vec![
             ("measured", self.measured.clone()),
             ("response", format!("{} (least is best)", self.response)),
+        ];
+        about.extend(self.roles.lines());
+        about.extend([
             ("budget", report::count(self.budget, "measurement", "measurements")),
             ("repetitions", self.repetitions.to_string()),
         ]);
+        let mut text = report::pairs(&about);
         text.push('\n');
         let replayed = self.methods.iter().any(|method| method.slowdown.is_some());
         let mut header = vec!["method"];

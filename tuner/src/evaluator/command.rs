@@ -1,11 +1,11 @@
 //! An external command measures: any program in any language.
 //!
-//! The command is given to `sh -c`, with `{name}` replaced by the level of the parameter and every level in the
-//! environment as `TW_NAME`. The last line of its output is the response, or a JSON object with metrics by name. An
-//! exit code other than 0 is a failed trial; 65 says that the configuration is invalid, 66 that it does not compile,
-//! 67 that its result is wrong.
+//! The command is given to `sh -c`; [`CommandLine`] says how levels get into it. The last line of its output is the
+//! response, or a JSON object with metrics by name. An exit code other than 0 is a failed trial; 65 says that the
+//! configuration is invalid, 66 that it does not compile, 67 that its result is wrong.
 
 use super::Evaluator;
+use super::command_line::CommandLine;
 use crate::error::{Result, TunerError};
 use crate::space::{Point, Space};
 use crate::trial::{Metric, Origin, Status, Trial};
@@ -21,6 +21,7 @@ const MOST_OUTPUT: u64 = 1 << 20;
 /// Runs a command for every configuration.
 pub struct External {
     command: String,
+    line: CommandLine,
     space: Space,
     response: String,
     timeout: Duration,
@@ -31,7 +32,7 @@ impl External {
     /// Measures the points of a space with a command.
     ///
     /// # Errors
-    /// A `{name}` in the command that is no parameter.
+    /// As [`CommandLine::new`].
     pub fn new(
         command: &str,
         space: &Space,
@@ -39,37 +40,17 @@ impl External {
         timeout: Duration,
         parallel: usize,
     ) -> Result<External> {
-        let names: Vec<&str> = space.parameters().iter().map(|parameter| parameter.name()).collect();
-        let mut rest = command;
-        while let Some(start) = rest.find('{') {
-            let Some(end) = rest[start..].find('}') else { break };
-            let name = &rest[start + 1..start + end];
-            let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            // `${NAME}` is the shell's.
-            if is_name && !rest[..start].ends_with('$') && !names.contains(&name) {
-                return Err(TunerError::unknown("parameter", name, &names));
-            }
-            rest = &rest[start + end..];
-        }
+        let line = CommandLine::new(command, space)?;
         let (command, response) = (command.to_owned(), response.to_owned());
-        Ok(External { command, space: space.clone(), response, timeout, parallel: parallel.max(1) })
+        Ok(External { command, line, space: space.clone(), response, timeout, parallel: parallel.max(1) })
     }
 }
 
 impl Evaluator for External {
     fn evaluate(&self, point: &Point) -> Result<Trial> {
-        let mut text = self.command.clone();
+        let text = self.line.text(&self.space, point);
         let mut command = Command::new("sh");
-        for (place, parameter) in self.space.parameters().iter().enumerate() {
-            let level = self.space.value(point, place).to_string();
-            text = text.replace(&format!("{{{}}}", parameter.name()), &level);
-            let name: String = parameter
-                .name()
-                .chars()
-                .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
-                .collect();
-            command.env(format!("TW_{name}"), level);
-        }
+        command.envs(self.line.environment(&self.space, point));
         command.args(["-c", &text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own, so that a timeout or a signal ends what the command started as well.
         let mut group = Group::spawn(&mut command).map_err(|reason| TunerError::Request {

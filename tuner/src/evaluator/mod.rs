@@ -1,11 +1,13 @@
 //! Evaluators: what measures a configuration. Searchers see nothing else of the world.
 
 mod command;
+mod command_line;
 mod predicted;
 mod replay;
 pub mod stencil;
 
 pub use command::External;
+pub use command_line::CommandLine;
 pub use predicted::{Predict, Predicted};
 pub use replay::Replay;
 

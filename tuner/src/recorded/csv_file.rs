@@ -1,59 +1,34 @@
-//! CSV with a header: one column per parameter, one or more with measured values.
-//!
-//! Which is which: where there is a column `status`, as in files of our own, those before it are parameters and those
-//! behind it are metrics. Else a column is a metric if it is named as the response, if its name is that of a measured
-//! quantity (time, energy, ...), or if it holds numbers with a fraction; the rest are parameters. The response is the
-//! first metric unless it is named.
+//! CSV with a header: one column per parameter, one or more with measured values. Which is which say the options, the
+//! names, or the values; see [`super::evidence`].
 
+use super::evidence::{Columns, columns};
+use super::roles::{ReadOptions, status_of_word};
+use super::sheet::Sheet;
 use super::{Format, Recorded, Row, assemble, malformed};
-use crate::error::{Result, TunerError};
+use crate::error::Result;
 use crate::space::Point;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
-use text_escape::csv_text;
 
-/// Names of measured quantities; `time` also as the start of a name, as in `time_per_pixel`.
-const MEASURED: [&str; 12] = [
-    "runtime", "seconds", "duration", "cost", "energy", "power", "watts", "joules", "gflops", "gflop/s",
-    "edp", "cycles",
-];
-
-pub(super) fn read(path: &Path, bytes: &[u8], response: Option<&str>) -> Result<Recorded> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(bytes);
-    let broken = |error: csv::Error| {
-        let place = error.position().map(|position| format!("line {}", position.line())).unwrap_or_default();
-        let reason = match error.kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                format!("{len} cells where the header has {expected_len}")
-            }
-            csv::ErrorKind::Utf8 { .. } => "the text is not UTF-8".to_owned(),
-            _ => error.to_string(),
-        };
-        malformed(path, &place, reason, "")
-    };
-    let header: Vec<String> =
-        reader.headers().map_err(broken)?.iter().map(|name| csv_text(name).to_owned()).collect();
-    if header.len() < 2 {
+pub(super) fn read(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recorded> {
+    let sheet = Sheet::parse(path, bytes)?;
+    if sheet.header.len() < 2 {
         let hint = "it needs a column for every parameter and one for the response, separated by commas";
         return Err(malformed(path, "line 1", "the header has fewer than two columns", hint));
     }
-    let mut cells: Vec<Vec<String>> = Vec::new();
-    for record in reader.records() {
-        cells.push(record.map_err(broken)?.iter().map(|cell| csv_text(cell).to_owned()).collect());
-    }
-    if cells.is_empty() {
+    if sheet.rows.is_empty() {
         return Err(malformed(path, "", "there is no line behind the header", ""));
     }
-    let columns = Columns::of(path, &header, &cells, response)?;
-    let names: Vec<String> = columns.parameters.iter().map(|&column| header[column].clone()).collect();
-    let response = header[columns.response].clone();
-    let rows = cells.iter().map(|cells| {
+    let columns = columns(path, &sheet, options)?;
+    let names: Vec<String> =
+        columns.parameters.iter().map(|&column| sheet.header[column].clone()).collect();
+    let rows = sheet.rows.iter().map(|(line, cells)| {
         let values = columns.parameters.iter().map(|&column| Value::parse(&cells[column])).collect();
-        Row { values, trial: trial(&columns, &header, cells) }
+        Ok(Row { values, trial: trial(path, &columns, &sheet.header, *line, cells)? })
     });
-    let (space, trials) = assemble(path, &names, Vec::new(), rows.collect())?;
+    let (space, trials) = assemble(path, &names, Vec::new(), rows.collect::<Result<_>>()?)?;
     let kernel = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let kernel = kernel.split('.').next().unwrap_or("").to_owned();
     Ok(Recorded {
@@ -63,89 +38,48 @@ pub(super) fn read(path: &Path, bytes: &[u8], response: Option<&str>) -> Result<
         device: String::new(),
         space,
         trials,
-        response,
+        response: columns.response.map(|column| sheet.header[column].clone()).unwrap_or_default(),
+        roles: columns.roles,
     })
 }
 
-fn trial(columns: &Columns, header: &[String], cells: &[String]) -> Trial {
+fn trial(path: &Path, columns: &Columns, header: &[String], line: u64, cells: &[String]) -> Result<Trial> {
     let mut metrics = BTreeMap::new();
     for &column in &columns.metrics {
-        if let Some(value) = cells[column].parse::<f64>().ok().filter(|value| value.is_finite()) {
-            metrics.insert(header[column].clone(), Metric { value, ..Metric::default() });
-        }
-    }
-    let named = columns.status.map(|column| cells[column].as_str());
-    let response = &cells[columns.response];
-    let (status, message) = match named.and_then(Status::named) {
-        Some(Status::Ok) | None if metrics.contains_key(&header[columns.response]) => {
-            (Status::Ok, String::new())
-        }
-        Some(status) if status != Status::Ok => (status, columns.message(cells)),
-        _ if response.is_empty() => (Status::RunError, "nothing was recorded".to_owned()),
-        _ => (super::kernel_tuner::status_of(response), response.clone()),
-    };
-    let text = |column: Option<usize>| column.map(|column| cells[column].clone()).unwrap_or_default();
-    let origin = Origin { when: text(columns.when), device: text(columns.device), by: text(columns.by) };
-    Trial { point: Point::new(Vec::new()), status, metrics, message, origin }
-}
-
-/// What the columns are.
-struct Columns {
-    parameters: Vec<usize>,
-    metrics: Vec<usize>,
-    response: usize,
-    status: Option<usize>,
-    message: Option<usize>,
-    when: Option<usize>,
-    device: Option<usize>,
-    by: Option<usize>,
-}
-
-impl Columns {
-    fn of(path: &Path, header: &[String], cells: &[Vec<String>], response: Option<&str>) -> Result<Columns> {
-        let find = |name: &str| header.iter().position(|column| column == name);
-        let status = find("status");
-        let named = match response {
-            Some(name) => {
-                let names: Vec<&str> = header.iter().map(String::as_str).collect();
-                Some(find(name).ok_or_else(|| TunerError::unknown("column", name, &names))?)
+        let cell = &cells[column];
+        match cell.parse::<f64>() {
+            Ok(value) if value.is_finite() => {
+                metrics.insert(header[column].clone(), Metric { value, ..Metric::default() });
             }
-            None => None,
-        };
-        let behind = |column: usize| status.is_some_and(|status| column > status);
-        let own = |name: &str| find(name).filter(|&column| behind(column));
-        let (message, when, device, by) = (own("message"), own("when"), own("device"), own("by"));
-        let special = [status, message, when, device, by];
-        let is_metric = |column: usize| match status {
-            Some(status) => column > status,
-            None => Some(column) == named || is_measured(&header[column]) || has_fractions(cells, column),
-        };
-        let (metrics, parameters): (Vec<usize>, Vec<usize>) =
-            (0..header.len()).filter(|&column| !special.contains(&Some(column))).partition(|&c| is_metric(c));
-        let Some(response) = named.or(metrics.first().copied()) else {
-            let hint = "name the column to minimise with --response";
-            return Err(malformed(path, "line 1", "no column looks like a measured quantity", hint));
-        };
-        if parameters.is_empty() {
-            return Err(malformed(path, "line 1", "no column looks like a parameter", ""));
+            Ok(_) => {}
+            // `1.5 ms` and `0,5` are no failures, and no numbers that can be compared with others.
+            Err(_) if cell.trim_start_matches(['-', '+', '.']).starts_with(|c: char| c.is_ascii_digit()) => {
+                let reason = format!("`{cell}` in the column `{}` is no number", header[column]);
+                let hint = "write numbers only, with a point, and the unit in the name of the column";
+                return Err(malformed(path, &format!("line {line}"), reason, hint));
+            }
+            Err(_) => {}
         }
-        Ok(Columns { parameters, metrics, response, status, message, when, device, by })
     }
-
-    fn message(&self, cells: &[String]) -> String {
-        self.message.map(|column| cells[column].clone()).unwrap_or_default()
-    }
-}
-
-fn is_measured(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name == "time"
-        || name.starts_with("time_")
-        || name.ends_with("_time")
-        || MEASURED.contains(&name.as_str())
-}
-
-/// Whether the column holds a number with a fraction or an exponent.
-fn has_fractions(cells: &[Vec<String>], column: usize) -> bool {
-    cells.iter().any(|cells| matches!(Value::parse(&cells[column]), Value::Real(_)))
+    let word = columns.status.and_then(|(column, yes_or_no)| status_of_word(&cells[column], yes_or_no));
+    let text = |column: Option<usize>| column.map(|column| cells[column].clone()).unwrap_or_default();
+    // Without a response of the file, any metric shows that it ran.
+    let measured = match columns.response {
+        Some(response) => metrics.contains_key(&header[response]),
+        None => !metrics.is_empty(),
+    };
+    let response = columns.response.or(columns.metrics.first().copied());
+    let response = text(response);
+    let (status, message) = match word {
+        Some(status) if status != Status::Ok => {
+            let message = text(columns.message);
+            let word = text(columns.status.map(|(column, _)| column));
+            (status, if message.is_empty() && word != status.name() { word } else { message })
+        }
+        _ if measured => (Status::Ok, String::new()),
+        _ if response.is_empty() => (Status::RunError, "nothing was recorded".to_owned()),
+        _ => (super::kernel_tuner::status_of(&response), response),
+    };
+    let origin = Origin { when: text(columns.when), device: text(columns.device), by: text(columns.by) };
+    Ok(Trial { point: Point::new(Vec::new()), status, metrics, message, origin })
 }

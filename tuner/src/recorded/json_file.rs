@@ -1,6 +1,6 @@
 //! JSON files: which of the formats, and the cells of their records.
 
-use super::{Recorded, kernel_tuner, malformed, t1, t4};
+use super::{ReadOptions, Recorded, kernel_tuner, malformed, t1, t4};
 use crate::error::Result;
 use crate::value::Value;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -32,7 +32,7 @@ pub(super) struct Document {
 }
 
 /// Reads a document of any of the formats.
-pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recorded> {
+pub(super) fn read(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recorded> {
     let document = match serde_json::from_slice::<Document>(bytes) {
         Ok(document) => document,
         Err(error) if error.is_eof() => {
@@ -56,13 +56,14 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<Recorded> {
             kernel: document.kernel_name.text(),
             device: document.device_name.text(),
             objective: document.objective.text(),
+            response: options.response.clone(),
             names: document.tune_params_keys,
             levels: document.tune_params.unwrap_or_default(),
         };
         return kernel_tuner::read(path, description, cache);
     }
     if let Some(results) = document.results {
-        return t4::read(path, document.metadata.unwrap_or_default(), results);
+        return t4::read(path, document.metadata.unwrap_or_default(), results, options);
     }
     if let Some(space) = document.configuration_space {
         return t1::read(path, document.general.unwrap_or_default(), space);

@@ -2,12 +2,13 @@
 //! Times are in milliseconds. A failed configuration has the name of the error in place of the time.
 
 use super::json_file::{Cell, Entries};
-use super::{Format, Recorded, Row, assemble, malformed};
+use super::roles::Named;
+use super::{Format, Recorded, Roles, Row, assemble, malformed};
 use crate::error::Result;
 use crate::space::Point;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Older versions write this time for a failed configuration.
@@ -18,12 +19,20 @@ pub(super) struct Description {
     pub kernel: String,
     pub device: String,
     pub objective: String,
+    /// What is asked for; it counts where the records lack the objective.
+    pub response: Option<String>,
     pub names: Option<Vec<String>>,
     pub levels: Entries<Vec<Cell>>,
 }
 
 pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries<Cell>>) -> Result<Recorded> {
-    let objective = if description.objective.is_empty() { "time".to_owned() } else { description.objective };
+    let mut objective =
+        if description.objective.is_empty() { "time".to_owned() } else { description.objective };
+    if let Some(response) = description.response
+        && cache.0.iter().all(|(_, record)| record.get(&objective).is_none())
+    {
+        objective = response;
+    }
     let names = match description.names {
         Some(names) if !names.is_empty() => names,
         _ => description.levels.0.iter().map(|(name, _)| name.clone()).collect(),
@@ -39,7 +48,10 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
             .collect()
     };
     let mut rows = Vec::with_capacity(cache.0.len());
+    let mut other = BTreeSet::new();
     for (key, record) in cache.0 {
+        let is_other = |(name, cell): &&(String, Cell)| !names.contains(name) && cell.number().is_none();
+        other.extend(record.0.iter().filter(is_other).map(|(name, _)| name.clone()));
         let place = format!("record \"{}\"", key.chars().take(80).collect::<String>());
         rows.push(row(path, &place, &names, record, &objective, &description.device)?);
     }
@@ -52,6 +64,9 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
         .map(|(place, levels)| levels.into_iter().filter(|value| used(place, value)).collect())
         .collect();
     let (space, trials) = assemble(path, &names, levels, rows)?;
+    other.retain(|name| !trials.iter().any(|trial| trial.metrics.contains_key(name)));
+    let why = |name: &str| if name == "times" { "the repetitions of `time`" } else { "it holds no numbers" };
+    let ignored = other.iter().map(|name| Named::new(name, why(name))).collect();
     Ok(Recorded {
         path: path.to_owned(),
         format: Format::KernelTuner,
@@ -60,6 +75,7 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
         space,
         trials,
         response: objective,
+        roles: Roles { ignored, ..Roles::default() },
     })
 }
 
@@ -91,7 +107,7 @@ fn row(
         }
         None => {
             let reason = format!("it has no `{objective}`");
-            return Err(malformed(path, place, reason, "name the metric to minimise with --response"));
+            return Err(malformed(path, place, reason, "name the metric that counts with --metric"));
         }
     }
     let mut metrics = BTreeMap::new();

@@ -4,14 +4,21 @@
 //! (<https://github.com/odgaard/TuningSchema>), CSV, and our own stores; plain or gzip. The format is told from the content.
 
 mod csv_file;
+mod evidence;
 mod json_file;
 mod kernel_tuner;
+mod look;
+mod names;
 mod read;
+pub mod roles;
+mod sheet;
 mod t1;
 mod t4;
 mod write;
 
-pub use write::{write_csv, write_t4};
+pub use roles::{ReadOptions, Roles};
+pub use sheet::Sheet;
+pub use write::{check_csv, write_csv, write_t4};
 
 use crate::error::{Result, TunerError};
 use crate::space::{Parameter, Point, Space};
@@ -34,8 +41,11 @@ pub struct Recorded {
     pub space: Space,
     /// Trials in the order of the file. T1 has none.
     pub trials: Vec<Trial>,
-    /// The metric that is to be minimised, if nobody says otherwise.
+    /// The metric that is to be minimised, if nobody says otherwise; empty if [`ReadOptions::no_response`] was asked
+    /// for and the file does not say it.
     pub response: String,
+    /// What is a parameter, a metric, the status or neither, and why.
+    pub roles: Roles,
 }
 
 /// A format of recorded spaces.
@@ -66,13 +76,6 @@ impl Format {
     }
 }
 
-/// Options of a reader.
-#[derive(Debug, Clone, Default)]
-pub struct ReadOptions {
-    /// The metric that is to be minimised; where it is not given, the file decides, or its name.
-    pub response: Option<String>,
-}
-
 impl Recorded {
     /// Reads a file.
     ///
@@ -80,10 +83,7 @@ impl Recorded {
     /// A file that cannot be read, or is none of the formats, with the place of the mistake.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Recorded> {
         if read::starts_with(path, crate::store::MAGIC)? {
-            let mut recorded = crate::store::Store::recorded(path)?;
-            recorded.response = options.response.clone().unwrap_or(recorded.response);
-            recorded.check_response()?;
-            return Ok(recorded);
+            return crate::store::Store::recorded(path)?.with(options);
         }
         let bytes = read::bytes(path)?;
         Recorded::from_bytes(path, &bytes, options)
@@ -95,18 +95,31 @@ impl Recorded {
     /// As [`Recorded::open`].
     pub fn from_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recorded> {
         let content = read::without_mark(bytes);
-        let mut recorded = match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            None => return Err(malformed(path, "", "the file is empty", "")),
-            Some(b'{' | b'[') => json_file::read(path, content)?,
-            Some(_) => csv_file::read(path, content, options.response.as_deref())?,
-        };
+        match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            None => Err(malformed(path, "", "the file is empty", "")),
+            Some(b'{' | b'[') => json_file::read(path, content, options)?.with(options),
+            Some(_) => {
+                let recorded = csv_file::read(path, content, options)?;
+                recorded.check_response(options)?;
+                Ok(recorded)
+            }
+        }
+    }
+
+    /// With the response asked for, and with the roles that the format states.
+    fn with(mut self, options: &ReadOptions) -> Result<Recorded> {
         if let Some(response) = &options.response {
-            recorded.response.clone_from(response);
+            self.response.clone_from(response);
         }
-        if recorded.format != Format::T1 {
-            recorded.check_response()?;
+        let ignored = std::mem::take(&mut self.roles.ignored);
+        self.roles = Roles::of_format(&self, options)?;
+        self.roles.ignored = ignored;
+        let points: std::collections::HashSet<&Point> = self.trials.iter().map(|trial| &trial.point).collect();
+        self.roles.repeated = self.trials.len() - points.len();
+        if self.format != Format::T1 {
+            self.check_response(options)?;
         }
-        Ok(recorded)
+        Ok(self)
     }
 
     /// Names of all metrics of the trials, in alphabetical order.
@@ -121,15 +134,28 @@ impl Recorded {
         self.trials.iter().filter(|trial| trial.status == status).count()
     }
 
-    fn check_response(&self) -> Result<()> {
+    fn check_response(&self, options: &ReadOptions) -> Result<()> {
         let metrics = self.metrics();
         if metrics.is_empty() {
             return Err(malformed(&self.path, "", "no trial has a measured value", ""));
         }
-        if metrics.contains(&self.response.as_str()) {
+        if options.no_response {
             return Ok(());
         }
-        Err(TunerError::unknown("metric", &self.response, &metrics))
+        if !metrics.contains(&self.response.as_str()) {
+            return Err(TunerError::unknown("metric", &self.response, &metrics));
+        }
+        if options.response.is_none() && names::is_rate(&self.response) {
+            return Err(TunerError::Request {
+                reason: format!(
+                    "{}: the file counts by `{}`, a rate, of which the least is hardly wanted",
+                    self.path.display(),
+                    self.response
+                ),
+                hint: format!("name what counts with --metric; there are: {}", metrics.join(", ")),
+            });
+        }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 //! expressions, and conditions.
 
 use super::json_file::{Cell, Entries};
-use super::{Format, Recorded, malformed};
+use super::{Format, Recorded, Roles, malformed};
 use crate::error::Result;
 use crate::expression::Expression;
 use crate::space::{Parameter, Space};
@@ -96,5 +96,6 @@ pub(super) fn read(path: &Path, general: Entries<Cell>, space: ConfigurationSpac
         space,
         trials: Vec::new(),
         response: "time".to_owned(),
+        roles: Roles::default(),
     })
 }

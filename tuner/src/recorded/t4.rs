@@ -3,13 +3,13 @@
 
 use super::json_file::{Cell, Entries};
 use super::kernel_tuner::status_of;
-use super::{Format, Recorded, Row, assemble, malformed};
+use super::{Format, ReadOptions, Recorded, Roles, Row, assemble, malformed};
 use crate::error::Result;
 use crate::space::Point;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// One result.
@@ -37,14 +37,21 @@ struct Measurement {
     unit: Cell,
 }
 
-pub(super) fn read(path: &Path, metadata: Entries<Cell>, results: Vec<Result4>) -> Result<Recorded> {
+pub(super) fn read(
+    path: &Path,
+    metadata: Entries<Cell>,
+    results: Vec<Result4>,
+    options: &ReadOptions,
+) -> Result<Recorded> {
     let Some(first) = results.first() else {
         return Err(malformed(path, "`results`", "there is no result", ""));
     };
     let names: Vec<String> = first.configuration.0.iter().map(|(name, _)| name.clone()).collect();
-    let objective = first.objectives.first().cloned();
-    let first_metric = || first.measurements.first().map(|measurement| measurement.name.clone());
-    let response = objective.or_else(first_metric).unwrap_or_else(|| "time".to_owned());
+    let objective = options.response.as_ref().or(first.objectives.first());
+    let response = match objective {
+        Some(objective) => objective.clone(),
+        None => only_measurement(path, &results, options)?,
+    };
     let metadata_text = |key: &str| metadata.get(key).map(Cell::text).unwrap_or_default();
     let unit = match metadata_text("timeunit").as_str() {
         "seconds" | "s" => "s",
@@ -67,7 +74,24 @@ pub(super) fn read(path: &Path, metadata: Entries<Cell>, results: Vec<Result4>) 
         space,
         trials,
         response,
+        roles: Roles::default(),
     })
+}
+
+/// What counts where `objectives` does not say it: the time, or the only thing that was measured.
+fn only_measurement(path: &Path, results: &[Result4], options: &ReadOptions) -> Result<String> {
+    let all = results.iter().flat_map(|result| &result.measurements);
+    let names: BTreeSet<&str> = all.map(|measurement| measurement.name.as_str()).collect();
+    match names.first() {
+        Some(only) if names.len() == 1 => Ok((*only).to_owned()),
+        Some(_) if !names.contains("time") && !options.no_response => {
+            let names: Vec<&str> = names.into_iter().collect();
+            let reason = format!("`objectives` is missing, and there are {} measurements", names.len());
+            let hint = format!("name what counts with --metric; there are: {}", names.join(", "));
+            Err(malformed(path, "result 1", reason, &hint))
+        }
+        _ => Ok("time".to_owned()),
+    }
 }
 
 fn row(

@@ -72,11 +72,35 @@ fn result(space: &Space, trial: &Trial, response: &str) -> Json {
     })
 }
 
+/// Columns of our CSV files beside parameters and metrics.
+const COLUMNS: [&str; 5] = ["status", "message", "when", "device", "by"];
+
+/// Whether trials of this space can be written as CSV: names of columns must differ, so that they can be read back.
+///
+/// # Errors
+/// A parameter with the name of another column, or a response with such a name.
+pub fn check_csv(space: &Space, response: &str) -> Result<()> {
+    different(space.parameters().iter().map(|parameter| parameter.name()).chain(COLUMNS).chain([response]))
+}
+
+fn different<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+    let mut seen = BTreeSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(TunerError::Request {
+                reason: format!("in CSV two columns would have the name `{name}`"),
+                hint: "write T4, with a name that ends in .json".to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Writes trials as CSV: parameters, `status`, metrics, then `message`, `when`, `device` and `by`. Text that a spreadsheet
 /// would compute, such as `-O3`, has an apostrophe before it, which is not part of it when it is read back.
 ///
 /// # Errors
-/// A file that cannot be written.
+/// A file that cannot be written; see also [`check_csv`].
 pub fn write_csv(path: &Path, space: &Space, trials: &[Trial], response: &str) -> Result<()> {
     let others: BTreeSet<&str> =
         trials.iter().flat_map(|trial| trial.metrics.keys().map(String::as_str)).collect();
@@ -89,6 +113,7 @@ pub fn write_csv(path: &Path, space: &Space, trials: &[Trial], response: &str) -
         .chain(metrics.iter().copied())
         .chain(["message", "when", "device", "by"])
         .collect();
+    different(header.iter().copied())?;
     let failed = |error: csv::Error| TunerError::File {
         action: "write",
         path: path.to_owned(),

@@ -1,0 +1,256 @@
+//! What the columns of a file are: parameters, metrics, the status, or nothing that counts. Each with the reason, so that
+//! a report can state it.
+
+use super::sheet::Sheet;
+use super::{Format, Recorded, evidence};
+use crate::error::{Result, TunerError};
+use crate::trial::Status;
+use serde::Serialize;
+
+/// A column, or what stands for one in other formats, and why it has its role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Named {
+    /// Its name.
+    pub name: String,
+    /// Why it has this role.
+    pub why: String,
+}
+
+impl Named {
+    /// A column and the reason.
+    pub fn new(name: impl Into<String>, why: impl Into<String>) -> Named {
+        Named { name: name.into(), why: why.into() }
+    }
+}
+
+/// The roles of all columns.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Roles {
+    /// What is searched or explained by.
+    pub parameters: Vec<Named>,
+    /// What was measured.
+    pub metrics: Vec<Named>,
+    /// What says how a trial ended.
+    pub status: Option<Named>,
+    /// What nothing depends on.
+    pub ignored: Vec<Named>,
+    /// Trials whose configuration an earlier trial has, too.
+    pub repeated: usize,
+}
+
+impl Roles {
+    /// The roles as names and values for a report; columns with the same reason together.
+    pub fn lines(&self) -> Vec<(&'static str, String)> {
+        let status: Vec<Named> = self.status.iter().cloned().collect();
+        let groups = [
+            ("parameters", &self.parameters),
+            ("metrics", &self.metrics),
+            ("status", &status),
+            ("ignored", &self.ignored),
+        ];
+        let mut lines: Vec<(&'static str, String)> =
+            groups.into_iter().map(|(name, columns)| (name, together(columns))).collect();
+        if self.repeated > 0 {
+            let what = format!("{} trials have the configuration of an earlier one", self.repeated);
+            lines.push(("repeated", what));
+        }
+        lines
+    }
+
+    /// The roles of several files that are read together.
+    pub fn joined<'a>(all: impl IntoIterator<Item = &'a Roles>) -> Roles {
+        let mut joined = Roles::default();
+        for roles in all {
+            let add = |to: &mut Vec<Named>, from: &[Named]| {
+                for column in from {
+                    if !to.contains(column) {
+                        to.push(column.clone());
+                    }
+                }
+            };
+            add(&mut joined.parameters, &roles.parameters);
+            add(&mut joined.metrics, &roles.metrics);
+            add(&mut joined.ignored, &roles.ignored);
+            joined.status = joined.status.or_else(|| roles.status.clone());
+            joined.repeated += roles.repeated;
+        }
+        joined
+    }
+
+    /// The roles that a format states itself. Checks what the options say against them.
+    pub(super) fn of_format(recorded: &Recorded, options: &ReadOptions) -> Result<Roles> {
+        let (of_parameters, of_metrics, status) = match recorded.format {
+            Format::KernelTuner => (
+                "in `tune_params_keys`",
+                "in the records",
+                Some(Named::new(&recorded.response, "the name of an error stands there in place of a number")),
+            ),
+            Format::T1 => ("in `TuningParameters`", "", None),
+            Format::T4 => (
+                "in `configuration`",
+                "in `measurements` or `times`",
+                Some(Named::new("invalidity", "the format says so")),
+            ),
+            Format::Csv => ("", "", None),
+            Format::Store => {
+                ("kept in the store", "kept in the store", Some(Named::new("status", "kept in the store")))
+            }
+        };
+        let parameters: Vec<&str> = recorded.space.parameters().iter().map(|p| p.name()).collect();
+        let metrics = recorded.metrics();
+        let given = split_names(&options.parameters, &parameters)?;
+        for name in &given {
+            if !parameters.contains(&name.as_str()) {
+                if metrics.contains(&name.as_str()) {
+                    return Err(conflict(name, "--parameters", "a metric of the file"));
+                }
+                return Err(TunerError::unknown("parameter", name, &parameters));
+            }
+        }
+        let format = recorded.format.name();
+        if let Some(left) = parameters.iter().find(|name| !given.iter().any(|other| other == *name))
+            && !given.is_empty()
+        {
+            return Err(TunerError::Request {
+                reason: format!("{}: `{left}` is a parameter of the file, and --parameters lacks it", shown(recorded)),
+                hint: format!("leave --parameters away: a {format} says itself what its parameters are"),
+            });
+        }
+        if let Some(name) = &options.status {
+            return Err(TunerError::Request {
+                reason: format!("{}: there is no column `{name}` in a {format}", shown(recorded)),
+                hint: "leave --status away: the format says itself how trials ended".to_owned(),
+            });
+        }
+        Ok(Roles {
+            parameters: parameters.iter().map(|name| Named::new(*name, of_parameters)).collect(),
+            metrics: metrics.iter().map(|name| Named::new(*name, of_metrics)).collect(),
+            status,
+            ignored: Vec::new(),
+            repeated: 0,
+        })
+    }
+}
+
+fn shown(recorded: &Recorded) -> String {
+    recorded.path.display().to_string()
+}
+
+fn together(columns: &[Named]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for column in columns {
+        match reasons.iter_mut().find(|(why, _)| *why == column.why) {
+            Some((_, names)) => names.push(&column.name),
+            None => reasons.push((&column.why, vec![&column.name])),
+        }
+    }
+    let line = |(why, names): (&str, Vec<&str>)| {
+        let names: Vec<&str> =
+            names.into_iter().map(|name| if name.is_empty() { "(no name)" } else { name }).collect();
+        format!("{}: {why}", names.join(", "))
+    };
+    if reasons.is_empty() { "none".to_owned() } else { reasons.into_iter().map(line).collect::<Vec<_>>().join("\n") }
+}
+
+/// Options of a reader: what the user says about the columns.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// The metric that is to be minimised; where it is not given, the file decides, or its name.
+    pub response: Option<String>,
+    /// Other metrics, or expressions over metrics and parameters.
+    pub metrics: Vec<String>,
+    /// The parameters: names, several of them separated by commas. Where some are given, nothing else is a parameter.
+    pub parameters: Vec<String>,
+    /// The column that says how a trial ended.
+    pub status: Option<String>,
+    /// Nothing is minimised: the file only has to say what its parameters and metrics are.
+    pub no_response: bool,
+}
+
+/// Names in texts such as `a,b`. A text that is a known name as a whole is that name; quotes hold a name together.
+pub(super) fn split_names(texts: &[String], known: &[&str]) -> Result<Vec<String>> {
+    let mut names: Vec<String> = Vec::new();
+    for text in texts {
+        if known.contains(&text.trim()) {
+            names.push(text.trim().to_owned());
+            continue;
+        }
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).trim(csv::Trim::All).from_reader(text.as_bytes());
+        let record = reader.records().next().and_then(std::result::Result::ok).unwrap_or_default();
+        if record.is_empty() || record.iter().any(str::is_empty) {
+            return Err(TunerError::Request {
+                reason: format!("--parameters {text:?} names no column between some commas"),
+                hint: "write names with commas between them, such as --parameters tile_x,tile_y".to_owned(),
+            });
+        }
+        names.extend(record.iter().map(str::to_owned));
+    }
+    if let Some(place) = (1..names.len()).find(|&place| names[..place].contains(&names[place])) {
+        return Err(TunerError::Request {
+            reason: format!("--parameters names `{}` twice", names[place]),
+            hint: String::new(),
+        });
+    }
+    Ok(names)
+}
+
+/// Two roles for one column.
+pub(super) fn conflict(name: &str, one: &str, other: &str) -> TunerError {
+    TunerError::Request {
+        reason: format!("`{name}` has two roles: {one} names it, and it is {other}"),
+        hint: "a column is either a parameter, or a metric, or the status".to_owned(),
+    }
+}
+
+/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are not on it.
+/// Other columns than these and the status cannot change the front; what they are is only said.
+///
+/// # Errors
+/// Unknown names, names in two roles, and a column that may be the status but has values that nobody knows.
+pub fn of_front(
+    path: &std::path::Path,
+    sheet: &Sheet,
+    options: &ReadOptions,
+) -> Result<(Roles, Vec<Option<Status>>)> {
+    evidence::of_front(path, sheet, options)
+}
+
+/// The status that a word of a file stands for; `None` for unknown words. `yes_or_no`: 1 and 0 are words as well.
+pub(super) fn status_of_word(word: &str, yes_or_no: bool) -> Option<Status> {
+    let lower = word.trim().to_lowercase();
+    let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
+    let good = [
+        "ok", "success", "successful", "succeeded", "pass", "passed", "correct", "valid", "true", "yes", "done",
+        "complete", "completed", "finished", "measured", "verified",
+    ];
+    if good.contains(&lower.as_str()) {
+        return Some(Status::Ok);
+    }
+    match lower.as_str() {
+        "1" if yes_or_no => return Some(Status::Ok),
+        "0" if yes_or_no => return Some(Status::RunError),
+        "false" | "no" => return Some(Status::RunError),
+        _ => {}
+    }
+    if let Some(status) = Status::named(&lower) {
+        return Some(status);
+    }
+    // `no error` and `0 failures` say the contrary of what stands in them.
+    if lower.starts_with(|c: char| c.is_ascii_digit()) || ["no", "not ", "without"].iter().any(|w| lower.starts_with(w)) {
+        return None;
+    }
+    if has(&["compil"]) {
+        Some(Status::CompileError)
+    } else if has(&["timeout", "time out", "timed out", "timed-out", "timed_out"]) {
+        Some(Status::Timeout)
+    } else if has(&["invalid", "constraint"]) {
+        Some(Status::Invalid)
+    } else if has(&["wrong", "incorrect", "correctness", "verif", "mismatch"]) {
+        Some(Status::WrongResult)
+    } else if has(&["fail", "error", "crash", "abort", "kill", "signal", "segv", "segf", "oom", "memory", "exception"]) {
+        Some(Status::RunError)
+    } else {
+        None
+    }
+}
