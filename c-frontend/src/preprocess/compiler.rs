@@ -38,12 +38,12 @@ pub struct Message {
 /// Most messages that are shown.
 const MOST_MESSAGES: usize = 5;
 
-/// What the preprocessor prints for a file that the compiler accepts.
+/// What the preprocessor prints, with all definitions of macros, for a file that the compiler accepts.
 pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
     let compiler = find()?;
-    let run = |mode: &str| {
+    let run = |mode: &[&str]| {
         let mut command = Command::new(&compiler);
-        command.env("LC_ALL", "C").stdin(Stdio::null()).arg(mode).arg("-w").arg("-x").arg("c");
+        command.env("LC_ALL", "C").stdin(Stdio::null()).args(mode).arg("-w").arg("-x").arg("c");
         command.args(options.defines.iter().map(|define| format!("-D{define}")));
         for folder in &options.include_dirs {
             command.arg("-I").arg(folder);
@@ -56,11 +56,11 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
         });
         command.output().map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))
     };
-    let expanded = run("-E")?;
+    let expanded = run(&["-E", "-dD"])?;
     if !expanded.status.success() {
         return Err(refused(path, &expanded.stderr));
     }
-    let checked = run("-fsyntax-only")?;
+    let checked = run(&["-fsyntax-only"])?;
     if !checked.status.success() {
         return Err(refused(path, &checked.stderr));
     }
