@@ -40,31 +40,43 @@ const MOST_MESSAGES: usize = 5;
 
 /// What the preprocessor prints, with all definitions of macros, for a file that the compiler accepts.
 pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
+    let expanded = preprocess(path, None, options)?;
+    run(&["-fsyntax-only"], path, None, options)?;
+    Ok(expanded)
+}
+
+/// What the preprocessor alone prints; the headers of a file of a folder are also looked for there.
+pub fn preprocess(path: &Path, folder: Option<&Path>, options: &Options) -> Result<Vec<u8>, Failure> {
+    run(&["-E", "-dD"], path, folder, options)
+}
+
+fn run(mode: &[&str], path: &Path, folder: Option<&Path>, options: &Options) -> Result<Vec<u8>, Failure> {
     let compiler = find()?;
-    let run = |mode: &[&str]| {
-        let mut command = Command::new(&compiler);
-        command.env("LC_ALL", "C").stdin(Stdio::null()).args(mode).arg("-w").arg("-x").arg("c");
-        command.args(options.defines.iter().map(|define| format!("-D{define}")));
-        for folder in &options.include_dirs {
-            command.arg("-I").arg(folder);
-        }
-        // A name such as `-x.c` is no option.
-        command.arg(if path.is_absolute() || path.starts_with(".") || path.starts_with("..") {
-            path.to_owned()
-        } else {
-            Path::new("./").join(path)
-        });
-        command.output().map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))
-    };
-    let expanded = run(&["-E", "-dD"])?;
-    if !expanded.status.success() {
-        return Err(refused(path, &expanded.stderr));
+    let mut command = Command::new(&compiler);
+    // `__DATE__` and `__TIME__` are the same in every run.
+    command.env("LC_ALL", "C").env("SOURCE_DATE_EPOCH", "0").stdin(Stdio::null());
+    command.args(mode).arg("-w").arg("-x").arg("c");
+    command.args(options.defines.iter().map(|define| format!("-D{define}")));
+    for folder in &options.include_dirs {
+        command.arg("-I").arg(folder);
     }
-    let checked = run(&["-fsyntax-only"])?;
-    if !checked.status.success() {
-        return Err(refused(path, &checked.stderr));
+    if let Some(folder) = folder {
+        command.arg("-iquote").arg(folder);
     }
-    Ok(expanded.stdout)
+    command.arg(as_argument(path));
+    let output = command
+        .output()
+        .map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))?;
+    if output.status.success() { Ok(output.stdout) } else { Err(refused(path, &output.stderr)) }
+}
+
+/// A path as compilers take it: a name such as `-x.c` is no option.
+pub fn as_argument(path: &Path) -> PathBuf {
+    if path.is_absolute() || path.starts_with(".") || path.starts_with("..") {
+        path.to_owned()
+    } else {
+        Path::new("./").join(path)
+    }
 }
 
 /// The compiler: `$CC`, or the first of the usual ones.

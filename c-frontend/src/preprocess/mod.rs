@@ -1,6 +1,7 @@
 //! Stage 1: the system's C preprocessor and its checks, with every token traced back to the user's own file.
 
 mod compiler;
+mod cut;
 mod lexer;
 mod origin;
 mod parentheses;
@@ -8,6 +9,7 @@ mod spelling;
 mod surroundings;
 
 pub use compiler::Options;
+pub use cut::check_cut;
 pub use origin::Origin;
 
 use crate::codes;
@@ -131,6 +133,11 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
     }
     let origin = builder.finish();
     Ok(Preprocessed { source, latin1, text, origin, marks, headers, macros })
+}
+
+/// The words and names in a C text.
+pub(crate) fn words(text: &str) -> HashSet<&str> {
+    lexer::tokens(text).iter().map(|token| &text[token.start..token.end]).collect()
 }
 
 /// The words of a pragma; `None` for other lines.

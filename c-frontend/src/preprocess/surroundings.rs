@@ -25,7 +25,23 @@ const ENVIRONMENT: [&str; 14] = [
 
 /// Why a program with such surroundings cannot be computed in another order, or be shown; `None` if it can.
 pub fn refuse(text: &str, lines: &[usize], pieces: &[Piece<'_>]) -> Option<Diagnostic> {
-    renumbered(text).or_else(|| pieces.iter().find_map(|piece| changed_arithmetic(text, lines, piece)))
+    let one = |piece| changed_arithmetic(text, lines, piece).or_else(|| reserved(text, lines, piece));
+    renumbered(text).or_else(|| pieces.iter().find_map(one))
+}
+
+/// A name that the rewritten program gives to something of its own.
+fn reserved(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<Diagnostic> {
+    if !piece.text.contains("tw") {
+        return None;
+    }
+    let tokens = lexer::tokens(&piece.text);
+    let mut words = tokens.iter().map(|token| &piece.text[token.start..token.end]);
+    let name = words.find(|word| *word == "tw" || word.starts_with("tw_"))?;
+    let message = format!("`{name}` is a name that the rewritten program needs itself");
+    Some(
+        Diagnostic::limitation(codes::RESERVED, origin::line_span(text, lines, piece.line), message)
+            .hint("give it a name that is not `tw` and does not begin with `tw_`"),
+    )
 }
 
 /// `#line 7 "other.c"`, or `# 7 "other.c"`.
