@@ -16,6 +16,10 @@ codes! {
     NO_COMPILER = "TW1002", "no C compiler that could preprocess the file";
     COMPILER = "TW1003", "what the C compiler says of a file that is not C";
     SYNTAX = "TW1004", "a part of the file that could not be parsed";
+    LINE_NUMBERS = "TW1005", "a file whose lines get other numbers by `#line`";
+    ARITHMETIC = "TW1006", "a program that changes how floating-point numbers are computed";
+    CUT = "TW1007", "a time loop that cannot be taken out of its file alone";
+    RESERVED = "TW1008", "a name that the rewritten program needs itself";
     NO_SCOP = "TW1101", "no `#pragma scop`, or one without its `#pragma endscop`";
     SCOP_PLACE = "TW1102", "a region that does not hold whole statements of one function";
     SEVERAL_SCOPS = "TW1103", "more than one region";

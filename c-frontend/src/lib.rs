@@ -44,7 +44,11 @@ pub struct CProgram {
 /// # Errors
 /// A file that cannot be read is an `std::io::Error`; a program that is no iterated stencil is a list of diagnostics.
 pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, Diagnostics>> {
-    Ok(preprocess::preprocess(path, options)?.and_then(|preprocessed| from_preprocessed(preprocessed, path)))
+    let read = preprocess::preprocess(path, options)?;
+    Ok(read.and_then(|preprocessed| from_preprocessed(preprocessed, path)).and_then(|program| {
+        preprocess::check_cut(&program, path, options)?;
+        Ok(program)
+    }))
 }
 
 /// The program of a preprocessed file.

@@ -72,6 +72,17 @@ Examples:
 
 The files in examples/ are part of Tilewright's source, beside its README.")]
     Compile(CompileArguments),
+    /// Build and run a C program and its rewritten form, and compare all that they do
+    #[command(after_help = "\
+Examples:
+  tilewright check prog.c
+  tilewright check prog.c -DN=200 -Iinclude --tile st=4,s0=6,s1=16 -- 100 out.dat
+  tilewright check prog.c --with io.c --file input.txt --ignore seconds --json
+
+The original is built by the system's compiler ($CC, or cc, gcc, clang) as it stands, without contraction of products
+and sums; both run in empty folders. Compared are stdout, the exit code and all files that they write, byte by byte.
+Exit codes: 0 equal, 1 different, 2 a program that is not accepted, cannot be built or does not end.")]
+    Check(CheckArguments),
     /// Print a C program's stencil in the stencil language
     #[command(after_help = "\
 Examples:
@@ -761,6 +772,47 @@ pub struct CompileArguments {
     /// included is found without
     #[arg(long, value_name = "FILE", help_heading = "C files")]
     pub with: Vec<PathBuf>,
+}
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The program and its tiling.
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    /// Language of the tiled code
+    #[arg(long, default_value = "openmp", value_name = "TARGET", value_parser = ["openmp"])]
+    pub target: String,
+    /// Another source of the same C program; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "C files")]
+    pub with: Vec<PathBuf>,
+    /// Link this library, too, as C compilers do; may be repeated
+    #[arg(short = 'l', value_name = "NAME", help_heading = "C files")]
+    pub library: Vec<String>,
+    /// What both programs read from stdin
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+    /// A file that both programs find in their folders; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+    /// Do not compare lines of stdout with this text, such as times; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub ignore: Vec<String>,
+    /// Longest time of each run in seconds
+    #[arg(long, value_name = "S", default_value_t = 60, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Number of threads of the tiled code; all cores where not given
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub threads: Option<u64>,
+    /// Build both with checks of accesses and of undefined behaviour (-fsanitize=address,undefined)
+    #[arg(long, conflicts_with = "quick")]
+    pub sanitize: bool,
+    /// Build both with -O1, which takes less time
+    #[arg(long)]
+    pub quick: bool,
+    /// Arguments of both programs
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<std::ffi::OsString>,
 }
 
 /// Arguments of `run`.

@@ -124,6 +124,7 @@ impl Error {
                 | ExecutionError::WrongSteps(_)
                 | ExecutionError::UnknownField { .. }
                 | ExecutionError::Npy { .. }
+                | ExecutionError::Original(_)
                 | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
                 ExecutionError::OutOfMemory { .. }
                 | ExecutionError::NoCompiler(_)

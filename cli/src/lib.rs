@@ -7,6 +7,7 @@
 // One per command.
 pub mod analyze;
 pub mod calibrate;
+pub mod check;
 pub mod codesign;
 pub mod compile;
 pub mod completions;
@@ -109,6 +110,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Compile(arguments) => {
             compile::compile(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Check(arguments) => {
+            check::check(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Explain(arguments) => {
             explain::explain(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -20,6 +20,9 @@ pub enum ExecutionError {
     /// A back end cannot print a plan: an error of ours.
     #[error("internal error: a program for a measurement could not be generated: {0}")]
     Generate(String),
+    /// A C program that cannot be compared with its rewritten form.
+    #[error("{0}")]
+    Original(String),
     /// The grid does not fit the program.
     #[error("wrong grid size for `{program}`: {problem}")]
     WrongSize {

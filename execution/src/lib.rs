@@ -25,6 +25,10 @@ pub mod c_compiler;
 pub mod cache;
 pub mod native;
 
+// Whole programs of the user's.
+pub mod child;
+pub mod equivalence;
+
 // CUDA kernels, on the processor and on a device.
 pub mod cuda;
 pub mod device_program;

@@ -25,6 +25,9 @@ impl Walker<'_> {
                 return Ok(Condition::Compare(CompareOp::NotEqual, value, number(0.0, element, &expr.span)));
             }
         }
+        if let Some(asked) = self.asked(expr)? {
+            return Ok(asked);
+        }
         match &expr.kind {
             CKind::Binary(COperator::And, left, right) => {
                 Ok(Condition::And(Box::new(self.condition(left)?), Box::new(self.condition(right)?)))
@@ -45,6 +48,10 @@ impl Walker<'_> {
                         None => return limitation(codes::TYPE, &expr.span, "long double is not supported"),
                     },
                 };
+                if kind.is_integer() && !self.compares_signed(left, right) {
+                    let message = "a comparison of unsigned integers that depend on time and place";
+                    return limitation(codes::TIME_VALUE, &expr.span, message);
+                }
                 let operator = compare_of(*operator).unwrap_or(CompareOp::Equal);
                 Ok(Condition::Compare(
                     operator,
@@ -69,6 +76,9 @@ impl Walker<'_> {
             let mut bounds = self.as_bounds(left)?;
             bounds.extend(self.as_bounds(right)?);
             return Some(bounds);
+        }
+        if !self.compares_signed(left, right) {
+            return None;
         }
         // index + rest OP 0
         let difference = self.polynomial(left)?.plus(&self.polynomial(right)?, -1)?;

@@ -27,6 +27,8 @@ pub(super) struct Exchanged {
     pub turns: Vec<Turns>,
     /// The exchange of pointers.
     pub span: Option<Span>,
+    /// What it does: the pointers that it assigns, and what each then holds.
+    pub moves: Vec<(String, String)>,
     /// Variables that go from one number of a buffer to the next, and how many there are.
     pub counters: Vec<(String, i64)>,
 }
@@ -68,7 +70,10 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
         variable.ctype = CType::Pointer(Box::new(variable.ctype.clone()));
     }
     name_buffers(&mut body, &turns, &counters);
-    Ok(Some(Exchanged { region, body, turns, span, counters }))
+    let own = &moves.own;
+    let moves = moves.holds.iter().filter(|(name, _)| !own.contains(name));
+    let moves = moves.map(|(name, held)| (name.clone(), held.clone())).collect();
+    Ok(Some(Exchanged { region, body, turns, span, moves, counters }))
 }
 
 /// The variable that a statement of a body moves from each number `0 .. k - 1` to the next one, modulo `k`.

@@ -1,5 +1,6 @@
 //! Integers: subscripts, bounds, and the values that follow from indices.
 
+use super::int_type::{IntType, constant};
 use super::scalars::Held;
 use super::{Result, Walker, error};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp, Variable};
@@ -10,40 +11,7 @@ use polyhedral::diagnostic::Diagnostic;
 
 /// The value of an integer expression of literals.
 pub(crate) fn literal(expr: &Expr) -> Option<i64> {
-    match &expr.kind {
-        ExprKind::Integer { value, .. } => Some(*value),
-        ExprKind::Unary(UnaryOp::Minus, operand) => literal(operand)?.checked_neg(),
-        ExprKind::Unary(UnaryOp::Plus, operand) => literal(operand),
-        ExprKind::Unary(UnaryOp::Not, operand) => Some(i64::from(literal(operand)? == 0)),
-        ExprKind::Conditional(condition, then, otherwise) => {
-            if literal(condition)? != 0 {
-                literal(then)
-            } else {
-                literal(otherwise)
-            }
-        }
-        ExprKind::Cast(CType::Integer { .. }, operand) => literal(operand),
-        ExprKind::Binary(operator, left, right) => {
-            let (left, right) = (literal(left)?, literal(right)?);
-            match operator {
-                BinaryOp::Add => left.checked_add(right),
-                BinaryOp::Sub => left.checked_sub(right),
-                BinaryOp::Mul => left.checked_mul(right),
-                BinaryOp::Div => left.checked_div(right),
-                BinaryOp::Rem => left.checked_rem(right),
-                BinaryOp::Shl => {
-                    u32::try_from(right).ok().and_then(|by| left.checked_mul(2_i64.checked_pow(by)?))
-                }
-                BinaryOp::BitAnd => Some(left & right),
-                BinaryOp::BitXor => Some(left ^ right),
-                BinaryOp::Equal => Some(i64::from(left == right)),
-                BinaryOp::NotEqual => Some(i64::from(left != right)),
-                BinaryOp::Shr => u32::try_from(right).ok().and_then(|by| left.checked_shr(by)),
-                _ => None,
-            }
-        }
-        _ => None,
-    }
+    constant(expr).and_then(|(value, _)| value.try_into().ok())
 }
 
 impl Walker<'_> {
@@ -58,7 +26,15 @@ impl Walker<'_> {
                 let (shift, modulus, from) = (*shift, *of, Some(from.clone()));
                 Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus, from }))
             }
-            ExprKind::Cast(CType::Integer { .. }, operand) => self.polynomial(operand),
+            ExprKind::Cast(ctype @ CType::Integer { .. }, operand) => {
+                let value = self.polynomial(operand)?;
+                // The number of a buffer fits into any type; into a truth value, one of two does.
+                let fits = match IntType::of(ctype) {
+                    Some(own) if own.bits > 1 => is_turn(&value),
+                    _ => is_one_of_two(&value),
+                };
+                if fits || self.keeps_value(ctype, operand) { Some(value) } else { self.opaque(expr, &[&value]) }
+            }
             ExprKind::Unary(UnaryOp::Plus, operand) => self.polynomial(operand),
             ExprKind::Unary(UnaryOp::Minus, operand) => {
                 Polynomial::number(0).plus(&self.polynomial(operand)?, -1)
@@ -240,6 +216,13 @@ impl Walker<'_> {
         }
         let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
         let time = &self.nest.time;
+        // Unsigned numbers below zero have another remainder.
+        if shift < 0
+            && modulus & (modulus - 1) != 0
+            && literal(&time.bounds.0).is_none_or(|first| first.saturating_add(shift) < 0)
+        {
+            return None;
+        }
         if time.step == 1 {
             let shift = shift.rem_euclid(modulus);
             return Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus, from: None }));
@@ -293,6 +276,16 @@ impl Walker<'_> {
         }
         Ok(bound)
     }
+}
+
+/// Whether a value is the number of a buffer.
+fn is_turn(value: &Polynomial) -> bool {
+    let symbols = value.symbols();
+    symbols.len() == 1
+        && symbols.iter().all(|symbol| {
+            matches!(symbol, Symbol::TimeModulo { .. })
+                && value.distance(&Polynomial::symbol(symbol.clone())) == Some(0)
+        })
 }
 
 /// Whether a value is the number of one of two buffers, or one minus it.

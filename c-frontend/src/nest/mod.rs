@@ -2,8 +2,10 @@
 //! loops around them; scalars are followed from assignment to use, and every value becomes a typed expression in
 //! which each operation and each conversion is that of C.
 
+mod classify;
 mod condition;
 mod exchange;
+mod int_type;
 mod integer;
 mod scalars;
 mod statement;
@@ -50,6 +52,8 @@ pub struct Nest {
     pub turns: Vec<Turns>,
     /// Where they are exchanged, at the end of each time step.
     pub exchange: Option<Span>,
+    /// What each pointer that the exchange assigns holds afterwards: the pointer that held it before.
+    pub moves: Vec<(String, String)>,
     /// Variables that hold the number of a buffer and go on to the next one at the end of each time step, and how many
     /// buffers there are.
     pub counters: Vec<(String, i64)>,
@@ -208,6 +212,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         }
         None => (region, body, Vec::new(), None, Vec::new()),
     };
+    let moves = exchanged.as_ref().map(|found| found.moves.clone()).unwrap_or_default();
     let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
         time,
@@ -220,6 +225,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         unrolled: Vec::new(),
         turns,
         exchange,
+        moves,
         counters,
     };
     let mut walker = Walker {

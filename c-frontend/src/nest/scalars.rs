@@ -1,6 +1,6 @@
 //! Scalars that the loop computes: followed from assignment to use.
 
-use crate::ast::{Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp};
+use crate::ast::{CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp};
 use crate::polynomial::Polynomial;
 use polyhedral::source::Span;
 use std::collections::{BTreeMap, HashSet};
@@ -44,6 +44,8 @@ impl Kind {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
     scalars: BTreeMap<String, Held>,
+    /// The types of those that the loop declares.
+    types: BTreeMap<String, CType>,
     /// Array, indices, and the temporary with the value.
     pub elements: Vec<(String, Vec<Polynomial>, usize)>,
 }
@@ -55,6 +57,16 @@ impl Environment {
 
     pub fn set(&mut self, name: &str, held: Held) {
         self.scalars.insert(name.to_owned(), held);
+    }
+
+    /// Notes the type of a scalar that the loop declares.
+    pub fn set_type(&mut self, name: &str, ctype: CType) {
+        self.types.insert(name.to_owned(), ctype);
+    }
+
+    /// The type that the loop declares a scalar with.
+    pub fn ctype(&self, name: &str) -> Option<&CType> {
+        self.types.get(name)
     }
 
     pub fn forget(&mut self, name: &str) {
@@ -71,6 +83,10 @@ impl Environment {
             match before.scalars.get(name) {
                 Some(held) => self.scalars.insert(name.clone(), held.clone()),
                 None => self.scalars.remove(name),
+            };
+            match before.types.get(name) {
+                Some(ctype) => self.types.insert(name.clone(), ctype.clone()),
+                None => self.types.remove(name),
             };
         }
     }

@@ -65,6 +65,13 @@ impl Walker<'_> {
                 return limitation(codes::TYPE, &variable.span, message);
             }
         };
+        if let Some(value) = &variable.value
+            && value.mentions(&variable.name)
+        {
+            let message = format!("`{}` stands in its own first value", variable.name);
+            return error(codes::EXPRESSION, &variable.span, message);
+        }
+        self.environment.set_type(&variable.name, variable.ctype.clone());
         match &variable.value {
             Some(value) => self.assign_scalar(&variable.name, kind, value, &variable.span),
             None => {
@@ -81,7 +88,8 @@ impl Walker<'_> {
                     let message = format!("`{name}` is an integer that is computed from the data");
                     return limitation(codes::TYPE, span, message);
                 }
-                Held::Integer(self.polynomial(value), self.resolved(value)?)
+                let value = self.held_integer(name, self.resolved(value)?);
+                Held::Integer(self.polynomial(&value), value)
             }
             Kind::Floating(floating) => {
                 let Some(element) = element_of(floating) else {
@@ -122,7 +130,7 @@ impl Walker<'_> {
         Ok(value)
     }
 
-    fn temporary(&mut self, name: &str, value: Expr) -> usize {
+    pub(super) fn temporary(&mut self, name: &str, value: Expr) -> usize {
         self.nest.temporaries.push(Temporary { name: name.to_owned(), value });
         self.nest.temporaries.len() - 1
     }
@@ -282,6 +290,7 @@ impl Walker<'_> {
 
     fn space_loop(&mut self, source: &ForLoop) -> Result<()> {
         let counter = counter(source)?.by_one(source)?;
+        self.check_signs(&counter, &source.head)?;
         if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
             let message = format!("the index `{}` is that of a loop around this one", counter.name);
             return limitation(codes::LOOP_FORM, &source.head, message);
@@ -400,8 +409,13 @@ impl Walker<'_> {
         for round in 0..count {
             let value = if descending { from + count - 1 - round } else { from + round };
             let literal =
-                CExpr { kind: CKind::Integer { value, text: value.to_string() }, span: source.head.clone() };
+                CExpr { kind: CKind::Integer { value, text: format!("({value})") }, span: source.head.clone() };
             self.environment.set(name, Held::Integer(Some(Polynomial::number(value)), literal));
+            if let Some(StmtKind::Declaration(variables)) = source.start.as_ref().map(|start| &start.kind)
+                && let Some(variable) = variables.first()
+            {
+                self.environment.set_type(name, variable.ctype.clone());
+            }
             self.statement(&source.body)?;
         }
         self.environment.leave(&before, &[name.to_owned()]);

@@ -1,7 +1,8 @@
 //! The time loop: which loop of the region it is, and its bounds.
 
+use super::int_type::{IntType, is_unsigned};
 use super::{Result, Walker, error, integer, limitation};
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::parse::Region;
 use crate::text::{c_text, without_parentheses};
@@ -333,10 +334,44 @@ impl Walker<'_> {
     /// The time loop's bounds must be integers that its body leaves alone.
     pub(super) fn check_time_bounds(&mut self) -> Result<()> {
         let (first, limit) = self.nest.time.bounds.clone();
-        for bound in [first, limit] {
-            self.check_invariant(&bound)?;
+        for bound in [&first, &limit] {
+            self.check_invariant(bound)?;
+            if !self.kind_of(bound)?.is_integer() {
+                let message = "this bound of the time loop is not an integer";
+                return Err(Box::new(
+                    Diagnostic::limitation(codes::TIME_LOOP, bound.span.clone(), message)
+                        .hint("compute the number of steps before the region, as an integer"),
+                ));
+            }
         }
-        Ok(())
+        let own = IntType::named(&self.nest.time.type_name, is_unsigned(&self.nest.time.type_name));
+        let head = self.nest.time.head.clone();
+        self.check_sign(own, &first, &limit, &head)
+    }
+
+    /// Indices that may be negative must not be compared as unsigned numbers.
+    pub(super) fn check_signs(&self, counter: &Counter, head: &Span) -> Result<()> {
+        let own = match (&counter.type_name, self.region.variables.get(&counter.name)) {
+            (Some(name), _) => IntType::named(name, is_unsigned(name)),
+            (None, Some(Variable { ctype: CType::Integer { name, unsigned }, .. })) => {
+                IntType::named(name, *unsigned)
+            }
+            (None, _) => return Ok(()),
+        };
+        // One that counts down ends above its limit, which is not negative where it is unsigned.
+        if counter.descending { Ok(()) } else { self.check_sign(own, &counter.first, &counter.limit, head) }
+    }
+
+    fn check_sign(&self, own: IntType, first: &Expr, limit: &Expr, head: &Span) -> Result<()> {
+        if !self.wraps(own, first, limit) {
+            return Ok(());
+        }
+        Err(Box::new(
+            Diagnostic::limitation(codes::BOUND, limit.span.clone(), "an index that may be negative is compared with an unsigned number")
+                .related(head.clone(), "this loop")
+                .note("C compares both as unsigned numbers, where -1 is the largest")
+                .hint("convert the bound to `int` or `long`"),
+        ))
     }
 
     /// An integer expression of things that the time loop does not change.

@@ -4,6 +4,7 @@
 //! what is stored to the type of the target, and computes integers as integers. What follows from indices alone, or
 //! from time alone, is left to the C compiler and enters the program as data.
 
+use super::classify::{is_signed_infinity, question, special_number};
 use super::scalars::{Held, Kind};
 use super::{
     Element, Read, ReadOf, Result, Scalar, Series, Walker, element_of, error, exchange, integer, limitation,
@@ -64,6 +65,21 @@ fn math_function(name: &str) -> Option<(Math, Floating)> {
             .map(|(function, single)| (Math::One(Function::Libm(function)), kind(single)))
             .or_else(|| Libm2::by_c_name(name).map(|(function, single)| (Math::Two(function), kind(single)))),
     }
+}
+
+/// Whether a function's value follows from its arguments, and a call changes nothing.
+fn is_pure(name: &str) -> bool {
+    math_function(name).is_some()
+        || name == "abs"
+        || name == "labs"
+        || question(name).is_some()
+        || is_signed_infinity(name)
+        || special_number(name).is_some()
+}
+
+/// Whether a function stands for a number such as infinity.
+fn is_special(function: &CExpr) -> bool {
+    matches!(&function.kind, CKind::Name(name) if special_number(name).is_some())
 }
 
 impl Walker<'_> {
@@ -147,7 +163,14 @@ impl Walker<'_> {
                 self.kind_of_type(variable.ctype.element(), expr)
             }
             CKind::Call(function, _) => match &function.kind {
+                CKind::Name(name) if self.is_own(name) => self.not_a_function(name, &expr.span),
                 CKind::Name(name) if name == "abs" || name == "labs" => Ok(Kind::Integer),
+                CKind::Name(name) if question(name).is_some() || is_signed_infinity(name) => {
+                    Ok(Kind::Integer)
+                }
+                CKind::Name(name) if special_number(name).is_some() => {
+                    Ok(Kind::Floating(special_number(name).unwrap_or(Floating::Double)))
+                }
                 CKind::Name(name) => match math_function(name) {
                     Some((_, kind)) => Ok(Kind::Floating(kind)),
                     None => self.not_a_function(name, &expr.span),
@@ -198,7 +221,7 @@ impl Walker<'_> {
     }
 
     /// The type of `object.member`, for an object that is a variable, or a member or element of one.
-    fn member_type(&self, expr: &CExpr) -> Option<&CType> {
+    pub(super) fn member_type(&self, expr: &CExpr) -> Option<&CType> {
         match &expr.kind {
             CKind::Name(name) if self.environment.get(name).is_none() => {
                 self.region.variables.get(name).map(|variable| &variable.ctype)
@@ -297,7 +320,11 @@ impl Walker<'_> {
         let span = expr.span.clone();
         match (depends.time, depends.place) {
             (false, false) => {
-                let text = c_text(expr, &|name| self.integer_text(name));
+                let mut text = c_text(expr, &|name| self.integer_text(name));
+                // Not by way of double, which would round twice.
+                if element == ElementType::F32 && self.int_type(expr).is_some_and(|own| own.bits > 32) {
+                    text = format!("(float){text}");
+                }
                 let id = self.scalar(text, self.known_value(expr), &span);
                 Ok(Expr { kind: ExprKind::Parameter(id), element, span })
             }
@@ -366,9 +393,8 @@ impl Walker<'_> {
             }
             problem = match &part.kind {
                 CKind::Call(function, _) => match &function.kind {
-                    CKind::Name(name) if math_function(name).is_some() || name == "abs" || name == "labs" => {
-                        Ok(())
-                    }
+                    CKind::Name(name) if self.is_own(name) => self.not_a_function(name, &part.span),
+                    CKind::Name(name) if is_pure(name) => Ok(()),
                     CKind::Name(name) => self.not_a_function(name, &part.span),
                     _ => limitation(codes::CALL, &part.span, "a call through a pointer"),
                 },
@@ -386,7 +412,7 @@ impl Walker<'_> {
                         && self.open_loop(name).is_none()
                         && *name != self.nest.time.name
                         && !self.region.functions.contains_key(name)
-                        && math_function(name).is_none() =>
+                        && !is_pure(name) =>
                 {
                     self.unknown(name, &part.span)
                 }
@@ -491,12 +517,19 @@ impl Walker<'_> {
                     _ => made(ExprKind::Negate(Box::new(operand))),
                 }
             }
+            // `DBL_MAX` is a long double constant that is converted to double.
+            CKind::Cast(_, operand)
+                if !depends.data && self.kind_of(operand)? == Kind::Floating(Floating::LongDouble) =>
+            {
+                self.outside(expr, depends, element)
+            }
             CKind::Cast(_, operand) => self.converted(operand, element),
             CKind::Conditional(condition, then, otherwise) => {
                 let condition = Box::new(self.condition(condition)?);
                 let (then, otherwise) = (self.converted(then, element)?, self.converted(otherwise, element)?);
                 made(ExprKind::Select(condition, Box::new(then), Box::new(otherwise)))
             }
+            CKind::Call(function, _) if is_special(function) => self.outside(expr, depends, element),
             CKind::Call(function, arguments) => self.call(function, arguments, &span),
             CKind::Binary(..) => self.arithmetic(expr),
             _ => limitation(codes::EXPRESSION, &span, "this operation is not supported in a stencil"),
@@ -597,7 +630,7 @@ impl Walker<'_> {
         let CKind::Name(name) = &function.kind else {
             return limitation(codes::CALL, span, "a call through a pointer");
         };
-        let Some((math, kind)) = math_function(name).filter(|_| !self.region.functions.contains_key(name))
+        let Some((math, kind)) = math_function(name).filter(|_| !self.is_own(name))
         else {
             return self.not_a_function(name, span);
         };
@@ -693,6 +726,9 @@ impl Walker<'_> {
                 matches!(operator, Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual | And | Or)
             }
             CKind::Unary(UnaryOp::Not, _) => true,
+            CKind::Call(function, _) => {
+                matches!(&function.kind, CKind::Name(name) if question(name).is_some() && !self.is_own(name))
+            }
             _ => false,
         }
     }

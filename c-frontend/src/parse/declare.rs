@@ -125,8 +125,30 @@ impl Converter<'_> {
         CType::Other(name)
     }
 
+    /// The word of a declaration that gives variables a life of their own, such as `static`.
+    pub(super) fn storage(&self, node: Node<'_>) -> Option<&str> {
+        let mut cursor = node.walk();
+        let specifiers = node.children(&mut cursor).filter(|child| child.kind() == "storage_class_specifier");
+        specifiers.map(|child| self.text(child)).find(|word| !matches!(*word, "register" | "auto" | "inline"))
+    }
+
+    /// The qualifier that says that a variable may change by itself, or that each access counts.
+    fn watched(&self, node: Node<'_>) -> Option<&str> {
+        let mut cursor = node.walk();
+        let qualifiers = node.children(&mut cursor).filter(|child| child.kind() == "type_qualifier");
+        qualifiers.map(|child| self.text(child).trim()).find(|word| matches!(*word, "volatile" | "_Atomic"))
+    }
+
     /// The type before the declarators.
     fn base_type(&mut self, node: Node<'_>) -> CType {
+        let base = self.unqualified_type(node);
+        match self.watched(node) {
+            Some(word) => CType::Other(format!("{word} {}", crate::text::type_text(&base))),
+            None => base,
+        }
+    }
+
+    fn unqualified_type(&mut self, node: Node<'_>) -> CType {
         let Some(named) = node.child_by_field_name("type") else { return CType::Other(String::new()) };
         match named.kind() {
             "enum_specifier" => self.enumerators(named),
@@ -155,7 +177,10 @@ impl Converter<'_> {
             match at.kind() {
                 "identifier" | "type_identifier" | "field_identifier" => return (ctype, Some(at)),
                 "pointer_declarator" | "abstract_pointer_declarator" => {
-                    ctype = CType::Pointer(Box::new(ctype))
+                    ctype = CType::Pointer(Box::new(ctype));
+                    if let Some(word) = self.watched(at) {
+                        ctype = CType::Other(format!("{word} {}", crate::text::type_text(&ctype)));
+                    }
                 }
                 "array_declarator" | "abstract_array_declarator" => {
                     let extent = at.child_by_field_name("size").filter(|size| size.kind() != "*");

@@ -35,6 +35,8 @@ pub struct Region {
     pub changed: HashSet<String>,
     /// Structures and the types of their members.
     pub structures: Structures,
+    /// The statements that are loops: their places in the user's file, and in the preprocessed text.
+    pub loops: Vec<(Span, std::ops::Range<usize>)>,
 }
 
 /// Deepest nesting of statements and expressions.
@@ -50,6 +52,7 @@ pub(crate) struct Converter<'a> {
     /// Names of numbers, from `enum`.
     constants: HashMap<String, i64>,
     structures: Structures,
+    loops: Vec<(Span, std::ops::Range<usize>)>,
     depth: usize,
 }
 
@@ -140,9 +143,15 @@ fn region(source: &Preprocessed) -> Result<Region> {
         typedefs: HashMap::new(),
         constants: HashMap::new(),
         structures: HashMap::new(),
+        loops: Vec::new(),
         depth: 0,
     };
     let mut scope = converter.scope(*first, function)?;
+    for (name, value) in [("true", 1), ("false", 0)] {
+        if !scope.variables.contains_key(name) {
+            converter.constants.entry(name.to_owned()).or_insert(value);
+        }
+    }
     let mut statements = Vec::new();
     for part in &parts {
         statements.push(converter.statement(*part)?);
@@ -175,6 +184,7 @@ fn region(source: &Preprocessed) -> Result<Region> {
         functions: functions(root, source),
         changed: changed(root, &source.text),
         structures: converter.structures,
+        loops: converter.loops,
     })
 }
 
@@ -415,6 +425,14 @@ impl Converter<'_> {
 
     /// Adds what a node declares; what cannot be understood is left out.
     fn declared(&mut self, node: Node<'_>, global: bool, scope: &mut Scope) {
+        if node.has_error() {
+            // Something is declared here, and not known what.
+            names_within(node, &self.source.text, &mut |_, name| {
+                scope.variables.remove(name);
+                self.constants.remove(name);
+            });
+            return;
+        }
         match node.kind() {
             "declaration" => {
                 for mut variable in self.declaration(node).unwrap_or_default() {

@@ -3,6 +3,8 @@
 use super::expression::inner;
 use super::{Converter, Result};
 use crate::ast::{ForLoop, Stmt, StmtKind};
+use crate::codes;
+use polyhedral::diagnostic::Diagnostic;
 use tree_sitter::Node;
 
 impl Converter<'_> {
@@ -29,7 +31,17 @@ impl Converter<'_> {
                 }
                 StmtKind::Block(list)
             }
-            "declaration" => StmtKind::Declaration(self.declaration(node)?),
+            "declaration" => {
+                if let Some(storage) = self.storage(node) {
+                    let message = format!("a variable declared `{storage}` in the region");
+                    return Err(Box::new(
+                        Diagnostic::limitation(codes::STATEMENT, self.span(node), message)
+                            .note("it keeps its value from one round to the next")
+                            .hint("declare it before the region"),
+                    ));
+                }
+                StmtKind::Declaration(self.declaration(node)?)
+            }
             "type_definition" => {
                 self.type_definition(node);
                 StmtKind::Empty
@@ -39,6 +51,7 @@ impl Converter<'_> {
                 None => StmtKind::Empty,
             },
             "for_statement" => {
+                self.loops.push((self.span(node), node.byte_range()));
                 let start = match node.child_by_field_name("initializer") {
                     Some(start) if start.kind() == "declaration" => Some(self.statement(start)?),
                     Some(start) => {

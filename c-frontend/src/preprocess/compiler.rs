@@ -42,34 +42,44 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Most messages that are shown.
 const MOST_MESSAGES: usize = 5;
 
-/// What the preprocessor prints for a file that the compiler accepts.
+/// What the preprocessor prints, with all definitions of macros, for a file that the compiler accepts.
 pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
+    let expanded = preprocess(path, None, options)?;
+    run(&["-fsyntax-only"], path, None, options)?;
+    Ok(expanded)
+}
+
+/// What the preprocessor alone prints; the headers of a file of a folder are also looked for there.
+pub fn preprocess(path: &Path, folder: Option<&Path>, options: &Options) -> Result<Vec<u8>, Failure> {
+    run(&["-E", "-dD"], path, folder, options)
+}
+
+fn run(mode: &[&str], path: &Path, folder: Option<&Path>, options: &Options) -> Result<Vec<u8>, Failure> {
     let compiler = Compiler::find(Language::C).map_err(|error| Failure::NoCompiler(error.to_string()))?;
-    let run = |mode: &str| {
-        let mut command = compiler.command();
-        command.arg(mode).arg("-w").arg("-x").arg("c");
-        command.args(options.defines.iter().map(|define| format!("-D{define}")));
-        for folder in &options.include_dirs {
-            command.arg("-I").arg(folder);
-        }
-        // A name such as `-x.c` is no option.
-        command.arg(if path.is_absolute() || path.starts_with(".") || path.starts_with("..") {
-            path.to_owned()
-        } else {
-            Path::new("./").join(path)
-        });
-        child::output(&mut command, b"", PATIENCE)
-            .map_err(|failure| Failure::NoCompiler(format!("the C compiler `{}`: {failure}", compiler.name())))
-    };
-    let expanded = run("-E")?;
-    if !expanded.status.success() {
-        return Err(refused(path, &expanded.stderr));
+    let mut command = compiler.command();
+    // `__DATE__` and `__TIME__` are the same in every run.
+    command.env("SOURCE_DATE_EPOCH", "0");
+    command.args(mode).arg("-w").arg("-x").arg("c");
+    command.args(options.defines.iter().map(|define| format!("-D{define}")));
+    for folder in &options.include_dirs {
+        command.arg("-I").arg(folder);
     }
-    let checked = run("-fsyntax-only")?;
-    if !checked.status.success() {
-        return Err(refused(path, &checked.stderr));
+    if let Some(folder) = folder {
+        command.arg("-iquote").arg(folder);
     }
-    Ok(expanded.stdout)
+    command.arg(as_argument(path));
+    let output = child::output(&mut command, b"", PATIENCE)
+        .map_err(|failure| Failure::NoCompiler(format!("the C compiler `{}`: {failure}", compiler.name())))?;
+    if output.status.success() { Ok(output.stdout) } else { Err(refused(path, &output.stderr)) }
+}
+
+/// A path as compilers take it: a name such as `-x.c` is no option.
+pub fn as_argument(path: &Path) -> PathBuf {
+    if path.is_absolute() || path.starts_with(".") || path.starts_with("..") {
+        path.to_owned()
+    } else {
+        Path::new("./").join(path)
+    }
 }
 
 fn refused(path: &Path, stderr: &[u8]) -> Failure {

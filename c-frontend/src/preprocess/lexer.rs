@@ -13,6 +13,16 @@ pub struct Token {
 
 /// All tokens of a text in order.
 pub fn tokens(text: &str) -> Vec<Token> {
+    scan(text).0
+}
+
+/// The directives of a text: from the `#` to the end.
+pub fn directives(text: &str) -> Vec<std::ops::Range<usize>> {
+    scan(text).1
+}
+
+fn scan(text: &str) -> (Vec<Token>, Vec<std::ops::Range<usize>>) {
+    let mut directives = Vec::new();
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let (mut at, mut line, mut fresh) = (0, 1, true);
@@ -38,7 +48,11 @@ pub fn tokens(text: &str) -> Vec<Token> {
                 }
                 at = (at + 2).min(bytes.len());
             }
-            b'#' if fresh => at = end_of_directive(bytes, at, &mut line),
+            b'#' if fresh => {
+                let end = end_of_directive(bytes, at, &mut line);
+                directives.push(at..end);
+                at = end;
+            }
             _ => {
                 fresh = false;
                 let end = token_end(text, at);
@@ -48,7 +62,7 @@ pub fn tokens(text: &str) -> Vec<Token> {
             }
         }
     }
-    tokens
+    (tokens, directives)
 }
 
 /// Where the next line starts, if a backslash joins it to this one.
@@ -136,6 +150,7 @@ fn token_end(text: &str, start: usize) -> usize {
         let known = [
             "<<=", ">>=", "...", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=",
             "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##",
+            "<:", ":>", "<%", "%>",
         ];
         if known.contains(&part) {
             return start + length;

@@ -1,11 +1,15 @@
 //! Stage 1: the system's C preprocessor and its checks, with every token traced back to the user's own file.
 
 mod compiler;
+mod cut;
 mod lexer;
 mod origin;
 mod parentheses;
+mod spelling;
+mod surroundings;
 
 pub use compiler::Options;
+pub use cut::check_cut;
 pub use origin::Origin;
 
 use crate::codes;
@@ -14,6 +18,7 @@ pub(crate) use parentheses::MARK;
 use parentheses::{PARENTHESIS, Parentheses};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::{SourceFile, Span};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,6 +42,8 @@ pub struct Preprocessed {
     pub marks: Vec<Mark>,
     /// The user's headers that were read, in order, each once.
     pub headers: Vec<PathBuf>,
+    /// Every macro that is defined in it or in a header, also in those of the system.
+    pub macros: HashSet<String>,
 }
 
 /// A `#pragma scop` or `#pragma endscop`.
@@ -75,7 +82,7 @@ pub fn preprocess(path: &Path, options: &Options) -> std::io::Result<Result<Prep
             return Ok(Err(Diagnostics::new(Arc::clone(&source), list)));
         }
     };
-    Ok(trace(source, latin1, &decode(&expanded)))
+    Ok(trace(source, latin1, &decode_lines(&expanded, latin1)))
 }
 
 /// The traced text of what a preprocessor printed.
@@ -83,7 +90,7 @@ pub fn preprocess(path: &Path, options: &Options) -> std::io::Result<Result<Prep
 /// # Errors
 /// A text that is too large.
 pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Preprocessed, Diagnostics> {
-    let pieces = origin::pieces(expanded, &source.name);
+    let origin::Expanded { pieces, headers, macros } = origin::expanded(expanded);
     let length: usize = pieces.iter().map(|piece| piece.text.len() + 1).sum();
     if length > MOST_EXPANDED_BYTES {
         let message = format!("the preprocessed file has more than {} MiB", MOST_EXPANDED_BYTES >> 20);
@@ -91,13 +98,16 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
     }
     let original = lexer::tokens(&source.text);
     let lines = origin::line_starts(&source.text);
+    if let Some(diagnostic) = surroundings::refuse(&source.text, &lines, &pieces) {
+        return Err(Diagnostics::new(source, vec![diagnostic]));
+    }
     let (mut text, mut marks) = (String::with_capacity(length), Vec::new());
     let mut builder = origin::Builder::new(&source.text, &lines, &original);
     let mut parentheses = Parentheses::new(&pieces);
     let mut within = false;
     for piece in &pieces {
         let start = text.len();
-        match pragma(piece.text) {
+        match pragma(&piece.text) {
             Some(words) => {
                 let begins = words == ["scop"];
                 if piece.main && (begins || words == ["endscop"]) {
@@ -107,22 +117,27 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
                 }
             }
             None => {
-                let marked = if within { parentheses.ambiguous(piece.text) } else { Vec::new() };
+                let marked = if within { parentheses.ambiguous(&piece.text) } else { Vec::new() };
                 builder.add(start, piece, &marked, PARENTHESIS.len());
+                let line = spelling::usual(&piece.text);
                 let mut from = 0;
                 for at in marked {
-                    text.push_str(&piece.text[from..at]);
+                    text.push_str(&line[from..at]);
                     text.push_str(PARENTHESIS);
                     from = at;
                 }
-                text.push_str(&piece.text[from..]);
+                text.push_str(&line[from..]);
             }
         }
         text.push('\n');
     }
-    let headers = origin::headers(expanded, &source.name);
     let origin = builder.finish();
-    Ok(Preprocessed { source, latin1, text, origin, marks, headers })
+    Ok(Preprocessed { source, latin1, text, origin, marks, headers, macros })
+}
+
+/// The words and names in a C text.
+pub(crate) fn words(text: &str) -> HashSet<&str> {
+    lexer::tokens(text).iter().map(|token| &text[token.start..token.end]).collect()
 }
 
 /// The words of a pragma; `None` for other lines.
@@ -136,6 +151,17 @@ fn decode(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => bytes.iter().map(|&byte| char::from(byte)).collect(),
+    }
+}
+
+/// The preprocessor's output: the lines of the user's file are read as the file itself is, whatever headers hold.
+fn decode_lines(bytes: &[u8], latin1: bool) -> String {
+    if latin1 {
+        return bytes.iter().map(|&byte| char::from(byte)).collect();
+    }
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.split_inclusive(|byte| *byte == b'\n').map(decode).collect(),
     }
 }
 

@@ -6,94 +6,176 @@
 
 use super::lexer::{self, Token};
 use polyhedral::source::Span;
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// One line of the preprocessor's output.
+/// A line of the user's file or of a header of the user's, as the preprocessor prints it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece<'a> {
     /// The line.
-    pub text: &'a str,
+    pub text: Cow<'a, str>,
     /// Whether it comes from the user's file itself.
     pub main: bool,
     /// Its line in the user's file; for a header, the line that includes it.
     pub line: usize,
 }
 
+impl Piece<'_> {
+    /// Whether it is a directive that the preprocessor leaves to the compiler, or reports.
+    fn is_directive(&self) -> bool {
+        self.text.trim_start().starts_with('#')
+    }
+}
+
+/// What the preprocessor printed, without the system's headers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expanded<'a> {
+    /// The lines of the user's file and of the user's headers.
+    pub pieces: Vec<Piece<'a>>,
+    /// The user's headers, each once.
+    pub headers: Vec<PathBuf>,
+    /// The macros that are defined anywhere, in headers of the system, too.
+    pub macros: HashSet<String>,
+}
+
 /// A line marker: `# line "file" flags`.
 struct Marker {
     line: usize,
-    file: String,
-    /// Whether a file ends before it.
+    file: Vec<u8>,
+    /// Whether a file begins behind it.
+    enters: bool,
+    /// Whether a file ends before it, and the one that it names goes on.
     returns: bool,
-    /// Whether the file is a header of the system.
+    /// Whether what follows is a header of the system, or a macro that is defined in one.
     system: bool,
+}
+
+impl Marker {
+    /// Whether it names something that is no file, such as `<command-line>`.
+    fn is_built_in(&self) -> bool {
+        self.file.starts_with(b"<")
+    }
 }
 
 fn marker(line: &str) -> Option<Marker> {
     let rest = line.strip_prefix("# ").or_else(|| line.strip_prefix("#line "))?;
     let (number, rest) = rest.split_once(' ')?;
     let line = number.parse().ok()?;
-    let rest = rest.strip_prefix('"')?;
-    let mut file = String::new();
-    let mut letters = rest.char_indices();
-    let end = loop {
-        match letters.next()? {
-            (at, '"') => break at,
-            (_, '\\') => file.push(letters.next()?.1),
-            (_, letter) => file.push(letter),
-        }
-    };
-    let flags: Vec<&str> = rest[end + 1..].split_whitespace().collect();
-    Some(Marker { line, file, returns: flags.contains(&"2"), system: flags.contains(&"3") })
-}
-
-fn same_file(a: &str, b: &str) -> bool {
-    a.strip_prefix("./").unwrap_or(a) == b.strip_prefix("./").unwrap_or(b)
-}
-
-/// The lines that come from the user's file and headers.
-pub fn pieces<'a>(expanded: &'a str, name: &str) -> Vec<Piece<'a>> {
-    let mut pieces: Vec<Piece<'a>> = Vec::new();
-    let (mut main, mut system, mut line) = (true, false, 1);
-    // The first piece of the header that is being read.
-    let mut header = 0;
-    for text in expanded.lines() {
-        if let Some(marker) = marker(text) {
-            let was_main = main;
-            main = same_file(&marker.file, name);
-            system = marker.system || marker.file.starts_with('<');
-            if main {
-                if !was_main && marker.returns {
-                    let includer = marker.line.saturating_sub(1).max(1);
-                    pieces[header..].iter_mut().for_each(|piece| piece.line = includer);
+    let bytes = rest.strip_prefix('"')?.as_bytes();
+    let (mut file, mut at) = (Vec::new(), 0);
+    loop {
+        match bytes.get(at)? {
+            b'"' => break,
+            b'\\' => {
+                // Other letters than those of ASCII are octal numbers.
+                let digits: Vec<u32> =
+                    bytes[at + 1..].iter().take(3).map_while(|byte| char::from(*byte).to_digit(8)).collect();
+                if let [a, b, c] = digits[..] {
+                    file.push(u8::try_from(64 * a + 8 * b + c).ok()?);
+                    at += 4;
+                } else {
+                    file.push(if bytes.get(at + 1)? == &b'n' { b'\n' } else { bytes[at + 1] });
+                    at += 2;
                 }
-                line = marker.line.max(1);
-            } else if was_main {
-                header = pieces.len();
+            }
+            byte => {
+                file.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    let flags: Vec<&[u8]> = bytes[at + 1..].split(|byte| *byte == b' ').collect();
+    let has = |flag: &[u8]| flags.contains(&flag);
+    Some(Marker { line, file, enters: has(b"1"), returns: has(b"2"), system: has(b"3") })
+}
+
+/// A file that is being read.
+struct Open {
+    /// Whether it is the system's. Decided where the file begins: later markers say "system" of a macro's
+    /// expansion, too.
+    system: bool,
+    line: usize,
+}
+
+/// Takes apart what the preprocessor prints: its line markers say which file each line comes from.
+pub fn expanded(text: &str) -> Expanded<'_> {
+    let mut result = Expanded::default();
+    // The user's file is the one that no other one includes.
+    let mut open = vec![Open { system: false, line: 1 }];
+    // The first piece of the header that the user's file includes at this point.
+    let mut header = 0;
+    // Of the last piece: how many files were open, and its line in the innermost one.
+    let mut last = (0, 0);
+    for text in text.lines() {
+        if let Some(marker) = marker(text) {
+            let line = marker.line.max(1);
+            if marker.enters {
+                if open.len() == 1 {
+                    header = result.pieces.len();
+                }
+                let system = marker.system || marker.is_built_in();
+                if !system {
+                    let path = path_of(&marker.file);
+                    if !result.headers.contains(&path) {
+                        result.headers.push(path);
+                    }
+                }
+                open.push(Open { system, line });
+                last = (0, 0);
+            } else if marker.returns && open.len() > 1 {
+                open.pop();
+                if open.len() == 1 {
+                    let includer = line.saturating_sub(1).max(1);
+                    result.pieces[header..].iter_mut().for_each(|piece| piece.line = includer);
+                }
+                last = (0, 0);
+            }
+            let outermost = open.len() == 1;
+            if let Some(own) = open.last_mut() {
+                own.line = line;
+                if outermost {
+                    own.system = marker.is_built_in();
+                }
             }
             continue;
         }
-        if !system && !text.trim().is_empty() {
-            pieces.push(Piece { text, main, line });
+        let depth = open.len();
+        let Some(own) = open.last_mut() else { continue };
+        if let Some(name) = defined(text) {
+            result.macros.insert(name.to_owned());
+        } else if !own.system && !text.trim().is_empty() {
+            let piece = Piece { text: Cow::Borrowed(text), main: depth == 1, line: own.line };
+            match result.pieces.last_mut() {
+                // The markers around the expansion of a macro take a line apart.
+                Some(piece_before)
+                    if last == (depth, own.line) && !piece_before.is_directive() && !piece.is_directive() =>
+                {
+                    let line = piece_before.text.to_mut();
+                    line.push(' ');
+                    line.push_str(text);
+                }
+                _ => result.pieces.push(piece),
+            }
+            last = (depth, own.line);
         }
-        if main {
-            line += 1;
-        }
+        own.line += 1;
     }
-    pieces
+    result
 }
 
-/// The user's headers, each once.
-pub fn headers(expanded: &str, name: &str) -> Vec<PathBuf> {
-    let mut list: Vec<PathBuf> = Vec::new();
-    for marker in expanded.lines().filter_map(marker) {
-        let path = PathBuf::from(&marker.file);
-        let own = !marker.system && !marker.file.starts_with('<') && !same_file(&marker.file, name);
-        if own && !list.contains(&path) {
-            list.push(path);
-        }
-    }
-    list
+/// The name that a line of `-dD` defines, or takes the definition from.
+fn defined(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("#define ").or_else(|| line.strip_prefix("#undef "))?;
+    let end = rest.find(|letter: char| letter == '(' || letter.is_whitespace()).unwrap_or(rest.len());
+    Some(&rest[..end])
+}
+
+fn path_of(bytes: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    return PathBuf::from(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(bytes));
+    #[cfg(not(unix))]
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
 /// Offsets at which the lines of a text start.
@@ -149,7 +231,7 @@ impl<'a> Builder<'a> {
     /// Traces a line that starts at this offset of the preprocessed text; at the given places of the line, text of
     /// this length is added.
     pub fn add(&mut self, start: usize, piece: &Piece<'_>, added: &[usize], length: usize) {
-        let tokens = lexer::tokens(piece.text);
+        let tokens = lexer::tokens(&piece.text);
         let places = if piece.main { self.align(piece, &tokens) } else { None };
         let whole = line_span(self.text, self.lines, piece.line);
         for (number, token) in tokens.iter().enumerate() {
@@ -186,10 +268,10 @@ impl<'a> Builder<'a> {
             count = count.max(number + 1);
         }
         let mut original = &self.original[first..first + count];
-        let mut matches = matching(self.text, original, piece.text, tokens);
+        let mut matches = matching(self.text, original, &piece.text, tokens);
         if matches.is_none() {
             original = &self.original[first..first + on_line];
-            matches = matching(self.text, original, piece.text, tokens);
+            matches = matching(self.text, original, &piece.text, tokens);
         }
         let matches = matches?;
         // The tokens of the file that have no counterpart, between two that have.
@@ -286,5 +368,35 @@ mod tests {
         assert_eq!(traced.marks.len(), 1);
         assert_eq!(&text[traced.marks[0].span.clone()], "#pragma scop");
         assert_eq!(traced.headers, [std::path::PathBuf::from("r.h")]);
+    }
+
+    #[test]
+    fn macros_of_the_system_belong_to_the_file_that_uses_them() {
+        // As gcc marks them; clang leaves them on their line.
+        let text = "#include <math.h>\n#include \"u.h\"\n#include \"\u{e9}.h\"\nvoid f() {\n  x = 2 * (M_PI - i) + i;\n  \
+                    y = isnan(a\n    + b);\n}\n";
+        let expanded = "# 0 \"u.c\"\n# 0 \"<built-in>\"\n# 0 \"<command-line>\"\n# 1 \"/usr/include/stdc-predef.h\" 1 3 4\n\
+                        # 0 \"<command-line>\" 2\n#define N 5\n# 1 \"u.c\"\n# 1 \"/usr/include/math.h\" 1 3 4\nint sin();\n# 30 \"/usr/include/math.h\" 3 4\n\
+                        #define M_PI 3.14\nint cos();\n# 2 \"u.c\" 2\n# 1 \"u.h\" 1\nint v =\n# 1 \"u.h\" 3 4\n   3.14\n# 1 \"u.h\"\n   ;\n\
+                        # 1 \"/usr/include/more.h\" 1 3 4\nint no;\n# 3 \"u.h\" 2\n# 3 \"u.c\" 2\n# 1 \"\\303\\251.h\" 1\n\
+                        # 2 \"\\303\\251.h\" 3\nint from_marked;\n# 4 \"u.c\" 2\n\n# 4 \"u.c\"\nvoid f() {\n  x = 2 * (\n\
+                        # 5 \"u.c\" 3 4\n   3.14\n# 5 \"u.c\"\n   - i) + i;\n  y =\n# 6 \"u.c\" 3 4\n   isn(\n# 6 \"u.c\"\n   a + b\n\
+                        # 6 \"u.c\" 3 4\n   )\n  \n# 7 \"u.c\"\n   ;\n}\n";
+        let source = Arc::new(SourceFile { name: "u.c".to_owned(), text: text.to_owned() });
+        let traced = trace(source, false, expanded).unwrap();
+        let words: Vec<&str> = traced.text.split_whitespace().collect();
+        let wanted = "int v = 3.14 ; int from_marked; void f() { x = 2 * ( 3.14 - i) + i; y = isn( a + b ) ; }";
+        assert_eq!(words.join(" "), wanted);
+        let place = |part: &str| {
+            let at = traced.text.find(part).unwrap();
+            &text[traced.origin.span(at..at + part.len())]
+        };
+        let pi = traced.text.rfind("3.14").unwrap();
+        assert_eq!(&text[traced.origin.span(pi..pi + 4)], "M_PI");
+        assert_eq!(place("- i) + i"), "- i) + i");
+        assert_eq!((place("isn("), place("a + b")), ("isnan(", "a\n    + b"));
+        assert_eq!(place("from_marked"), "#include \"\u{e9}.h\"");
+        assert_eq!(traced.headers, ["u.h", "\u{e9}.h"].map(std::path::PathBuf::from));
+        assert!(traced.macros.contains("N") && traced.macros.contains("M_PI"));
     }
 }

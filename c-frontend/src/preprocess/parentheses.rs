@@ -51,7 +51,7 @@ impl Parentheses {
         .into();
         let (mut defining, mut name) = (false, String::new());
         for piece in pieces {
-            for token in lexer::tokens(piece.text) {
+            for token in lexer::tokens(&piece.text) {
                 match &piece.text[token.start..token.end] {
                     "typedef" => defining = true,
                     ";" if defining => {

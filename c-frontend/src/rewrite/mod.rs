@@ -3,6 +3,7 @@
 
 mod build;
 mod region;
+mod shield;
 mod sources;
 
 pub use sources::Sources;

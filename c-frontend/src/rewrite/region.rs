@@ -1,5 +1,6 @@
 //! The user's file with its time loop replaced.
 
+use super::shield;
 use crate::CProgram;
 use crate::ast::CType;
 use crate::polynomial::{Polynomial, Symbol};
@@ -15,8 +16,10 @@ pub fn program_text(program: &CProgram) -> String {
     let name = &program.program.name;
     let (first_line, _) = source.line_column(span.start);
     let (last_line, _) = source.line_column(span.end);
-    let mut result = format!("#include \"{name}_glue.h\"\n#line 1\n");
-    result.push_str(&text[..span.start]);
+    let (hidden, shown) = shield::around("struct double float int ptrdiff_t size_t", &program.preprocessed.macros);
+    let mut result = format!("{hidden}#include \"{name}_glue.h\"\n{shown}#line 1\n");
+    // A mark of the encoding belongs at the very start of a file only.
+    result.push_str(text[..span.start].trim_start_matches('\u{feff}'));
     result.push_str(&replacement(program, &text[span.clone()], first_line, last_line));
     // What follows keeps its line numbers; the rest of the loop's last line stands on a line of its own.
     let _ = write!(result, "\n#line {last_line}\n");
@@ -157,12 +160,17 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         for (index, value) in &nest.unrolled {
             lines.line(format!("{index} = {value};"));
         }
-        if let Some(exchange) = &nest.exchange {
+        if nest.exchange.is_some() {
             let rounds = nest.turns.iter().fold(1, |rounds, circle| lcm(rounds, circle.len()));
             lines.line("/* The pointers, as so many exchanges leave them. */");
-            lines.line(format!("for (ptrdiff_t tw_s = (tw_steps - 1) % {rounds}; tw_s >= 0; --tw_s) {{"));
-            lines.line(format!("{};", &program.preprocessed.source.text[exchange.clone()]));
-            lines.line("}");
+            lines.block(format!("for (ptrdiff_t tw_s = (tw_steps - 1) % {rounds}; tw_s >= 0; --tw_s)"), |lines| {
+                for (number, (_, held)) in nest.moves.iter().enumerate() {
+                    lines.line(format!("void *tw_held{number} = (void *){held};"));
+                }
+                for (number, (pointer, _)) in nest.moves.iter().enumerate() {
+                    lines.line(format!("{pointer} = tw_held{number};"));
+                }
+            });
         }
         for (name, of) in &nest.counters {
             lines.line(format!("{name} = ({name} + tw_steps % {of}) % {of};"));
@@ -172,8 +180,11 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         }
     });
     lines.line("else");
+    // The text above stands for what macros have been expanded in.
+    let (hidden, shown) = shield::around(&lines.text, &program.preprocessed.macros);
+    lines.text.insert_str("{\n".len(), &hidden);
     // As it was written, with its own line numbers.
-    let _ = write!(lines.text, "#line {first_line}\n{original}\n}}");
+    let _ = write!(lines.text, "{shown}#line {first_line}\n{original}\n}}");
     lines.text
 }
 

@@ -88,12 +88,11 @@ impl Sources {
                 sources.others.push(to);
             }
         }
-        // The sources brought along look for headers in the same folders.
-        sources.include_dirs.push(PathBuf::from("."));
+        // The sources brought along look for headers in the same folders. The program's own is none for `<...>`,
+        // where a header of the same name as one of the system's would be found.
+        sources.quote_dirs.push(PathBuf::from("."));
         sources.include_dirs.extend(folders[1..].iter().map(|(_, to)| to.clone()));
-        sources.include_dirs.retain(|folder| {
-            folder == Path::new(".") || sources.copies.iter().any(|copy| copy.name.starts_with(folder))
-        });
+        sources.include_dirs.retain(|folder| sources.copies.iter().any(|copy| copy.name.starts_with(folder)));
         Ok(sources)
     }
 

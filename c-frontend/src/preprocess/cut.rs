@@ -1,0 +1,116 @@
+//! Whether the time loop can be taken out of its file.
+//!
+//! Where the loop begins and ends in the file is found by aligning tokens. That is checked by the preprocessor itself:
+//! with pragmas around the loop it must print the same tokens as before, those of the loop between the pragmas and the
+//! others around them. A macro that makes the loop and something else, or an argument list that goes across its end,
+//! would be noticed here.
+
+use super::origin::{self, Expanded};
+use super::{MARK, Options, compiler, decode_lines, lexer, pragma, spelling};
+use crate::CProgram;
+use crate::codes;
+use polyhedral::diagnostic::{Diagnostic, Diagnostics};
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+const WORD: &str = "tilewright_cut";
+
+/// Refuses a program whose time loop has no place of its own in the file.
+///
+/// # Errors
+/// Why it has none.
+pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(), Diagnostics> {
+    let source = &program.preprocessed.source;
+    let refuse = |diagnostic| Err(Diagnostics::new(Arc::clone(source), vec![diagnostic]));
+    let head = program.nest.time.head.clone();
+    match tokens_stay(program, path, options) {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let message = "this time loop is made by macros that make other things, too";
+            refuse(
+                Diagnostic::limitation(codes::CUT, head, message)
+                    .note("the loop is replaced as a whole; its first and its last token must be its own")
+                    .hint("write `for (..) {` and the closing brace out, without macros"),
+            )
+        }
+        Err(error) => {
+            let message = format!("the program could not be preprocessed again: {error}");
+            refuse(Diagnostic::error(codes::NO_COMPILER, head, message))
+        }
+    }
+}
+
+fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::Result<bool> {
+    let preprocessed = &program.preprocessed;
+    let time = &program.nest.time;
+    // Loops of one macro have one place; the outermost one is the time loop.
+    let own = program.region.loops.iter().filter(|(span, _)| *span == time.span).map(|(_, range)| range);
+    let Some(range) = own.max_by_key(|range| range.len()) else { return Ok(false) };
+    let wanted = [
+        words(&preprocessed.text, 0..range.start),
+        words(&preprocessed.text, range.clone()),
+        words(&preprocessed.text, range.end..preprocessed.text.len()),
+    ];
+
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("cut.c");
+    std::fs::write(&file, preprocessed.encode(&marked(program, path)))?;
+    // `__TIMESTAMP__` is the time of the file.
+    let modified = std::fs::metadata(path).and_then(|metadata| metadata.modified());
+    if let Ok(modified) = modified {
+        let _ = std::fs::File::options().append(true).open(&file)?.set_modified(modified);
+    }
+    let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let Ok(bytes) = compiler::preprocess(&file, Some(beside), options) else { return Ok(false) };
+    let text = decode_lines(&bytes, preprocessed.latin1);
+    let Expanded { pieces, .. } = origin::expanded(&text);
+    let mut found = [Vec::new(), Vec::new(), Vec::new()];
+    let mut part = 0;
+    for piece in &pieces {
+        match pragma(&piece.text) {
+            Some(words) if words == [WORD] => part += 1,
+            Some(_) => {}
+            None if part > 2 => return Ok(false),
+            None => {
+                let line = spelling::usual(&piece.text);
+                found[part].extend(words_of(&line).map(str::to_owned));
+            }
+        }
+    }
+    Ok(part == 2 && wanted.iter().zip(&found).all(|(wanted, found)| wanted.iter().eq(found.iter())))
+}
+
+/// The user's file with a pragma before and behind the loop, every line with its number.
+fn marked(program: &CProgram, path: &Path) -> String {
+    let source = &program.preprocessed.source;
+    let (text, span) = (&source.text, &program.nest.time.span);
+    let (first, _) = source.line_column(span.start);
+    let (last, _) = source.line_column(span.end);
+    let name = compiler::as_argument(path).display().to_string().replace('\\', "\\\\").replace('"', "\\\"");
+    let mut result = format!("#line 1 \"{name}\"\n");
+    result.push_str(text[..span.start].trim_start_matches('\u{feff}'));
+    let _ = write!(result, "\n#pragma {WORD}\n#line {first}\n{}", &text[span.clone()]);
+    let _ = write!(result, "\n#pragma {WORD}\n#line {last}\n{}", &text[span.end..]);
+    result
+}
+
+/// The tokens of a part of the preprocessed text, without the marks of the parser.
+fn words(text: &str, range: Range<usize>) -> Vec<String> {
+    let part = text.get(range).unwrap_or_default();
+    let mut words = Vec::new();
+    let mut tokens = words_of(part);
+    while let Some(word) = tokens.next() {
+        if word == MARK {
+            tokens.next();
+        } else {
+            words.push(word.to_owned());
+        }
+    }
+    words
+}
+
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    lexer::tokens(text).into_iter().map(|token| &text[token.start..token.end])
+}

@@ -1,0 +1,101 @@
+//! What stands around a region and changes how all of the program is computed, or where its lines are.
+
+use super::lexer;
+use super::origin::{self, Piece};
+use crate::codes;
+use polyhedral::diagnostic::Diagnostic;
+
+/// Functions that change how floating-point numbers are rounded, or read what the computations have raised.
+const ENVIRONMENT: [&str; 14] = [
+    "fesetround",
+    "fesetenv",
+    "feholdexcept",
+    "feupdateenv",
+    "feclearexcept",
+    "fetestexcept",
+    "feraiseexcept",
+    "feenableexcept",
+    "fedisableexcept",
+    "fesetmode",
+    "_mm_setcsr",
+    "__builtin_ia32_ldmxcsr",
+    "_FPU_SETCW",
+    "__fpu_control",
+];
+
+/// Why a program with such surroundings cannot be computed in another order, or be shown; `None` if it can.
+pub fn refuse(text: &str, lines: &[usize], pieces: &[Piece<'_>]) -> Option<Diagnostic> {
+    let one = |piece| changed_arithmetic(text, lines, piece).or_else(|| reserved(text, lines, piece));
+    renumbered(text).or_else(|| pieces.iter().find_map(one))
+}
+
+/// A name that the rewritten program gives to something of its own.
+fn reserved(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<Diagnostic> {
+    if !piece.text.contains("tw") {
+        return None;
+    }
+    let tokens = lexer::tokens(&piece.text);
+    let mut words = tokens.iter().map(|token| &piece.text[token.start..token.end]);
+    let name = words.find(|word| *word == "tw" || word.starts_with("tw_"))?;
+    let message = format!("`{name}` is a name that the rewritten program needs itself");
+    Some(
+        Diagnostic::limitation(codes::RESERVED, origin::line_span(text, lines, piece.line), message)
+            .hint("give it a name that is not `tw` and does not begin with `tw_`"),
+    )
+}
+
+/// `#line 7 "other.c"`, or `# 7 "other.c"`.
+fn renumbered(text: &str) -> Option<Diagnostic> {
+    let found = lexer::directives(text).into_iter().find(|directive| {
+        let rest = text[directive.clone()].trim_start_matches('#').trim_start();
+        let named = rest.strip_prefix("line").is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
+        named || rest.starts_with(|letter: char| letter.is_ascii_digit())
+    })?;
+    let message = "lines of this file have other numbers than their own from here on";
+    Some(
+        Diagnostic::limitation(codes::LINE_NUMBERS, found.start..found.start + text[found].trim_end().len(), message)
+            .note("places in messages, and `__LINE__` behind the region, are those of the file itself")
+            .hint("take the directive away, or compile the file that it names"),
+    )
+}
+
+fn changed_arithmetic(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<Diagnostic> {
+    let refuse = |what: String| {
+        let place = origin::line_span(text, lines, piece.line);
+        let message = format!("{what} changes how floating-point numbers are computed");
+        Diagnostic::limitation(codes::ARITHMETIC, place, message)
+            .note("tiles compute on several threads and in another order, with the usual rounding and no traps")
+            .hint("take it away, or compile that part of the program by itself and add it with --with")
+    };
+    if let Some(words) = super::pragma(&piece.text) {
+        let on = !matches!(words.last(), Some(&"OFF" | &"off"));
+        let found = match words[..] {
+            ["STDC", "FENV_ACCESS" | "FP_CONTRACT", ..] => on && words.last() != Some(&"DEFAULT"),
+            ["GCC", "optimize", ..] | ["clang", "fp", ..] => true,
+            [first, ..] => ["optimize", "float_control", "fenv_access", "fp_contract"]
+                .iter()
+                .any(|name| first.split('(').next() == Some(name)),
+            [] => false,
+        };
+        return found.then(|| refuse(format!("`#pragma {}`", words.join(" "))));
+    }
+    let may_hold = |word: &&str| piece.text.contains(*word);
+    let candidates: Vec<&str> =
+        ENVIRONMENT.iter().chain(&["optimize", "__optimize__"]).copied().filter(may_hold).collect();
+    if candidates.is_empty() {
+        return None;
+    }
+    let tokens = lexer::tokens(&piece.text);
+    let words: Vec<&str> = tokens.iter().map(|token| &piece.text[token.start..token.end]).collect();
+    for (at, word) in words.iter().enumerate() {
+        let attribute = || words[..at].iter().any(|word| matches!(*word, "__attribute__" | "__attribute"));
+        match *word {
+            "optimize" | "__optimize__" if attribute() => {
+                return Some(refuse("the attribute `optimize`".to_owned()));
+            }
+            name if ENVIRONMENT.contains(&name) => return Some(refuse(format!("`{name}`"))),
+            _ => {}
+        }
+    }
+    None
+}
