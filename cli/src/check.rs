@@ -122,6 +122,8 @@ fn companions(arguments: &CheckArguments, files: &[PathBuf], folder: &Path) -> V
 }
 
 impl Report for CheckReport {
+    const SCHEMA: &'static str = "tilewright.check/1";
+
     fn text(&self) -> String {
         let found = &self.comparison;
         let mut lines = vec![

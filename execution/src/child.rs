@@ -1,11 +1,12 @@
 //! Programs of others, run to their end or to a limit: with all processes that they start.
 
 use crate::error::{ExecutionError, Result};
-use crate::interrupt::{self, Group};
+use crate::interrupt;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+use toolchain::interrupt::Group;
 
 /// How long a program may run and how much it may print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
