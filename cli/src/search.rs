@@ -198,7 +198,7 @@ fn write(
             let data: Vec<&serde_json::Value> = log.iter().map(|entry| &entry.data).collect();
             crate::json::text(&data) + "\n"
         } else {
-            log.iter().map(|entry| entry.text.clone() + "\n").collect()
+            log.iter().map(|entry| text_escape::visible_lines(&entry.text).into_owned() + "\n").collect()
         };
         write_text(path, &text)?;
         written.push(path.clone());
