@@ -205,7 +205,7 @@ fn write(
             let data: Vec<&serde_json::Value> = log.iter().map(|entry| &entry.data).collect();
             serde_json::to_string_pretty(&data).map_err(|error| Error::internal(error.to_string()))? + "\n"
         } else {
-            log.iter().map(|entry| entry.text.clone() + "\n").collect()
+            log.iter().map(|entry| text_escape::visible_lines(&entry.text).into_owned() + "\n").collect()
         };
         write_text(path, &text)?;
         written.push(path.clone());

@@ -1,4 +1,5 @@
 //! Whatever is put in comes out as itself, or is seen for what it is.
+#![allow(clippy::unwrap_used)]
 
 use proptest::collection::vec;
 use proptest::prelude::*;

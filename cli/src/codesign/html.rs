@@ -55,9 +55,9 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for group in bytes.chunks(3) {
-        let bits = (0..3).fold(0, |bits, at| bits << 8 | usize::from(group.get(at).copied().unwrap_or(0)));
+        let bits = (0..3).fold(0, |bits, at| (bits << 8) | usize::from(group.get(at).copied().unwrap_or(0)));
         for at in 0..4 {
-            let digit = DIGITS[bits >> (18 - 6 * at) & 63];
+            let digit = DIGITS[(bits >> (18 - 6 * at)) & 63];
             text.push(if at <= group.len() { char::from(digit) } else { '=' });
         }
     }
