@@ -22,8 +22,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<R
         return Err(malformed(path, "", "there is no line behind the header", ""));
     }
     let columns = columns(path, &sheet, options)?;
-    let names: Vec<String> =
-        columns.parameters.iter().map(|&column| sheet.header[column].clone()).collect();
+    let names: Vec<String> = columns.parameters.iter().map(|&column| sheet.header[column].clone()).collect();
     let rows = sheet.rows.iter().map(|(line, cells)| {
         let values = columns.parameters.iter().map(|&column| Value::parse(&cells[column])).collect();
         Ok(Row { values, trial: trial(path, &columns, &sheet.header, *line, cells)? })

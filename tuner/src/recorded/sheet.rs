@@ -49,7 +49,8 @@ impl Sheet {
         let is_number = |name: &&String| matches!(Value::parse(name), Value::Integer(_) | Value::Real(_));
         if let Some(number) = header.iter().find(is_number) {
             let reason = format!("`{number}` stands where the name of a column is expected");
-            let hint = "the first line must have the names of the columns; lines with # in front are comments";
+            let hint =
+                "the first line must have the names of the columns; lines with # in front are comments";
             return Err(malformed(path, &place, reason, hint));
         }
         let mut rows = Vec::new();
