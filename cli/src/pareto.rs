@@ -249,7 +249,7 @@ impl Report for ParetoReport {
         pairs.extend([("rows", format!("{}, of which {} dominated", self.rows, self.dominated))]);
         if let Some(first) = self.skipped.first() {
             let text = format!(
-                "{} that failed or have no numbers, the first in line {}: column {} has `{}`",
+                "{} failed or without numbers, the first in line {}: column {} has `{}`",
                 report::count(self.skipped.len() as u64, "row", "rows"),
                 first.line,
                 first.column,

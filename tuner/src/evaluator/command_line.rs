@@ -1,9 +1,10 @@
 //! The text of an external command and what stands for its levels.
 //!
-//! The shell never sees the text of a level as a part of its program: levels travel in the environment, as `TW_NAME`, and
-//! `{name}` becomes `"$TW_NAME"`, which is one word whatever the level is. Inside quotes, command substitutions and the
-//! like that would not hold (`sh -c 'run {x}'` hands the word to another interpreter), so there only numbers and booleans
-//! may stand, as they are. Braces around anything else belong to the shell.
+//! The shell never sees the text of a level as a part of its program: levels travel in the environment, as
+//! `TW_NAME`, and `{name}` becomes `"$TW_NAME"`, which is one word whatever the level is. Inside quotes,
+//! command substitutions and the like that would not hold (`sh -c 'run {x}'` hands the word to another
+//! interpreter), so there only numbers and booleans may stand, as they are. Braces around anything else
+//! belong to the shell.
 
 use crate::error::{Result, TunerError};
 use crate::space::{Parameter, Point, Space};
@@ -99,7 +100,8 @@ impl CommandLine {
     }
 }
 
-/// The name of a parameter in the environment: `TW_` and its letters and digits in capitals, `_` for all others.
+/// The name of a parameter in the environment: `TW_` and its letters and digits in capitals, `_` for all
+/// others.
 fn variable(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     format!("TW_{}", name.chars().map(letter).collect::<String>())

@@ -1,5 +1,5 @@
-//! CSV with a header: one column per parameter, one or more with measured values. Which is which say the options, the
-//! names, or the values; see [`super::evidence`].
+//! CSV with a header: one column per parameter, one or more with measured values. Which is which say the
+//! options, the names, or the values; see [`super::evidence`].
 
 use super::evidence::{Columns, columns};
 use super::roles::{ReadOptions, status_of_word};

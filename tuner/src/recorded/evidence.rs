@@ -1,10 +1,10 @@
-//! Which role each column of a sheet has: what the user says, what its name says, or what its values prove. Where none of
-//! them does, nothing is guessed: the error lists the columns and the options that say it.
+//! Which role each column of a sheet has: what the user says, what its name says, or what its values prove.
+//! Where none of them does, nothing is guessed: the error lists the columns and the options that say it.
 //!
-//! A column without a telling name is a parameter if its values tell trials apart that nothing else tells apart: without
-//! it, one configuration would stand there with several results. A column that adds nothing to columns which identify
-//! every trial may be a result of them as well as a parameter, so it is in doubt; so are numbers with fractions, unless
-//! the rows are (nearly) all combinations of their values with the others.
+//! A column without a telling name is a parameter if its values tell trials apart that nothing else tells
+//! apart: without it, one configuration would stand there with several results. A column that adds nothing to
+//! columns which identify every trial may be a result of them as well as a parameter, so it is in doubt; so
+//! are numbers with fractions, unless the rows are (nearly) all combinations of their values with the others.
 
 use super::look::{Kind, Look, is_missing};
 use super::malformed;
@@ -18,7 +18,8 @@ use std::path::Path;
 
 /// The last columns of files that we write, in this order.
 const OWN_END: [&str; 4] = ["message", "when", "device", "by"];
-/// A column of a few values that tells no trials apart is a parameter if it has so many trials for each value.
+/// A column of a few values that tells no trials apart is a parameter if it has so many trials for each
+/// value.
 const TRIALS_PER_VALUE: usize = 8;
 /// Columns in the list of an error.
 const MOST_LISTED: usize = 40;
@@ -500,8 +501,8 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Columns that are no parameters by their names, but whose values explain why equal configurations have different
-    /// responses: a limit of power that was varied, say.
+    /// Columns that are no parameters by their names, but whose values explain why equal configurations have
+    /// different responses: a limit of power that was varied, say.
     fn look_for_hidden_parameters(&mut self, response: usize) {
         let tuples = self.tuples(&self.parameters());
         if !self.contradicts(tuples.iter().copied(), response) {
@@ -535,7 +536,8 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// The error that lists all columns, if the role of one is in doubt or there is no parameter or no response.
+    /// The error that lists all columns, if the role of one is in doubt or there is no parameter or no
+    /// response.
     fn refuse_doubts(&self, no_response: Option<&str>) -> Result<()> {
         let doubts = self.with_role(|role| matches!(role, Role::Doubt(_) | Role::Open));
         let parameters = self.parameters();

@@ -1,5 +1,5 @@
-//! What the columns of a file are: parameters, metrics, the status, or nothing that counts. Each with the reason, so that
-//! a report can state it.
+//! What the columns of a file are: parameters, metrics, the status, or nothing that counts. Each with the
+//! reason, so that a report can state it.
 
 use super::sheet::Sheet;
 use super::{Format, Recorded, evidence};
@@ -169,7 +169,8 @@ pub struct ReadOptions {
     pub response: Option<String>,
     /// Other metrics, or expressions over metrics and parameters.
     pub metrics: Vec<String>,
-    /// The parameters: names, several of them separated by commas. Where some are given, nothing else is a parameter.
+    /// The parameters: names, several of them separated by commas. Where some are given, nothing else is a
+    /// parameter.
     pub parameters: Vec<String>,
     /// The column that says how a trial ended.
     pub status: Option<String>,
@@ -177,7 +178,8 @@ pub struct ReadOptions {
     pub no_response: bool,
 }
 
-/// Names in texts such as `a,b`. A text that is a known name as a whole is that name; quotes hold a name together.
+/// Names in texts such as `a,b`. A text that is a known name as a whole is that name; quotes hold a name
+/// together.
 pub(super) fn split_names(texts: &[String], known: &[&str]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for text in texts {
@@ -213,8 +215,8 @@ pub(super) fn conflict(name: &str, one: &str, other: &str) -> TunerError {
     }
 }
 
-/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are not on it.
-/// Other columns than these and the status cannot change the front; what they are is only said.
+/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are
+/// not on it. Other columns than these and the status cannot change the front; what they are is only said.
 ///
 /// # Errors
 /// Unknown names, names in two roles, and a column that may be the status but has values that nobody knows.
@@ -226,7 +228,8 @@ pub fn of_front(
     evidence::of_front(path, sheet, options)
 }
 
-/// The status that a word of a file stands for; `None` for unknown words. `yes_or_no`: 1 and 0 are words as well.
+/// The status that a word of a file stands for; `None` for unknown words. `yes_or_no`: 1 and 0 are words as
+/// well.
 pub(super) fn status_of_word(word: &str, yes_or_no: bool) -> Option<Status> {
     let lower = word.trim().to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));

@@ -15,8 +15,9 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Reads a file, plain or gzip. Cells are separated by commas, semicolons or tabs, whichever the header has most of.
-    /// Lines in front of the header that begin with `#` are comments, later ones where they have another number of cells.
+    /// Reads a file, plain or gzip. Cells are separated by commas, semicolons or tabs, whichever the header
+    /// has most of. Lines in front of the header that begin with `#` are comments, later ones where they have
+    /// another number of cells.
     ///
     /// # Errors
     /// A file that cannot be read; no header; a number among its names; a row with more or fewer cells.
