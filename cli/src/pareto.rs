@@ -129,8 +129,14 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     let mut kept: Vec<usize> = Vec::new();
     let mut skipped = Vec::new();
     for (index, (line, cells)) in table.rows.iter().enumerate() {
-        if let (Some(status), Some(column)) = (statuses[index].filter(|status| *status != Status::Ok), &roles.status) {
-            skipped.push(Skipped { line: *line, column: column.name.clone(), text: status.name().to_owned() });
+        if let (Some(status), Some(column)) =
+            (statuses[index].filter(|status| *status != Status::Ok), &roles.status)
+        {
+            skipped.push(Skipped {
+                line: *line,
+                column: column.name.clone(),
+                text: status.name().to_owned(),
+            });
             continue;
         }
         let number = |&column: &usize| {
@@ -324,16 +330,12 @@ impl Report for ParetoReport {
     fn text(&self) -> String {
         let objectives: Vec<String> =
             self.objectives.iter().map(|(column, sense)| format!("{column} ({sense})")).collect();
-        let mut pairs = vec![
-            ("objectives", objectives.join(", ")),
-        ];
+        let mut pairs = vec![("objectives", objectives.join(", "))];
         pairs.extend(self.roles.lines());
-        pairs.extend([
-            ("rows", format!("{}, of which {} dominated", self.rows, self.dominated)),
-        ]);
+        pairs.extend([("rows", format!("{}, of which {} dominated", self.rows, self.dominated))]);
         if let Some(first) = self.skipped.first() {
             let text = format!(
-                "{} that failed or have no numbers, the first in line {}: column {} has `{}`",
+                "{} failed or without numbers, the first in line {}: column {} has `{}`",
                 report::count(self.skipped.len() as u64, "row", "rows"),
                 first.line,
                 first.column,

@@ -116,3 +116,46 @@ fn refusals() {
         assert!(output.stdout.is_empty());
     }
 }
+
+/// `alpha` drives everything, and has fractions; `b` does little.
+fn with_fractions(header: &str) -> String {
+    let mut text = format!("{header}\n");
+    for (i, alpha) in ["0.5", "1", "10"].iter().enumerate() {
+        for b in 0..8_u32 {
+            text += &format!("{alpha},{b},{:.3}\n", 1.0 + 10.0 * i as f64 + 0.01 * f64::from(b * 5 % 7));
+        }
+    }
+    text
+}
+
+#[test]
+fn the_roles_of_columns_are_stated() {
+    let folder = Folder::new();
+    let file = folder.write("fractions.csv", with_fractions("alpha,b,runtime"));
+    for metric in ["--metric", "--response"] {
+        let document = tilewright(&["explain", &file, metric, "runtime", "--json"]).succeeded().json();
+        assert_eq!(document["importance"][0]["parameter"], "alpha");
+        assert_eq!(document["roles"]["parameters"][1]["name"], "b");
+        assert!(document["roles"]["parameters"][0]["why"].as_str().unwrap().contains("combined"));
+        assert_eq!(document["roles"]["metrics"][0]["name"], "runtime");
+    }
+    let text = tilewright(&["explain", &file]).succeeded().stdout;
+    assert!(text.contains("parameters  ") && text.contains("ignored     none"), "{text}");
+    // The name tells nothing, so the user must.
+    let file = folder.write("unknown.csv", with_fractions("p,q,zz"));
+    let output = tilewright(&["explain", &file]);
+    assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{}", output.stderr);
+    let lines = ["p   numbers, 3 different, 0.5 to 10", "q   whole numbers, 8 different, 0 to 7"];
+    for part in lines.iter().chain(&["--parameters p,q --metric zz"]) {
+        assert!(output.stderr.contains(part), "no {part} in {}", output.stderr);
+    }
+    let stated = ["explain", &file, "--parameters", "p,q", "--metric", "zz", "--json"];
+    let document = tilewright(&stated).succeeded().json();
+    assert_eq!(document["importance"][0]["parameter"], "p");
+    // An expression over a metric and a parameter.
+    let stated = ["explain", &file, "--parameters", "p,q", "--metric", "zz / (q + 1)", "--json"];
+    let document = tilewright(&stated).succeeded().json();
+    assert_eq!(document["roles"]["metrics"][0]["name"], "zz");
+    let both = tilewright(&["explain", &file, "--parameters", "p,zz", "--metric", "zz"]);
+    assert!(both.code == 2 && both.stderr.contains("two roles"), "{}", both.stderr);
+}

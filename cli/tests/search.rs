@@ -269,6 +269,9 @@ fn requests_that_cannot_be_served_say_why() {
         (&["--trials", &space], 2, "no store of trials"),
         (&["--method", "random,lhs", "--trials", "t.db"], 2, "one search with one method"),
         (&["--export", "trials.txt"], 2, ".json"),
+        (&["--parameters", "x,y,kk"], 2, "did you mean `k`"),
+        (&["--parameters", "x,y", "--metric", "y"], 2, "two roles"),
+        (&["--status", "k"], 2, "does not say whether"),
     ] {
         let output = tilewright(&[&["search", "--replay", &space], more].concat());
         assert!(output.stderr.contains(words), "{more:?}: {}", output.stderr);
@@ -282,6 +285,99 @@ fn requests_that_cannot_be_served_say_why() {
     let wrong = ["search", "--space", &problem, "--command", "run {z}"];
     assert!(refused(&wrong, 2).contains("no parameter `z`"));
     assert_eq!(finish(command(&["search", "--method", "help"])).code, 0);
+}
+
+#[test]
+fn the_roles_of_columns_decide_what_is_searched() {
+    let folder = Folder::new();
+    let rows = |status: &str| -> String {
+        let mut text = format!("alpha,b{status},runtime\n");
+        for (alpha, time) in [("0.5", 9), ("1", 3), ("10", 6)] {
+            for b in 0..4 {
+                let outcome = match b {
+                    _ if status.is_empty() => "",
+                    3 => ",failed",
+                    _ => ",ok",
+                };
+                let _ = writeln!(text, "{alpha},{b}{outcome},{time}.{}", 5 - b);
+            }
+        }
+        text
+    };
+    // With a status between the parameters, and failures that would win.
+    for (status, best) in [("", 3.2), (",status", 3.3), (",outcome", 3.3)] {
+        let file = folder.write("trials.csv", rows(status));
+        let document = tilewright(&["search", "--replay", &file, "--json"]).succeeded().json();
+        assert_eq!(document["response"], "runtime");
+        assert_eq!(document["best"]["value"], best, "{status}");
+        assert_eq!(document["roles"]["parameters"].as_array().unwrap().len(), 2);
+        assert_eq!(document["roles"]["status"].is_null(), status.is_empty());
+    }
+    let file = folder.write("trials.csv", rows(",status"));
+    let text = tilewright(&["search", "--replay", &file]).succeeded().stdout;
+    assert!(text.contains("runtime: its name is that of a measured quantity"), "{text}");
+    let unknown = folder.write("unknown.csv", rows("").replace("runtime", "zz"));
+    let message = refused(&["search", "--replay", &unknown], 2);
+    assert!(message.contains("--parameters alpha,b --metric zz"), "{message}");
+    let stated = ["search", "--replay", &unknown, "--parameters", "alpha,b", "--response", "zz", "--json"];
+    assert_eq!(tilewright(&stated).succeeded().json()["best"]["value"], 3.2);
+    // What we write says itself what it is.
+    let export = folder.arg("own.csv");
+    tilewright(&["search", "--replay", &file, "--export", &export]).succeeded();
+    let document = tilewright(&["search", "--replay", &export, "--json"]).succeeded().json();
+    assert!(document["roles"]["parameters"][0]["why"].as_str().unwrap().contains("Tilewright"));
+    // A front has no failed rows.
+    let front = ["--x", "runtime", "--y", "b", "--json"];
+    let document = tilewright(&[&["pareto", &file][..], &front].concat()).succeeded().json();
+    assert_eq!((&document["rows"], document["skipped"].as_array().unwrap().len()), (&9.into(), 3));
+    assert_eq!(document["roles"]["status"]["name"], "status");
+    let vague = folder.write("vague.csv", rows(",status").replace(",failed", ",maybe"));
+    assert!(refused(&[&["pareto", &vague][..], &front[..4]].concat(), 2).contains("--status status"));
+    let stated = ["pareto", &vague, "--parameters", "alpha,status"];
+    assert_eq!(tilewright(&[&stated[..], &front].concat()).succeeded().json()["rows"], 12);
+}
+
+/// Levels of a space file that would do something in a shell, and names that cannot be told apart there.
+#[cfg(unix)]
+#[test]
+fn levels_are_words_for_a_command() {
+    let folder = Folder::new();
+    let problem = |name: &str| {
+        let levels = serde_json::json!([
+            "; touch PWN",
+            "$(touch PWN)",
+            "`touch PWN`",
+            "'",
+            "\"; touch PWN",
+            "a\nb; touch PWN",
+            "-rf",
+            "\u{e9}"
+        ]);
+        serde_json::json!({"ConfigurationSpace": {"TuningParameters": [
+            {"Name": "x", "Type": "str", "Values": levels}, {"Name": name, "Type": "int", "Values": [1, 2]}
+        ]}})
+        .to_string()
+    };
+    let space = folder.write("space.json", problem("n"));
+    let run = |space: &str, command_line: &str| {
+        let mut search = command(&["search", "--space", space, "--command", command_line, "--budget", "16"]);
+        search.args(["--method", "random", "--json"]).current_dir(folder.path(""));
+        finish(search)
+    };
+    let program = "[ {x} = \"$TW_X\" ] && printf '%s.' {x} >&2 && echo $(( {n} * 2 ))";
+    let good = run(&space, program).succeeded().json();
+    assert_eq!(good["best"]["value"], 2.0);
+    assert_eq!(good["methods"][0]["failed"], 0);
+    assert_eq!(good["roles"]["metrics"][0]["name"], "time");
+    for quoted in ["sh -c 'echo {x}'", "echo \"{x}\"", "echo $(echo {x})", "eval echo {x}"] {
+        let output = run(&space, quoted);
+        assert!(output.code == 2 && output.stderr.contains("$TW_X"), "{quoted}: {}", output.stderr);
+    }
+    let output = run(&folder.write("names.json", problem("X")), "echo 1");
+    assert!(output.code == 2 && output.stderr.contains("$TW_X"), "{}", output.stderr);
+    assert_eq!(folder.names(), ["names.json", "space.json"]);
+    let help = tilewright(&["search", "--help"]).succeeded().stdout;
+    assert!(help.contains("$TW_BLOCK_SIZE") && help.contains("--parameters") && help.contains("--metric"));
 }
 
 #[test]

@@ -96,7 +96,9 @@ impl Problem {
         };
         if arguments.space.is_some() {
             let of_space = std::mem::take(&mut roles.metrics).into_iter();
-            roles.ignored.extend(of_space.map(|column| Named::new(column.name, "measured before; only the space counts")));
+            roles.ignored.extend(
+                of_space.map(|column| Named::new(column.name, "measured before; only the space counts")),
+            );
             roles.repeated = 0;
             match &replayed {
                 Some(recorded) => {

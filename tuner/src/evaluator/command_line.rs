@@ -1,9 +1,10 @@
 //! The text of an external command and what stands for its levels.
 //!
-//! The shell never sees the text of a level as a part of its program: levels travel in the environment, as `TW_NAME`, and
-//! `{name}` becomes `"$TW_NAME"`, which is one word whatever the level is. Inside quotes, command substitutions and the
-//! like that would not hold (`sh -c 'run {x}'` hands the word to another interpreter), so there only numbers and booleans
-//! may stand, as they are. Braces around anything else belong to the shell.
+//! The shell never sees the text of a level as a part of its program: levels travel in the environment, as
+//! `TW_NAME`, and `{name}` becomes `"$TW_NAME"`, which is one word whatever the level is. Inside quotes,
+//! command substitutions and the like that would not hold (`sh -c 'run {x}'` hands the word to another
+//! interpreter), so there only numbers and booleans may stand, as they are. Braces around anything else
+//! belong to the shell.
 
 use crate::error::{Result, TunerError};
 use crate::space::{Parameter, Point, Space};
@@ -12,8 +13,8 @@ use std::collections::BTreeMap;
 
 /// Commands that take their arguments for a program.
 const READS_PROGRAMS: [&str; 14] = [
-    "eval", "let", "trap", "alias", "source", "declare", "typeset", "export", "readonly", "ssh", "su", "watch",
-    "parallel", "[[",
+    "eval", "let", "trap", "alias", "source", "declare", "typeset", "export", "readonly", "ssh", "su",
+    "watch", "parallel", "[[",
 ];
 /// Options behind which a program stands, beside `-c`, `-e` and those letters behind another one.
 const PROGRAM_FOLLOWS: [&str; 4] = ["-S", "--command", "--eval", "--expression"];
@@ -99,7 +100,8 @@ impl CommandLine {
     }
 }
 
-/// The name of a parameter in the environment: `TW_` and its letters and digits in capitals, `_` for all others.
+/// The name of a parameter in the environment: `TW_` and its letters and digits in capitals, `_` for all
+/// others.
 fn variable(name: &str) -> String {
     let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
     format!("TW_{}", name.chars().map(letter).collect::<String>())
@@ -111,13 +113,18 @@ fn variables(parameters: &[Parameter]) -> Result<Vec<String>> {
         let name = parameter.name();
         if let Some(other) = seen.insert(variable(name), name) {
             return Err(TunerError::Request {
-                reason: format!("the parameters `{other}` and `{name}` would both be ${} for the command", variable(name)),
+                reason: format!(
+                    "the parameters `{other}` and `{name}` would both be ${} for the command",
+                    variable(name)
+                ),
                 hint: "give them names that differ in more than capitals and signs".to_owned(),
             });
         }
         if parameter.levels().iter().any(|level| level.to_string().contains('\0')) {
             return Err(TunerError::Request {
-                reason: format!("a level of the parameter `{name}` has a NUL character, which no program can be given"),
+                reason: format!(
+                    "a level of the parameter `{name}` has a NUL character, which no program can be given"
+                ),
                 hint: String::new(),
             });
         }
@@ -336,7 +343,8 @@ impl Scanner {
             Some(_) if numbers => Ok([Part::Text(format!("\"${variable}\""))]),
             Some(place) => {
                 let level = parameter.levels().iter().find(|level| !is_number(level));
-                let level: String = level.map(Value::to_string).unwrap_or_default().chars().take(40).collect();
+                let level: String =
+                    level.map(Value::to_string).unwrap_or_default().chars().take(40).collect();
                 Err(TunerError::Request {
                     reason: format!(
                         "`{{{name}}}` stands {place} and has levels that are text (`{level}`): they could become a part \
@@ -353,7 +361,8 @@ impl Scanner {
 }
 
 fn is_program_option(word: &str) -> bool {
-    let short = word.len() <= 3 && word.starts_with('-') && !word.starts_with("--") && word.ends_with(['c', 'e']);
+    let short =
+        word.len() <= 3 && word.starts_with('-') && !word.starts_with("--") && word.ends_with(['c', 'e']);
     short || PROGRAM_FOLLOWS.contains(&word)
 }
 
@@ -403,7 +412,9 @@ mod tests {
 
     #[test]
     fn braces_of_others_stay() {
-        for command in ["echo ${n} ${HOME}", "awk '{print}' f", "f() { echo; }", "echo {} {1,2}", "echo \"{y}\""] {
+        for command in
+            ["echo ${n} ${HOME}", "awk '{print}' f", "f() { echo; }", "echo {} {1,2}", "echo \"{y}\""]
+        {
             assert_eq!(text(command), command);
         }
         assert_eq!(text("awk '{{n}} {print}'"), "awk '{n} {print}'");
@@ -490,9 +501,36 @@ mod tests {
     #[test]
     fn levels_are_words_whatever_they_are() {
         for level in [
-            "; touch PWN", "$(touch PWN)", "`touch PWN`", "'", "\"", "\\", "a\nb", "\n;touch PWN;\n", "-rf", "--", "*",
-            "~", "$HOME", "${HOME}", "\u{2028}\u{1F600}", "' ; touch PWN ; '", "\" ; touch PWN ; \"", "a && touch PWN",
-            "| touch PWN", "> PWN", "$((1))", "a[$(touch PWN)]", "{x}", "{n}", "\"$TW_N\"", "#", "!!", "%s", "", " ",
+            "; touch PWN",
+            "$(touch PWN)",
+            "`touch PWN`",
+            "'",
+            "\"",
+            "\\",
+            "a\nb",
+            "\n;touch PWN;\n",
+            "-rf",
+            "--",
+            "*",
+            "~",
+            "$HOME",
+            "${HOME}",
+            "\u{2028}\u{1F600}",
+            "' ; touch PWN ; '",
+            "\" ; touch PWN ; \"",
+            "a && touch PWN",
+            "| touch PWN",
+            "> PWN",
+            "$((1))",
+            "a[$(touch PWN)]",
+            "{x}",
+            "{n}",
+            "\"$TW_N\"",
+            "#",
+            "!!",
+            "%s",
+            "",
+            " ",
             "\u{1b}[31m",
         ] {
             check(level);

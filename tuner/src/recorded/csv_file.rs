@@ -1,5 +1,5 @@
-//! CSV with a header: one column per parameter, one or more with measured values. Which is which say the options, the
-//! names, or the values; see [`super::evidence`].
+//! CSV with a header: one column per parameter, one or more with measured values. Which is which say the
+//! options, the names, or the values; see [`super::evidence`].
 
 use super::evidence::{Columns, columns};
 use super::roles::{ReadOptions, status_of_word};
@@ -22,8 +22,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<R
         return Err(malformed(path, "", "there is no line behind the header", ""));
     }
     let columns = columns(path, &sheet, options)?;
-    let names: Vec<String> =
-        columns.parameters.iter().map(|&column| sheet.header[column].clone()).collect();
+    let names: Vec<String> = columns.parameters.iter().map(|&column| sheet.header[column].clone()).collect();
     let rows = sheet.rows.iter().map(|(line, cells)| {
         let values = columns.parameters.iter().map(|&column| Value::parse(&cells[column])).collect();
         Ok(Row { values, trial: trial(path, &columns, &sheet.header, *line, cells)? })

@@ -1,24 +1,25 @@
-//! Which role each column of a sheet has: what the user says, what its name says, or what its values prove. Where none of
-//! them does, nothing is guessed: the error lists the columns and the options that say it.
+//! Which role each column of a sheet has: what the user says, what its name says, or what its values prove.
+//! Where none of them does, nothing is guessed: the error lists the columns and the options that say it.
 //!
-//! A column without a telling name is a parameter if its values tell trials apart that nothing else tells apart: without
-//! it, one configuration would stand there with several results. A column that adds nothing to columns which identify
-//! every trial may be a result of them as well as a parameter, so it is in doubt; so are numbers with fractions, unless
-//! the rows are (nearly) all combinations of their values with the others.
+//! A column without a telling name is a parameter if its values tell trials apart that nothing else tells
+//! apart: without it, one configuration would stand there with several results. A column that adds nothing to
+//! columns which identify every trial may be a result of them as well as a parameter, so it is in doubt; so
+//! are numbers with fractions, unless the rows are (nearly) all combinations of their values with the others.
 
 use super::look::{Kind, Look, is_missing};
+use super::malformed;
 use super::names::{Measured, Telling, telling};
 use super::roles::{Named, ReadOptions, Roles, conflict, split_names, status_of_word};
 use super::sheet::Sheet;
-use super::malformed;
 use crate::error::{Result, TunerError};
 use crate::trial::Status;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The last columns of files that we write, in this order.
 const OWN_END: [&str; 4] = ["message", "when", "device", "by"];
-/// A column of a few values that tells no trials apart is a parameter if it has so many trials for each value.
+/// A column of a few values that tells no trials apart is a parameter if it has so many trials for each
+/// value.
 const TRIALS_PER_VALUE: usize = 8;
 /// Columns in the list of an error.
 const MOST_LISTED: usize = 40;
@@ -138,15 +139,10 @@ struct Evidence<'a> {
 /// # Errors
 /// Names that no column or two columns have, names in two roles, and columns whose role would be a guess.
 pub(super) fn columns(path: &Path, sheet: &Sheet, options: &ReadOptions) -> Result<Columns> {
-    let named = |name: &String| !name.is_empty();
-    let repeated = |&column: &usize| sheet.header[..column].contains(&sheet.header[column]);
-    if let Some(column) = (0..sheet.header.len()).filter(|&c| named(&sheet.header[c])).find(repeated) {
-        return Err(malformed(
-            path,
-            "",
-            duplicate(&sheet.header[column]).to_string(),
-            "give each column a name of its own in the first line",
-        ));
+    let mut seen = HashSet::new();
+    if let Some(name) = sheet.header.iter().find(|name| !name.is_empty() && !seen.insert(name.as_str())) {
+        let error = duplicate(name);
+        return Err(malformed(path, "", error.to_string(), &error.hint()));
     }
     let mut evidence = Evidence::new(path, sheet, options)?;
     let own = evidence.own_format();
@@ -188,7 +184,8 @@ pub(super) fn of_front(
         let is_status = matches!(telling(&sheet.header[column]), Telling::Status { .. });
         match &evidence.roles[column] {
             Role::Doubt(_) if !is_status => {
-                evidence.roles[column] = Role::Ignored("no objective; the front does not depend on it".to_owned());
+                evidence.roles[column] =
+                    Role::Ignored("no objective; the front does not depend on it".to_owned());
             }
             Role::Metric(_, why) if !evidence.given.metrics.contains(&column) => {
                 let why = format!("{why}, but no objective");
@@ -347,17 +344,16 @@ impl<'a> Evidence<'a> {
             self.roles[*only] = Role::Parameter("the only column that can be one".to_owned());
             return;
         }
-        let discrete = |column: &usize| matches!(self.looks[*column].kind, Kind::Whole | Kind::Boolean | Kind::Text);
+        let discrete =
+            |column: &usize| matches!(self.looks[*column].kind, Kind::Whole | Kind::Boolean | Kind::Text);
         let (discrete, others): (Vec<usize>, Vec<usize>) = open.into_iter().partition(discrete);
         // A column that tells all rows apart by itself would make every other one look superfluous.
         let (unique, base): (Vec<usize>, Vec<usize>) =
             discrete.into_iter().partition(|&column| self.looks[column].all_different());
-        let apart = self.different(&base);
-        let without = |set: &[usize], column: usize| -> Vec<usize> {
-            set.iter().copied().filter(|&other| other != column).collect()
-        };
+        let tuples = self.tuples(&base);
+        let apart = different(tuples.clone());
         let needed: Vec<usize> =
-            base.iter().copied().filter(|&column| self.different(&without(&base, column)) < apart).collect();
+            base.iter().copied().filter(|&column| self.different_without(&tuples, column) < apart).collect();
         let complete = self.different(&needed) == apart;
         let mut roles: Vec<(usize, Role)> = Vec::new();
         for &column in &base {
@@ -370,7 +366,9 @@ impl<'a> Evidence<'a> {
                 () if look.missing > 0 && look.kind == Kind::Whole => {
                     Role::Doubt("some cells have no value, as where a measurement failed".to_owned())
                 }
-                () if needed.contains(&column) => Role::Parameter("its values tell trials apart".to_owned()),
+                () if needed.binary_search(&column).is_ok() => {
+                    Role::Parameter("its values tell trials apart".to_owned())
+                }
                 () if !complete && few => Role::Parameter("few values, each in many trials".to_owned()),
                 () if complete => Role::Doubt(
                     "other columns tell all trials apart: a parameter, or a result of them".to_owned(),
@@ -380,10 +378,16 @@ impl<'a> Evidence<'a> {
             roles.push((column, role));
         }
         for &column in &unique {
-            let role = if unique.len() == 1 && others.is_empty() && apart < rows && self.looks[column].missing == 0 {
+            let role = if unique.len() == 1
+                && others.is_empty()
+                && apart < rows
+                && self.looks[column].missing == 0
+            {
                 Role::Parameter("its values tell trials apart".to_owned())
             } else {
-                Role::Doubt("every row has another value: a parameter, a result, or a number of the row".to_owned())
+                Role::Doubt(
+                    "every row has another value: a parameter, a result, or a number of the row".to_owned(),
+                )
             };
             roles.push((column, role));
         }
@@ -397,11 +401,12 @@ impl<'a> Evidence<'a> {
             .collect();
         let grid: Vec<usize> = base.iter().chain(&levels).copied().collect();
         let combinations = grid.iter().map(|&column| self.looks[column].distinct as f64).product::<f64>();
-        let found = self.different(&grid);
+        let tuples = self.tuples(&grid);
+        let found = different(tuples.clone());
         let dense = !levels.is_empty() && unique.is_empty() && found as f64 >= 0.75 * combinations;
         for column in others {
-            let alone = || self.different(&without(&grid, column)) < found;
-            let role = if dense && levels.contains(&column) && alone() {
+            let level = levels.binary_search(&column).is_ok();
+            let role = if dense && level && self.different_without(&tuples, column) < found {
                 Role::Parameter("its values are combined with all others".to_owned())
             } else {
                 Role::Doubt("may be a parameter, or something measured".to_owned())
@@ -413,23 +418,32 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// A hash of the values of some columns for each row.
+    /// For each row a hash of its value in a column; sums of them are hashes of several.
+    fn hashes(&self, column: usize) -> impl Iterator<Item = u64> {
+        self.looks[column].codes.iter().map(move |code| mixed(u64::from(*code) | (column as u64) << 32))
+    }
+
     fn tuples(&self, columns: &[usize]) -> Vec<u64> {
         let mut tuples = vec![0_u64; self.sheet.rows.len()];
         for &column in columns {
-            for (tuple, code) in tuples.iter_mut().zip(&self.looks[column].codes) {
-                *tuple = tuple.wrapping_add(mixed(u64::from(*code) | (column as u64) << 32));
-            }
+            tuples
+                .iter_mut()
+                .zip(self.hashes(column))
+                .for_each(|(tuple, hash)| *tuple = tuple.wrapping_add(hash));
         }
         tuples
     }
 
     /// Number of different combinations of values of some columns.
     fn different(&self, columns: &[usize]) -> usize {
-        let mut tuples = self.tuples(columns);
-        tuples.sort_unstable();
-        tuples.dedup();
-        tuples.len()
+        different(self.tuples(columns))
+    }
+
+    /// The same without a column, from the hashes with it.
+    fn different_without(&self, tuples: &[u64], column: usize) -> usize {
+        different(
+            tuples.iter().zip(self.hashes(column)).map(|(tuple, hash)| tuple.wrapping_sub(hash)).collect(),
+        )
     }
 
     fn with_role(&self, is: impl Fn(&Role) -> bool) -> Vec<usize> {
@@ -454,7 +468,8 @@ impl<'a> Evidence<'a> {
         }
         if metrics.is_empty() && self.given.parameters.is_some() {
             // What is left if the parameters are stated: a single column of numbers can only be the metric.
-            let left = self.with_role(|role| matches!(role, Role::Ignored(why) if why == "not among --parameters"));
+            let left =
+                self.with_role(|role| matches!(role, Role::Ignored(why) if why == "not among --parameters"));
             let left: Vec<usize> = left.into_iter().filter(|&c| self.looks[c].has_numbers()).collect();
             if let [only] = left.as_slice() {
                 self.roles[*only] =
@@ -486,22 +501,23 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// Columns that are no parameters by their names, but whose values explain why equal configurations have different
-    /// responses: a limit of power that was varied, say.
+    /// Columns that are no parameters by their names, but whose values explain why equal configurations have
+    /// different responses: a limit of power that was varied, say.
     fn look_for_hidden_parameters(&mut self, response: usize) {
-        let parameters = self.parameters();
-        if !self.contradicts(&parameters, response) {
+        let tuples = self.tuples(&self.parameters());
+        if !self.contradicts(tuples.iter().copied(), response) {
             return;
         }
-        let left_out = self.with_role(|role| matches!(role, Role::Metric(..) | Role::Ignored(_) | Role::Message(_)));
+        let left_out =
+            self.with_role(|role| matches!(role, Role::Metric(..) | Role::Ignored(_) | Role::Message(_)));
         for column in left_out {
             let given = column == response || self.given.metrics.contains(&column);
             let look = &self.looks[column];
             if given || look.kind == Kind::Empty || look.distinct * 2 > look.rows() {
                 continue;
             }
-            let more: Vec<usize> = parameters.iter().copied().chain([column]).collect();
-            if !self.contradicts(&more, response) {
+            let more = tuples.iter().zip(self.hashes(column)).map(|(tuple, hash)| tuple.wrapping_add(hash));
+            if !self.contradicts(more, response) {
                 self.roles[column] = Role::Doubt(
                     "its name is not that of a parameter, but configurations that look equal differ in it and in \
                      their results"
@@ -512,15 +528,16 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether equal configurations have different numbers in a column.
-    fn contradicts(&self, parameters: &[usize], response: usize) -> bool {
+    fn contradicts(&self, tuples: impl Iterator<Item = u64>, response: usize) -> bool {
         let mut seen: HashMap<u64, u32> = HashMap::new();
         let cells = self.sheet.column(response).zip(&self.looks[response].codes);
-        self.tuples(parameters).into_iter().zip(cells).any(|(tuple, (cell, &code))| {
+        tuples.zip(cells).any(|(tuple, (cell, &code))| {
             cell.parse::<f64>().is_ok() && *seen.entry(tuple).or_insert(code) != code
         })
     }
 
-    /// The error that lists all columns, if the role of one is in doubt or there is no parameter or no response.
+    /// The error that lists all columns, if the role of one is in doubt or there is no parameter or no
+    /// response.
     fn refuse_doubts(&self, no_response: Option<&str>) -> Result<()> {
         let doubts = self.with_role(|role| matches!(role, Role::Doubt(_) | Role::Open));
         let parameters = self.parameters();
@@ -566,15 +583,15 @@ impl<'a> Evidence<'a> {
             let likely = named.iter().find(time).or(named.first());
             metrics.extend(likely.or_else(numbers));
         }
-        let is_status =
-            |column: &usize| matches!(telling(self.name(*column)), Telling::Status { .. });
+        let is_status = |column: &usize| matches!(telling(self.name(*column)), Telling::Status { .. });
         let status = doubts.iter().copied().find(is_status).filter(|_| self.given.status.is_none());
         let mut likely: Vec<usize> = parameters.to_vec();
         likely.extend(doubts.iter().copied().filter(|column| {
             let look = &self.looks[*column];
             let told = telling(self.name(*column));
             let measured = matches!(told, Telling::Status { .. } | Telling::Row | Telling::Moment);
-            let result = told == Telling::Unclear || (look.kind == Kind::Real && 2 * look.distinct > look.rows());
+            let result =
+                told == Telling::Unclear || (look.kind == Kind::Real && 2 * look.distinct > look.rows());
             let few = look.rows() < 2 * TRIALS_PER_VALUE;
             !metrics.contains(column) && !measured && (!result || few) && !self.name(*column).is_empty()
         }));
@@ -588,7 +605,8 @@ impl<'a> Evidence<'a> {
             false => for_shell(&names(&likely).join(",")),
         };
         let metric = metrics.first().map_or("NAME".to_owned(), |&column| for_shell(self.name(column)));
-        let status = status.map_or(String::new(), |column| format!(" --status {}", for_shell(self.name(column))));
+        let status =
+            status.map_or(String::new(), |column| format!(" --status {}", for_shell(self.name(column))));
         format!(
             "say which is which, such as --parameters {parameters} --metric {metric}{status}; columns that are in none \
              of them are ignored"
@@ -702,6 +720,13 @@ fn for_shell(word: &str) -> String {
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
     }
+}
+
+/// Number of different values.
+fn different(mut tuples: Vec<u64>) -> usize {
+    tuples.sort_unstable();
+    tuples.dedup();
+    tuples.len()
 }
 
 /// Splitmix64: equal sums of different sets are as rare as chance makes them.

@@ -64,7 +64,8 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
         .map(|(place, levels)| levels.into_iter().filter(|value| used(place, value)).collect())
         .collect();
     let (space, trials) = assemble(path, &names, levels, rows)?;
-    other.retain(|name| !trials.iter().any(|trial| trial.metrics.contains_key(name)));
+    let measured: BTreeSet<&String> = trials.iter().flat_map(|trial| trial.metrics.keys()).collect();
+    other.retain(|name| !measured.contains(name));
     let why = |name: &str| if name == "times" { "the repetitions of `time`" } else { "it holds no numbers" };
     let ignored = other.iter().map(|name| Named::new(name, why(name))).collect();
     Ok(Recorded {

@@ -80,7 +80,13 @@ impl Look {
         let kind = match (numbers, boolean, text, commas) {
             (0, 0, 0, 0) => Kind::Empty,
             (_, _, 0, 1..) => Kind::DecimalCommas,
-            (1.., 0, 0, 0) => if real > 0 { Kind::Real } else { Kind::Whole },
+            (1.., 0, 0, 0) => {
+                if real > 0 {
+                    Kind::Real
+                } else {
+                    Kind::Whole
+                }
+            }
             (0, 1.., 0, 0) => Kind::Boolean,
             (0, _, _, _) => Kind::Text,
             _ => Kind::Mixed,
@@ -133,7 +139,11 @@ impl Look {
 
 /// A number, whole ones without a point.
 fn shown(number: f64) -> String {
-    if number == number.trunc() && number.abs() < 1e15 { format!("{number:.0}") } else { format!("{number:?}") }
+    if number == number.trunc() && number.abs() < 1e15 {
+        format!("{number:.0}")
+    } else {
+        format!("{number:?}")
+    }
 }
 
 /// Whether a cell stands for no value.
@@ -147,5 +157,7 @@ pub(super) fn is_missing(cell: &str) -> bool {
 fn has_decimal_comma(text: &str) -> bool {
     let halves = text.trim_start_matches(['-', '+']).split_once(',');
     let digits = |half: &str| !half.is_empty() && half.bytes().all(|byte| byte.is_ascii_digit());
-    halves.is_some_and(|(whole, fraction)| digits(whole) && digits(fraction.split(['e', 'E']).next().unwrap_or("")))
+    halves.is_some_and(|(whole, fraction)| {
+        digits(whole) && digits(fraction.split(['e', 'E']).next().unwrap_or(""))
+    })
 }

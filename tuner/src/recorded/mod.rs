@@ -114,7 +114,8 @@ impl Recorded {
         let ignored = std::mem::take(&mut self.roles.ignored);
         self.roles = Roles::of_format(&self, options)?;
         self.roles.ignored = ignored;
-        let points: std::collections::HashSet<&Point> = self.trials.iter().map(|trial| &trial.point).collect();
+        let points: std::collections::HashSet<&Point> =
+            self.trials.iter().map(|trial| &trial.point).collect();
         self.roles.repeated = self.trials.len() - points.len();
         if self.format != Format::T1 {
             self.check_response(options)?;

@@ -33,33 +33,150 @@ pub(super) enum Telling {
 }
 
 const TIMES: [&str; 15] = [
-    "time", "runtime", "walltime", "elapsed", "duration", "latency", "seconds", "secs", "milliseconds",
-    "microseconds", "nanoseconds", "msec", "usec", "nsec", "makespan",
+    "time",
+    "runtime",
+    "walltime",
+    "elapsed",
+    "duration",
+    "latency",
+    "seconds",
+    "secs",
+    "milliseconds",
+    "microseconds",
+    "nanoseconds",
+    "msec",
+    "usec",
+    "nsec",
+    "makespan",
 ];
 const OTHERS: [&str; 12] = [
-    "energy", "power", "watt", "watts", "joule", "joules", "edp", "cycles", "ticks", "cost", "millijoules",
+    "energy",
+    "power",
+    "watt",
+    "watts",
+    "joule",
+    "joules",
+    "edp",
+    "cycles",
+    "ticks",
+    "cost",
+    "millijoules",
     "milliwatts",
 ];
 const RATES: [&str; 16] = [
-    "flops", "kflops", "mflops", "gflops", "tflops", "throughput", "bandwidth", "speedup", "fps", "iops", "gbps",
-    "mbps", "mlups", "glups", "gcups", "ipc",
+    "flops",
+    "kflops",
+    "mflops",
+    "gflops",
+    "tflops",
+    "throughput",
+    "bandwidth",
+    "speedup",
+    "fps",
+    "iops",
+    "gbps",
+    "mbps",
+    "mlups",
+    "glups",
+    "gcups",
+    "ipc",
 ];
 /// Words that only say which of several times, powers or rates it is.
 const QUALIFIERS: [&str; 62] = [
-    "s", "sec", "secs", "second", "seconds", "ms", "msec", "millisecond", "milliseconds", "us", "usec",
-    "microsecond", "microseconds", "ns", "nsec", "nanoseconds", "h", "j", "mj", "uj", "kj", "w", "mw", "kw", "wh",
-    "kwh", "joule", "joules", "watt", "watts", "gb", "mb", "mean", "median", "avg", "average", "min", "minimum",
-    "max", "maximum", "best", "total", "sum", "geomean", "wall", "run", "running", "kernel", "exec", "execution",
-    "gpu", "cpu", "elapsed", "real", "user", "sys", "device", "host", "measured", "observed", "clock", "the",
+    "s",
+    "sec",
+    "secs",
+    "second",
+    "seconds",
+    "ms",
+    "msec",
+    "millisecond",
+    "milliseconds",
+    "us",
+    "usec",
+    "microsecond",
+    "microseconds",
+    "ns",
+    "nsec",
+    "nanoseconds",
+    "h",
+    "j",
+    "mj",
+    "uj",
+    "kj",
+    "w",
+    "mw",
+    "kw",
+    "wh",
+    "kwh",
+    "joule",
+    "joules",
+    "watt",
+    "watts",
+    "gb",
+    "mb",
+    "mean",
+    "median",
+    "avg",
+    "average",
+    "min",
+    "minimum",
+    "max",
+    "maximum",
+    "best",
+    "total",
+    "sum",
+    "geomean",
+    "wall",
+    "run",
+    "running",
+    "kernel",
+    "exec",
+    "execution",
+    "gpu",
+    "cpu",
+    "elapsed",
+    "real",
+    "user",
+    "sys",
+    "device",
+    "host",
+    "measured",
+    "observed",
+    "clock",
+    "the",
 ];
 /// Words that make of a time something that is not the time of the run.
 const ABOUT: [&str; 16] = [
-    "std", "stddev", "stdev", "deviation", "var", "variance", "compile", "compilation", "build", "framework",
-    "strategy", "verification", "benchmark", "setup", "overhead", "transfer",
+    "std",
+    "stddev",
+    "stdev",
+    "deviation",
+    "var",
+    "variance",
+    "compile",
+    "compilation",
+    "build",
+    "framework",
+    "strategy",
+    "verification",
+    "benchmark",
+    "setup",
+    "overhead",
+    "transfer",
 ];
 const STATUSES: [&str; 4] = ["status", "outcome", "invalidity", "verdict"];
 const YES_OR_NO: [&str; 10] = [
-    "valid", "correct", "correctness", "passed", "pass", "success", "successful", "succeeded", "ok", "verified",
+    "valid",
+    "correct",
+    "correctness",
+    "passed",
+    "pass",
+    "success",
+    "successful",
+    "succeeded",
+    "ok",
+    "verified",
 ];
 const ROWS: [&str; 8] = ["row", "line", "nr", "no", "#", "trial", "sample", "configuration"];
 const MOMENTS: [&str; 8] =
@@ -69,13 +186,59 @@ const REMARKS: [&str; 12] = [
     "stdout", "log",
 ];
 const REPETITIONS: [&str; 11] = [
-    "rep", "reps", "repetition", "repetitions", "repeat", "run", "iteration", "iter", "seed", "attempt", "round",
+    "rep",
+    "reps",
+    "repetition",
+    "repetitions",
+    "repeat",
+    "run",
+    "iteration",
+    "iter",
+    "seed",
+    "attempt",
+    "round",
 ];
 const UNCLEAR: [&str; 40] = [
-    "registers", "regs", "spill", "spills", "occupancy", "misses", "hits", "instructions", "insts", "score",
-    "residual", "accuracy", "loss", "rank", "temperature", "temp", "utilization", "utilisation", "efficiency",
-    "intensity", "error", "errors", "variance", "std", "stddev", "stdev", "objective", "response", "result",
-    "value", "output", "quality", "fitness", "performance", "perf", "flop", "ops", "failed", "failure", "state",
+    "registers",
+    "regs",
+    "spill",
+    "spills",
+    "occupancy",
+    "misses",
+    "hits",
+    "instructions",
+    "insts",
+    "score",
+    "residual",
+    "accuracy",
+    "loss",
+    "rank",
+    "temperature",
+    "temp",
+    "utilization",
+    "utilisation",
+    "efficiency",
+    "intensity",
+    "error",
+    "errors",
+    "variance",
+    "std",
+    "stddev",
+    "stdev",
+    "objective",
+    "response",
+    "result",
+    "value",
+    "output",
+    "quality",
+    "fitness",
+    "performance",
+    "perf",
+    "flop",
+    "ops",
+    "failed",
+    "failure",
+    "state",
 ];
 
 /// The words of a name, in small letters: `execTime [ms]` has `exec`, `time` and `ms`; `/s` is `per s`.
@@ -117,9 +280,10 @@ pub(super) fn telling(name: &str) -> Telling {
         Telling::Status { yes_or_no: true }
     } else if lower.is_empty() || lower.starts_with("unnamed") {
         Telling::Row
-    } else if ROWS.contains(&core) || ["id", "idx", "index", "uuid"].contains(&ends) || ends == "number" && {
-        words.len() == 2 && ROWS.contains(&words[0])
-    } {
+    } else if ROWS.contains(&core)
+        || ["id", "idx", "index", "uuid"].contains(&ends)
+        || ends == "number" && { words.len() == 2 && ROWS.contains(&words[0]) }
+    {
         Telling::Row
     } else if MOMENTS.contains(&core) || ["timestamp", "datetime"].contains(&ends) {
         Telling::Moment
@@ -142,12 +306,14 @@ pub(super) fn is_rate(name: &str) -> bool {
 fn measured(words: &[&str]) -> Option<Measured> {
     let per = words.iter().position(|word| *word == "per");
     let (head, behind) = words.split_at(per.unwrap_or(words.len()));
-    let unit_of_time = |word: &&str| ["s", "sec", "second", "seconds", "ms", "us", "ns", "cycle"].contains(word);
+    let unit_of_time =
+        |word: &&str| ["s", "sec", "second", "seconds", "ms", "us", "ns", "cycle"].contains(word);
     if per.is_some() && behind.get(1).is_some_and(|word| unit_of_time(&word)) && !head.is_empty() {
         return Some(Measured::Rate);
     }
     let kind = |word: &str| {
-        let kinds = [(&TIMES[..], Measured::Time), (&OTHERS[..], Measured::Other), (&RATES[..], Measured::Rate)];
+        let kinds =
+            [(&TIMES[..], Measured::Time), (&OTHERS[..], Measured::Other), (&RATES[..], Measured::Rate)];
         kinds.into_iter().find(|(known, _)| known.contains(&word)).map(|(_, kind)| kind)
     };
     // `watts` qualifies `power`, but it is a quantity by itself, too.
@@ -157,7 +323,8 @@ fn measured(words: &[&str]) -> Option<Measured> {
     })?;
     let others = head.iter().enumerate().filter(|(place, _)| *place != found).map(|(_, word)| *word);
     let about = others.clone().any(|word| ABOUT.contains(&word));
-    if !others.clone().all(|word| QUALIFIERS.contains(&word) || ABOUT.contains(&word) || kind(word).is_some()) {
+    if !others.clone().all(|word| QUALIFIERS.contains(&word) || ABOUT.contains(&word) || kind(word).is_some())
+    {
         return None;
     }
     let kind = kind(head[found]).unwrap_or(Measured::Time);
@@ -179,15 +346,37 @@ mod tests {
         for (names, expected) in [
             (
                 &[
-                    "time", "Time", "runtime", "time_per_pixel", "time_ms", "Time [ms]", "exec_time", "execTime (s)",
-                    "elapsed", "seconds", "kernel time", "run_time_us", "latency_ns", "RUNTIME", "ms/iteration",
-                    "mean_time", "time_s_median",
+                    "time",
+                    "Time",
+                    "runtime",
+                    "time_per_pixel",
+                    "time_ms",
+                    "Time [ms]",
+                    "exec_time",
+                    "execTime (s)",
+                    "elapsed",
+                    "seconds",
+                    "kernel time",
+                    "run_time_us",
+                    "latency_ns",
+                    "RUNTIME",
+                    "ms/iteration",
+                    "mean_time",
+                    "time_s_median",
                 ][..],
                 Measured::Time,
             ),
             (&["power", "energy_j", "Power (W)", "edp", "compile_time", "time_std", "cost"], Measured::Other),
             (
-                &["gflops", "GFLOP/s", "GFlops", "points_per_second", "bandwidth_gb_s", "GB/s", "gflops_per_watt"],
+                &[
+                    "gflops",
+                    "GFLOP/s",
+                    "GFlops",
+                    "points_per_second",
+                    "bandwidth_gb_s",
+                    "GB/s",
+                    "gflops_per_watt",
+                ],
                 Measured::Rate,
             ),
         ] {
@@ -199,7 +388,9 @@ mod tests {
 
     #[test]
     fn parameters_that_look_like_quantities() {
-        for name in ["time_tile", "time_steps", "power_limit", "energy_weight", "x", "s", "ns", "per", "timeout"] {
+        for name in
+            ["time_tile", "time_steps", "power_limit", "energy_weight", "x", "s", "ns", "per", "timeout"]
+        {
             assert!(!matches!(telling(name), Telling::Measured(_)), "{name}");
         }
     }

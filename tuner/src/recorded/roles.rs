@@ -1,14 +1,15 @@
-//! What the columns of a file are: parameters, metrics, the status, or nothing that counts. Each with the reason, so that
-//! a report can state it.
+//! What the columns of a file are: parameters, metrics, the status, or nothing that counts. Each with the
+//! reason, so that a report can state it.
 
 use super::sheet::Sheet;
 use super::{Format, Recorded, evidence};
 use crate::error::{Result, TunerError};
 use crate::trial::Status;
 use serde::Serialize;
+use std::collections::HashSet;
 
 /// A column, or what stands for one in other formats, and why it has its role.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub struct Named {
     /// Its name.
     pub name: String,
@@ -60,17 +61,16 @@ impl Roles {
     /// The roles of several files that are read together.
     pub fn joined<'a>(all: impl IntoIterator<Item = &'a Roles>) -> Roles {
         let mut joined = Roles::default();
+        let mut seen = HashSet::new();
         for roles in all {
-            let add = |to: &mut Vec<Named>, from: &[Named]| {
-                for column in from {
-                    if !to.contains(column) {
-                        to.push(column.clone());
-                    }
-                }
-            };
-            add(&mut joined.parameters, &roles.parameters);
-            add(&mut joined.metrics, &roles.metrics);
-            add(&mut joined.ignored, &roles.ignored);
+            let lists = [
+                (&mut joined.parameters, &roles.parameters),
+                (&mut joined.metrics, &roles.metrics),
+                (&mut joined.ignored, &roles.ignored),
+            ];
+            for (role, (to, from)) in lists.into_iter().enumerate() {
+                to.extend(from.iter().filter(|column| seen.insert((role, *column))).cloned());
+            }
             joined.status = joined.status.or_else(|| roles.status.clone());
             joined.repeated += roles.repeated;
         }
@@ -83,7 +83,10 @@ impl Roles {
             Format::KernelTuner => (
                 "in `tune_params_keys`",
                 "in the records",
-                Some(Named::new(&recorded.response, "the name of an error stands there in place of a number")),
+                Some(Named::new(
+                    &recorded.response,
+                    "the name of an error stands there in place of a number",
+                )),
             ),
             Format::T1 => ("in `TuningParameters`", "", None),
             Format::T4 => (
@@ -112,7 +115,10 @@ impl Roles {
             && !given.is_empty()
         {
             return Err(TunerError::Request {
-                reason: format!("{}: `{left}` is a parameter of the file, and --parameters lacks it", shown(recorded)),
+                reason: format!(
+                    "{}: `{left}` is a parameter of the file, and --parameters lacks it",
+                    shown(recorded)
+                ),
                 hint: format!("leave --parameters away: a {format} says itself what its parameters are"),
             });
         }
@@ -149,7 +155,11 @@ fn together(columns: &[Named]) -> String {
             names.into_iter().map(|name| if name.is_empty() { "(no name)" } else { name }).collect();
         format!("{}: {why}", names.join(", "))
     };
-    if reasons.is_empty() { "none".to_owned() } else { reasons.into_iter().map(line).collect::<Vec<_>>().join("\n") }
+    if reasons.is_empty() {
+        "none".to_owned()
+    } else {
+        reasons.into_iter().map(line).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Options of a reader: what the user says about the columns.
@@ -159,7 +169,8 @@ pub struct ReadOptions {
     pub response: Option<String>,
     /// Other metrics, or expressions over metrics and parameters.
     pub metrics: Vec<String>,
-    /// The parameters: names, several of them separated by commas. Where some are given, nothing else is a parameter.
+    /// The parameters: names, several of them separated by commas. Where some are given, nothing else is a
+    /// parameter.
     pub parameters: Vec<String>,
     /// The column that says how a trial ended.
     pub status: Option<String>,
@@ -167,7 +178,8 @@ pub struct ReadOptions {
     pub no_response: bool,
 }
 
-/// Names in texts such as `a,b`. A text that is a known name as a whole is that name; quotes hold a name together.
+/// Names in texts such as `a,b`. A text that is a known name as a whole is that name; quotes hold a name
+/// together.
 pub(super) fn split_names(texts: &[String], known: &[&str]) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for text in texts {
@@ -203,8 +215,8 @@ pub(super) fn conflict(name: &str, one: &str, other: &str) -> TunerError {
     }
 }
 
-/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are not on it.
-/// Other columns than these and the status cannot change the front; what they are is only said.
+/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are
+/// not on it. Other columns than these and the status cannot change the front; what they are is only said.
 ///
 /// # Errors
 /// Unknown names, names in two roles, and a column that may be the status but has values that nobody knows.
@@ -216,13 +228,28 @@ pub fn of_front(
     evidence::of_front(path, sheet, options)
 }
 
-/// The status that a word of a file stands for; `None` for unknown words. `yes_or_no`: 1 and 0 are words as well.
+/// The status that a word of a file stands for; `None` for unknown words. `yes_or_no`: 1 and 0 are words as
+/// well.
 pub(super) fn status_of_word(word: &str, yes_or_no: bool) -> Option<Status> {
     let lower = word.trim().to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| lower.contains(part));
     let good = [
-        "ok", "success", "successful", "succeeded", "pass", "passed", "correct", "valid", "true", "yes", "done",
-        "complete", "completed", "finished", "measured", "verified",
+        "ok",
+        "success",
+        "successful",
+        "succeeded",
+        "pass",
+        "passed",
+        "correct",
+        "valid",
+        "true",
+        "yes",
+        "done",
+        "complete",
+        "completed",
+        "finished",
+        "measured",
+        "verified",
     ];
     if good.contains(&lower.as_str()) {
         return Some(Status::Ok);
@@ -237,7 +264,9 @@ pub(super) fn status_of_word(word: &str, yes_or_no: bool) -> Option<Status> {
         return Some(status);
     }
     // `no error` and `0 failures` say the contrary of what stands in them.
-    if lower.starts_with(|c: char| c.is_ascii_digit()) || ["no", "not ", "without"].iter().any(|w| lower.starts_with(w)) {
+    if lower.starts_with(|c: char| c.is_ascii_digit())
+        || ["no", "not ", "without"].iter().any(|w| lower.starts_with(w))
+    {
         return None;
     }
     if has(&["compil"]) {
@@ -248,7 +277,19 @@ pub(super) fn status_of_word(word: &str, yes_or_no: bool) -> Option<Status> {
         Some(Status::Invalid)
     } else if has(&["wrong", "incorrect", "correctness", "verif", "mismatch"]) {
         Some(Status::WrongResult)
-    } else if has(&["fail", "error", "crash", "abort", "kill", "signal", "segv", "segf", "oom", "memory", "exception"]) {
+    } else if has(&[
+        "fail",
+        "error",
+        "crash",
+        "abort",
+        "kill",
+        "signal",
+        "segv",
+        "segf",
+        "oom",
+        "memory",
+        "exception",
+    ]) {
         Some(Status::RunError)
     } else {
         None

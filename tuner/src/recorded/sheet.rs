@@ -16,8 +16,9 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Reads a file, plain or gzip. Cells are separated by commas, semicolons or tabs, whichever the header has most of.
-    /// Lines in front of the header that begin with `#` are comments, later ones where they have another number of cells.
+    /// Reads a file, plain or gzip. Cells are separated by commas, semicolons or tabs, whichever the header
+    /// has most of. Lines in front of the header that begin with `#` are comments, later ones where they have
+    /// another number of cells.
     ///
     /// # Errors
     /// A file that cannot be read; no header; a number among its names; a row with more or fewer cells.
@@ -52,7 +53,8 @@ impl Sheet {
         let is_number = |name: &&String| matches!(Value::parse(name), Value::Integer(_) | Value::Real(_));
         if let Some(number) = header.iter().find(is_number) {
             let reason = format!("`{number}` stands where the name of a column is expected");
-            let hint = "the first line must have the names of the columns; lines with # in front are comments";
+            let hint =
+                "the first line must have the names of the columns; lines with # in front are comments";
             return Err(malformed(path, &place, reason, hint));
         }
         let mut rows = Vec::new();

@@ -85,9 +85,17 @@ fn said(text: &str) -> ReadOptions {
 fn roles(text: &str, options: &ReadOptions) -> Result<String> {
     let recorded = Recorded::from_bytes(Path::new("file"), text.as_bytes(), options)?;
     let roles = recorded.roles;
-    let names = |list: &[roles::Named]| list.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(",");
+    let names =
+        |list: &[roles::Named]| list.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(",");
     let status = roles.status.map_or("-".to_owned(), |column| column.name);
-    assert!(roles.parameters.iter().chain(&roles.metrics).chain(&roles.ignored).all(|column| !column.why.is_empty()));
+    assert!(
+        roles
+            .parameters
+            .iter()
+            .chain(&roles.metrics)
+            .chain(&roles.ignored)
+            .all(|column| !column.why.is_empty())
+    );
     Ok(format!("{}|{}|{status}|{}", names(&roles.parameters), names(&roles.metrics), names(&roles.ignored)))
 }
 
@@ -121,8 +129,10 @@ fn roles_that_names_and_values_prove() {
         (grid("status,b,time", &[&["success"], b], scattered), "b|time|status|"),
         (grid("b,c,is_valid,time", &[b, b, &["True"]], scattered), "b,c|time|is_valid|"),
         // Several metrics: the time counts, other columns by their names do not.
-        (grid("b,c,compile_time,time,power_w", &[b, b, &["3"]], |n| format!("{},{}", scattered(n), n % 5)),
-            "b,c|time,compile_time,power_w|-|"),
+        (
+            grid("b,c,compile_time,time,power_w", &[b, b, &["3"]], |n| format!("{},{}", scattered(n), n % 5)),
+            "b,c|time,compile_time,power_w|-|",
+        ),
     ] {
         assert_eq!(roles(&text, &ReadOptions::default()).unwrap(), expected, "{text}");
         let semicolons = text.replace(',', ";");
@@ -142,36 +152,54 @@ fn roles_that_names_and_values_prove() {
 #[test]
 fn roles_that_would_be_a_guess_are_asked_for() {
     let (alpha, b): (&[&str], &[&str]) = (&["0.5", "1", "10"], &["1", "2", "4", "8"]);
-    let many: Vec<String> = (0..40).map(|number| format!("{},{},{}\n", number % 4, number / 4, number % 7)).collect();
+    let many: Vec<String> =
+        (0..40).map(|number| format!("{},{},{}\n", number % 4, number / 4, number % 7)).collect();
     let registers: Vec<String> =
         (0..40).map(|n| format!("{},{},{},{}\n", n % 4, n / 4, 32 + n % 3, scattered(n))).collect();
-    let limits: Vec<String> =
-        (0..24).map(|n| format!("{},{},{}\n", n % 4, [100, 150, 200][n / 4 % 3], scattered(n % 12))).collect();
+    let limits: Vec<String> = (0..24)
+        .map(|n| format!("{},{},{}\n", n % 4, [100, 150, 200][n / 4 % 3], scattered(n % 12)))
+        .collect();
     for (text, words) in [
         // No name of a measured quantity.
         (grid("alpha,b,result", &[alpha, b], scattered), "--parameters alpha,b --metric result"),
         (grid("p,q,r", &[b, b], scattered), "--parameters p,q --metric r"),
         // Few rows, and numbers with fractions: nothing proves anything.
-        ("alpha,b,runtime\n0.5,1,3.5\n1,2,4.5\n10,4,5.5\n".to_owned(), "--parameters alpha,b --metric runtime"),
+        (
+            "alpha,b,runtime\n0.5,1,3.5\n1,2,4.5\n10,4,5.5\n".to_owned(),
+            "--parameters alpha,b --metric runtime",
+        ),
         // A result of the parameters, or one of them.
         (format!("b,c,foo,time\n{}", registers.concat()), "tell all trials apart"),
         (format!("b,c,registers,time\n{}", registers.concat()), "may be a parameter, or a result"),
-        (grid("b,foo,time", &[b], |n| format!("{},{}", scattered(n + 5), scattered(n))), "something measured"),
+        (
+            grid("b,foo,time", &[b], |n| format!("{},{}", scattered(n + 5), scattered(n))),
+            "something measured",
+        ),
         // Named as what is measured, and varied.
         (format!("b,power,time\n{}", limits.concat()), "configurations that look equal"),
         // What it is depends on what its values mean.
         (grid("b,status,time", &[b, &["0", "1"]], scattered), "--status status"),
         (grid("b,status,time", &[b, &["warm", "cold"]], scattered), "--status status"),
-        (grid("b,status,valid,time", &[b, &["ok"], &["true"]], scattered), "several columns that may be the status"),
+        (
+            grid("b,status,valid,time", &[b, &["ok"], &["true"]], scattered),
+            "several columns that may be the status",
+        ),
         (grid("b,rep,time", &[b, &["1", "2", "3"]], scattered), "repetitions"),
         (grid("b,config_id,time", &[b, &["1", "1"]], scattered), "the number of a row"),
         // Which metric, and a rate.
-        (grid("b,energy,power", &[b], |n| format!("{},{}", scattered(n), scattered(n + 9))), "which of `energy`"),
+        (
+            grid("b,energy,power", &[b], |n| format!("{},{}", scattered(n), scattered(n + 9))),
+            "which of `energy`",
+        ),
         (grid("b,time_ms,time_s", &[b], |n| format!("{},{}", scattered(n), scattered(n + 9))), "which of"),
         (grid("b,GFLOP/s", &[b], scattered), "a rate"),
         (format!("b,c,d\n{}", many.concat()), "no column has the name of a measured quantity"),
-        (grid("b;alpha;time", &[&["1;0,5", "2;0,7", "1;0,7", "2;0,5"]], scattered).replace("5,", "5;").replace("7,", "7;"),
-            "a point, not a comma"),
+        (
+            grid("b;alpha;time", &[&["1;0,5", "2;0,7", "1;0,7", "2;0,5"]], scattered)
+                .replace("5,", "5;")
+                .replace("7,", "7;"),
+            "a point, not a comma",
+        ),
     ] {
         let error = roles(&text, &ReadOptions::default()).unwrap_err();
         let all = format!("{error}\n{}", error.hint());
@@ -182,7 +210,8 @@ fn roles_that_would_be_a_guess_are_asked_for() {
 
 #[test]
 fn what_is_said_counts() {
-    let text = grid("alpha,b,foo,status,runtime", &[&["0.5", "1", "10"], &["1", "2"], &["2.5"], &["ok"]], scattered);
+    let text =
+        grid("alpha,b,foo,status,runtime", &[&["0.5", "1", "10"], &["1", "2"], &["2.5"], &["ok"]], scattered);
     for (say, expected) in [
         ("alpha,b|runtime|-", "alpha,b|runtime|status|foo"),
         ("alpha,b|-|-", "alpha,b|runtime|status|foo"),
@@ -249,7 +278,8 @@ fn other_formats_state_their_roles() {
     }
     // A cache that counts by a rate, or lacks the time.
     let rate = cache.replace("\"kernel_name\"", "\"objective\": \"GFLOP/s\", \"kernel_name\"");
-    let rate = rate.replace("\"time\": \"CompilationFailedConfig\"", "\"GFLOP/s\": \"CompilationFailedConfig\"");
+    let rate =
+        rate.replace("\"time\": \"CompilationFailedConfig\"", "\"GFLOP/s\": \"CompilationFailedConfig\"");
     let rate = rate.replace("\"time\": 1.5", "\"GFLOP/s\": 9");
     assert!(read(&rate).unwrap_err().to_string().contains("a rate"));
     assert!(roles(&rate, &said("-|GFLOP/s|-")).is_ok());
