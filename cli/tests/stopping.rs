@@ -33,7 +33,8 @@ fn all_commands_stop() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-frontend/tests/programs/double_buffer.c");
     let program = program.to_str().unwrap();
     let size = ["--size", "9x9", "--steps", "2"];
-    let of_size = |command: &'static str, more: &[&'static str]| [&[command, program], &size[..], more].concat();
+    let of_size =
+        |command: &'static str, more: &[&'static str]| [&[command, program], &size[..], more].concat();
     let scripts = Folder::new();
     let space = scripts.write("space.json", r#"{"parameters": {"x": [1, 2, 3]}}"#);
     let pipe = scripts.arg("pipe.csv");
@@ -59,8 +60,10 @@ fn all_commands_stop() {
         for (name, code) in [("-INT", 130), ("-TERM", 143)] {
             let number = running.len().to_string();
             let script = format!("sh {}", hanging(&scripts, &number));
-            let arguments: Vec<&str> =
-                arguments.iter().map(|&argument| if argument == "COMMAND" { &script } else { argument }).collect();
+            let arguments: Vec<&str> = arguments
+                .iter()
+                .map(|&argument| if argument == "COMMAND" { &script } else { argument })
+                .collect();
             let waits = !arguments.contains(&pipe.as_str());
             let folder = Folder::new();
             let mut command = command(&[&arguments[..], &["--json"]].concat());

@@ -58,8 +58,9 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
         } else {
             Path::new("./").join(path)
         });
-        child::output(&mut command, b"", PATIENCE)
-            .map_err(|failure| Failure::NoCompiler(format!("the C compiler `{}`: {failure}", compiler.name())))
+        child::output(&mut command, b"", PATIENCE).map_err(|failure| {
+            Failure::NoCompiler(format!("the C compiler `{}`: {failure}", compiler.name()))
+        })
     };
     let expanded = run("-E")?;
     if !expanded.status.success() {

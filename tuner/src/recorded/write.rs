@@ -13,7 +13,9 @@ use std::path::Path;
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
     execution::output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
         ExecutionError::File { action, path, source } => TunerError::File { action, path, reason: source },
-        other => TunerError::File { action: "write", path: path.to_owned(), reason: std::io::Error::other(other) },
+        other => {
+            TunerError::File { action: "write", path: path.to_owned(), reason: std::io::Error::other(other) }
+        }
     })
 }
 
