@@ -94,11 +94,14 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
     let strategies = strategy::all()
         .map(|strategy| Named { name: strategy.name(), description: strategy.description() })
         .into();
+    let backends = crate::runner::backends();
+    // A search for compilers that was stopped finds none.
+    execution::interrupt::check()?;
     Ok(ListReport {
         stencils: stencils.collect::<Result<_>>()?,
         strategies,
         machines: machines()?,
-        backends: crate::runner::backends(),
+        backends,
         targets: crate::compile::targets(),
     })
 }

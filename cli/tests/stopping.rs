@@ -16,6 +16,10 @@ fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
+/// A space of three points.
+const SPACE: &str = r#"{"ConfigurationSpace": {"TuningParameters": [
+    {"Name": "x", "Type": "int", "Values": "[1, 2, 3]"}]}}"#;
+
 /// A script that writes its process number to a file and then hangs; as `$CC` it is run through the shell.
 fn hanging(folder: &Folder, number: &str) -> String {
     let sign = folder.arg(number);
@@ -33,9 +37,10 @@ fn all_commands_stop() {
     let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-frontend/tests/programs/double_buffer.c");
     let program = program.to_str().unwrap();
     let size = ["--size", "9x9", "--steps", "2"];
-    let of_size = |command: &'static str, more: &[&'static str]| [&[command, program], &size[..], more].concat();
+    let of_size =
+        |command: &'static str, more: &[&'static str]| [&[command, program], &size[..], more].concat();
     let scripts = Folder::new();
-    let space = scripts.write("space.json", r#"{"parameters": {"x": [1, 2, 3]}}"#);
+    let space = scripts.write("space.json", SPACE);
     let pipe = scripts.arg("pipe.csv");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let commands: Vec<Vec<&str>> = vec![
@@ -59,8 +64,10 @@ fn all_commands_stop() {
         for (name, code) in [("-INT", 130), ("-TERM", 143)] {
             let number = running.len().to_string();
             let script = format!("sh {}", hanging(&scripts, &number));
-            let arguments: Vec<&str> =
-                arguments.iter().map(|&argument| if argument == "COMMAND" { &script } else { argument }).collect();
+            let arguments: Vec<&str> = arguments
+                .iter()
+                .map(|&argument| if argument == "COMMAND" { &script } else { argument })
+                .collect();
             let waits = !arguments.contains(&pipe.as_str());
             let folder = Folder::new();
             let mut command = command(&[&arguments[..], &["--json"]].concat());
@@ -69,13 +76,25 @@ fn all_commands_stop() {
             running.push((arguments.join(" "), name, code, waits, folder, child));
         }
     }
+    // Each as soon as it waits: a compiler that does not answer is given up after some seconds.
     let start = Instant::now();
-    let ready = |number: usize| scripts.path(&number.to_string()).exists();
-    while !running.iter().enumerate().all(|(number, (.., waits, _, _))| !waits || ready(number)) {
+    let mut left: Vec<usize> = (0..running.len()).collect();
+    while !left.is_empty() {
         assert!(start.elapsed() < PATIENCE, "some command did not start its child");
-        std::thread::sleep(Duration::from_millis(20));
+        left.retain(|&number| {
+            let (_, name, _, waits, _, child) = &running[number];
+            let ready = if *waits {
+                scripts.path(&number.to_string()).exists()
+            } else {
+                start.elapsed() > Duration::from_millis(500)
+            };
+            if ready {
+                signal(child, name);
+            }
+            !ready
+        });
+        std::thread::sleep(Duration::from_millis(10));
     }
-    running.iter().for_each(|(_, name, _, _, _, child)| signal(child, name));
     let start = Instant::now();
     for (number, (what, name, code, waits, folder, child)) in running.into_iter().enumerate() {
         let output = child.wait_with_output().unwrap();
@@ -100,7 +119,7 @@ fn all_commands_stop() {
 #[test]
 fn a_stopped_search_reports_what_it_has() {
     let folder = Folder::new();
-    let space = folder.write("space.json", r#"{"parameters": {"x": [1, 2, 3]}}"#);
+    let space = folder.write("space.json", SPACE);
     let (first, script) = (folder.arg("first"), hanging(&folder, "number"));
     let measure = format!("if [ -e {first} ]; then exec sh {script}; fi; touch {first}; echo 4.5");
     let search = ["search", "--space", &space, "--method", "random,greedy", "--command", &measure, "--json"];

@@ -248,7 +248,10 @@ impl Compiler {
     }
 
     fn command_line(&self, arguments: &[String]) -> String {
-        std::iter::once(self.0.name().to_owned()).chain(arguments.iter().cloned()).collect::<Vec<_>>().join(" ")
+        std::iter::once(self.0.name().to_owned())
+            .chain(arguments.iter().cloned())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Runs the compiler in `folder`.

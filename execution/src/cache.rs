@@ -157,7 +157,9 @@ impl Cache {
     pub fn open() -> Result<Arc<Cache>> {
         let Some(folder) = user_folder() else {
             let way_out = "set TILEWRIGHT_CACHE or HOME";
-            warn(format!("nothing says where the cache is; what is compiled is kept for this run only: {way_out}"));
+            warn(format!(
+                "nothing says where the cache is; what is compiled is kept for this run only: {way_out}"
+            ));
             return Cache::stand_in();
         };
         match Cache::at(&folder) {
@@ -173,7 +175,7 @@ impl Cache {
     /// # Errors
     /// [`ExecutionError::UnsafeCache`]; [`ExecutionError::File`] as for [`Cache::open`].
     pub fn at(folder: &Path) -> Result<Arc<Cache>> {
-        let root = safety::folder(&folder.join(LAYOUT));
+        let root = safety::folder(folder).and_then(|folder| safety::folder(&folder.join(LAYOUT)));
         let root = root.and_then(|root| building_folder(&root).map(|_| root).map_err(Problem::Io));
         match root {
             Ok(root) => Ok(Arc::new(Cache { root, private: None })),
@@ -243,11 +245,7 @@ impl Cache {
     ///
     /// # Errors
     /// Those of `build`; [`ExecutionError::File`] where the entry cannot be written.
-    pub fn get_or_build(
-        self: &Arc<Self>,
-        key: &Key,
-        build: &dyn Fn(&Path) -> Result<()>,
-    ) -> Result<Entry> {
+    pub fn get_or_build(self: &Arc<Self>, key: &Key, build: &dyn Fn(&Path) -> Result<()>) -> Result<Entry> {
         self.get_or_build_if(key, &|_| true, build)
     }
 
@@ -338,8 +336,12 @@ impl Cache {
         if safety::is_own_folder(parent) {
             return Ok(());
         }
-        self.move_aside(parent)?;
+        // One that is not there yet may be there by now, with another process's entries in it.
         match safety::make(parent) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && !safety::is_own_folder(parent) => {
+                self.move_aside(parent)?;
+                safety::make(parent)
+            }
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
             _ => Ok(()),
         }

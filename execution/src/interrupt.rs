@@ -2,8 +2,8 @@
 
 use crate::error::{ExecutionError, Result};
 pub use toolchain::interrupt::{
-    Blocking, GRACE, Interrupted, Temporary, exit_code, install, register, registered, remove_temporary, request,
-    requested,
+    Blocking, GRACE, Interrupted, Temporary, exit_code, install, register, registered, remove_temporary,
+    request, requested,
 };
 
 /// Fails where the user asked to stop.

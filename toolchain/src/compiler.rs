@@ -17,14 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// What it preprocesses to show that it is one, and what it must make of it.
 const QUESTION: (&str, &str) = ("#define TW_JOIN(a, b) a##b\nTW_JOIN(tile, wright)\n", "tilewright");
 /// Variables of the environment that change what compilers read and run.
-const ENVIRONMENT: [&str; 6] = [
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "CPLUS_INCLUDE_PATH",
-    "LIBRARY_PATH",
-    "COMPILER_PATH",
-    "GCC_EXEC_PREFIX",
-];
+const ENVIRONMENT: [&str; 6] =
+    ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "LIBRARY_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX"];
 
 /// The source language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -151,10 +145,7 @@ impl Compiler {
     ///
     /// # Errors
     /// [`CompilerError::Wrong`] with what is wrong, [`CompilerError::Interrupted`].
-    pub fn from_command(
-        language: Language,
-        command: impl AsRef<OsStr>,
-    ) -> Result<Compiler, CompilerError> {
+    pub fn from_command(language: Language, command: impl AsRef<OsStr>) -> Result<Compiler, CompilerError> {
         let command = command.as_ref();
         let named = command.to_string_lossy().trim().to_owned();
         let wrong = |problem: String| CompilerError::Wrong { language, command: named.clone(), problem };
@@ -237,7 +228,8 @@ impl Compiler {
         };
         add(self.language.name().as_bytes());
         add(self.version.as_bytes());
-        for word in std::iter::once(self.program.as_os_str()).chain(self.arguments.iter().map(AsRef::as_ref)) {
+        for word in std::iter::once(self.program.as_os_str()).chain(self.arguments.iter().map(AsRef::as_ref))
+        {
             add(word.as_encoded_bytes());
             // Of `ccache gcc`, both.
             let file = if word.as_encoded_bytes().starts_with(b"-") { None } else { found(word).ok() };
@@ -262,7 +254,8 @@ fn words(command: &OsStr) -> Result<(PathBuf, Vec<OsString>), String> {
     let text = command.to_str().map(str::trim);
     let whole = text.map_or(command, OsStr::new);
     let found_whole = found(whole);
-    let Some(text) = text.filter(|text| found_whole.is_err() && text.contains([' ', '\t', '\n', '\'', '"', '\\']))
+    let Some(text) =
+        text.filter(|text| found_whole.is_err() && text.contains([' ', '\t', '\n', '\'', '"', '\\']))
     else {
         return found_whole.map(|program| (program, Vec::new()));
     };
@@ -271,7 +264,9 @@ fn words(command: &OsStr) -> Result<(PathBuf, Vec<OsString>), String> {
     let program = found(OsStr::new(program)).map_err(|problem| format!("of `{program}`: {problem}"))?;
     // Compilers run in folders of their own, where a file beside the user would not be found.
     let argument = |word: &String| match std::path::absolute(word) {
-        Ok(path) if !word.starts_with('-') && !word.starts_with('@') && path.is_file() => path.into_os_string(),
+        Ok(path) if !word.starts_with('-') && !word.starts_with('@') && path.is_file() => {
+            path.into_os_string()
+        }
         _ => OsString::from(word),
     };
     Ok((program, arguments.iter().map(argument).collect()))
@@ -296,7 +291,9 @@ fn found(word: &OsStr) -> Result<PathBuf, String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders)
         .map(|folder| folder.join(path))
-        .find(|candidate| candidate.metadata().is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata)))
+        .find(|candidate| {
+            candidate.metadata().is_ok_and(|metadata| metadata.is_file() && is_executable(&metadata))
+        })
         .and_then(|candidate| std::path::absolute(candidate).ok())
         .ok_or_else(|| "there is no such program in $PATH".to_owned())
 }
@@ -354,7 +351,9 @@ mod tests {
 
     #[test]
     fn what_is_no_compiler_is_refused() {
-        for command in ["echo", "true", "false", "/bin/cat", "cat", "sh -c 'cat'", "sleep", "/", "sh -c 'exit 3'"] {
+        for command in
+            ["echo", "true", "false", "/bin/cat", "cat", "sh -c 'cat'", "sleep", "/", "sh -c 'exit 3'"]
+        {
             let error = Compiler::from_command(Language::C, command).unwrap_err();
             assert!(matches!(error, CompilerError::Wrong { .. }));
             let text = error.to_string();

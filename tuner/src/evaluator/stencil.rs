@@ -170,7 +170,8 @@ impl Stencil {
                 return Err(Failure::Trial(Status::Timeout, format!("a run took longer than {limit} s")));
             }
             if run == 0 {
-                let band = 2 * self.tile(point).get("st").unwrap_or(1) / program.statements.len().max(1) as i64;
+                let band =
+                    2 * self.tile(point).get("st").unwrap_or(1) / program.statements.len().max(1) as i64;
                 let pace = *steps as f64 / elapsed.as_secs_f64().max(1e-6);
                 piece = ((pace * PIECE_SECONDS) as i64).max(LEAST_BANDS * band).clamp(1, (*steps).max(1));
             }

@@ -14,7 +14,9 @@ use text_escape::csv_cell;
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
     execution::output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
         ExecutionError::File { action, path, source } => TunerError::File { action, path, reason: source },
-        other => TunerError::File { action: "write", path: path.to_owned(), reason: std::io::Error::other(other) },
+        other => {
+            TunerError::File { action: "write", path: path.to_owned(), reason: std::io::Error::other(other) }
+        }
     })
 }
 
