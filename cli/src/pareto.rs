@@ -3,9 +3,9 @@
 use crate::arguments::ParetoArguments;
 use crate::chart::{COLOURS, Chart, Mark, Series};
 use crate::error::{Error, Result};
-use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use crate::{load, outputs};
 use execution::{ExecutionError, output_file};
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
@@ -70,6 +70,10 @@ struct Table {
 /// # Errors
 /// Files that cannot be read, are no CSV, or lack the columns; output that cannot be written.
 pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoReport> {
+    outputs::check(
+        &outputs::given([("--svg", &arguments.svg), ("--csv", &arguments.csv)]),
+        std::slice::from_ref(&arguments.file),
+    )?;
     let table = read(arguments)?;
     let names: Vec<&String> = [&arguments.x, &arguments.y].into_iter().chain(&arguments.z).collect();
     let columns = names.iter().map(|name| column(&table, name, arguments)).collect::<Result<Vec<usize>>>()?;

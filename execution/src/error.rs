@@ -1,5 +1,6 @@
 //! What can go wrong outside the program itself: memory, files, compilers, libraries.
 
+use crate::output_folder::Conflict;
 use std::path::PathBuf;
 
 /// Result of everything in this crate.
@@ -94,6 +95,28 @@ pub enum ExecutionError {
         path: PathBuf,
         /// The system's reason.
         source: std::io::Error,
+    },
+
+    /// A folder that cannot be written to.
+    #[error("cannot use {} as the output folder: {problem}", .path.display())]
+    OutputFolder {
+        /// The folder, as the user named it.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+
+    /// An output folder has files that must not be replaced.
+    #[error(
+        "nothing was written to {}, because these files would be lost:{}",
+        .folder.display(),
+        .conflicts.iter().map(|conflict| format!("\n  {}: {}", conflict.file.display(), conflict.reason)).collect::<String>()
+    )]
+    Occupied {
+        /// The folder, as the user named it.
+        folder: PathBuf,
+        /// The files.
+        conflicts: Vec<Conflict>,
     },
 
     /// No compiler was found.

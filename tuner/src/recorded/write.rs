@@ -3,22 +3,23 @@
 use crate::error::{Result, TunerError};
 use crate::space::Space;
 use crate::trial::{Status, Trial};
+use execution::{ExecutionError, output_file};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes a file under a temporary name and renames it: a reader sees all of it, or none.
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
-    let failed = |reason| TunerError::File { action: "write", path: path.to_owned(), reason };
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-    let written = std::fs::File::create(&temporary)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| std::fs::rename(&temporary, path));
-    written.map_err(|error| {
-        let _ = std::fs::remove_file(&temporary);
-        failed(error)
+    output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
+        ExecutionError::Interrupted => TunerError::Interrupted,
+        ExecutionError::File { path, source, .. } => {
+            TunerError::File { action: "write", path, reason: source }
+        }
+        other => TunerError::File {
+            action: "write",
+            path: path.to_owned(),
+            reason: std::io::Error::other(other.to_string()),
+        },
     })
 }
 
