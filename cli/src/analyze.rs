@@ -4,7 +4,7 @@ use crate::arguments::AnalyzeArguments;
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, plan, svg};
+use crate::{load, outputs, plan, svg};
 use execution::layout::grid_points;
 use execution::output_file;
 use hhc_codegen::{TileSizes, plan_counts};
@@ -84,7 +84,8 @@ pub struct Totals {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a file that cannot be written.
 pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<AnalyzeReport> {
-    let program = session.stage("read", || load::of_plan(&arguments.plan))?.program;
+    let load::Loaded { program, files, .. } = session.stage("read", || load::of_plan(&arguments.plan))?;
+    outputs::check(&outputs::given([("--svg", &arguments.svg)]), &files)?;
     let points = match &arguments.size {
         Some(size) => Some((size.0.clone(), grid_points(&program, &size.0)?)),
         None => None,

@@ -69,8 +69,11 @@ Examples:
   tilewright compile examples/my.stencil --target cuda --tile st=4,s0=12,s1=64 -o out
   tilewright compile examples/prog.c -DN=1000 -Iexamples/include --target openmp -o out && make -C out
   tilewright compile wave2d --target openmp --strategy naive --dtype f64 --size 2048x2048 --steps 100 -o out
+  tilewright compile heat2d --target openmp --dtype f64 --prefix f64 -o out64
 
-The files in examples/ are part of Tilewright's source, beside its README.")]
+The files in examples/ are part of Tilewright's source, beside its README. Files in the folder that Tilewright did not
+write, or that were changed since, are not replaced: nothing is written then, and the files are listed. The list of its
+own files is the folder's file .tilewright.")]
     Compile(CompileArguments),
     /// Build and run a C program and its rewritten form, and compare all that they do
     #[command(after_help = "\
@@ -457,6 +460,9 @@ pub struct CodesignArguments {
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Replace files of the folder that Tilewright did not write, or that were changed since; never what is read
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// A range of areas in mm2.
@@ -768,6 +774,13 @@ pub struct CompileArguments {
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Replace files of the folder that Tilewright did not write, or that were changed since; never what is read
+    #[arg(long)]
+    pub force: bool,
+    /// Put NAME and an underscore before all external names and before file names, so that several versions of a
+    /// stencil can be linked into one program
+    #[arg(long, value_name = "NAME", value_parser = parse_prefix)]
+    pub prefix: Option<String>,
     /// Another source of the same C program; may be repeated. A source `x.c` beside a header `x.h` that is
     /// included is found without
     #[arg(long, value_name = "FILE", help_heading = "C files")]
@@ -1017,6 +1030,43 @@ fn parse_tile(text: &str) -> Result<TileSizes, String> {
     problem.map_or(Ok(tile), Err)
 }
 
+/// Words of C, C++ and CUDA that are no names.
+#[rustfmt::skip]
+const KEYWORDS: &[&str] = &[
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char",
+    "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const",
+    "const_cast", "consteval", "constexpr", "constinit", "continue", "decltype", "default", "delete", "do", "double",
+    "dynamic_cast", "else", "enum", "explicit", "export", "extern", "false", "float", "for", "friend", "goto", "if",
+    "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or",
+    "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict", "return",
+    "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this",
+    "thread_local", "throw", "true", "try", "typedef", "typeid", "typename", "typeof", "typeof_unqual", "union",
+    "unsigned", "using", "virtual", "void", "volatile", "wchar_t", "while", "xor", "xor_eq",
+];
+
+/// The most letters of a prefix: what C compilers must tell apart, with room for the names behind it.
+const MOST_PREFIX: usize = 40;
+
+/// A name that may begin external names in C and C++.
+fn parse_prefix(text: &str) -> Result<String, String> {
+    let problem = if !text.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        || !text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    {
+        "is no name in C: letters, digits and underscores, a letter first"
+    } else if text.contains("__") {
+        "has two underscores in a row, which C++ keeps for itself"
+    } else if text.len() > MOST_PREFIX {
+        "is too long: it may have 40 letters"
+    } else if KEYWORDS.contains(&text.trim_end_matches('_')) {
+        "is a word of C or C++"
+    } else if text.trim_end_matches('_').eq_ignore_ascii_case("tw") {
+        "begins the names that generated code uses itself"
+    } else {
+        return Ok(text.to_owned());
+    };
+    Err(format!("`{text}` {problem}"))
+}
+
 /// More time steps than anybody can wait for; with fewer no bound can overflow.
 const MOST_STEPS: i64 = 1_000_000_000_000;
 
@@ -1069,6 +1119,19 @@ mod tests {
             let problem = text.parse::<Size>().unwrap_err();
             assert!(problem.contains(part) && problem.contains("4096x4096"), "{text}: {problem}");
         }
+    }
+
+    #[test]
+    fn prefixes() {
+        for name in ["f32", "f64_", "MyLib", "a", "int32"] {
+            assert_eq!(parse_prefix(name).as_deref(), Ok(name));
+        }
+        for name in
+            ["", "6f", "_a", "a-b", "a b", "a.b", "\u{e4}", "int", "class_", "a__b", "tw", "TW_", "a;b", "$a"]
+        {
+            assert!(parse_prefix(name).is_err(), "{name}");
+        }
+        assert!(parse_prefix(&"a".repeat(41)).is_err());
     }
 
     #[test]

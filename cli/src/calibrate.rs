@@ -1,11 +1,11 @@
 //! `tilewright calibrate`: what the models must know about this machine, measured.
 
-use crate::arguments::{CalibrateArguments, CalibratedBackend};
+use crate::arguments::{CArguments, CalibrateArguments, CalibratedBackend};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::tile_choice::machine_of_device;
-use crate::{load, machine};
+use crate::{load, machine, outputs};
 use cost_models::machine::{Energy, Facts, Machine};
 use execution::calibrate::gpu::{DeviceBench, GpuRequest};
 use execution::calibrate::{self, Calibrated, CpuRequest};
@@ -86,12 +86,23 @@ pub fn calibrate(arguments: &CalibrateArguments, session: &Session) -> Result<Ca
 }
 
 /// Stencils to measure where none are named.
+///
+/// # Errors
+/// Wrong stencils, and an output that is one of their files.
 fn programs(arguments: &CalibrateArguments) -> Result<Vec<Arc<Program>>> {
     let names: Vec<String> = match arguments.stencil.as_slice() {
         [] => STENCILS.map(str::to_owned).to_vec(),
         some => some.to_vec(),
     };
-    names.iter().map(|name| load::program(name, arguments.dtype)).collect()
+    let mut files: Vec<PathBuf> = arguments.machine.as_deref().and_then(machine::file).into_iter().collect();
+    let mut programs = Vec::new();
+    for name in &names {
+        let loaded = load::load(name, arguments.dtype, &CArguments::default())?;
+        files.extend(loaded.files);
+        programs.push(loaded.program);
+    }
+    outputs::check(&[("--output", &arguments.output)], &files)?;
+    Ok(programs)
 }
 
 /// The machine's published facts: those of the machine that is named, else of the shipped one that the device is.

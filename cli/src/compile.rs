@@ -11,15 +11,15 @@ use c_frontend::CProgram;
 use c_frontend::rewrite::{self, OutputFile, RewriteError};
 use execution::cache::Cache;
 use execution::cuda::Nvrtc;
-use execution::output_file;
+use execution::output_folder::{NewFile, OutputFolder};
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits};
 use hhc_codegen::backend::{self, GeneratedFile};
 use hhc_codegen::{KernelPlan, TileSizes, plan_counts};
 use polyhedral::legality::Proof;
 use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
@@ -34,7 +34,7 @@ pub struct CompileReport {
     pub facts: Facts,
     /// The folder, as an absolute path.
     pub directory: PathBuf,
-    /// The files, as absolute paths, the manifest last.
+    /// The files, as absolute paths; the manifest and the list of Tilewright's own files in the folder come last.
     pub files: Vec<PathBuf>,
     /// Who chose the tile sizes.
     pub chosen_by: String,
@@ -52,6 +52,10 @@ pub struct Facts {
     pub stencil: String,
     /// Language.
     pub target: &'static str,
+    /// What `--prefix` put before the names of everything; null without.
+    pub prefix: Option<String>,
+    /// What other code calls.
+    pub entry_points: Vec<EntryPoint>,
     /// Tiling strategy.
     pub strategy: &'static str,
     /// Tile sizes by name.
@@ -82,6 +86,48 @@ pub struct Facts {
     pub series: Vec<SeriesFacts>,
     /// The parameters and their default values, in the order of the arguments.
     pub parameters: Vec<ParameterFacts>,
+}
+
+/// A function for other code to call.
+#[derive(Debug, Clone, Serialize)]
+pub struct EntryPoint {
+    /// Its name for the linker.
+    pub symbol: String,
+    /// The header that declares it and says how it is called.
+    pub header: String,
+    /// What it does.
+    pub description: &'static str,
+}
+
+impl EntryPoint {
+    /// All of a program; those around the tiled loops of a C program, too.
+    fn all(name: &str, target: TargetName, c: bool) -> Vec<EntryPoint> {
+        let run: &[(&str, &str)] = match target {
+            TargetName::OpenMp => &[
+                ("_run", "computes time steps on dense arrays"),
+                ("_run_strided", "computes time steps on arrays with padding"),
+                ("_invoke", "the same with arguments that are alike for all programs"),
+            ],
+            TargetName::Cuda => &[
+                ("_run_cuda", "queues time steps on dense arrays in device memory"),
+                ("_run_cuda_strided", "queues time steps on arrays with padding"),
+            ],
+        };
+        let glue: &[(&str, &str)] = &[
+            ("_open", "makes the buffers of the rewritten program"),
+            ("_compute", "computes their time steps"),
+            ("_close", "frees them"),
+        ];
+        let point = |header: String| {
+            move |&(ending, description): &(&str, &'static str)| EntryPoint {
+                symbol: format!("{name}{ending}"),
+                header: header.clone(),
+                description,
+            }
+        };
+        let of_glue = glue.iter().filter(|_| c).map(point(format!("{name}_glue.h")));
+        run.iter().map(point(format!("{name}.h"))).chain(of_glue).collect()
+    }
 }
 
 /// A loop of the host.
@@ -216,7 +262,11 @@ pub fn targets() -> Vec<Backend> {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
-    let load::Loaded { program, c } = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let load::Loaded { program, mut c, files: mut inputs } =
+        session.stage("read", || load::of_plan(&arguments.plan))?;
+    inputs.extend(arguments.with.iter().cloned());
+    inputs.extend(arguments.machine.as_deref().and_then(machine::file));
+    let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
     if c.is_some() && arguments.plan.dtype.is_some() {
         return Err(Error::wrong_input(
             "--dtype does not fit a C program, whose arrays have their own types",
@@ -241,13 +291,27 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         search,
     };
     let chosen = tile_choice::choose(&program, &arguments.plan, arguments.target.target(), &wish, session)?;
+    // Only now: machines know stencils by their own names.
+    let stencil = program.name.clone();
+    let program = match &arguments.prefix {
+        Some(prefix) => Arc::new(Program { name: prefixed(prefix, &stencil), ..(*program).clone() }),
+        None => program,
+    };
+    if let Some(c) = &mut c {
+        c.program = Arc::clone(&program);
+    }
     let planned = plan::planned(&program, &chosen.plan, arguments.target.target(), session)?;
     let (files, kernels) = session.stage("generate", || {
         let (files, kernels) = generate(&planned.plan, arguments.target, &chosen.limits)?;
         Ok::<_, Error>((output_files(files, c.as_deref(), arguments)?, kernels))
     })?;
-    let facts = facts(&planned.plan, arguments.target, kernels, size, arguments.steps);
-    let (directory, files) = session.stage("write", || write(&arguments.output, &facts, &files))?;
+    let facts = Facts {
+        stencil,
+        prefix: arguments.prefix.clone(),
+        entry_points: EntryPoint::all(&program.name, arguments.target, c.is_some()),
+        ..facts(&planned.plan, arguments.target, kernels, size, arguments.steps)
+    };
+    let (directory, files) = session.stage("write", || write(&folder, &facts, &files))?;
     Ok(CompileReport {
         dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
         chosen_by: chosen.by,
@@ -322,6 +386,8 @@ fn facts(
     Facts {
         stencil: program.name.clone(),
         target: target.name(),
+        prefix: None,
+        entry_points: Vec::new(),
         strategy: plan.strategy,
         tile: plan.tile.clone(),
         tile_text: plan.tile.to_string(),
@@ -380,17 +446,13 @@ fn fields(program: &Program) -> Vec<FieldFacts> {
     program.fields.iter().map(field).collect()
 }
 
-/// Writes all files, each complete or not at all, the manifest last. Returns the absolute paths of the folder and
-/// of the files.
-fn write(folder: &Path, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf, Vec<PathBuf>)> {
-    let failed = |error: std::io::Error| {
-        Error::wrong_input(format!("cannot use {} as the output folder: {error}", folder.display()))
-    };
-    if folder.exists() && !folder.is_dir() {
-        return Err(Error::wrong_input(format!("{} exists and is not a folder", folder.display())));
-    }
-    std::fs::create_dir_all(folder).map_err(failed)?;
-    let directory = folder.canonicalize().map_err(failed)?;
+/// The name of everything: the prefix, an underscore, and the stencil's own name.
+fn prefixed(prefix: &str, stencil: &str) -> String {
+    format!("{}_{stencil}", prefix.trim_end_matches('_'))
+}
+
+/// Writes all files, the manifest last. Returns the absolute paths of the folder and of the files.
+fn write(folder: &OutputFolder, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf, Vec<PathBuf>)> {
     let manifest = json::document(
         MANIFEST_SCHEMA,
         &Manifest {
@@ -400,17 +462,9 @@ fn write(folder: &Path, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf,
         },
     );
     let manifest = OutputFile { name: MANIFEST.into(), bytes: (manifest + "\n").into_bytes() };
-    let mut written = Vec::new();
-    for file in files.iter().chain([&manifest]) {
-        execution::interrupt::check()?;
-        let path = directory.join(&file.name);
-        if let Some(parent) = path.parent() {
-            std::fs::create_dir_all(parent).map_err(failed)?;
-        }
-        output_file::write(&path, |out| out.write_all(&file.bytes))?;
-        written.push(path);
-    }
-    Ok((directory, written))
+    let all: Vec<NewFile<'_>> =
+        files.iter().chain([&manifest]).map(|file| (file.name.as_path(), file.bytes.as_slice())).collect();
+    Ok(folder.write(&all)?)
 }
 
 impl Report for CompileReport {

@@ -2,9 +2,9 @@
 
 use crate::arguments::ConvertArguments;
 use crate::error::Result;
-use crate::load;
 use crate::progress::Session;
 use crate::report::Report;
+use crate::{load, outputs};
 use execution::output_file;
 use serde::Serialize;
 use std::io::Write;
@@ -28,6 +28,7 @@ pub struct ConvertReport {
 /// Wrong input, or a file that cannot be written.
 pub fn convert(arguments: &ConvertArguments, session: &Session) -> Result<ConvertReport> {
     let loaded = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
+    outputs::check(&outputs::given([("--output", &arguments.output)]), &loaded.files)?;
     let source = loaded.program.to_source();
     if let Some(path) = &arguments.output {
         output_file::write(path, |out| out.write_all(source.as_bytes()))?;

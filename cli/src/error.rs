@@ -125,6 +125,9 @@ impl Error {
                 | ExecutionError::UnknownField { .. }
                 | ExecutionError::Npy { .. }
                 | ExecutionError::Original(_)
+                | ExecutionError::Trials { .. }
+                | ExecutionError::OutputFolder { .. }
+                | ExecutionError::Occupied { .. }
                 | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
                 ExecutionError::OutOfMemory { .. }
                 | ExecutionError::NoCompiler(_)
@@ -158,6 +161,13 @@ impl Error {
     fn hints(&self) -> Vec<String> {
         match self {
             Error::Command { hints, .. } => hints.clone(),
+            Error::Execution(ExecutionError::Occupied { conflicts, .. }) => {
+                let mut hints = vec!["name another folder with -o".to_owned()];
+                if conflicts.iter().all(|conflict| conflict.reason.can_be_forced()) {
+                    hints.push("--force replaces them".to_owned());
+                }
+                hints
+            }
             Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
             _ => Vec::new(),
         }

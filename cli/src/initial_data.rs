@@ -9,7 +9,7 @@ use execution::layout::{Layout, grid_points};
 use execution::{interrupt, npy, reference};
 use polyhedral::program::{FieldId, Program, SeriesId};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A file for a field.
 #[derive(Debug, Clone)]
@@ -76,34 +76,6 @@ pub fn input_files(program: &Program, assignments: &[Assignment]) -> Result<Inpu
         series.push((id, PathBuf::from(&assignment.value)));
     }
     Ok(InputFiles { fields: field_files(program, "--input", &fields)?, series })
-}
-
-/// Whether all outputs could be written, as far as can be said before.
-///
-/// # Errors
-/// A file named twice, a folder in place of a file, or a folder that does not exist.
-pub fn check_outputs(outputs: &[FieldFile]) -> Result<()> {
-    let mut seen = BTreeSet::new();
-    for FieldFile { path, .. } in outputs {
-        let shown = path.display();
-        if path.is_dir() {
-            return Err(Error::wrong_input(format!(
-                "--output: {shown} is a folder; a .npy file was expected"
-            )));
-        }
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
-            Error::wrong_input(format!("--output: the folder of {shown} does not exist"))
-                .hint(format!("make it with `mkdir -p {}`", folder.display()))
-        })?;
-        if !seen.insert(folder.join(path.file_name().unwrap_or_default())) {
-            return Err(Error::wrong_input(format!("--output names the file {shown} twice")));
-        }
-    }
-    Ok(())
 }
 
 /// One value for each parameter: those given, else the defaults.

@@ -30,6 +30,7 @@ pub mod json;
 pub mod load;
 pub mod machine;
 pub mod model;
+pub mod outputs;
 pub mod plan;
 pub mod progress;
 pub mod report;

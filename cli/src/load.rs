@@ -8,7 +8,7 @@ use polyhedral::program::Program;
 use polyhedral::{parser, shipped};
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The program that `spec` names, with all fields of type `dtype` where given.
@@ -33,6 +33,8 @@ pub struct Loaded {
     pub program: Arc<Program>,
     /// The C program.
     pub c: Option<Box<CProgram>>,
+    /// The files that were read: that of the program, and its headers.
+    pub files: Vec<PathBuf>,
 }
 
 /// The program that `spec` names, read with these macros and folders if it is C.
@@ -46,22 +48,26 @@ pub fn load(spec: &str, dtype: Option<ElementTypeName>, options: &CArguments) ->
             Some(dtype) => Arc::new((*read.program).clone().with_element_type(dtype.element())),
             None => Arc::clone(&read.program),
         };
-        return Ok(Loaded { program, c: Some(Box::new(read)) });
+        let files =
+            [PathBuf::from(spec)].into_iter().chain(read.preprocessed.headers.iter().cloned()).collect();
+        return Ok(Loaded { program, c: Some(Box::new(read)), files });
     }
     if !(options.define.is_empty() && options.include.is_empty()) {
         return Err(Error::wrong_input(format!("-D and -I are for C files, and `{spec}` is none")));
     }
+    let mut files = Vec::new();
     let program = if shipped::source(spec).is_some() {
         shipped::load(spec)
             .ok_or_else(|| Error::internal(format!("the shipped stencil `{spec}` is broken")))?
     } else {
+        files.push(PathBuf::from(spec));
         from_file(spec)?
     };
     let program = Arc::new(match dtype {
         Some(dtype) => program.with_element_type(dtype.element()),
         None => program,
     });
-    Ok(Loaded { program, c: None })
+    Ok(Loaded { program, c: None, files })
 }
 
 /// Whether a SPEC is a C file.

@@ -4,7 +4,7 @@ use crate::error::{Error, Kind, Result};
 use crate::load::did_you_mean;
 use cost_models::machine::{self, Machine, MachineError};
 use execution::ExecutionError;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The machine that `spec` names.
 ///
@@ -31,6 +31,11 @@ pub fn machine(spec: &str) -> Result<Machine> {
     }
     let text = std::fs::read_to_string(path).map_err(failed)?;
     Machine::parse(spec, &text).map_err(wrong)
+}
+
+/// The file that `spec` names; `None` for a shipped machine.
+pub fn file(spec: &str) -> Option<PathBuf> {
+    machine::shipped(spec).is_none().then(|| PathBuf::from(spec))
 }
 
 fn wrong(error: MachineError) -> Error {

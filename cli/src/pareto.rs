@@ -3,9 +3,9 @@
 use crate::arguments::ParetoArguments;
 use crate::chart::{COLOURS, Chart, Mark, Series};
 use crate::error::{Error, Result};
-use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use crate::{load, outputs};
 use execution::output_file;
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
@@ -109,6 +109,10 @@ impl<'a> RowNames<'a> {
 /// # Errors
 /// Files that cannot be read, are no CSV, or lack the columns; output that cannot be written.
 pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoReport> {
+    outputs::check(
+        &outputs::given([("--svg", &arguments.svg), ("--csv", &arguments.csv)]),
+        std::slice::from_ref(&arguments.file),
+    )?;
     let table = Sheet::open(&arguments.file)?;
     let row_names = RowNames::new(&table, arguments)?;
     let names: Vec<&String> = [&arguments.x, &arguments.y].into_iter().chain(&arguments.z).collect();

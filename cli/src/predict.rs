@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{bars, load, machine, plan};
+use crate::{bars, load, machine, outputs, plan};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::counts::TileCounts;
 use cost_models::energy::EnergyTerms;
@@ -98,7 +98,9 @@ pub struct Constants {
 /// Wrong input, or a tile that the strategy cannot have. A tile that does not fit the machine is no error but a report
 /// that has not passed.
 pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<PredictReport> {
-    let program = session.stage("read", || load::of_plan(&arguments.plan))?.program;
+    let load::Loaded { program, mut files, .. } = session.stage("read", || load::of_plan(&arguments.plan))?;
+    files.extend(machine::file(&arguments.machine));
+    outputs::check(&outputs::given([("--svg", &arguments.svg)]), &files)?;
     let machine = machine::machine(&arguments.machine)?;
     if is_cpu(&machine) {
         return on_cpu(arguments, &program, machine, session);

@@ -6,7 +6,7 @@ use crate::initial_data::{self, FieldFile};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::runner::{Job, Prepared, Run, Runner};
-use crate::{load, plan};
+use crate::{load, machine, outputs, plan};
 use execution::compare::{checksum, compare};
 use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
@@ -93,11 +93,15 @@ pub struct RunReport {
 /// Wrong input, an infeasible tiling, and failures of compiler, memory or disk. A result that differs from the
 /// reference is no error but a report that has not passed.
 pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
-    let program = session.stage("read", || load::of_plan(&arguments.plan))?.program;
+    let load::Loaded { program, mut files, .. } = session.stage("read", || load::of_plan(&arguments.plan))?;
     let parameters = initial_data::parameters(&program, &arguments.param)?;
     let inputs = initial_data::input_files(&program, &arguments.input)?;
     let outputs = initial_data::field_files(&program, "--output", &arguments.output)?;
-    initial_data::check_outputs(&outputs)?;
+    files.extend(arguments.machine.as_deref().and_then(machine::file));
+    files.extend(inputs.fields.iter().map(|input| input.path.clone()));
+    files.extend(inputs.series.iter().map(|(_, path)| path.clone()));
+    let written: Vec<_> = outputs.iter().map(|output| ("--output", output.path.as_path())).collect();
+    outputs::check(&written, &files)?;
     let size = initial_data::grid_size(&program, arguments, &inputs.fields)?;
     set_threads(arguments)?;
     let mut data =

@@ -7,10 +7,12 @@ mod report;
 
 use crate::arguments::SearchArguments;
 use crate::error::{Error, Result};
+use crate::outputs;
 use crate::progress::{Progress, Session};
 use execution::interrupt;
 use problem::Problem;
 use report::{Method, SearchReport};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,6 +32,9 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
     if arguments.method == "help" {
         return Ok(SearchReport::of_methods());
     }
+    let inputs = [&arguments.space, &arguments.replay].into_iter().flatten().cloned();
+    let machine = arguments.machine.as_deref().and_then(crate::machine::file);
+    check_outputs(arguments, &inputs.chain(machine).collect::<Vec<_>>())?;
     let problem = Problem::new(arguments, session)?;
     let options = SearchOptions {
         model: arguments.model.clone(),
@@ -65,6 +70,17 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
     Ok(SearchReport::new(arguments, &problem, methods, log, written))
 }
 
+/// Refuses to write over what is read.
+fn check_outputs(arguments: &SearchArguments, inputs: &[PathBuf]) -> Result<()> {
+    let written = [
+        ("--trials", &arguments.trials),
+        ("--export", &arguments.export),
+        ("--log", &arguments.log),
+        ("--svg", &arguments.svg),
+    ];
+    outputs::check(&outputs::given(written), inputs)
+}
+
 /// Requests that make no sense together.
 fn check(arguments: &SearchArguments, problem: &Problem, searchers: &[Box<dyn Searcher>]) -> Result<()> {
     if arguments.repetitions > 1 && problem.replay.is_none() {
@@ -82,8 +98,11 @@ fn check(arguments: &SearchArguments, problem: &Problem, searchers: &[Box<dyn Se
     if arguments.export.is_some() && many {
         return Err(Error::wrong_input("--export is for one search with one method"));
     }
-    if arguments.export.as_ref().is_some_and(|path| path.extension().is_some_and(|end| end == "csv")) {
-        check_csv(&problem.space, &problem.response)?;
+    if let Some(path) = &arguments.export {
+        export_format(path)?;
+        if path.extension().is_some_and(|end| end == "csv") {
+            check_csv(&problem.space, &problem.response)?;
+        }
     }
     Ok(())
 }
@@ -176,15 +195,28 @@ fn repeated(
 }
 
 fn export(path: &std::path::Path, problem: &Problem, trials: &[Trial]) -> Result<()> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => write_t4(path, &problem.space, trials, &problem.response, &problem.name)?,
-        Some("csv") => write_csv(path, &problem.space, trials, &problem.response)?,
-        _ => {
-            let reason = format!("--export {}: the name must end in .json (T4) or .csv", path.display());
-            return Err(Error::wrong_input(reason));
-        }
+    match export_format(path)? {
+        Export::T4 => write_t4(path, &problem.space, trials, &problem.response, &problem.name)?,
+        Export::Csv => write_csv(path, &problem.space, trials, &problem.response)?,
     }
     Ok(())
+}
+
+/// The formats of `--export`.
+enum Export {
+    T4,
+    Csv,
+}
+
+fn export_format(path: &std::path::Path) -> Result<Export> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("json") => Ok(Export::T4),
+        Some("csv") => Ok(Export::Csv),
+        _ => Err(Error::wrong_input(format!(
+            "--export {}: the name must end in .json (T4) or .csv",
+            path.display()
+        ))),
+    }
 }
 
 fn write_text(path: &std::path::Path, text: &str) -> Result<()> {

@@ -7,7 +7,7 @@ use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::scatter::Scatter;
-use crate::{load, machine};
+use crate::{load, machine, outputs};
 use cost_models::cpu::CpuTile;
 use cost_models::machine::Machine;
 use execution::cuda::Device;
@@ -74,8 +74,10 @@ pub struct Sample {
 /// # Errors
 /// Wrong input, a machine without calibration, and failures of the compiler and of runs.
 pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<ValidateReport> {
-    let program =
-        session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?.program;
+    let load::Loaded { program, mut files, .. } =
+        session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
+    files.extend(machine::file(&arguments.machine));
+    outputs::check(&outputs::given([("--trials", &arguments.trials), ("--svg", &arguments.svg)]), &files)?;
     let machine = machine::machine(&arguments.machine)?;
     let measured = match arguments.backend {
         CalibratedBackend::OpenMp => on_cpu(arguments, &program, machine, session)?,

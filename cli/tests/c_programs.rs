@@ -1,6 +1,7 @@
 //! C programs: rewritten, built and run, they print what they printed before.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod c_callers;
 mod support;
 
 use std::path::{Path, PathBuf};

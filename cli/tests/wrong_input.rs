@@ -1,6 +1,7 @@
 //! Wrong input of every kind: exit code 2, a message that helps, no panic, nothing written.
 #![allow(clippy::unwrap_used)]
 
+mod outputs;
 mod support;
 
 use support::{Folder, Output, tilewright, write_array};

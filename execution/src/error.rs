@@ -1,5 +1,6 @@
 //! What can go wrong outside the program itself: memory, files, compilers, libraries.
 
+use crate::output_folder::Conflict;
 use std::path::PathBuf;
 use toolchain::compiler::CompilerError;
 
@@ -111,6 +112,28 @@ pub enum ExecutionError {
         path: PathBuf,
         /// What is wrong, and the way out.
         problem: String,
+    },
+
+    /// A folder that cannot be written to.
+    #[error("cannot use {} as the output folder: {problem}", .path.display())]
+    OutputFolder {
+        /// The folder, as the user named it.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+
+    /// An output folder has files that must not be replaced.
+    #[error(
+        "nothing was written to {}, because these files would be lost:{}",
+        .folder.display(),
+        .conflicts.iter().map(|conflict| format!("\n  {}: {}", conflict.file.display(), conflict.reason)).collect::<String>()
+    )]
+    Occupied {
+        /// The folder, as the user named it.
+        folder: PathBuf,
+        /// The files.
+        conflicts: Vec<Conflict>,
     },
 
     /// The compiler refused the text, or died.

@@ -14,6 +14,7 @@ pub mod initial;
 pub mod layout;
 pub mod npy;
 pub mod output_file;
+pub mod output_folder;
 
 // The reference interpreter.
 mod libm;

@@ -44,6 +44,8 @@ pub fn meaning(code: i32) -> &'static str {
         2 => "it was not made for this grid size or number of steps",
         3 => "the device reported an error",
         4 => "a check in the generated code failed (out of bounds, race or unwritten shared memory)",
+        5 => "an array is missing, or not aligned to its elements",
+        6 => "a stride is smaller than what lies within it",
         _ => "a code that this version does not know",
     }
 }

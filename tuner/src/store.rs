@@ -34,8 +34,10 @@ impl Store {
     /// A file that is no store, or that of another space or way of measuring.
     pub fn open(path: &Path, space: &Space, measured: &str, response: &str) -> Result<Store> {
         check_magic(path)?;
+        check_companions(path)?;
         let connection = Connection::open(path).map_err(|error| broken(path, &error))?;
         let failed = |error: rusqlite::Error| broken(path, &error);
+        check_application(path, &connection)?;
         // A reader of the log after a crash sees whole transactions.
         connection.pragma_update(None, "journal_mode", "WAL").map_err(failed)?;
         connection.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
@@ -204,6 +206,36 @@ fn check_magic(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(malformed(path, "", "it is no store of trials (an SQLite file)", "name another file with --trials"))
+}
+
+/// Refuses the SQLite file of another program.
+fn check_application(path: &Path, connection: &Connection) -> Result<()> {
+    let number = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0));
+    let application = number("PRAGMA application_id").map_err(|error| broken(path, &error))?;
+    // A search that was killed as soon as it began has left some of its tables, and no number yet.
+    let others = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name NOT IN ('about', 'trial', 'sqlite_sequence')";
+    let others = number(others).map_err(|error| broken(path, &error))?;
+    if application == i64::from(APPLICATION) || others == 0 {
+        return Ok(());
+    }
+    Err(malformed(path, "", "it is the SQLite file of another program", "name another file with --trials"))
+}
+
+/// Refuses to begin a store where files lie that SQLite would take for parts of it, and change.
+fn check_companions(path: &Path) -> Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    for ending in ["-wal", "-shm", "-journal"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let beside = PathBuf::from(name);
+        if beside.symlink_metadata().is_ok() {
+            let reason = format!("beside it lies {}, which SQLite would change", beside.display());
+            return Err(malformed(path, "", reason, "name another file with --trials"));
+        }
+    }
+    Ok(())
 }
 
 fn broken(path: &Path, error: &rusqlite::Error) -> TunerError {

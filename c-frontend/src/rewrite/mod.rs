@@ -118,6 +118,8 @@ pub(crate) struct Glue {
     pub file: String,
     version: &'static str,
     guard: String,
+    /// How the options of the CMake file begin.
+    option: String,
     pub cuda: bool,
     fields: Vec<Buffer>,
     series: Vec<Values>,
@@ -183,7 +185,8 @@ impl Glue {
             glue: format!("{}_glue.h", program.name),
             file: path.file_name().map(|name| comment(&name.to_string_lossy())).unwrap_or_default(),
             version: env!("CARGO_PKG_VERSION"),
-            guard: program.name.to_uppercase(),
+            guard: program.name.clone(),
+            option: program.name.to_uppercase(),
             cuda: target == Target::Cuda,
             fields: program.fields.iter().map(buffer).collect(),
             series: program.series.iter().map(values).collect(),

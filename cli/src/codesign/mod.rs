@@ -13,8 +13,9 @@ use crate::json;
 use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use execution::{ExecutionError, interrupt, output_file};
-use optimizer::codesign::journal::Journal;
+use execution::output_folder::{NewFile, OutputFolder};
+use execution::{ExecutionError, interrupt};
+use optimizer::codesign::journal::{self, Journal};
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::{Control, groups};
@@ -54,10 +55,19 @@ pub struct CodesignReport {
 pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<CodesignReport> {
     let start = Instant::now();
     let (workload, text) = workload(arguments)?;
-    let folder = folder(&arguments.output)?;
+    let inputs = if Workload::source(&arguments.workload).is_some() {
+        Vec::new()
+    } else {
+        vec![PathBuf::from(&arguments.workload)]
+    };
+    let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
+    folder.check(FILES.iter().map(Path::new))?;
+    for name in journal::FILES {
+        folder.check_own(Path::new(name), journal::is_own)?;
+    }
     let setting = session.stage("tile sizes and constants", || Setting::new(workload)).map_err(failed)?;
     let identity = identity(&setting, &text);
-    let journal = Journal::open(&folder.join("sweep.journal"), &identity).map_err(failed)?;
+    let journal = Journal::open(&folder.make()?.join(journal::FILES[0]), &identity).map_err(failed)?;
     let resumed_groups = journal.groups().len();
     let study = sweep(&setting, session, Some(&journal))?;
     let answers = session.stage("questions", || answers(arguments, &setting, &study, session))?;
@@ -130,18 +140,6 @@ fn program(folder: &Path, spec: &str) -> std::result::Result<Arc<Program>, Strin
         },
         _ => error.to_string(),
     })
-}
-
-/// The folder for the report.
-fn folder(path: &Path) -> Result<PathBuf> {
-    let failed = |error: std::io::Error| {
-        Error::wrong_input(format!("cannot use {} as the output folder: {error}", path.display()))
-    };
-    if path.exists() && !path.is_dir() {
-        return Err(Error::wrong_input(format!("{} exists and is not a folder", path.display())));
-    }
-    std::fs::create_dir_all(path).map_err(failed)?;
-    path.canonicalize().map_err(failed)
 }
 
 /// What a journal is of: everything that its results depend on.
@@ -249,19 +247,21 @@ fn all_formulations(setting: &Setting, session: &Session) -> Result<Vec<whatif::
     Ok(formulations)
 }
 
-fn write(folder: &Path, setting: &Setting, study: &Study, document: &Document) -> Result<Vec<PathBuf>> {
+fn write(
+    folder: &OutputFolder,
+    setting: &Setting,
+    study: &Study,
+    document: &Document,
+) -> Result<Vec<PathBuf>> {
     let texts = [
         tables::designs(setting, study, None),
         tables::designs(setting, study, Some(&study.fronts.all)),
         json::document(REPORT_SCHEMA, document) + "\n",
         html::page(document),
     ];
-    let mut written = Vec::new();
-    for (name, text) in FILES.iter().zip(texts) {
-        let path = folder.join(name);
-        output_file::write(&path, |file| std::io::Write::write_all(file, text.as_bytes()))?;
-        written.push(path);
-    }
+    let files: Vec<NewFile<'_>> =
+        FILES.iter().zip(&texts).map(|(name, text)| (Path::new(*name), text.as_bytes())).collect();
+    let (_, written) = folder.write(&files)?;
     Ok(written)
 }
 

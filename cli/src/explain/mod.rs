@@ -8,6 +8,7 @@ pub use arguments::ExplainArguments;
 pub use report::ExplainReport;
 
 use crate::error::{Error, Result};
+use crate::outputs;
 use crate::progress::Session;
 use crate::report::count;
 use arguments::Nodes;
@@ -37,6 +38,9 @@ const MOST_MEETINGS: usize = 20;
 /// Files that cannot be read, unknown metrics and parameters, expressions that cannot be understood, no successful trial.
 pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<ExplainReport> {
     let recordings = session.stage("reading", || read(arguments))?;
+    let read: Vec<_> = recordings.iter().map(|(_, recorded)| recorded.path.clone()).collect();
+    let written = [("--dot", &arguments.dot), ("--svg", &arguments.svg), ("--curve", &arguments.curve)];
+    outputs::check(&outputs::given(written), &read)?;
     let asked = metrics(arguments, &recordings);
     let options = |condition: Option<String>| DataOptions {
         metrics: asked.iter().chain(arguments.target.iter().map(|target| &target.metric)).cloned().collect(),

@@ -117,7 +117,9 @@ impl Problem {
 }
 
 fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Result<Problem> {
-    let program = session.stage("read", || load::load(spec, None, &arguments.c))?.program;
+    let load::Loaded { program, files, .. } =
+        session.stage("read", || load::load(spec, None, &arguments.c))?;
+    super::check_outputs(arguments, &files)?;
     let (Some(size), Some(steps)) = (&arguments.size, arguments.steps) else {
         return Err(Error::wrong_input("the search over tile sizes of a stencil needs --size and --steps"));
     };

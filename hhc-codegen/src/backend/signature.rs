@@ -18,6 +18,20 @@ pub struct Signature {
     pub sizes: Vec<SizeArgument>,
     /// `stride0`, `stride1`: all dimensions but the innermost.
     pub strides: Vec<StrideArgument>,
+    /// The strides from the innermost on, as the entry point checks them.
+    pub strides_from_inner: Vec<StrideArgument>,
+    /// The innermost extent: `n1`.
+    pub innermost: String,
+    /// The number of points, as a product that does not overflow: `tw_times(n0, n1)`.
+    pub volume: String,
+    /// The elements from the first to the last one of a level, as documentation.
+    pub level: String,
+    /// Whether some field has several slots, so that their distance matters.
+    pub has_slots: bool,
+    /// Name of the library in CMake, which keeps some names for itself.
+    pub cmake: String,
+    /// The same in capitals, for its options.
+    pub cmake_option: String,
     /// Series in order.
     pub series: Vec<SeriesArgument>,
     /// The condition that the grid is too small for the program, such as `n0 < 2 || n1 < 3`; `None` where no grid
@@ -56,7 +70,11 @@ pub struct FieldArgument {
     pub shape: String,
     /// Index in the program.
     pub index: usize,
-    /// Whether it is the first state field (the one whose newest slot the documentation names).
+    /// What must be in its slots before a call, as documentation; empty for a coefficient.
+    pub before: String,
+    /// What is in its slots afterwards.
+    pub after: String,
+    /// Whether there is one slot only.
     pub stored_once: bool,
     /// Whether the generated code copies its boundary from the newest initial level to the others.
     pub copies_boundary: bool,
@@ -118,6 +136,10 @@ pub struct StrideArgument {
     pub index: usize,
     /// Its value in a dense array: `n1*n2`.
     pub dense: String,
+    /// The extent of its dimension: `n0`.
+    pub size: String,
+    /// The elements that lie within it: `(n1 - 1) * stride1 + n2`.
+    pub within: String,
 }
 
 /// One parameter.
@@ -164,7 +186,16 @@ impl Signature {
                     .map(|Side { index, low, high, .. }| format!("{index} >= {low} && {index} < {high}"));
                 tests.collect::<Vec<_>>().join(" && ")
             };
+            let (before, after) = match field.role {
+                FieldRole::State { levels, slots } => {
+                    let slot = format!("{}_slot_{}", program.name, names.fields[index]);
+                    slots_text(levels, slots, &slot, program.boundary == Boundary::Fixed)
+                }
+                FieldRole::Coefficient => (String::new(), String::new()),
+            };
             FieldArgument {
+                before,
+                after,
                 name: names.fields[index].clone(),
                 c_type: field.element.c_name().to_string(),
                 qualifier: if state { String::new() } else { "const ".to_string() },
@@ -186,7 +217,10 @@ impl Signature {
             name: format!("stride{d}"),
             index: dimension + d,
             dense: extents[d + 1..].join(" * "),
+            size: extents[d].clone(),
+            within: elements_within(d + 1, dimension),
         });
+        let strides: Vec<StrideArgument> = strides.collect();
         let parameters = program.parameters.iter().enumerate().map(|(index, parameter)| ParameterArgument {
             name: names.parameters[index].clone(),
             default: format!("{:?}", parameter.default),
@@ -219,10 +253,72 @@ impl Signature {
                 .enumerate()
                 .map(|(index, name)| SizeArgument { name: name.clone(), index })
                 .collect(),
-            strides: strides.collect(),
+            strides_from_inner: strides.iter().rev().cloned().collect(),
+            strides,
+            innermost: extents[dimension - 1].clone(),
+            volume: (extents.iter().rev().cloned())
+                .reduce(|inner, outer| format!("tw_times({outer}, {inner})"))
+                .unwrap_or_default(),
+            level: elements_within(0, dimension),
+            has_slots: (program.fields.iter())
+                .any(|field| matches!(field.role, FieldRole::State { slots: 2.., .. })),
+            cmake_option: program.name.to_uppercase(),
+            cmake: cmake_target(&program.name),
             parameters: parameters.collect(),
             level_stride_index: 2 * dimension - 1,
-            guard: format!("TILEWRIGHT_{}_H", program.name.to_uppercase()),
+            // As it is: two names that differ in capitals only have headers of their own.
+            guard: format!("TILEWRIGHT_{}_H", program.name),
         }
     }
+}
+
+/// The elements from the first to the last point along these dimensions: `(n1 - 1) * stride1 + n2`.
+fn elements_within(first: usize, dimension: usize) -> String {
+    let term = |d: usize| if d + 1 < dimension { format!("(n{d} - 1) * stride{d}") } else { format!("n{d}") };
+    (first..dimension).map(term).collect::<Vec<_>>().join(" + ")
+}
+
+/// What must be in the slots of a field before a call, and what is there afterwards.
+fn slots_text(levels: usize, slots: usize, slot: &str, fixed: bool) -> (String, String) {
+    if slots == 1 {
+        return ("the initial level".to_string(), "the newest level".to_string());
+    }
+    let initial = match levels {
+        1 => "slot 0: the initial level".to_string(),
+        _ => format!("slots 0 to {}: the initial levels, oldest first", levels - 1),
+    };
+    let others = match (slots - levels, fixed) {
+        (0, _) => "",
+        (_, true) => "; nothing is needed in the others",
+        (_, false) => "; in the others only points that no statement computes",
+    };
+    let after = match slots {
+        2 => format!("slot {slot}(steps): the newest level; the other one: the level before"),
+        _ => format!(
+            "slot {slot}(steps): the newest level; the slots before it, in a circle: the levels before"
+        ),
+    };
+    (initial + others, after)
+}
+
+/// A name that CMake has not taken for a target of its own, nor the linker for a library.
+fn cmake_target(name: &str) -> String {
+    const TAKEN: [&str; 15] = [
+        "all",
+        "clean",
+        "depend",
+        "help",
+        "install",
+        "list_install_components",
+        "package",
+        "package_source",
+        "preinstall",
+        "rebuild_cache",
+        "edit_cache",
+        "test",
+        "uninstall",
+        "m",
+        "c",
+    ];
+    if TAKEN.contains(&name) { format!("{name}_stencil") } else { name.to_string() }
 }

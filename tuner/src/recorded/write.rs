@@ -3,20 +3,24 @@
 use crate::error::{Result, TunerError};
 use crate::space::Space;
 use crate::trial::{Status, Trial};
-use execution::ExecutionError;
+use execution::{ExecutionError, output_file};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
 use text_escape::csv_cell;
 
-/// Writes a file under a temporary name and renames it: a reader sees all of it, or none.
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
-    execution::output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
-        ExecutionError::File { action, path, source } => TunerError::File { action, path, reason: source },
-        other => {
-            TunerError::File { action: "write", path: path.to_owned(), reason: std::io::Error::other(other) }
+    output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
+        ExecutionError::Interrupted => TunerError::Interrupted,
+        ExecutionError::File { path, source, .. } => {
+            TunerError::File { action: "write", path, reason: source }
         }
+        other => TunerError::File {
+            action: "write",
+            path: path.to_owned(),
+            reason: std::io::Error::other(other.to_string()),
+        },
     })
 }
 
