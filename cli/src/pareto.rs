@@ -142,11 +142,16 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     })
 }
 
+/// Largest table: that of a sweep over a million designs.
+const MOST_BYTES: u64 = 128 << 20;
+/// Most cells of a table; each takes some tens of bytes.
+const MOST_CELLS: usize = 20_000_000;
+
 fn read(arguments: &ParetoArguments) -> Result<Table> {
     let path = &arguments.file;
     let failed =
         |source| Error::Execution(ExecutionError::File { action: "read", path: path.clone(), source });
-    let bytes = std::fs::read(path).map_err(failed)?;
+    let bytes = safe_io::input::read(path, MOST_BYTES).map_err(failed)?;
     // A mark of the byte order, as spreadsheets write it.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or(&[]);
@@ -160,9 +165,16 @@ fn read(arguments: &ParetoArguments) -> Result<Table> {
     if header.iter().all(String::is_empty) {
         return Err(Error::wrong_input(format!("{} has no header line", path.display())));
     }
-    let mut records = Vec::new();
+    let (mut records, mut cells) = (Vec::new(), 0);
     for record in reader.records() {
         let record = record.map_err(wrong)?;
+        cells += record.len() + 2;
+        if cells > MOST_CELLS {
+            return Err(Error::wrong_input(format!(
+                "{} has more than {MOST_CELLS} cells, which is the limit",
+                path.display()
+            )));
+        }
         let line = record.position().map_or(0, csv::Position::line);
         records.push((line, record.iter().map(str::to_owned).collect()));
     }

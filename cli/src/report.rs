@@ -4,6 +4,7 @@ use crate::error::{Error, Kind, Result};
 use crate::json;
 use crate::progress::Session;
 use comfy_table::{CellAlignment, Table, presets};
+use safe_io::Damage;
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
 
@@ -18,6 +19,15 @@ pub trait Report: Serialize {
     }
 }
 
+/// A report of a command that met damaged records.
+#[derive(Serialize)]
+struct WithDamage<'a, R: Serialize> {
+    #[serde(flatten)]
+    report: &'a R,
+    /// What was left out: file, place and reason.
+    damaged: Vec<Damage>,
+}
+
 /// A report, ready to be printed.
 pub struct Printed {
     text: String,
@@ -30,7 +40,12 @@ impl Printed {
     /// # Errors
     /// None today; the type fits the chain of a command.
     pub fn of(report: &impl Report, session: &Session) -> Result<Printed> {
-        let text = if session.json() { json::text(report) } else { report.text() };
+        let damage = session.damage();
+        let text = match (session.json(), damage.is_empty()) {
+            (false, _) => report.text(),
+            (true, true) => json::text(report),
+            (true, false) => json::text(&WithDamage { report, damaged: damage }),
+        };
         Ok(Printed { text, passed: report.passed() })
     }
 

@@ -3,9 +3,11 @@
 use crate::cache::{Cache, Entry, Key, KeyBuilder};
 use crate::error::{ExecutionError, Result};
 use crate::machine;
+use safe_io::child::{self, End, Keep, Limits};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 mod probe;
 
@@ -13,6 +15,12 @@ use probe::{Probe, Supported};
 
 /// Lines of the compiler's message that an error shows.
 const MESSAGE_LINES: usize = 40;
+/// Longest time that a compiler may take for generated code, which it usually has compiled within seconds.
+const MOST_TIME: Duration = Duration::from_secs(600);
+/// Longest time that it may take to say its version.
+const MOST_TIME_FOR_VERSION: Duration = Duration::from_secs(20);
+/// Bytes of the compiler's messages that are kept.
+const MESSAGE_BYTES: usize = 1 << 20;
 /// Name of the shared object in its cache entry.
 const OBJECT: &str = "stencil.so";
 
@@ -192,10 +200,14 @@ impl Compiler {
     pub fn from_command(language: Language, command: &str) -> Option<Compiler> {
         let command: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         let (program, arguments) = command.split_first()?;
-        let output =
-            Command::new(program).args(arguments).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let mut asked = Command::new(program);
+        let output = child::run(
+            asked.args(arguments).arg("--version"),
+            &Limits { stdout: Keep::First(MESSAGE_BYTES), ..Limits::of_time(MOST_TIME_FOR_VERSION) },
+        )
+        .ok()?;
         let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-        (output.status.success() && !version.is_empty()).then_some(Compiler { language, command, version })
+        (output.success() && !version.is_empty()).then_some(Compiler { language, command, version })
     }
 
     /// The first line that the compiler says of itself.
@@ -310,18 +322,29 @@ impl Compiler {
     fn run(&self, folder: &Path, arguments: &[String]) -> Result<()> {
         crate::interrupt::check()?;
         let Some((program, first)) = self.command.split_first() else { return Ok(()) };
-        let output = Command::new(program)
+        let mut command = Command::new(program);
+        command
             .args(first)
             .args(arguments)
             .current_dir(folder)
             // Messages in English, whatever the user's language, for the tests and for bug reports.
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|source| ExecutionError::File { action: "run", path: program.into(), source })?;
-        if output.status.success() {
-            return Ok(());
-        }
+            .env("LC_ALL", "C");
+        let limits = Limits {
+            stderr: Keep::First(MESSAGE_BYTES),
+            stop: &crate::interrupt::requested,
+            ..Limits::of_time(MOST_TIME)
+        };
+        let output = child::run(&mut command, &limits).map_err(|source| ExecutionError::File {
+            action: "run",
+            path: program.into(),
+            source,
+        })?;
+        let status = match output.end {
+            End::Exited(status) if status.success() => return Ok(()),
+            End::Exited(status) => status.to_string(),
+            End::Stopped => return Err(ExecutionError::Interrupted),
+            _ => format!("stopped after {} s", MOST_TIME.as_secs()),
+        };
         crate::interrupt::check()?;
         let text = String::from_utf8_lossy(&output.stderr);
         let mut message: Vec<&str> = text.lines().take(MESSAGE_LINES).collect();
@@ -330,7 +353,7 @@ impl Compiler {
         }
         Err(ExecutionError::CompilerFailed {
             command: self.command_line(arguments),
-            status: output.status.to_string(),
+            status,
             message: message.join("\n"),
         })
     }

@@ -36,6 +36,8 @@ pub fn install() {
 
 #[cfg(unix)]
 fn on_signal() {
+    // Children are in groups of their own, which the terminal does not signal.
+    safe_io::child::end_all();
     let again = REQUESTED.swap(true, Ordering::SeqCst);
     if again || BLOCKING.load(Ordering::SeqCst) > 0 {
         remove_temporary();

@@ -32,8 +32,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Budget of one program's dependence analysis, in isl operations; the largest shipped stencil needs
-/// less than a hundredth of it.
-const BUDGET: u64 = 20_000_000;
+/// less than a sixtieth of it.
+const BUDGET: u64 = 12_000_000;
 
 /// Why two instances must stay in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]

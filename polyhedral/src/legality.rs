@@ -28,8 +28,8 @@ use std::fmt;
 use std::time::Instant;
 
 /// Budget of one proof, in isl operations, some seconds of work; a hexagonal schedule of three statements
-/// in two dimensions needs about a twentieth of it.
-const BUDGET: u64 = 50_000_000;
+/// in two dimensions needs about a tenth of it.
+const BUDGET: u64 = 25_000_000;
 
 /// What was shown.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -1,7 +1,11 @@
 //! Calls of the system's C compiler, and what it says.
 
+use super::MOST_EXPANDED_BYTES;
+use safe_io::child::{self, End, Ended, Keep, Limits};
+use safe_io::input;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
 /// What the preprocessor is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +22,8 @@ pub enum Failure {
     NoCompiler(String),
     /// It refused the file.
     Messages(Vec<Message>),
+    /// It took too long, or made too much of the file.
+    TooMuch(String),
 }
 
 /// An error that the compiler reports.
@@ -35,6 +41,12 @@ pub struct Message {
     pub included_from: Option<usize>,
 }
 
+/// Longest time for each of the two calls. A program of thousands of lines takes a tenth of a second.
+const MOST_TIME: Duration = Duration::from_secs(9);
+/// Most memory that the compiler may map: macros can be written that need any amount.
+const MOST_MEMORY: u64 = 1 << 30;
+/// Most text that the preprocessor may print; the system's headers are in it.
+const MOST_PRINTED: usize = 2 * MOST_EXPANDED_BYTES;
 /// Most messages that are shown.
 const MOST_MESSAGES: usize = 5;
 
@@ -43,7 +55,7 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
     let compiler = find()?;
     let run = |mode: &str| {
         let mut command = Command::new(&compiler);
-        command.env("LC_ALL", "C").stdin(Stdio::null()).arg(mode).arg("-w").arg("-x").arg("c");
+        command.env("LC_ALL", "C").arg(mode).arg("-w").arg("-x").arg("c");
         command.args(options.defines.iter().map(|define| format!("-D{define}")));
         for folder in &options.include_dirs {
             command.arg("-I").arg(folder);
@@ -54,17 +66,34 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
         } else {
             Path::new("./").join(path)
         });
-        command.output().map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))
+        let limits = Limits {
+            stdout: Keep::All(MOST_PRINTED),
+            stderr: Keep::First(1 << 20),
+            memory: Some(MOST_MEMORY),
+            ..Limits::of_time(MOST_TIME)
+        };
+        let ended = child::run(&mut command, &limits)
+            .map_err(|error| Failure::NoCompiler(format!("`{compiler}` cannot be run: {error}")))?;
+        judged(path, ended)
     };
     let expanded = run("-E")?;
-    if !expanded.status.success() {
-        return Err(refused(path, &expanded.stderr));
-    }
-    let checked = run("-fsyntax-only")?;
-    if !checked.status.success() {
-        return Err(refused(path, &checked.stderr));
-    }
-    Ok(expanded.stdout)
+    run("-fsyntax-only")?;
+    Ok(expanded)
+}
+
+/// What a compiler printed, if it was content.
+fn judged(path: &Path, ended: Ended) -> Result<Vec<u8>, Failure> {
+    let reason = match ended.end {
+        End::Exited(status) if status.success() => return Ok(ended.stdout),
+        // A reason that has no place in the file, such as no memory left, is said in the compiler's words.
+        End::Exited(_) => return Err(refused(path, &ended.stderr)),
+        End::TimedOut => format!("the C compiler takes more than {} s to read the file", MOST_TIME.as_secs()),
+        End::TooMuchOutput => {
+            format!("the preprocessor makes more than {} of the file", input::size(MOST_PRINTED as u64))
+        }
+        End::Stopped => "the C compiler was stopped".to_owned(),
+    };
+    Err(Failure::TooMuch(reason))
 }
 
 /// The compiler: `$CC`, or the first of the usual ones.
@@ -73,10 +102,8 @@ fn find() -> Result<String, Failure> {
         return Ok(named.trim().to_owned());
     }
     let starts = |name: &&&str| {
-        let mut command = Command::new(**name);
-        let status =
-            command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        status.status().is_ok_and(|status| status.success())
+        let limits = Limits::of_time(MOST_TIME);
+        child::run(Command::new(**name).arg("--version"), &limits).is_ok_and(|ended| ended.success())
     };
     ["cc", "gcc", "clang"].iter().find(starts).map(|name| (*name).to_owned()).ok_or_else(|| {
         Failure::NoCompiler(

@@ -62,6 +62,7 @@ pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<Explai
     let title = title(&recordings, &data);
     let files = explanation.draw(&title, &reports)?;
     let (first, others) = (reports.remove(0), reports);
+    recordings.iter().for_each(|(_, recorded)| session.tell_damage(&recorded.damage));
     Ok(ExplainReport {
         title,
         files: recordings.iter().map(|(_, recorded)| recorded.path.clone()).collect(),

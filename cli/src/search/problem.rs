@@ -48,9 +48,13 @@ impl Problem {
             Some(path) => Some(session.stage("read", || Recorded::open(path, &options))?),
             None => None,
         };
+        if let Some(recorded) = &replayed {
+            session.tell_damage(&recorded.damage);
+        }
         let (mut space, name) = match (&arguments.space, &replayed) {
             (Some(path), _) => {
                 let recorded = session.stage("read", || Recorded::open(path, &ReadOptions::default()))?;
+                session.tell_damage(&recorded.damage);
                 (recorded.space, recorded.kernel)
             }
             (None, Some(recorded)) => (recorded.space.clone(), recorded.kernel.clone()),

@@ -40,6 +40,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], response: Option<&str>) -> Result<
     let mut cells: Vec<Vec<String>> = Vec::new();
     for record in reader.records() {
         cells.push(record.map_err(broken)?.iter().map(str::to_owned).collect());
+        super::check_size(path, header.len(), cells.len())?;
     }
     if cells.is_empty() {
         return Err(malformed(path, "", "there is no line behind the header", ""));
@@ -56,6 +57,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], response: Option<&str>) -> Result<
     let kernel = kernel.split('.').next().unwrap_or("").to_owned();
     Ok(Recorded {
         path: path.to_owned(),
+        damage: Vec::new(),
         format: Format::Csv,
         kernel,
         device: String::new(),

@@ -90,6 +90,7 @@ pub(super) fn read(path: &Path, general: Entries<Cell>, space: ConfigurationSpac
         .map_err(|error| malformed(path, "", error.to_string(), &error.hint()))?;
     Ok(Recorded {
         path: path.to_owned(),
+        damage: Vec::new(),
         format: Format::T1,
         kernel: general.get("BenchmarkName").map(Cell::text).unwrap_or_default(),
         device: String::new(),
