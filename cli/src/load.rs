@@ -6,10 +6,13 @@ use c_frontend::CProgram;
 use execution::ExecutionError;
 use polyhedral::program::Program;
 use polyhedral::{parser, shipped};
-use std::fs::File;
+use safe_io::input;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Largest machine, workload and family file.
+pub const MOST_TOML: u64 = 1 << 20;
 
 /// The program that `spec` names, with all fields of type `dtype` where given.
 ///
@@ -110,7 +113,7 @@ fn from_file(spec: &str) -> Result<Program> {
     let mut bytes = Vec::new();
     // One byte too many, for the reader to see that the file is too large.
     let limit = parser::MOST_BYTES as u64 + 1;
-    File::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    input::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
     Ok(polyhedral::parse_bytes(spec, &bytes)?)
 }
 

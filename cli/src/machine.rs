@@ -29,7 +29,7 @@ pub fn machine(spec: &str) -> Result<Machine> {
     if path.is_dir() {
         return Err(Error::wrong_input(format!("`{spec}` is a folder; a machine file was expected")));
     }
-    let text = std::fs::read_to_string(path).map_err(failed)?;
+    let text = safe_io::input::read_text(path, crate::load::MOST_TOML).map_err(failed)?;
     Machine::parse(spec, &text).map_err(wrong)
 }
 

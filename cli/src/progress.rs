@@ -3,6 +3,7 @@
 use crate::arguments::OutputArguments;
 use crate::report::{self, print_stderr};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use safe_io::Damage;
 use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -11,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// What takes longer is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// Damaged records that are named on stderr.
+const MOST_TOLD: usize = 10;
 /// Time between two drawings.
 const TICK: Duration = Duration::from_millis(200);
 
@@ -18,12 +21,29 @@ const TICK: Duration = Duration::from_millis(200);
 pub struct Session {
     output: OutputArguments,
     stages: RefCell<Vec<(&'static str, Duration)>>,
+    damage: RefCell<Vec<Damage>>,
 }
 
 impl Session {
     /// A session with these output options.
     pub fn new(output: OutputArguments) -> Session {
-        Session { output, stages: RefCell::new(Vec::new()) }
+        Session { output, stages: RefCell::new(Vec::new()), damage: RefCell::default() }
+    }
+
+    /// Tells what of a journal or store is damaged and not used: on stderr at once, and in the JSON document.
+    pub fn tell_damage(&self, damage: &[Damage]) {
+        for damage in damage.iter().take(MOST_TOLD) {
+            print_stderr(&format!("warning: {damage}"));
+        }
+        if damage.len() > MOST_TOLD {
+            print_stderr(&format!("warning: and {} more of this kind", damage.len() - MOST_TOLD));
+        }
+        self.damage.borrow_mut().extend_from_slice(damage);
+    }
+
+    /// What was told so.
+    pub fn damage(&self) -> Vec<Damage> {
+        self.damage.borrow().clone()
     }
 
     /// Whether stdout gets one JSON document and nothing else.

@@ -4,6 +4,7 @@ use crate::error::{Error, FAILED, Kind, Result};
 use crate::json;
 use crate::progress::Session;
 use comfy_table::{CellAlignment, Table, presets};
+use safe_io::Damage;
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +29,15 @@ pub trait Report: Serialize {
     }
 }
 
+/// A report of a command that met damaged records.
+#[derive(Serialize)]
+struct WithDamage<'a, R: Serialize> {
+    #[serde(flatten)]
+    report: &'a R,
+    /// What was left out: file, place and reason.
+    damaged: Vec<Damage>,
+}
+
 /// A report, ready to be printed.
 pub struct Printed {
     text: String,
@@ -40,7 +50,12 @@ impl Printed {
     /// # Errors
     /// None today; the type fits the chain of a command.
     pub fn of(report: &impl Report, session: &Session) -> Result<Printed> {
-        let text = if session.json() { document(report) } else { report.text() };
+        let damage = session.damage();
+        let text = match (session.json(), damage.is_empty()) {
+            (false, _) => report.text(),
+            (true, true) => document(report),
+            (true, false) => json::document(schema(report), &WithDamage { report, damaged: damage }),
+        };
         let exit_code = match (report.interrupted(), report.passed()) {
             (true, _) => execution::interrupt::exit_code(),
             (false, true) => 0,
@@ -57,6 +72,10 @@ impl Printed {
         print_stdout(&self.text)?;
         Ok(self.exit_code)
     }
+}
+
+fn schema<R: Report>(_report: &R) -> &'static str {
+    R::SCHEMA
 }
 
 /// The JSON document of a report.

@@ -127,12 +127,10 @@ fn once(
             Run::new(&problem.space, &problem.response, &*problem.evaluator, budget, arguments.seed)
                 .watched(watcher);
         if let Some(path) = &arguments.trials {
-            run = run.keeping(Store::open(
-                path,
-                &problem.space,
-                &problem.evaluator.description(),
-                &problem.response,
-            )?);
+            let measured = problem.evaluator.description();
+            let store = Store::open(path, &problem.space, &measured, &problem.response)?;
+            session.tell_damage(store.damage());
+            run = run.keeping(store);
         }
         let interrupted = match searcher.search(&mut run) {
             Err(Stop::Failed(error)) => return Err(error.into()),

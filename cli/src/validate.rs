@@ -192,9 +192,10 @@ fn measure(
         runs: arguments.repeat as usize,
         file: arguments.trials.as_deref(),
     };
-    let trials = session.stage_of("measure", 1000, |progress| {
+    let (trials, damage) = session.stage_of("measure", 1000, |progress| {
         trials::measure(&plan, &tiles, runner, &|_, part| progress.done((1000.0 * part) as i64))
     })?;
+    session.tell_damage(&damage);
     let mut samples = Vec::new();
     for trial in &trials {
         samples.push(Sample {

@@ -10,7 +10,7 @@ use crate::grid::{ValuesMut, ValuesRef};
 use crate::layout::Layout;
 use crate::output_file;
 use polyhedral::program::ElementType;
-use std::fs::File;
+use safe_io::input::{self, Input};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub fn shape_text(shape: &[u64]) -> String {
 #[derive(Debug)]
 pub struct Reader {
     path: PathBuf,
-    file: BufReader<File>,
+    file: BufReader<Input>,
     header: Header,
 }
 
@@ -49,10 +49,10 @@ impl Reader {
     /// is truncated, or holds anything but `<f4` or `<f8` in C order.
     pub fn open(path: &Path) -> Result<Reader> {
         let failed = |source| ExecutionError::File { action: "read", path: path.to_owned(), source };
-        let file = File::open(path).map_err(failed)?;
-        if file.metadata().map_err(failed)?.is_dir() {
+        if path.is_dir() {
             return Err(problem(path, "is a folder; a .npy file was expected".to_owned()));
         }
+        let file = input::open(path).map_err(failed)?;
         let mut file = BufReader::with_capacity(PIECE, file);
         let header = read_header(&mut file).map_err(|cause| cause.at(path))?;
         Ok(Reader { path: path.to_owned(), file, header })

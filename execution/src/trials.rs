@@ -11,11 +11,11 @@ use crate::timing::Timing;
 use hhc_codegen::TileSizes;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
+use safe_io::Damage;
+use safe_io::journal::{self, Found, Journal};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -80,7 +80,8 @@ pub struct Plan<'a> {
     pub file: Option<&'a Path>,
 }
 
-/// Measures tiles of the hybrid hexagonal strategy; `progress` gets what is done, and the part of it.
+/// Measures tiles of the hybrid hexagonal strategy; `progress` gets what is done, and the part of it. With the
+/// trials comes what of the file was damaged and measured again.
 ///
 /// # Errors
 /// Tiles that are not possible, a file that belongs to another measurement, and those of the compiler and of runs.
@@ -90,9 +91,9 @@ pub fn measure(
     tiles: &[TileSizes],
     runner: &mut dyn TileRunner,
     progress: &(dyn Fn(&str, f64) + Sync),
-) -> Result<Vec<Trial>> {
+) -> Result<(Vec<Trial>, Vec<Damage>)> {
     let subject = subject(plan, runner);
-    let (mut runs, mut file) = open(plan.file, &subject)?;
+    let Kept { mut runs, journal, damage } = open(plan.file, &subject)?;
     runner.prepare(plan, tiles, progress)?;
     let wanted = plan.runs.max(1);
     let clean = |runs: &BTreeMap<String, Vec<Run>>, tile: &TileSizes| {
@@ -117,8 +118,9 @@ pub fn measure(
             interrupt::check()?;
             let (seconds, others) = runner.run(plan, at)?;
             let run = Run { tile: tiles[at].to_string(), seconds, others };
-            if let Some((file, path)) = &mut file {
-                append(file, path, &run)?;
+            if let (Some(journal), Some(path)) = (&journal, plan.file) {
+                let failed = |source| ExecutionError::File { action: "write", path: path.to_owned(), source };
+                journal.append(&run).map_err(failed)?;
             }
             runs.entry(run.tile.clone()).or_default().push(run);
         }
@@ -131,7 +133,7 @@ pub fn measure(
         let timing = Timing::of(own[..counted].iter().map(|run| run.seconds).collect())?;
         Some(Trial { tile: tile.clone(), timing, disturbed })
     };
-    Ok(tiles.iter().filter_map(trial).collect())
+    Ok((tiles.iter().filter_map(trial).collect(), damage))
 }
 
 fn subject(plan: &Plan<'_>, runner: &dyn TileRunner) -> Subject {
@@ -148,54 +150,79 @@ fn subject(plan: &Plan<'_>, runner: &dyn TileRunner) -> Subject {
     }
 }
 
-type OpenFile<'a> = Option<(File, &'a Path)>;
-
-/// The runs that the file holds, and the file, open for more. Its first line is the subject.
-fn open<'a>(path: Option<&'a Path>, subject: &Subject) -> Result<(BTreeMap<String, Vec<Run>>, OpenFile<'a>)> {
-    let mut runs: BTreeMap<String, Vec<Run>> = BTreeMap::new();
-    let Some(path) = path else { return Ok((runs, None)) };
-    let failed = |action| move |source| ExecutionError::File { action, path: path.to_owned(), source };
-    let wrong = |problem: &str| ExecutionError::Trials { path: path.to_owned(), problem: problem.to_owned() };
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(failed("read")(error)),
-    };
-    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-    let known = match lines.next() {
-        None => false,
-        Some(first) => {
-            let found: Subject = serde_json::from_str(first)
-                .map_err(|_| wrong("its first line is not that of a file of runs"))?;
-            if found != *subject {
-                return Err(wrong(&format!(
-                    "it holds runs of {} at {:?}, {} steps, {} threads, perhaps of another version or processor",
-                    found.stencil, found.size, found.steps, found.threads
-                )));
-            }
-            true
-        }
-    };
-    for line in lines {
-        // The last line of a measurement that was killed may be half a line.
-        if let Ok(run) = serde_json::from_str::<Run>(line) {
-            runs.entry(run.tile.clone()).or_default().push(run);
-        }
-    }
-    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed("write"))?;
-    if !known {
-        append(&mut file, path, subject)?;
-    } else if !text.ends_with('\n') {
-        file.write_all(b"\n").map_err(failed("write"))?;
-    }
-    Ok((runs, Some((file, path))))
+/// The runs of a file, and the file, open for more.
+struct Kept {
+    runs: BTreeMap<String, Vec<Run>>,
+    journal: Option<Journal>,
+    damage: Vec<Damage>,
 }
 
-fn append(file: &mut File, path: &Path, value: &impl Serialize) -> Result<()> {
-    let line = serde_json::to_string(value)
-        .map_err(std::io::Error::other)
-        .and_then(|line| file.write_all(format!("{line}\n").as_bytes()));
-    line.map_err(|source| ExecutionError::File { action: "write", path: path.to_owned(), source })
+/// Opens the file of runs of a subject. One without checksums, as versions before 0.1.0 wrote it, is taken over.
+fn open(path: Option<&Path>, subject: &Subject) -> Result<Kept> {
+    let mut kept = Kept { runs: BTreeMap::new(), journal: None, damage: Vec::new() };
+    let Some(path) = path else { return Ok(kept) };
+    let failed = |action| move |source| ExecutionError::File { action, path: path.to_owned(), source };
+    let wrong = |problem: &str| ExecutionError::Trials { path: path.to_owned(), problem: problem.to_owned() };
+    let header = journal::header("runs", subject);
+    let mut content = journal::read(path, &header).map_err(failed("read"))?;
+    match &content.found {
+        Found::Nothing | Found::Own => {}
+        Found::Other(data) => return Err(wrong(&of_another(data))),
+        Found::Foreign(text) => {
+            let records = without_checksums(text, subject).map_err(|problem| wrong(&problem))?;
+            content.damage.push(Damage {
+                file: path.to_owned(),
+                place: "all lines".to_owned(),
+                reason: format!(
+                    "the file has no checksums; {} runs were taken over as they are, and have them now",
+                    records.len()
+                ),
+            });
+            content.records = records;
+        }
+    }
+    for record in &content.records {
+        // The checksum says that it was written so.
+        if let Ok(run) = serde_json::from_str::<Run>(record) {
+            kept.runs.entry(run.tile.clone()).or_default().push(run);
+        }
+    }
+    kept.journal = Some(Journal::open(path, &header, &content).map_err(failed("write"))?);
+    kept.damage = content.damage;
+    Ok(kept)
+}
+
+/// Why a file with this first line cannot be continued.
+fn of_another(data: &str) -> String {
+    #[derive(Deserialize)]
+    struct Header {
+        of: Subject,
+    }
+    match serde_json::from_str::<Header>(data) {
+        Ok(Header { of }) => of_other_subject(&of),
+        Err(_) => "it is a journal of something else".to_owned(),
+    }
+}
+
+fn of_other_subject(found: &Subject) -> String {
+    format!(
+        "it holds runs of {} at {:?}, {} steps, {} threads, perhaps of another version or processor",
+        found.stencil, found.size, found.steps, found.threads
+    )
+}
+
+/// The records of a file whose lines are the subject and the runs.
+fn without_checksums(text: &str, subject: &Subject) -> std::result::Result<Vec<String>, String> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let found = lines.next().and_then(|first| serde_json::from_str::<Subject>(first).ok());
+    match found {
+        None => Err("its first line is not that of a file of runs".to_owned()),
+        Some(found) if found != *subject => Err(of_other_subject(&found)),
+        // The last line of a measurement that was killed may be half a line.
+        Some(_) => {
+            Ok(lines.filter(|line| serde_json::from_str::<Run>(line).is_ok()).map(str::to_owned).collect())
+        }
+    }
 }
 
 /// How well predictions fit measurements.
@@ -250,14 +277,31 @@ mod tests {
         let plan =
             Plan { program: &program, cone: &cone, size: &[30, 40], steps: 3, runs: 2, file: Some(&path) };
         let measure = |plan: &Plan<'_>| super::measure(plan, &tiles, &mut CpuTiles::new(1), &|_, _| ());
-        let trials = measure(&plan).unwrap();
-        assert_eq!(trials.len(), 1);
-        let lines = || std::fs::read_to_string(&path).unwrap().lines().count();
-        let before = lines();
-        std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + "{\"tile\": \"st=").unwrap();
-        let again = measure(&plan).unwrap();
-        assert!(again[0].timing.seconds_all.len() >= 2 && lines() >= before);
+        let (trials, damage) = measure(&plan).unwrap();
+        assert_eq!((trials.len(), damage.len()), (1, 0));
+        let text = || std::fs::read_to_string(&path).unwrap();
+        let whole = text();
+        std::fs::write(&path, whole.clone() + "{\"record\":").unwrap();
+        let (again, damage) = measure(&plan).unwrap();
+        assert!(again[0].timing.seconds_all.len() >= 2 && damage.is_empty());
         let other = Plan { steps: 4, ..plan };
         assert!(matches!(measure(&other), Err(ExecutionError::Trials { .. })));
+        // A time that was changed is told and measured again.
+        let changed = whole.replacen("\"seconds\":", "\"seconds\":9", 1);
+        std::fs::write(&path, changed).unwrap();
+        let (again, damage) = measure(&plan).unwrap();
+        assert!(damage.len() == 1 && damage[0].place == "line 2", "{damage:?}");
+        assert!(again[0].timing.seconds_all.iter().all(|&seconds| seconds < 9.0));
+        // Without checksums, as earlier versions wrote it.
+        let subject = subject(&plan, &CpuTiles::new(1));
+        let run = Run { tile: tiles[0].to_string(), seconds: 5.0, others: 0.0 };
+        let old = [serde_json::to_string(&subject).unwrap(), serde_json::to_string(&run).unwrap()];
+        std::fs::write(&path, old.join("\n") + "\n").unwrap();
+        let (again, damage) = measure(&plan).unwrap();
+        assert!(again[0].timing.seconds_all.contains(&5.0) && damage[0].reason.contains("no checksums"));
+        assert!(measure(&plan).unwrap().1.is_empty());
+        std::fs::write(&path, "a diary\n").unwrap();
+        assert!(matches!(measure(&plan), Err(ExecutionError::Trials { .. })));
+        assert_eq!(text(), "a diary\n");
     }
 }

@@ -32,8 +32,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// Budget of one program's dependence analysis, in isl operations; the largest shipped stencil needs
-/// less than a hundredth of it.
-const BUDGET: u64 = 20_000_000;
+/// less than a sixtieth of it.
+const BUDGET: u64 = 12_000_000;
+
+/// Longest time of it, in seconds of the processor's time.
+const MOST_SECONDS: u64 = 5;
 
 /// Why two instances must stay in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -153,7 +156,7 @@ pub enum DependenceError {
 /// # Errors
 /// [`DependenceError`] where the stored time levels are too few for the accesses, or isl gives up.
 pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError> {
-    let context = Context::new(BUDGET)?;
+    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
     disjoint(&context, program)?;
     let mut found = BTreeSet::new();
     for (writer, statement) in program.statements.iter().enumerate() {

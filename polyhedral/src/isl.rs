@@ -10,7 +10,9 @@
 
 use isl_rs as raw;
 use raw::DimType;
+use rustix::time::{ClockId, clock_gettime};
 use std::marker::PhantomData;
+use std::time::Duration;
 
 /// `ISL_ON_ERROR_CONTINUE` of `isl/options.h`: record the error in the context, return null.
 const ON_ERROR_CONTINUE: i32 = 1;
@@ -24,6 +26,12 @@ pub enum IslError {
         /// The budget, in isl operations (memory allocations and simplex pivots).
         operations: u64,
     },
+    /// The computation needed more time of the processor than allowed: not all work is counted in operations.
+    #[error("the polyhedral computation was given up after {seconds} s of the processor's time")]
+    TimeExhausted {
+        /// The time allowed, in seconds.
+        seconds: u64,
+    },
     /// isl refused the input or failed inside.
     #[error("isl: {message}")]
     Failed {
@@ -36,6 +44,8 @@ pub enum IslError {
 pub(crate) struct Context {
     raw: raw::Context,
     budget: u64,
+    /// Time allowed in seconds, and the thread's clock when it ends.
+    time: Option<(u64, Duration)>,
     stays_on_its_thread: PhantomData<*const ()>,
 }
 
@@ -46,10 +56,23 @@ impl Context {
         if raw.ptr == 0 {
             return Err(IslError::Failed { message: "no memory for a context".to_owned() });
         }
-        let context = Context { raw, budget, stays_on_its_thread: PhantomData };
+        let context = Context { raw, budget, time: None, stays_on_its_thread: PhantomData };
         context.value(raw::Options::set_on_error(&context.raw, ON_ERROR_CONTINUE))?;
         context.raw.set_max_operations(budget);
         Ok(context)
+    }
+
+    /// The same context, whose computations may take this many seconds of the thread's time from now on.
+    pub fn within(mut self, seconds: u64) -> Context {
+        self.time = Some((seconds, thread_time() + Duration::from_secs(seconds)));
+        self
+    }
+
+    fn in_time(&self) -> Result<(), IslError> {
+        match self.time {
+            Some((seconds, end)) if thread_time() > end => Err(IslError::TimeExhausted { seconds }),
+            _ => Ok(()),
+        }
     }
 
     /// Reads a set in isl's notation.
@@ -105,6 +128,7 @@ impl Context {
     }
 
     fn wrap_set(&self, result: Result<raw::Set, raw::LibISLError>) -> Result<Set<'_>, IslError> {
+        self.in_time()?;
         let raw = self.value(result)?;
         if raw.ptr == 0 { Err(self.null()) } else { Ok(Set { context: self, raw }) }
     }
@@ -113,14 +137,22 @@ impl Context {
         &self,
         result: Result<raw::BasicSet, raw::LibISLError>,
     ) -> Result<Conjunction<'_>, IslError> {
+        self.in_time()?;
         let raw = self.value(result)?;
         if raw.ptr == 0 { Err(self.null()) } else { Ok(Conjunction { context: self, raw }) }
     }
 
     fn wrap_map(&self, result: Result<raw::Map, raw::LibISLError>) -> Result<Map<'_>, IslError> {
+        self.in_time()?;
         let raw = self.value(result)?;
         if raw.ptr == 0 { Err(self.null()) } else { Ok(Map { context: self, raw }) }
     }
+}
+
+/// The processor's time that this thread has used.
+fn thread_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.try_into().unwrap_or_default()
 }
 
 /// Adds the text that isl could not read to its (terse) message.
@@ -348,5 +380,12 @@ mod tests {
         let raw = context.set("{ [x] : x = 1 }").unwrap().raw;
         drop(context);
         drop(raw);
+    }
+
+    #[test]
+    fn time_is_limited() {
+        let context = Context::new(0).unwrap().within(0);
+        let read = context.set("{ [i] : 0 <= i < 9 }");
+        assert!(matches!(read.err(), Some(IslError::TimeExhausted { seconds: 0 })));
     }
 }

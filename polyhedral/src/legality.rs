@@ -28,8 +28,11 @@ use std::fmt;
 use std::time::Instant;
 
 /// Budget of one proof, in isl operations, some seconds of work; a hexagonal schedule of three statements
-/// in two dimensions needs about a twentieth of it.
-const BUDGET: u64 = 50_000_000;
+/// in two dimensions needs about a tenth of it.
+const BUDGET: u64 = 25_000_000;
+
+/// Longest time of one proof, in seconds of the processor's time. Reading large schedules is not counted in operations.
+const MOST_SECONDS: u64 = 12;
 
 /// What was shown.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -174,7 +177,7 @@ pub fn prove(
     schedule: &Schedule,
 ) -> Result<Proof, LegalityError> {
     let start = Instant::now();
-    let context = Context::new(BUDGET)?;
+    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
     let mut relations = Relations::new(&context, program, schedule)?;
     totality::total(&mut relations)?;
     totality::once(&mut relations)?;

@@ -30,6 +30,9 @@ static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 /// Process groups of children that have not been waited for.
 static CHILDREN: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
+/// How long a killed child may take to disappear. Only one that hangs in the kernel takes longer.
+const FAREWELL: std::time::Duration = std::time::Duration::from_secs(2);
+
 /// The user asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
@@ -250,6 +253,35 @@ impl Group {
         Ok(self.ended)
     }
 
+    /// The number of the process.
+    #[cfg(unix)]
+    pub fn pid(&self) -> Option<rustix::process::Pid> {
+        Some(rustix::process::Pid::from_child(&self.child))
+    }
+
+    /// Whether the child is over. It is not waited for, so that no other group can have its number.
+    #[cfg(unix)]
+    pub fn has_exited(&self) -> bool {
+        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let gone = |pid| matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)));
+        self.ended.is_some() || self.pid().is_some_and(gone)
+    }
+
+    /// Kills what is left of the group and takes leave of the child; its status, unless it hangs in the kernel.
+    pub fn end(&mut self) -> Option<ExitStatus> {
+        self.kill();
+        let start = std::time::Instant::now();
+        while start.elapsed() < FAREWELL {
+            match self.try_wait() {
+                Ok(None) => std::thread::sleep(std::time::Duration::from_millis(1)),
+                Ok(status) => return status,
+                Err(_) => break,
+            }
+        }
+        None
+    }
+
     /// Kills the child and everything in its group.
     pub fn kill(&mut self) {
         let children = lock(&CHILDREN);
@@ -263,11 +295,8 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.kill();
-        let mut children = lock(&CHILDREN);
-        if self.ended.is_none() {
-            let _ = self.child.wait();
-            children.remove(&self.child.id());
+        if self.ended.is_none() && self.end().is_none() {
+            lock(&CHILDREN).remove(&self.child.id());
         }
     }
 }

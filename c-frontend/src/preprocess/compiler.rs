@@ -1,8 +1,10 @@
 //! Calls of the system's C compiler, and what it says.
 
+use super::MOST_EXPANDED_BYTES;
+use safe_io::input;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use toolchain::child;
+use toolchain::child::{self, End, Ended, Keep, Limits};
 use toolchain::compiler::{Compiler, Language};
 
 /// What the preprocessor is told.
@@ -20,6 +22,8 @@ pub enum Failure {
     NoCompiler(String),
     /// It refused the file.
     Messages(Vec<Message>),
+    /// It took too long, or made too much of the file.
+    TooMuch(String),
 }
 
 /// An error that the compiler reports.
@@ -37,8 +41,12 @@ pub struct Message {
     pub included_from: Option<usize>,
 }
 
-/// Longest time of one call.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Longest time for each of the two calls. A program of thousands of lines takes a tenth of a second.
+const MOST_TIME: Duration = Duration::from_secs(9);
+/// Most memory that the compiler may map: macros can be written that need any amount.
+const MOST_MEMORY: u64 = 1 << 30;
+/// Most text that the preprocessor may print; the system's headers are in it.
+const MOST_PRINTED: usize = 2 * MOST_EXPANDED_BYTES;
 /// Most messages that are shown.
 const MOST_MESSAGES: usize = 5;
 
@@ -47,6 +55,21 @@ pub fn expand(path: &Path, options: &Options) -> Result<Vec<u8>, Failure> {
     let expanded = preprocess(path, None, options)?;
     run(&["-fsyntax-only"], path, None, options)?;
     Ok(expanded)
+}
+
+/// What a compiler printed, if it was content.
+fn judged(path: &Path, ended: Ended) -> Result<Vec<u8>, Failure> {
+    let reason = match ended.end {
+        End::Exited(status) if status.success() => return Ok(ended.stdout),
+        // A reason that has no place in the file, such as no memory left, is said in the compiler's words.
+        End::Exited(_) => return Err(refused(path, &ended.stderr)),
+        End::TimedOut => format!("the C compiler takes more than {} s to read the file", MOST_TIME.as_secs()),
+        End::TooMuchOutput => {
+            format!("the preprocessor makes more than {} of the file", input::size(MOST_PRINTED as u64))
+        }
+        End::Stopped => "the C compiler was stopped".to_owned(),
+    };
+    Err(Failure::TooMuch(reason))
 }
 
 /// What the preprocessor alone prints; the headers of a file of a folder are also looked for there.
@@ -68,9 +91,16 @@ fn run(mode: &[&str], path: &Path, folder: Option<&Path>, options: &Options) -> 
         command.arg("-iquote").arg(folder);
     }
     command.arg(as_argument(path));
-    let output = child::output(&mut command, b"", PATIENCE)
-        .map_err(|failure| Failure::NoCompiler(format!("the C compiler `{}`: {failure}", compiler.name())))?;
-    if output.status.success() { Ok(output.stdout) } else { Err(refused(path, &output.stderr)) }
+    let limits = Limits {
+        stdout: Keep::All(MOST_PRINTED),
+        stderr: Keep::First(1 << 20),
+        memory: Some(MOST_MEMORY),
+        ..Limits::of_time(MOST_TIME)
+    };
+    let ended = child::run(&mut command, &limits).map_err(|error| {
+        Failure::NoCompiler(format!("the C compiler `{}` cannot be run: {error}", compiler.name()))
+    })?;
+    judged(path, ended)
 }
 
 /// A path as compilers take it: a name such as `-x.c` is no option.

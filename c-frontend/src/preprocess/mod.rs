@@ -18,7 +18,9 @@ pub(crate) use parentheses::MARK;
 use parentheses::{PARENTHESIS, Parentheses};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::{SourceFile, Span};
+use safe_io::input;
 use std::collections::HashSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,7 +64,9 @@ pub struct Mark {
 /// # Errors
 /// A file that cannot be read is an `std::io::Error`; one that the compiler refuses is a list of diagnostics.
 pub fn preprocess(path: &Path, options: &Options) -> std::io::Result<Result<Preprocessed, Diagnostics>> {
-    let bytes = std::fs::read(path)?;
+    // One byte too many shows that the file is too large, at its own place among the diagnostics.
+    let mut bytes = Vec::new();
+    input::open(path)?.take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     let latin1 = std::str::from_utf8(&bytes).is_err();
     let name = path.display().to_string();
     let source = Arc::new(SourceFile { name: name.clone(), text: decode(&bytes) });
@@ -76,6 +80,9 @@ pub fn preprocess(path: &Path, options: &Options) -> std::io::Result<Result<Prep
         Err(compiler::Failure::NoCompiler(reason)) => {
             let hint = "install gcc or clang, or name a compiler with the environment variable CC";
             return refuse(Diagnostic::error(codes::NO_COMPILER, 0..0, reason).hint(hint));
+        }
+        Err(compiler::Failure::TooMuch(reason)) => {
+            return refuse(Diagnostic::limitation(codes::UNREADABLE, 0..0, reason));
         }
         Err(compiler::Failure::Messages(messages)) => {
             let list = messages.iter().map(|message| from_compiler(message, &name, &source)).collect();

@@ -100,13 +100,15 @@ impl Sources {
         if self.copies.iter().any(|copy| copy.name == to) {
             return Ok(());
         }
-        let bytes =
-            std::fs::read(from).map_err(|source| RewriteError::File { path: from.to_owned(), source })?;
+        let bytes = safe_io::input::read(from, MOST_COPIED)
+            .map_err(|source| RewriteError::File { path: from.to_owned(), source })?;
         self.copies.push(OutputFile { name: to, bytes });
         Ok(())
     }
 }
 
+/// The largest file that is brought along.
+const MOST_COPIED: u64 = 64 << 20;
 /// Where folders above the program's own are mirrored.
 const OUTER: &str = "outer";
 

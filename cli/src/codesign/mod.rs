@@ -23,6 +23,7 @@ use optimizer::codesign::workload::{Keep, Objective, Strategy, Workload};
 use optimizer::codesign::workload_file::Sources;
 use optimizer::codesign::{CodesignError, whatif};
 use polyhedral::program::Program;
+use safe_io::input;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,7 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     let setting = session.stage("tile sizes and constants", || Setting::new(workload)).map_err(failed)?;
     let identity = identity(&setting, &text);
     let journal = Journal::open(&folder.make()?.join(journal::FILES[0]), &identity).map_err(failed)?;
+    session.tell_damage(journal.damage());
     let resumed_groups = journal.groups().len();
     let study = sweep(&setting, session, Some(&journal))?;
     let answers = session.stage("questions", || answers(arguments, &setting, &study, session))?;
@@ -90,18 +92,16 @@ fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
                     .hint(format!("the shipped workloads are {}", Workload::names().join(", ")))
                     .hint("a file of your own is named by its path, such as my.toml"));
             }
-            let bytes = std::fs::read(path).map_err(|source| {
+            let text = input::read_text(path, load::MOST_TOML).map_err(|source| {
                 Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
             })?;
-            let text = String::from_utf8(bytes)
-                .map_err(|_| Error::wrong_input(format!("{name} is no text in UTF-8")))?;
             (text, path.parent().unwrap_or(Path::new("")).to_owned())
         }
     };
     let sources = Sources {
         program: &|spec| program(&folder, spec),
         family: &|name| {
-            std::fs::read_to_string(folder.join(name))
+            input::read_text(&folder.join(name), load::MOST_TOML)
                 .map_err(|error| format!("{name} cannot be read: {error}"))
         },
     };

@@ -67,6 +67,7 @@ pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<Explai
     let title = title(&recordings, &data);
     let files = explanation.draw(&title, &reports)?;
     let (first, others) = (reports.remove(0), reports);
+    recordings.iter().for_each(|(_, recorded)| session.tell_damage(&recorded.damage));
     Ok(ExplainReport {
         title,
         roles: roles(&recordings, &arguments.join),

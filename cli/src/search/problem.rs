@@ -60,11 +60,15 @@ impl Problem {
             Some(path) => Some(session.stage("read", || Recorded::open(path, &options))?),
             None => None,
         };
+        if let Some(recorded) = &replayed {
+            session.tell_damage(&recorded.damage);
+        }
         let (mut space, name, mut roles) = match (&arguments.space, &replayed) {
             (Some(path), _) => {
                 // Only its parameters count here.
                 let options = ReadOptions { response: None, no_response: true, ..options };
                 let recorded = session.stage("read", || Recorded::open(path, &options))?;
+                session.tell_damage(&recorded.damage);
                 (recorded.space, recorded.kernel, recorded.roles)
             }
             (None, Some(recorded)) => {

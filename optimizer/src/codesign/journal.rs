@@ -1,19 +1,17 @@
-//! The journal of a sweep: finished groups, one JSON line each, so that an interrupted sweep goes on where it was.
+//! The journal of a sweep: finished groups, one record each, so that an interrupted sweep goes on where it was.
 //!
-//! The first line names what the journal is of: a digest of the workload's text and budget, and the version of this
-//! crate. A journal of something else, and a line that was not written to its end, count as absent. Numbers are kept as
-//! their bits, so that a resumed sweep equals an uninterrupted one exactly.
+//! The file is a [`safe_io::journal`] of a digest of the workload's text and budget and of the version of this crate.
+//! A journal of something else counts as absent; of a damaged one the good records are used and the others computed
+//! again. Numbers are kept as their bits, so that a resumed sweep equals an uninterrupted one exactly.
 
 use super::CodesignError;
 use super::inner::{Effort, Outcome};
 use super::sweep::{GroupResult, Verdict};
 use super::workload::Strategy;
+use safe_io::{Damage, journal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 /// The files of a journal in the folder of a study: itself, and what becomes it.
 pub const FILES: [&str; 2] = ["sweep.journal", "sweep.partial"];
@@ -31,8 +29,9 @@ pub fn is_own(path: &Path) -> bool {
 /// A journal that is open.
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    journal: journal::Journal,
     known: BTreeMap<usize, GroupResult>,
+    damage: Vec<Damage>,
 }
 
 impl Journal {
@@ -42,30 +41,19 @@ impl Journal {
     /// [`CodesignError::Journal`] where the file cannot be read or written.
     pub fn open(path: &Path, identity: &str) -> Result<Journal, CodesignError> {
         let failed = |source| CodesignError::Journal { path: path.to_path_buf(), source };
-        let header = json!({ "journal": identity, "version": env!("CARGO_PKG_VERSION") }).to_string();
-        let text = match std::fs::read(path) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(failed(error)),
-        };
-        // A line without its end was being written.
-        let whole = text.rfind('\n').map_or("", |end| &text[..=end]);
-        let mut lines = whole.lines();
-        let mut known = BTreeMap::new();
-        let ours = lines.next() == Some(header.as_str());
-        let mut kept = format!("{header}\n");
-        for line in lines.filter(|_| ours) {
-            if let Some((index, result)) = read(line) {
-                known.insert(index, result);
-                kept.push_str(line);
-                kept.push('\n');
-            }
+        let header = journal::header("sweep", &json!([identity, env!("CARGO_PKG_VERSION")]));
+        let content = journal::read(path, &header).map_err(failed)?;
+        let mut damage = content.damage.clone();
+        if matches!(content.found, journal::Found::Foreign(_)) {
+            damage.push(Damage {
+                file: path.to_owned(),
+                place: "line 1".to_owned(),
+                reason: "this is no journal of this format; it is begun anew".to_owned(),
+            });
         }
-        let partial = path.with_extension("partial");
-        std::fs::write(&partial, &kept).map_err(failed)?;
-        std::fs::rename(&partial, path).map_err(failed)?;
-        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
-        Ok(Journal { path: path.to_path_buf(), file: Mutex::new(file), known })
+        let known = content.records.iter().filter_map(|record| read(record)).collect();
+        let journal = journal::Journal::open(path, &header, &content).map_err(failed)?;
+        Ok(Journal { path: path.to_path_buf(), journal, known, damage })
     }
 
     /// The groups that were finished when it was opened.
@@ -73,14 +61,18 @@ impl Journal {
         self.known.clone()
     }
 
+    /// What of the file was damaged when it was opened, and is not in use.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
     /// Adds a finished group.
     ///
     /// # Errors
     /// [`CodesignError::Journal`] where it cannot be written.
     pub fn append(&self, index: usize, result: &GroupResult) -> Result<(), CodesignError> {
-        let line = write(index, result).to_string() + "\n";
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        (file.write_all(line.as_bytes()).and_then(|()| file.flush()))
+        self.journal
+            .append(&write(index, result))
             .map_err(|source| CodesignError::Journal { path: self.path.clone(), source })
     }
 
@@ -110,6 +102,7 @@ fn write(index: usize, (verdicts, effort): &GroupResult) -> Value {
     json!({ "group": index, "verdicts": verdicts, "effort": [effort.candidates, effort.evaluated] })
 }
 
+/// A record that does not read counts as absent; its checksum says that it was written so.
 fn read(line: &str) -> Option<(usize, GroupResult)> {
     let line: Value = serde_json::from_str(line).ok()?;
     let index = usize::try_from(line.get("group")?.as_u64()?).ok()?;

@@ -80,6 +80,13 @@ pub struct Key {
     pub l_factor: f64,
 }
 
+impl Key {
+    /// As numbers that can be hashed; no part is a negative zero or no number.
+    pub fn bits(&self) -> [u64; 3] {
+        [self.n_v as u64, self.r_vu_kb.to_bits(), self.l_factor.to_bits()]
+    }
+}
+
 /// Tables of one stencil for one [`Key`], one per strategy.
 pub struct Tables<'a> {
     subject: &'a Subject,

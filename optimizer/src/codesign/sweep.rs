@@ -11,6 +11,7 @@ use super::journal::Journal;
 use super::setting::{Key, Setting, Tables, fitting};
 use super::workload::Keep;
 use rayon::prelude::*;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What is known about a design.
@@ -58,9 +59,11 @@ pub type GroupResult = (Vec<(usize, Verdict)>, Effort);
 /// The designs of a budget, by group.
 pub fn groups(setting: &Setting, designs: &[Design]) -> Vec<(Key, Vec<usize>)> {
     let mut groups: Vec<(Key, Vec<usize>)> = Vec::new();
+    let mut places: HashMap<[u64; 3], usize> = HashMap::new();
     for (index, design) in designs.iter().enumerate() {
         let key = setting.key(design);
-        match groups.iter_mut().find(|(other, _)| *other == key) {
+        let place = *places.entry(key.bits()).or_insert(groups.len());
+        match groups.get_mut(place) {
             Some((_, members)) => members.push(index),
             None => groups.push((key, vec![index])),
         }

@@ -13,7 +13,7 @@ const MOST_LANES: i64 = 1024;
 /// Values that one unknown may have.
 const MOST_VALUES: usize = 100_000;
 /// Designs that a space may have.
-const MOST_DESIGNS: usize = 50_000_000;
+const MOST_DESIGNS: usize = 5_000_000;
 
 /// Everything that is wrong with a workload file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

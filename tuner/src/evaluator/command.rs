@@ -2,7 +2,9 @@
 //!
 //! The command is given to `sh -c`; [`CommandLine`] says how levels get into it. The last line of its output is the
 //! response, or a JSON object with metrics by name. An exit code other than 0 is a failed trial; 65 says that the
-//! configuration is invalid, 66 that it does not compile, 67 that its result is wrong.
+//! configuration is invalid, 66 that it does not compile, 67 that its result is wrong. A trial is over when the command
+//! has exited and nothing that it started holds its output any more. One that is not over in time is a failed trial, and
+//! whatever it started is killed.
 
 use super::Evaluator;
 use super::command_line::CommandLine;
@@ -10,13 +12,14 @@ use crate::error::{Result, TunerError};
 use crate::space::{Point, Space};
 use crate::trial::{Metric, Origin, Status, Trial};
 use std::collections::BTreeMap;
-use std::io::Read;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
-use toolchain::interrupt::{self, Group};
+use std::process::Command;
+use std::time::Duration;
+use toolchain::child::{self, End, Keep, Limits};
 
-/// Most output that is read.
-const MOST_OUTPUT: u64 = 1 << 20;
+/// Characters of a message that a trial keeps.
+const MOST_MESSAGE: usize = 1000;
+/// How much of the end of each output is kept.
+const MOST_OUTPUT: usize = 1 << 20;
 
 /// Runs a command for every configuration.
 pub struct External {
@@ -50,30 +53,37 @@ impl Evaluator for External {
     fn evaluate(&self, point: &Point) -> Result<Trial> {
         let text = self.line.text(&self.space, point);
         let mut command = Command::new("sh");
-        command.envs(self.line.environment(&self.space, point));
-        command.args(["-c", &text]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own, so that a timeout or a signal ends what the command started as well.
-        let mut group = Group::spawn(&mut command).map_err(|reason| TunerError::Request {
+        command.envs(self.line.environment(&self.space, point)).args(["-c", &text]);
+        let limits = Limits {
+            stdout: Keep::Last(MOST_OUTPUT),
+            stderr: Keep::Last(MOST_OUTPUT),
+            ..Limits::of_time(self.timeout)
+        };
+        let ended = child::run(&mut command, &limits).map_err(|reason| TunerError::Request {
             reason: format!("cannot start `sh`: {reason}"),
             hint: String::new(),
         })?;
-        let (output, errors) = (reader(group.child().stdout.take()), reader(group.child().stderr.take()));
-        let status = wait(&mut group, self.timeout)?;
-        let (output, errors) = (output.join().unwrap_or_default(), errors.join().unwrap_or_default());
-        let mut trial = match status {
-            None => {
+        let mut trial = match ended.end {
+            End::Stopped => return Err(TunerError::Interrupted),
+            // Of the outputs kept, all may be written.
+            End::TimedOut | End::TooMuchOutput => {
                 let seconds = self.timeout.as_secs_f64();
                 Trial::failed(point.clone(), Status::Timeout, format!("it took longer than {seconds} s"))
             }
-            Some(Some(0)) => self.measured(point, &output),
-            Some(code) => {
+            End::Exited(status) if status.success() => {
+                self.measured(point, &String::from_utf8_lossy(&ended.stdout))
+            }
+            End::Exited(status) => {
+                let code = status.code();
                 let status = match code {
                     Some(65) => Status::Invalid,
                     Some(66) => Status::CompileError,
                     Some(67) => Status::WrongResult,
                     _ => Status::RunError,
                 };
-                let last = errors.lines().last().unwrap_or_default().trim();
+                let errors = String::from_utf8_lossy(&ended.stderr);
+                let last: String =
+                    errors.lines().last().unwrap_or_default().trim().chars().take(MOST_MESSAGE).collect();
                 let code = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
                 let message = if last.is_empty() { code } else { format!("{code}: {last}") };
                 Trial::failed(point.clone(), status, message)
@@ -119,38 +129,6 @@ impl External {
     }
 }
 
-/// Reads a pipe on a thread, so that a command that prints much does not wait for us.
-fn reader(pipe: Option<impl Read + Send + 'static>) -> std::thread::JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            let _ = pipe.by_ref().take(MOST_OUTPUT).read_to_end(&mut bytes);
-            // The rest is not needed, but the command must be able to write it.
-            let _ = std::io::copy(&mut pipe, &mut std::io::sink());
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
-}
-
-/// The exit code (`None` inside for a signal); `None` where it was ended because of the time.
-fn wait(group: &mut Group, timeout: Duration) -> Result<Option<Option<i32>>> {
-    let start = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    loop {
-        match group.try_wait() {
-            Ok(Some(status)) => return Ok(Some(status.code())),
-            // Dropping the group kills it.
-            _ if interrupt::requested() => return Err(TunerError::Interrupted),
-            Ok(None) if start.elapsed() < timeout => std::thread::sleep(pause),
-            _ => {
-                group.kill();
-                return Ok(None);
-            }
-        }
-        pause = (pause * 2).min(Duration::from_millis(50));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,6 +151,11 @@ mod tests {
         assert_eq!(trial("exit 67", 20).status, Status::WrongResult);
         assert_eq!(trial("echo nothing", 20).status, Status::RunError);
         assert_eq!(trial("sleep 600", 1).status, Status::Timeout);
+        // The shell is gone at once, what it left behind goes on and holds the output.
+        let start = std::time::Instant::now();
+        assert_eq!(trial("sleep 600 & echo 1", 1).status, Status::Timeout);
+        assert_eq!(trial("yes", 1).status, Status::Timeout);
+        assert!(start.elapsed() < Duration::from_secs(300));
         let space = Space::new(vec![Parameter::new("x", vec![Value::Integer(3)]).unwrap()], &[]).unwrap();
         assert!(External::new("run {y}", &space, "time", Duration::from_secs(1), 1).is_err());
     }

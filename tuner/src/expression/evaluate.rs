@@ -21,7 +21,7 @@ pub enum EvaluationError {
     #[error("{0}")]
     Kind(&'static str),
     /// A list that is too long.
-    #[error("a list has more than {MOST_ITEMS} items")]
+    #[error("a list is too long: more than {MOST_ITEMS} items, or in a constraint 10000")]
     TooLong,
 }
 
@@ -126,6 +126,12 @@ pub(super) struct Scope<'a, 'v> {
 impl<'a, 'v> Scope<'a, 'v> {
     pub fn new(value: &'v dyn Fn(usize) -> &'a Value) -> Self {
         Scope { value, locals: Vec::new(), items_left: MOST_ITEMS }
+    }
+
+    /// The same with another limit.
+    pub fn making(mut self, items: usize) -> Self {
+        self.items_left = items;
+        self
     }
 
     fn make(&mut self, items: usize) -> Result<(), EvaluationError> {

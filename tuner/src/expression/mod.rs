@@ -18,6 +18,9 @@ pub use evaluate::EvaluationError;
 use evaluate::{Datum, Scope};
 use std::fmt;
 
+/// Most items of lists that one look at a constraint may make; a million points are looked at.
+const MOST_ITEMS_IN_CONSTRAINTS: usize = 10_000;
+
 /// An expression that cannot be understood: what, where, and what to do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("in `{text}`, column {column}: {reason}")]
@@ -38,6 +41,7 @@ pub struct Expression {
     text: String,
     node: Node,
     used: Vec<usize>,
+    cost: usize,
 }
 
 /// A node of the syntax tree.
@@ -119,15 +123,21 @@ impl Expression {
     /// Text that is no expression, and names that no parameter has.
     pub fn parse(text: &str, names: &[&str]) -> Result<Expression, ExpressionError> {
         let node = parser::parse(text, names)?;
-        let mut used = Vec::new();
+        let (mut used, mut cost) = (Vec::new(), 0);
         node.visit(&mut |node| {
-            if let Node::Parameter(place) = node {
-                used.push(*place);
+            match node {
+                Node::Parameter(place) => used.push(*place),
+                // May be as long as a list can be.
+                Node::Comprehension { .. } | Node::Call(Function::Range, _) => {
+                    cost += MOST_ITEMS_IN_CONSTRAINTS
+                }
+                _ => {}
             }
+            cost += 1;
         });
         used.sort_unstable();
         used.dedup();
-        Ok(Expression { text: text.trim().to_owned(), node, used })
+        Ok(Expression { text: text.trim().to_owned(), node, used, cost })
     }
 
     /// The text.
@@ -140,13 +150,19 @@ impl Expression {
         &self.used
     }
 
+    /// What an evaluation may cost, in nodes that are looked at.
+    pub fn cost(&self) -> usize {
+        self.cost
+    }
+
     /// Whether it holds for the values that `value` has for the places of parameters. Zero, empty text and empty
     /// lists are false.
     ///
     /// # Errors
     /// Where it has no value: a division by zero, arithmetic with text, a list beyond the limit.
     pub fn holds<'a>(&'a self, value: &dyn Fn(usize) -> &'a Value) -> Result<bool, EvaluationError> {
-        Scope::new(value).evaluate(&self.node).map(|datum| datum.truth())
+        let mut scope = Scope::new(value).making(MOST_ITEMS_IN_CONSTRAINTS);
+        scope.evaluate(&self.node).map(|datum| datum.truth())
     }
 
     /// Its value, which must be a number, a boolean or text.

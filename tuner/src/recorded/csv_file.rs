@@ -32,6 +32,7 @@ pub(super) fn read(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<R
     let kernel = kernel.split('.').next().unwrap_or("").to_owned();
     Ok(Recorded {
         path: path.to_owned(),
+        damage: Vec::new(),
         format: Format::Csv,
         kernel,
         device: String::new(),

@@ -47,21 +47,34 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
             .filter_map(|cell| if let Cell::Value(value) = cell { Some(value.clone()) } else { None })
             .collect()
     };
+    super::check_size(path, names.len(), cache.0.len())?;
     let mut rows = Vec::with_capacity(cache.0.len());
     let mut other = BTreeSet::new();
     for (key, record) in cache.0 {
         let is_other = |(name, cell): &&(String, Cell)| !names.contains(name) && cell.number().is_none();
         other.extend(record.0.iter().filter(is_other).map(|(name, _)| name.clone()));
         let place = format!("record \"{}\"", key.chars().take(80).collect::<String>());
+        super::check_size(path, record.0.len(), 0)?;
         rows.push(row(path, &place, &names, record, &objective, &description.device)?);
     }
     let levels: Vec<Vec<Value>> = names.iter().map(levels_of).collect();
     // Only levels that occur; the recorded points are the space.
-    let used = |place: usize, value: &Value| rows.iter().any(|row: &Row| row.values[place].same(value));
     let levels = levels
         .into_iter()
         .enumerate()
-        .map(|(place, levels)| levels.into_iter().filter(|value| used(place, value)).collect())
+        .map(|(place, levels)| {
+            let mut used: Vec<&Value> = rows.iter().map(|row: &Row| &row.values[place]).collect();
+            used.sort_by(|left, right| left.order(right));
+            // A boolean has a place among the numbers, but is none.
+            let occurs = |value: &Value| {
+                let from = used.partition_point(|other| other.order(value).is_lt());
+                used[from..]
+                    .iter()
+                    .take_while(|other| other.order(value).is_eq())
+                    .any(|other| other.same(value))
+            };
+            levels.into_iter().filter(occurs).collect()
+        })
         .collect();
     let (space, trials) = assemble(path, &names, levels, rows)?;
     let measured: BTreeSet<&String> = trials.iter().flat_map(|trial| trial.metrics.keys()).collect();
@@ -70,6 +83,7 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
     let ignored = other.iter().map(|name| Named::new(name, why(name))).collect();
     Ok(Recorded {
         path: path.to_owned(),
+        damage: Vec::new(),
         format: Format::KernelTuner,
         kernel: description.kernel,
         device: description.device,

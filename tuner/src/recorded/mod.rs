@@ -24,13 +24,21 @@ use crate::error::{Result, TunerError};
 use crate::space::{Parameter, Point, Space};
 use crate::trial::{Status, Trial};
 use crate::value::Value;
+use safe_io::Damage;
 use std::path::{Path, PathBuf};
+
+/// Most trials of a file.
+pub(crate) const MOST_TRIALS: usize = 1_000_000;
+/// Most parameters and metrics of a file.
+pub(crate) const MOST_COLUMNS: usize = 1_000;
 
 /// What a file recorded.
 #[derive(Debug, Clone)]
 pub struct Recorded {
     /// The file.
     pub path: PathBuf,
+    /// What of it is damaged and left out; only stores can tell.
+    pub damage: Vec<Damage>,
     /// Its format.
     pub format: Format,
     /// Name of the kernel or problem; may be empty.
@@ -97,7 +105,10 @@ impl Recorded {
         let content = read::without_mark(bytes);
         match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
             None => Err(malformed(path, "", "the file is empty", "")),
-            Some(b'{' | b'[') => json_file::read(path, content, options)?.with(options),
+            Some(b'{' | b'[') => {
+                read::check_values(path, content)?;
+                json_file::read(path, content, options)?.with(options)
+            }
             Some(_) => {
                 let recorded = csv_file::read(path, content, options)?;
                 recorded.check_response(options)?;
@@ -160,6 +171,19 @@ impl Recorded {
     }
 }
 
+/// Refuses tables that are too large to be worked with.
+fn check_size(path: &Path, columns: usize, rows: usize) -> Result<()> {
+    if columns > MOST_COLUMNS {
+        let reason = format!("{columns} columns, which is more than {MOST_COLUMNS}");
+        return Err(malformed(path, "", reason, "leave out those that are neither parameters nor metrics"));
+    }
+    if rows > MOST_TRIALS {
+        let reason = format!("more than {MOST_TRIALS} trials");
+        return Err(malformed(path, "", reason, "take a sample of them"));
+    }
+    Ok(())
+}
+
 pub(crate) fn malformed(path: &Path, place: &str, reason: impl Into<String>, hint: &str) -> TunerError {
     TunerError::Malformed {
         path: path.to_owned(),
@@ -186,6 +210,7 @@ fn assemble(
     if rows.is_empty() {
         return Err(malformed(path, "", "there is no trial in it", ""));
     }
+    check_size(path, names.len(), rows.len())?;
     let mut levels = levels;
     levels.resize(names.len(), Vec::new());
     for (place, levels) in levels.iter_mut().enumerate() {
@@ -203,17 +228,28 @@ fn assemble(
         .map(|(name, levels)| Parameter::new(name, levels))
         .collect::<Result<_>>()
         .map_err(named)?;
-    let mut trials = Vec::with_capacity(rows.len());
-    for mut row in rows {
-        let places = parameters.iter().zip(&row.values).map(|(parameter, value)| {
+    let mut points: Vec<Vec<u32>> = rows.iter().map(|_| Vec::with_capacity(parameters.len())).collect();
+    for (place, parameter) in parameters.iter().enumerate() {
+        // Levels without an order are found one by one; each text is looked for once.
+        let mut known: std::collections::HashMap<String, u32> = std::collections::HashMap::new();
+        let level_at = |at: usize, level: &Value| (level.to_string(), at as u32);
+        if parameter.kind() == crate::space::ParameterKind::Categorical {
+            known.extend(parameter.levels().iter().enumerate().map(|(at, level)| level_at(at, level)));
+        }
+        for (row, point) in rows.iter().zip(&mut points) {
+            let value = &row.values[place];
+            let found = match known.is_empty() {
+                true => parameter.place(value).map(|place| place as u32),
+                false => known.get(&value.to_string()).copied(),
+            };
             // Every value of a row is among the levels.
-            parameter.place(value).map(|place| place as u32).ok_or_else(|| {
+            point.push(found.ok_or_else(|| {
                 malformed(path, "", format!("`{}` has no level {value}", parameter.name()), "")
-            })
-        });
-        row.trial.point = Point::new(places.collect::<Result<_>>()?);
-        trials.push(row.trial);
+            })?);
+        }
     }
+    let with_point = |(row, point): (Row, Vec<u32>)| Trial { point: Point::new(point), ..row.trial };
+    let trials: Vec<Trial> = rows.into_iter().zip(points).map(with_point).collect();
     let points: Vec<Point> = trials.iter().map(|trial| trial.point.clone()).collect();
     let space = Space::of_points(parameters, points).map_err(named)?;
     Ok((space, trials))

@@ -2,41 +2,42 @@
 
 use super::malformed;
 use crate::error::{Result, TunerError};
-use flate2::read::MultiGzDecoder;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use safe_io::input;
+use std::io::{ErrorKind, Read};
 use std::path::Path;
 
 /// Largest content of a file, unpacked.
-const LARGEST: u64 = 4 << 30;
+const LARGEST: u64 = 256 << 20;
+/// Most values of a JSON document, whatever they are: each takes some hundred bytes.
+const MOST_VALUES: usize = 8_000_000;
 
 /// The content of a file, unpacked where it starts as gzip does.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
-    let failed = |reason| TunerError::File { action: "read", path: path.to_owned(), reason };
-    let mut file = BufReader::new(File::open(path).map_err(failed)?);
-    let mut start = Vec::new();
-    file.by_ref().take(2).read_to_end(&mut start).map_err(failed)?;
-    let whole = start.as_slice().chain(file);
-    let mut bytes = Vec::new();
-    if start == [0x1f, 0x8b] {
-        let unpacked = MultiGzDecoder::new(whole).take(LARGEST + 1).read_to_end(&mut bytes);
-        unpacked.map_err(|error| {
-            malformed(path, "", format!("the gzip data are damaged ({error})"), "copy or pack the file again")
-        })?;
-    } else {
-        whole.take(LARGEST + 1).read_to_end(&mut bytes).map_err(failed)?;
-    }
-    if bytes.len() as u64 > LARGEST {
-        return Err(malformed(path, "", "more than 4 GiB of text", ""));
-    }
-    Ok(bytes)
+    input::read_unpacked(path, LARGEST).map_err(|error| match error.kind() {
+        ErrorKind::InvalidData | ErrorKind::FileTooLarge => malformed(path, "", error.to_string(), ""),
+        _ => TunerError::File { action: "read", path: path.to_owned(), reason: error },
+    })
 }
 
-/// Whether the file starts with these bytes.
+/// Refuses a JSON document of more values than can be held. Every value but the first stands behind one of four signs.
+pub(super) fn check_values(path: &Path, content: &[u8]) -> Result<()> {
+    let values = content.iter().filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{')).count();
+    if values > MOST_VALUES {
+        let reason = format!("the document has more than {MOST_VALUES} values");
+        return Err(malformed(path, "", reason, "take a part of it, or a file without what is not needed"));
+    }
+    Ok(())
+}
+
+/// Whether the file starts with these bytes. A pipe does not, and keeps all of its bytes.
 pub(super) fn starts_with(path: &Path, start: &[u8]) -> Result<bool> {
     let failed = |reason| TunerError::File { action: "read", path: path.to_owned(), reason };
+    let file = input::open(path).map_err(failed)?;
+    if !file.file().metadata().map_err(failed)?.is_file() {
+        return Ok(false);
+    }
     let mut bytes = Vec::new();
-    File::open(path).map_err(failed)?.take(start.len() as u64).read_to_end(&mut bytes).map_err(failed)?;
+    file.take(start.len() as u64).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes == start)
 }
 

@@ -1,6 +1,6 @@
 //! Cells under a header: the common part of every file with separated values.
 
-use super::{malformed, read};
+use super::{check_size, malformed, read};
 use crate::error::Result;
 use crate::value::Value;
 use std::path::Path;
@@ -72,6 +72,7 @@ impl Sheet {
                 return Err(malformed(path, &format!("line {line}"), reason, ""));
             }
             rows.push((line, record.iter().map(text).collect()));
+            check_size(path, header.len(), rows.len())?;
         }
         Ok(Sheet { header, rows })
     }

@@ -11,6 +11,9 @@ use serde::Deserialize;
 use serde::de::Deserializer;
 use std::path::Path;
 
+/// Most conditions.
+const MOST_CONDITIONS: usize = 1_000;
+
 /// The part of the problem that is the space.
 #[derive(Debug, Deserialize)]
 pub(super) struct ConfigurationSpace {
@@ -59,6 +62,10 @@ impl<'de> Deserialize<'de> for Values {
 }
 
 pub(super) fn read(path: &Path, general: Entries<Cell>, space: ConfigurationSpace) -> Result<Recorded> {
+    super::check_size(path, space.parameters.len(), 0)?;
+    if space.conditions.len() > MOST_CONDITIONS {
+        return Err(malformed(path, "`Conditions`", format!("more than {MOST_CONDITIONS} of them"), ""));
+    }
     let mut parameters = Vec::with_capacity(space.parameters.len());
     for parameter in &space.parameters {
         let place = format!("parameter `{}`", parameter.name);
@@ -90,6 +97,7 @@ pub(super) fn read(path: &Path, general: Entries<Cell>, space: ConfigurationSpac
         .map_err(|error| malformed(path, "", error.to_string(), &error.hint()))?;
     Ok(Recorded {
         path: path.to_owned(),
+        damage: Vec::new(),
         format: Format::T1,
         kernel: general.get("BenchmarkName").map(Cell::text).unwrap_or_default(),
         device: String::new(),

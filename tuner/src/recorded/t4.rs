@@ -60,14 +60,17 @@ pub(super) fn read(
         _ => "ms",
     };
     let device = metadata_text("device");
+    super::check_size(path, names.len(), results.len())?;
     let mut rows = Vec::with_capacity(results.len());
     for (place, result) in results.iter().enumerate() {
         let place = format!("result {}", place + 1);
+        super::check_size(path, result.configuration.0.len().max(result.measurements.len()), 0)?;
         rows.push(row(path, &place, &names, result, &response, unit, &device)?);
     }
     let (space, trials) = assemble(path, &names, Vec::new(), rows)?;
     Ok(Recorded {
         path: path.to_owned(),
+        damage: Vec::new(),
         format: Format::T4,
         kernel: metadata_text("kernel"),
         device,

@@ -11,6 +11,10 @@ use rand::Rng;
 const TRIES: usize = 20_000;
 /// Steps of the search for a combination where tries find none.
 const SEARCH_STEPS: usize = 2_000_000;
+/// Most nodes of expressions that are looked at to tabulate a group, in the tries for a point, and in the search.
+const MOST_WORK: f64 = 2e9;
+const WORK_OF_TRIES: f64 = 4e7;
+const WORK_OF_SEARCH: f64 = 1e8;
 /// Rounds of the walk from a combination that was found by search.
 const WALK_ROUNDS: usize = 64;
 
@@ -79,7 +83,8 @@ impl Group {
     }
 
     fn tabulate(&mut self, parameters: &[Parameter]) -> Result<()> {
-        if self.size(parameters) > super::ENUMERABLE {
+        let size = self.size(parameters);
+        if !super::enumerable(size, self.places.len()) || size * self.cost() > MOST_WORK {
             return Ok(());
         }
         let order = self.order();
@@ -149,7 +154,8 @@ impl Group {
             return Ok(());
         }
         let order = self.order();
-        for _ in 0..TRIES {
+        let affordable = |work: f64, most: usize| most.min((work / self.cost()) as usize).max(1);
+        for _ in 0..affordable(WORK_OF_TRIES, TRIES) {
             let found = self.places.iter().enumerate().all(|(depth, &place)| {
                 levels[place] = rng.random_range(0..parameters[place].len() as u32);
                 self.constraints.is_empty() || self.holds(&order, depth + 1, parameters, levels)
@@ -158,7 +164,7 @@ impl Group {
                 return Ok(());
             }
         }
-        let mut steps = SEARCH_STEPS;
+        let mut steps = affordable(WORK_OF_SEARCH, SEARCH_STEPS);
         if !self.search(&order, 0, parameters, levels, &mut steps, rng) {
             return Err(self.without_valid_point(parameters));
         }
@@ -240,6 +246,11 @@ impl Group {
             format!("no combination of {} satisfies", names.join(", "))
         };
         no_valid_point(format!("{how} {}", texts.join(" and ")))
+    }
+
+    /// Nodes that one look at all constraints may take.
+    fn cost(&self) -> f64 {
+        self.constraints.iter().map(Expression::cost).sum::<usize>().max(1) as f64
     }
 
     fn size(&self, parameters: &[Parameter]) -> f64 {

@@ -24,6 +24,14 @@ use std::collections::HashSet;
 /// A constrained space is enumerated only where it has at most this many points without its constraints.
 pub const ENUMERABLE: f64 = 1_000_000.0;
 
+/// Most levels of all points of a list together.
+const MOST_LISTED: f64 = 5e7;
+
+/// Whether so many points of so many parameters may be listed.
+fn enumerable(points: f64, parameters: usize) -> bool {
+    points <= ENUMERABLE && points * parameters as f64 <= MOST_LISTED
+}
+
 /// Parameters, and which combinations of their levels are valid.
 #[derive(Debug, Clone)]
 pub struct Space {
@@ -49,7 +57,7 @@ impl Space {
             .collect::<Result<_>>()?;
         let groups = group::groups(&parameters, &constraints)?;
         let mut space = Space { parameters, constraints, groups, listed: None };
-        if space.unconstrained_size() <= ENUMERABLE {
+        if enumerable(space.unconstrained_size(), space.parameters.len()) {
             // Small groups hold all their valid combinations, so their product is the space.
             if let Some(points) = space.product_of_groups() {
                 space.listed = Some(Listed::new(points, &space.parameters));

@@ -10,6 +10,10 @@ use crate::error::Result;
 /// The preference for a parameter is never less, so that one that mattered nowhere above can still be split on.
 const LEAST_PREFERENCE: f64 = 1e-3;
 
+/// Most work of one tree, in values looked at: some seconds. Trees of tuning spaces need a thousandth of it; one that
+/// splits off single designs of a million needs a million passes over them.
+const MOST_WORK: usize = 2_000_000_000;
+
 /// When a partition is not divided any more.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GrowOptions {
@@ -43,7 +47,7 @@ impl Default for GrowOptions {
 /// there. Gains that differ by less than a ten-billionth are equal.
 ///
 /// # Errors
-/// No row, a response that is not finite, or options that make no sense.
+/// No row, a response that is not finite, options that make no sense, or a tree that takes too long to grow.
 pub fn grow(table: &Table, response: &[f64], rows: &[u32], options: &GrowOptions) -> Result<Tree> {
     check(table, response, rows, options)?;
     let mut work = Work {
@@ -62,7 +66,15 @@ pub fn grow(table: &Table, response: &[f64], rows: &[u32], options: &GrowOptions
     let columns = table.columns().len();
     let mut pending =
         vec![Pending { from: 0, to: rows.len(), parent: None, depth: 0, closeness: vec![0.0; columns] }];
+    let mut values = 0_usize;
     while let Some(partition) = pending.pop() {
+        values += (partition.to - partition.from) * columns;
+        if values > MOST_WORK {
+            return Err(request(
+                format!("the tree takes more than {MOST_WORK} looks at the {} designs", rows.len()),
+                "limit it with --max-depth or --min-leaf, or take fewer trials with --where",
+            ));
+        }
         work.divide(partition, &mut pending);
     }
     Ok(level_by_level(work.nodes))
