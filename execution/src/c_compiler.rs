@@ -17,12 +17,6 @@ use probe::{Probe, Supported};
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Lines of the compiler's message that an error shows.
 const MESSAGE_LINES: usize = 40;
-/// Longest time that a compiler may take for generated code, which it usually has compiled within seconds.
-const MOST_TIME: Duration = Duration::from_secs(600);
-/// Longest time that it may take to say its version.
-const MOST_TIME_FOR_VERSION: Duration = Duration::from_secs(20);
-/// Bytes of the compiler's messages that are kept.
-const MESSAGE_BYTES: usize = 1 << 20;
 /// Name of the shared object in its cache entry.
 const OBJECT: &str = "stencil.so";
 

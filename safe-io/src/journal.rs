@@ -19,7 +19,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -187,6 +187,16 @@ pub fn read(path: &Path, header: &str) -> io::Result<Content> {
     }
     content.records = good.into_values().collect();
     Ok(content)
+}
+
+/// Whether a file is a journal, of whatever, damaged or not, or the beginning of one, and no file of somebody else's.
+pub fn is_own(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = input::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    let begun = "{\"record\":0,\"sum\":\"".as_bytes();
+    // Journals of before there were checksums began with what they are of.
+    let old = start.starts_with(b"{\"journal\":\"");
+    read.is_ok() && (begun.starts_with(&start) || old || looks_ours(&start))
 }
 
 /// Whether a file without one good line may be a damaged journal: two of the three marks of the first line are there.

@@ -164,8 +164,10 @@ fn create(path: &Path, about: &About) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
     connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    // All of it or nothing, whenever the process is killed.
     connection.execute_batch(
-        "CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+        "BEGIN IMMEDIATE;
+         CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
          CREATE TABLE IF NOT EXISTS trial (
              number INTEGER PRIMARY KEY AUTOINCREMENT,
              configuration TEXT NOT NULL UNIQUE,
@@ -184,6 +186,7 @@ fn create(path: &Path, about: &About) -> rusqlite::Result<Connection> {
         connection
             .execute("INSERT OR IGNORE INTO about (name, value) VALUES (?1, ?2)", params![name, value])?;
     }
+    connection.execute_batch("COMMIT;")?;
     Ok(connection)
 }
 

@@ -18,12 +18,7 @@ pub const FILES: [&str; 2] = ["sweep.journal", "sweep.partial"];
 
 /// Whether a file is a journal, of whatever study, or the beginning of one, and no file of somebody else's.
 pub fn is_own(path: &Path) -> bool {
-    use std::io::{BufRead, BufReader, Read};
-    let Ok(file) = File::open(path) else { return false };
-    let mut line = Vec::new();
-    let read = BufReader::new(file.take(4096)).read_until(b'\n', &mut line);
-    let header = String::from_utf8_lossy(&line);
-    read.is_ok() && (line.is_empty() || header.starts_with('{') && header.contains("\"journal\":"))
+    journal::is_own(path)
 }
 
 /// A journal that is open.

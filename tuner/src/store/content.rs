@@ -99,6 +99,11 @@ pub fn read(path: &Path, wanted: Option<&About>) -> Result<Content> {
         content.damage.push(Damage { file: path.to_owned(), place: place.to_owned(), reason });
     };
     let tables = names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'").map_err(failed)?;
+    if tables.is_empty() {
+        // Killed before it had any.
+        return Ok(content);
+    }
+    super::check_application(path, &connection)?;
     let has = |name: &str| tables.iter().any(|table| table == name);
     if !has("about") || !has("trial") {
         let hint = "name another file with --trials";
