@@ -150,6 +150,9 @@ impl Error {
     fn hints(&self) -> Vec<String> {
         match self {
             Error::Command { hints, .. } => hints.clone(),
+            Error::Plan(PlanError::UnknownStrategy { nearest: Some(name), .. }) => {
+                vec![format!("did you mean `{name}`?")]
+            }
             Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
             _ => Vec::new(),
         }

@@ -92,8 +92,9 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
         Ok(entry(name, &program))
     });
     let strategies = strategy::all()
-        .map(|strategy| Named { name: strategy.name(), description: strategy.description() })
-        .into();
+        .iter()
+        .map(|strategy| Named { name: strategy.id(), description: strategy.description() })
+        .collect();
     Ok(ListReport {
         stencils: stencils.collect::<Result<_>>()?,
         strategies,
