@@ -102,6 +102,8 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         machine: None,
         output: folder.to_owned(),
         with: arguments.with.clone(),
+        prefix: None,
+        force: false,
     }
 }
 

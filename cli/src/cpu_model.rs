@@ -88,7 +88,7 @@ impl CpuModelled {
         let all = optimizer::cpu::STRATEGIES;
         let wanted = match strategy {
             "auto" => all.to_vec(),
-            name => vec![crate::plan::strategy_named(name)?.name()],
+            name => vec![crate::plan::strategy_named(name)?.id()],
         };
         let solved = optimizer::cpu::super_tune_cpu(&self.model, &wanted, method, goal);
         match solved.is_empty() {

@@ -168,6 +168,9 @@ impl Error {
                 }
                 hints
             }
+            Error::Plan(PlanError::UnknownStrategy { nearest: Some(name), .. }) => {
+                vec![format!("did you mean `{name}`?")]
+            }
             Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
             _ => Vec::new(),
         }

@@ -92,8 +92,9 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
         Ok(entry(name, &program))
     });
     let strategies = strategy::all()
-        .map(|strategy| Named { name: strategy.name(), description: strategy.description() })
-        .into();
+        .iter()
+        .map(|strategy| Named { name: strategy.id(), description: strategy.description() })
+        .collect();
     let backends = crate::runner::backends();
     // A search for compilers that was stopped finds none.
     execution::interrupt::check()?;

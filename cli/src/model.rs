@@ -63,7 +63,7 @@ impl Modelled {
     pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
         let mut request = Request::new(&self.problem, &self.hardware, self.time, self.energy, objective);
         if strategy != "auto" {
-            let known = crate::plan::strategy_named(strategy)?.name();
+            let known = crate::plan::strategy_named(strategy)?.id();
             if !request.strategies.contains(&known) {
                 return Err(Error::infeasible(format!("strategy {known} has no cost model in this version"))
                     .hint(format!("strategies with one: {}", request.strategies.join(", "))));

@@ -1,7 +1,7 @@
 //! From the arguments to a proved plan, and the stages that `--dump` prints.
 
 use crate::arguments::{PlanArguments, Stage};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::progress::Session;
 use crate::report;
 use execution::ExecutionError;
@@ -39,10 +39,7 @@ pub fn planned(
 /// # Errors
 /// That there is none, with the nearest name and all names.
 pub fn strategy_named(name: &str) -> Result<&'static dyn Strategy> {
-    strategy::by_name(name).map_err(|error| {
-        let names = strategy::all().map(|strategy| strategy.name());
-        Error::wrong_input(error.to_string()).maybe_hint(crate::load::did_you_mean(name, names.into_iter()))
-    })
+    Ok(strategy::by_name(name)?)
 }
 
 /// What the proof says, in words.

@@ -15,7 +15,7 @@ use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use execution::output_file;
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::{Strategy, Target};
+use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::bottleneck::{Loss, Resident, Sensitivity, best_k, hyper_threading, losses, sensitivities};
 use optimizer::{Family, Objective};
 use polyhedral::cone::Cone;
@@ -109,10 +109,10 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
         session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
     let strategy = plan::strategy_named(&arguments.plan.strategy)?;
     let problem = &modelled.problem;
-    let mut request = modelled.request(Objective::Time, strategy.name())?;
+    let mut request = modelled.request(Objective::Time, strategy.id())?;
     request.objective = Objective::Time;
     let tile = tile(arguments, &program, &problem.cone, strategy, Target::Cuda)?;
-    let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy.name(), &tile)
+    let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy.id(), &tile)
         .ok_or_else(|| Error::internal("a strategy with a model has no closed forms"))?;
     let k = arguments.k.unwrap_or_else(|| best_k(&request, &family, sizes));
     let evaluation = request.evaluate(&family, sizes, k);
@@ -122,7 +122,7 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
     let report = PredictReport {
         stencil: program.name.clone(),
         machine: modelled.machine.name.clone(),
-        strategy: strategy.name(),
+        strategy: strategy.id(),
         tile_text: tile.to_string(),
         tile,
         k,
@@ -164,16 +164,16 @@ fn on_cpu(
     let modelled = session.stage("analyse", || CpuModelled::new(program, size, steps, machine, None))?;
     let strategy = plan::strategy_named(&arguments.plan.strategy)?;
     let tile = tile(arguments, program, &modelled.cone, strategy, Target::OpenMp)?;
-    let prediction = modelled.predict(strategy.name(), &tile).ok_or_else(|| {
-        Error::infeasible(format!("strategy {} has no cost model on a CPU", strategy.name()))
-    })?;
+    let prediction = modelled
+        .predict(strategy.id(), &tile)
+        .ok_or_else(|| Error::infeasible(format!("strategy {} has no cost model on a CPU", strategy.id())))?;
     let points = hhc_codegen::plan_counts::points_per_step(program, size) as f64;
     let energy = modelled.energy(&prediction);
     let joules = energy.map(|terms| terms.sum());
     drawn(PredictReport {
         stencil: program.name.clone(),
         machine: modelled.machine.name.clone(),
-        strategy: strategy.name(),
+        strategy: strategy.id(),
         tile_text: tile.to_string(),
         k: 1,
         size: size.clone(),
@@ -188,7 +188,7 @@ fn on_cpu(
         ideal_s: prediction.ideal_s,
         overhead_s: prediction.overhead_s(),
         losses: modelled.losses(&prediction),
-        sensitivities: modelled.sensitivities(strategy.name(), &tile),
+        sensitivities: modelled.sensitivities(strategy.id(), &tile),
         hyper_threading: Vec::new(),
         energy_terms: energy,
         gstencil_per_s: points * steps as f64 / prediction.seconds / 1e9,
@@ -208,20 +208,13 @@ fn tile(
     strategy: &dyn Strategy,
     target: Target,
 ) -> Result<TileSizes> {
-    let mut tile = strategy.default_tile(program, cone, target);
-    for (name, value) in arguments.plan.tile.iter().flat_map(TileSizes::iter) {
-        if tile.get(name).is_none() {
-            let names: Vec<&str> = tile.iter().map(|(name, _)| name).collect();
-            return Err(Error::infeasible(format!(
-                "strategy {} has no tile size {name} here; its tile sizes are {}",
-                strategy.name(),
-                names.join(", ")
-            )));
-        }
-        tile = tile.with(name, value);
-    }
+    strategy::taken(strategy, program, cone)?;
+    let space = strategy.space(program, cone);
+    let defaults = strategy.default_tile(program, cone, target);
+    let given = arguments.plan.tile.clone().unwrap_or_default();
+    let tile = space.complete(strategy.id(), &given, &defaults)?;
     // What the strategy cannot tile has no cost.
-    strategy.plan(program, cone, &tile)?;
+    space.check(strategy.id(), &tile)?;
     Ok(tile)
 }
 

@@ -105,7 +105,7 @@ pub fn choose(
     if arguments.tile.is_some() {
         return Ok(given("as given", limits));
     }
-    let known = strategy::by_name(&arguments.strategy)?.name();
+    let known = strategy::by_name(&arguments.strategy)?.id();
     let request = modelled.request(Objective::Time, known)?;
     let tuned = session.stage("tune", || tune(&request, Method::Exact))?;
     let mut plan = arguments.clone();
@@ -134,7 +134,7 @@ fn on_cpu(
             .map(|threads| format!(" with {}", crate::report::count(threads as u64, "thread", "threads")))
             .unwrap_or_default()
     );
-    let known = strategy::by_name(&arguments.strategy)?.name();
+    let known = strategy::by_name(&arguments.strategy)?.id();
     let tuned = session.stage("tune", || {
         CpuModelled::new(program, size, steps, named, threads)?.tune(known, Method::Exact, Objective::Time)
     });

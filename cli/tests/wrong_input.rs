@@ -94,7 +94,7 @@ fn tile_sizes() {
     // Possible elsewhere, but not here: the message says what would be.
     refused(1, &["analyze", "fdtd2d", "--tile", "st=4"], &["multiple of 3", "3 or 6"]);
     refused(1, &["analyze", "heat2d", "--tile", "st=4,s0=0"], &["at least 1"]);
-    refused(1, &["analyze", "heat2d", "--tile", "s2=4"], &["the tile sizes here are s0, s1, st"]);
+    refused(1, &["analyze", "heat2d", "--tile", "s2=4"], &["the tile sizes here are st, s0, s1"]);
 }
 
 #[test]

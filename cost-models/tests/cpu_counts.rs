@@ -4,7 +4,7 @@
 
 use cost_models::cpu::{CpuTile, CpuTime};
 use cost_models::machine::Machine;
-use hhc_codegen::strategy::{HybridHexagonal, Strategy};
+use hhc_codegen::strategy::{self, HybridHexagonal};
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ proptest! {
         let model = CpuTime::new(&machine, &program, &cone, &size, steps).unwrap();
         let st = height * program.statements.len() as i64;
         let tile = CpuTile { st, s0: 8 + wide, classical: [0, 0] };
-        let plan = HybridHexagonal.plan(&program, &cone, &tile.to_sizes(program.dimension())).unwrap();
+        let plan = strategy::plan(&HybridHexagonal, &program, &cone, &tile.to_sizes(program.dimension())).unwrap();
         let (mut calls, mut points, mut runs) = (0.0, 0.0, 0.0);
         plan.for_each_row(&size, steps, |row| {
             let width = row.bounds[0].1 - row.bounds[0].0;
@@ -93,7 +93,7 @@ proptest! {
         let sizes = [s0, s1, 0];
         let tile = hhc_codegen::TileSizes::new(
             ["s0", "s1", "s2"].into_iter().zip(sizes).take(program.dimension()));
-        let plan = hhc_codegen::strategy::Naive.plan(&program, &cone, &tile).unwrap();
+        let plan = strategy::plan(&strategy::Naive, &program, &cone, &tile).unwrap();
         let (mut calls, mut runs) = (0.0, 0.0);
         plan.for_each_row(&size, steps, |row| {
             let extent = |d: usize| row.bounds[d].1 - row.bounds[d].0;

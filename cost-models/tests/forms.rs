@@ -8,7 +8,7 @@ use cost_models::counts::TileCounts;
 use cost_models::forms::{Fast, Hexagonal, Naive, Problem};
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::{CudaOptions, generate};
-use hhc_codegen::strategy::{self, Hexagon, Strategy};
+use hhc_codegen::strategy::{self, Hexagon};
 use polyhedral::shipped;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -91,7 +91,7 @@ fn check_hexagonal(
     let problem = base.with_size(&size, steps);
     let closed = Hexagonal::new(&problem, st, LANES, SHARED, [None; 3]).counts(sizes);
     let tile = tile_of(dimension, Some(st), sizes);
-    let plan = strategy::HybridHexagonal.plan(&problem.program, &problem.cone, &tile).unwrap();
+    let plan = strategy::plan(&strategy::HybridHexagonal, &problem.program, &problem.cone, &tile).unwrap();
     let counted = enumerate(&plan, &size, steps, LANES, None);
     compare(&closed, &counted, &format!("{source} {tile} {size:?} {steps} steps"));
     counted.full.is_some_and(|full| full.words.is_some())
@@ -149,7 +149,7 @@ proptest! {
         sizes[dimension..].fill(1);
         let forms = Naive::new(&problem, LANES, SHARED);
         let tile = tile_of(dimension, None, sizes);
-        let plan = strategy::Naive.plan(&problem.program, &problem.cone, &tile).unwrap();
+        let plan = strategy::plan(&strategy::Naive, &problem.program, &problem.cone, &tile).unwrap();
         for k in 0..forms.statements() {
             let counted = enumerate(&plan, &problem.size, steps, LANES, Some(k));
             compare(&forms.counts(k, sizes), &counted, &format!("{name} {tile} statement {k}"));
@@ -182,15 +182,15 @@ fn blocks_are_those_of_the_emitted_cuda() {
         let problem = problem(name, dimension).with_size(&[512, 512, 512][..dimension], 16);
         let counts = Hexagonal::new(&problem, st, LANES, SHARED, [None; 3]).counts(sizes);
         let tile = tile_of(dimension, Some(st), sizes);
-        let plan = strategy::HybridHexagonal.plan(&problem.program, &problem.cone, &tile).unwrap();
+        let plan =
+            strategy::plan(&strategy::HybridHexagonal, &problem.program, &problem.cone, &tile).unwrap();
         let cuda = generate(&plan, &CudaOptions::default()).unwrap();
         assert_eq!(counts.tile_bytes, i64::from(cuda.kernels[0].shared_bytes), "{name} {tile}");
         let threads: u32 = cuda.kernels[0].threads.iter().product();
         assert_eq!(counts.threads, i64::from(threads), "{name} {tile}");
         let naive_sizes = [4, 32, 32];
-        let naive = strategy::Naive
-            .plan(&problem.program, &problem.cone, &tile_of(dimension, None, naive_sizes))
-            .unwrap();
+        let blocks = tile_of(dimension, None, naive_sizes);
+        let naive = strategy::plan(&strategy::Naive, &problem.program, &problem.cone, &blocks).unwrap();
         let cuda = generate(&naive, &CudaOptions::default()).unwrap();
         let threads: u32 = cuda.kernels[0].threads.iter().product();
         assert_eq!(

@@ -32,6 +32,18 @@ pub enum PlanError {
         name: String,
         /// What there is.
         known: String,
+        /// The nearest of them, if one is near.
+        nearest: Option<String>,
+    },
+    /// A strategy cannot tile this program.
+    #[error("strategy {strategy} cannot tile `{stencil}`: {reason}")]
+    Refused {
+        /// Strategy.
+        strategy: String,
+        /// Program.
+        stencil: String,
+        /// Why.
+        reason: String,
     },
     /// The analysis of the program failed.
     #[error("the dependences of `{stencil}` could not be computed: {reason}")]

@@ -4,7 +4,7 @@
 //! Program --analyze--> dependences, cone --strategy--> KernelPlan --isl--> Proof --back end--> files
 //! ```
 
-use crate::strategy::{Strategy, Target};
+use crate::strategy::{self, Strategy, Target};
 use crate::{KernelPlan, PlanError, TileSizes, prove};
 use polyhedral::analysis::{Analysis, analyze};
 use polyhedral::legality::Proof;
@@ -35,9 +35,11 @@ pub fn plan(
 ) -> Result<Planned, PlanError> {
     let analysis = analyze(program)
         .map_err(|error| PlanError::Analysis { stencil: program.name.clone(), reason: error.to_string() })?;
+    strategy::taken(strategy, program, &analysis.cone)?;
     let defaults = strategy.default_tile(program, &analysis.cone, target);
-    let tile = tile.complete(&defaults, strategy.name())?;
-    let plan = strategy.plan(program, &analysis.cone, &tile)?;
+    let space = strategy.space(program, &analysis.cone);
+    let tile = space.complete(strategy.id(), tile, &defaults)?;
+    let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
     let proof = prove::prove(&plan, &analysis.dependences)?;
     Ok(Planned { analysis, plan, proof })
 }

@@ -1,37 +1,50 @@
-//! Tile sizes: their text form (`st=4,s0=16,s1=32`) and what a strategy accepts.
+//! Tile sizes and their text form (`st=4,s0=16,s1=32`). What the names mean, a strategy's
+//! [`TileSpace`](crate::strategy::TileSpace) says.
 
 use crate::PlanError;
-use serde::Serialize;
-use std::collections::BTreeMap;
+use serde::{Serialize, Serializer};
 use std::fmt;
 
-/// Tile sizes by name: `st` (half the height of a hexagon, in logical rows), `s0` (its flat top, or the
-/// block size of the naive strategy), `s1`, `s2` (classical sizes in points; 0: the whole dimension,
-/// not cut).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-#[serde(transparent)]
+/// Tile sizes by name, in the order in which they are written. Two are equal if each name has the same value.
+#[derive(Debug, Clone, Eq, Default)]
 pub struct TileSizes {
-    values: BTreeMap<String, i64>,
+    values: Vec<(String, i64)>,
+}
+
+impl PartialEq for TileSizes {
+    fn eq(&self, other: &Self) -> bool {
+        self.values.len() == other.values.len()
+            && self.values.iter().all(|(name, value)| other.get(name) == Some(*value))
+    }
+}
+
+impl Serialize for TileSizes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
 }
 
 impl TileSizes {
-    /// Tile sizes from pairs.
+    /// Tile sizes from pairs; the last value of a name counts.
     pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, i64)>) -> Self {
-        TileSizes { values: pairs.into_iter().map(|(name, value)| (name.to_string(), value)).collect() }
+        pairs.into_iter().fold(TileSizes::default(), |sizes, (name, value)| sizes.with(name, value))
     }
 
     /// The value of one size.
     pub fn get(&self, name: &str) -> Option<i64> {
-        self.values.get(name).copied()
+        self.values.iter().find(|(own, _)| own == name).map(|(_, value)| *value)
     }
 
-    /// The same sizes with one changed.
+    /// The same sizes with one changed, or added at the end.
     pub fn with(mut self, name: &str, value: i64) -> Self {
-        self.values.insert(name.to_string(), value);
+        match self.values.iter_mut().find(|(own, _)| own == name) {
+            Some((_, own)) => *own = value,
+            None => self.values.push((name.to_owned(), value)),
+        }
         self
     }
 
-    /// Names and values, in order of name.
+    /// Names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, i64)> {
         self.values.iter().map(|(name, value)| (name.as_str(), *value))
     }
@@ -48,45 +61,22 @@ impl TileSizes {
             let (name, value) = part.split_once('=').ok_or_else(|| bad("expected NAME=INTEGER"))?;
             let value = value.trim().parse::<i64>().map_err(|_| bad("the value is not an integer"))?;
             let name = name.trim();
-            if !matches!(name, "st" | "s0" | "s1" | "s2") {
-                return Err(bad("the names are st, s0, s1 and s2"));
+            let letters = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            if !letters || !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+                return Err(bad("expected NAME=INTEGER"));
             }
-            if sizes.values.insert(name.to_string(), value).is_some() {
+            if sizes.get(name).is_some() {
                 return Err(bad("given twice"));
             }
+            sizes = sizes.with(name, value);
         }
         Ok(sizes)
-    }
-
-    /// Completes these sizes with defaults and checks that there is no other name.
-    pub(crate) fn complete(&self, defaults: &TileSizes, strategy: &str) -> Result<TileSizes, PlanError> {
-        let mut complete = defaults.clone();
-        for (name, value) in self.iter() {
-            if defaults.get(name).is_none() {
-                let names = defaults.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", ");
-                return Err(PlanError::Tile {
-                    strategy: strategy.to_string(),
-                    size: name.to_string(),
-                    value,
-                    reason: format!("the tile sizes here are {names}"),
-                });
-            }
-            complete.values.insert(name.to_string(), value);
-        }
-        Ok(complete)
     }
 }
 
 impl fmt::Display for TileSizes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `st` first, then the space sizes, as the command line writes them.
-        let mut parts: Vec<String> = Vec::new();
-        if let Some(height) = self.get("st") {
-            parts.push(format!("st={height}"));
-        }
-        parts.extend(
-            self.iter().filter(|(name, _)| *name != "st").map(|(name, value)| format!("{name}={value}")),
-        );
+        let parts: Vec<String> = self.iter().map(|(name, value)| format!("{name}={value}")).collect();
         f.write_str(&parts.join(","))
     }
 }

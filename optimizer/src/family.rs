@@ -296,11 +296,9 @@ impl Family {
 
     /// The sizes as the back ends take them.
     pub fn tile(&self, sizes: [i64; 3]) -> TileSizes {
-        let tile = TileSizes::new(["s0", "s1", "s2"].into_iter().zip(sizes).take(self.dimension));
-        match self.st() {
-            Some(st) => tile.with("st", st),
-            None => tile,
-        }
+        let height = self.st().map(|st| ("st", st));
+        let space = ["s0", "s1", "s2"].into_iter().zip(sizes).take(self.dimension);
+        TileSizes::new(height.into_iter().chain(space))
     }
 }
 

@@ -100,7 +100,7 @@ impl Infeasible {
                         sizes[problem.dimension() - 1] = hardware.warp;
                     }
                     let names = ["s0", "s1", "s2"].into_iter().zip(sizes).take(problem.dimension());
-                    let tile = hhc_codegen::TileSizes::new(names).with("st", st).to_string();
+                    let tile = hhc_codegen::TileSizes::new([("st", st)].into_iter().chain(names)).to_string();
                     (form.counts(sizes), tile)
                 }),
                 _ => {

@@ -236,7 +236,7 @@ fn chosen_tiles_are_accepted_by_the_back_end() {
             let request = request(&problem, &hardware, &machine, Objective::Time).only(strategy_name);
             let choice = tune(&request, Method::Exact).unwrap().choice;
             let strategy = strategy::by_name(choice.strategy).unwrap();
-            let plan = strategy.plan(&problem.program, &problem.cone, &choice.tile).unwrap();
+            let plan = strategy::plan(strategy, &problem.program, &problem.cone, &choice.tile).unwrap();
             let cuda = generate(&plan, &CudaOptions { limits: limits.clone() }).unwrap();
             let (family, sizes) =
                 Family::of_tile(&problem, &hardware, choice.strategy, &choice.tile).unwrap();

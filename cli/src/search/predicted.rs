@@ -50,7 +50,7 @@ pub fn model(
             let tile = stencil::tile_of(&space, point);
             let problem = &modelled.problem;
             let plan = strategy::by_name(strategy).map_err(|error| error.to_string())?;
-            plan.plan(&program, &problem.cone, &tile).map_err(|error| error.to_string())?;
+            strategy::plan(plan, &program, &problem.cone, &tile).map_err(|error| error.to_string())?;
             let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy, &tile)
                 .ok_or("the strategy has no closed forms")?;
             let request = modelled.request(Objective::Time, strategy).map_err(|error| error.to_string())?;

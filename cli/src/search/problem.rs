@@ -140,7 +140,7 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
     let mut start: Vec<Point> = stencil::default_point(&program, strategy, &space)?.into_iter().collect();
     let model = match &arguments.machine {
         Some(machine) => Some(session.stage("model", || {
-            predicted::model(&program, strategy.name(), &space, (&size.0, steps), machine)
+            predicted::model(&program, strategy.id(), &space, (&size.0, steps), machine)
         })?),
         None => None,
     };

@@ -56,9 +56,10 @@ fn sweep(
     let stored: usize = program.fields.iter().map(|field| slots(field.role) * field.element.bytes()).sum();
     let size = [(bytes / stored / ROW).max(16) as i64, ROW as i64];
     let analysis = analyze(program).map_err(|error| internal(error.to_string()))?;
-    let naive = strategy::by_name("naive").map_err(|error| internal(error.to_string()))?;
-    let tile = naive.default_tile(program, &analysis.cone, Target::OpenMp);
-    let plan = naive.plan(program, &analysis.cone, &tile).map_err(|error| internal(error.to_string()))?;
+    let sweeps = strategy::baseline();
+    let tile = sweeps.default_tile(program, &analysis.cone, Target::OpenMp);
+    let plan = strategy::plan(sweeps, program, &analysis.cone, &tile)
+        .map_err(|error| internal(error.to_string()))?;
     let native = compile(&plan)?;
     native.library().set_threads(threads);
     let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size)?)?;

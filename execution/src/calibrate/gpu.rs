@@ -21,7 +21,7 @@ use cost_models::counts::TileCounts;
 use cost_models::forms::{Fast, Hexagonal, Problem};
 use cost_models::machine::{Calibration, GpuFacts, Machine, Provenance, Quantity};
 use cost_models::time::GpuTime;
-use hhc_codegen::strategy::{Hexagon, HybridHexagonal, Strategy, Target};
+use hhc_codegen::strategy::{self, Hexagon, HybridHexagonal, Strategy, Target};
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
 use std::collections::BTreeMap;
@@ -221,8 +221,7 @@ impl Body {
             .collect();
         let steps = 8 * st / program.statements.len() as i64;
         let problem = problem.with_size(&size, steps.max(1));
-        let plan = HybridHexagonal
-            .plan(program, &problem.cone, tile)
+        let plan = strategy::plan(&HybridHexagonal, program, &problem.cone, tile)
             .map_err(|error| ExecutionError::Generate(error.to_string()))?;
         let counts = form(&problem, tile, facts).counts([s0, s1, s2]);
         Ok(Body { problem, plan, counts })

@@ -24,10 +24,10 @@ pub fn measure_launch(threads: usize, rounds: usize) -> Result<Timing> {
     let internal = |problem: &str| ExecutionError::Generate(problem.to_owned());
     let program = Arc::new(polyhedral::shipped::load("jacobi2d").ok_or_else(|| internal("no jacobi2d"))?);
     let analysis = analyze(&program).map_err(|error| internal(&error.to_string()))?;
-    let strategy = strategy::by_name("naive").map_err(|error| internal(&error.to_string()))?;
-    let tile: TileSizes = strategy.default_tile(&program, &analysis.cone, Target::OpenMp);
-    let plan =
-        strategy.plan(&program, &analysis.cone, &tile).map_err(|error| internal(&error.to_string()))?;
+    let sweeps = strategy::baseline();
+    let tile: TileSizes = sweeps.default_tile(&program, &analysis.cone, Target::OpenMp);
+    let plan = strategy::plan(sweeps, &program, &analysis.cone, &tile)
+        .map_err(|error| internal(&error.to_string()))?;
     let native = compile(&plan)?;
     native.library().set_threads(threads);
     let parameters = default_parameters(&program);

@@ -14,7 +14,7 @@ use crate::reference::default_parameters;
 use crate::timing::median;
 use cost_models::cpu::{CpuTile, CpuTime};
 use cost_models::machine::Machine;
-use hhc_codegen::strategy::{Hexagon, HybridHexagonal, Strategy};
+use hhc_codegen::strategy::{self, Hexagon, HybridHexagonal};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -125,8 +125,7 @@ pub fn measure(
     let mut lines = Vec::new();
     let mut natives = Vec::new();
     for tile in tiles(program, cone) {
-        let plan = HybridHexagonal
-            .plan(program, cone, &tile.to_sizes(program.dimension()))
+        let plan = strategy::plan(&HybridHexagonal, program, cone, &tile.to_sizes(program.dimension()))
             .map_err(|error| internal(error.to_string()))?;
         let native = compile(&plan)?;
         native.library().set_threads(threads);

@@ -1,13 +1,15 @@
-//! Tiling strategies: values behind one trait. Adding one is one file here and one line in [`all`].
+//! Tiling strategies: values behind one trait. Adding one is one folder here and one line in [`all`].
+//!
+//! What a strategy is called, what it takes and which tile sizes it has is known in its folder alone; everybody else
+//! asks the value.
 
-mod defaults;
-mod hexagon;
-mod hybrid_hexagonal;
+mod hhc;
 mod naive;
+mod tile_space;
 
-pub use hexagon::Hexagon;
-pub use hybrid_hexagonal::HybridHexagonal;
+pub use hhc::{Hexagon, HybridHexagonal};
 pub use naive::Naive;
+pub use tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};
 
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
@@ -26,70 +28,134 @@ pub enum Target {
 
 /// A way to order and to group the statement instances of a program.
 pub trait Strategy: Sync {
-    /// Name on the command line.
-    fn name(&self) -> &'static str;
+    /// Name on the command line, unique.
+    fn id(&self) -> &'static str;
 
     /// One line for the user.
     fn description(&self) -> &'static str;
 
+    /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
+    ///
+    /// # Errors
+    /// The reason for the refusal, as half a sentence.
+    fn takes(&self, _program: &Program, _cone: &Cone) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The tile sizes that it takes for this program.
+    fn space(&self, program: &Program, cone: &Cone) -> TileSpace;
+
     /// Tile sizes that are legal for this program and sensible for this target.
     fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes;
 
-    /// The plan for complete tile sizes.
-    ///
-    /// # Errors
-    /// [`PlanError::Tile`] names the size that is not possible and what would be.
-    fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> Result<KernelPlan, PlanError>;
+    /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
+    fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
 }
 
-/// All strategies, the preferred one first.
-pub fn all() -> [&'static dyn Strategy; 2] {
-    [&HybridHexagonal, &Naive]
-}
-
-/// The strategy of this name; `auto` is the preferred one.
+/// The plan of a strategy for complete tile sizes.
 ///
 /// # Errors
-/// [`PlanError::UnknownStrategy`] lists the names.
-pub fn by_name(name: &str) -> Result<&'static dyn Strategy, PlanError> {
-    let strategies = all();
-    if name == "auto" {
-        return Ok(strategies[0]);
-    }
-    strategies.into_iter().find(|strategy| strategy.name() == name).ok_or_else(|| {
-        PlanError::UnknownStrategy {
-            name: name.to_string(),
-            known: strategies.map(|strategy| strategy.name()).join(", ") + ", auto",
-        }
+/// [`PlanError::Refused`] where the strategy cannot tile the program, [`PlanError::Tile`] for a size that is not
+/// possible, with what would be.
+pub fn plan(
+    strategy: &dyn Strategy,
+    program: &Arc<Program>,
+    cone: &Cone,
+    tile: &TileSizes,
+) -> Result<KernelPlan, PlanError> {
+    taken(strategy, program, cone)?;
+    strategy.space(program, cone).check(strategy.id(), tile)?;
+    Ok(strategy.plan(program, cone, tile))
+}
+
+/// Whether the strategy can tile this program.
+///
+/// # Errors
+/// [`PlanError::Refused`] with the reason.
+pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<(), PlanError> {
+    strategy.takes(program, cone).map_err(|reason| PlanError::Refused {
+        strategy: strategy.id().to_owned(),
+        stencil: program.name.clone(),
+        reason,
     })
 }
 
-/// The largest tile size accepted: beyond it bounds could overflow.
-const LARGEST_SIZE: i64 = 1 << 20;
-
-/// Checks one size against its limits.
-fn check_size(
-    strategy: &str,
-    tile: &TileSizes,
-    name: &str,
-    smallest: i64,
-    explanation: &str,
-) -> Result<i64, PlanError> {
-    let error = |value, reason: String| PlanError::Tile {
-        strategy: strategy.to_string(),
-        size: name.to_string(),
-        value,
-        reason,
-    };
-    let value = tile.get(name).ok_or_else(|| error(0, "it is missing".to_string()))?;
-    if value < smallest {
-        return Err(error(value, format!("it must be at least {smallest}{explanation}")));
-    }
-    if value > LARGEST_SIZE {
-        return Err(error(value, format!("it must be at most {LARGEST_SIZE}")));
-    }
-    Ok(value)
+/// All strategies, the preferred one first.
+pub fn all() -> &'static [&'static dyn Strategy] {
+    &[&HybridHexagonal, &Naive]
 }
 
-/// Names of the space tile sizes.
-const SPACE_SIZES: [&str; 3] = ["s0", "s1", "s2"];
+/// The strategy whose results and times others are compared with: plain sweeps over the grid.
+pub fn baseline() -> &'static dyn Strategy {
+    &Naive
+}
+
+/// The name that leaves the choice to us.
+pub const AUTO: &str = "auto";
+
+/// The strategy of this name; [`AUTO`] is the preferred one.
+///
+/// # Errors
+/// [`PlanError::UnknownStrategy`] lists the names and says which one is near.
+pub fn by_name(name: &str) -> Result<&'static dyn Strategy, PlanError> {
+    if name == AUTO {
+        return Ok(all()[0]);
+    }
+    let names = || all().iter().map(|strategy| strategy.id()).chain([AUTO]);
+    all().iter().copied().find(|strategy| strategy.id() == name).ok_or_else(|| PlanError::UnknownStrategy {
+        name: name.to_owned(),
+        known: names().collect::<Vec<_>>().join(", "),
+        nearest: nearest(name, names()).map(str::to_owned),
+    })
+}
+
+/// The nearest of some names, if one is near enough to be meant.
+fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let most = (word.chars().count() / 3).clamp(1, 3);
+    candidates
+        .map(|candidate| (strsim::osa_distance(&word.to_lowercase(), candidate), candidate))
+        .filter(|&(distance, candidate)| distance <= most && distance < candidate.chars().count())
+        .min_by_key(|&(distance, _)| distance)
+        .map(|(_, name)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique_and_found() {
+        let ids: BTreeSet<_> = all().iter().map(|strategy| strategy.id()).collect();
+        assert_eq!(ids.len(), all().len());
+        for strategy in all() {
+            assert_eq!(by_name(strategy.id()).unwrap().id(), strategy.id());
+            assert!(!strategy.description().is_empty());
+            let misspelt = format!("{}x", strategy.id());
+            let error = by_name(&misspelt).err().unwrap();
+            let PlanError::UnknownStrategy { nearest, .. } = error else { panic!("{error}") };
+            assert_eq!(nearest.as_deref(), Some(strategy.id()));
+        }
+        assert_eq!(by_name(AUTO).unwrap().id(), all()[0].id());
+    }
+
+    /// Defaults lie in the space of every strategy, for every shipped stencil and target.
+    #[test]
+    fn defaults_are_possible() {
+        for name in polyhedral::shipped::names() {
+            let program = Arc::new(polyhedral::shipped::load(name).unwrap());
+            let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+            for strategy in all() {
+                if strategy.takes(&program, &cone).is_err() {
+                    continue;
+                }
+                for target in [Target::OpenMp, Target::Cuda] {
+                    let tile = strategy.default_tile(&program, &cone, target);
+                    let space = strategy.space(&program, &cone);
+                    space.check(strategy.id(), &tile).unwrap_or_else(|error| panic!("{name}: {error}"));
+                    assert!(tile.iter().map(|(name, _)| name).eq(space.names()), "{name}: {tile}");
+                }
+            }
+        }
+    }
+}

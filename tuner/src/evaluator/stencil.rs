@@ -1,6 +1,6 @@
 //! A stencil with one tiling after another, compiled, run, checked and timed on this machine's CPU.
 //!
-//! A result counts only if it has the bits of the `naive` strategy, one plain sweep per step.
+//! A result counts only if it has the bits of the baseline, one plain sweep per step.
 
 use super::Evaluator;
 use crate::error::{Result, TunerError};
@@ -13,7 +13,7 @@ use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::native::{NativeLibrary, NativeProgram};
 use execution::{ExecutionError, initial, interrupt};
-use hhc_codegen::strategy::{self, Strategy, Target};
+use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{PlanError, TileSizes, backend, pipeline};
 use polyhedral::program::Program;
 use std::collections::BTreeMap;
@@ -70,17 +70,16 @@ pub fn tile_space(
 ) -> Result<Space> {
     let planned = pipeline::plan(program, strategy, &TileSizes::default(), Target::OpenMp)
         .map_err(|error| plan_failed(&error))?;
-    let statements = program.statements.len() as i64;
     let mut parameters = Vec::new();
-    for (name, default) in planned.plan.tile.iter() {
-        let (low, high, unit) = match name.strip_prefix('s').and_then(|d| d.parse::<usize>().ok()) {
-            Some(dimension) => {
+    for own in strategy.space(program, &planned.analysis.cone).sizes {
+        let (name, default) = (own.name, planned.plan.tile.get(own.name).unwrap_or(own.least));
+        let (low, high, unit) = match own.along {
+            Along::Space(dimension) => {
                 let extent = size.get(dimension).copied().unwrap_or(1).max(1);
                 let innermost = dimension + 1 == size.len();
                 (if innermost { 16 } else { 4 }, extent.min(if innermost { 4096 } else { 512 }), 1)
             }
-            // Half heights in logical rows, `statements` of them per time step.
-            None => (1, steps.clamp(1, 64), statements),
+            Along::Time { rows_per_step } => (1, steps.clamp(1, 64), rows_per_step),
         };
         let mut levels: Vec<i64> = (0..20).map(|power| (1i64 << power) * unit).collect();
         levels.extend((1..19).map(|power| 3 * (1i64 << (power - 1)) * unit));
@@ -121,8 +120,7 @@ impl Stencil {
         let mut initial = ProgramData::zeroed_with(&job.program, layout).map_err(failed)?;
         initial::fill_random(&job.program, &mut initial, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
-        let naive = strategy::by_name("naive").map_err(|error| plan_failed(&error))?;
-        let native = match compiled(&job.program, naive, &TileSizes::default()) {
+        let native = match compiled(&job.program, strategy::baseline(), &TileSizes::default()) {
             Ok(native) => native,
             Err(Failure::Trial(_, reason)) => {
                 return Err(TunerError::Infeasible { reason, hint: String::new() });
@@ -205,7 +203,7 @@ impl Evaluator for Stencil {
     fn description(&self) -> String {
         let size: Vec<String> = self.job.size.iter().map(i64::to_string).collect();
         let Job { program, steps, strategy, .. } = &self.job;
-        format!("{} {}, {steps} steps, {}, openmp", program.name, size.join("x"), strategy.name())
+        format!("{} {}, {steps} steps, {}, openmp", program.name, size.join("x"), strategy.id())
     }
 }
 

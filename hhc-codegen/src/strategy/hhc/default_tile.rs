@@ -1,7 +1,7 @@
 //! Default tile sizes: legal for the program, sized for the target's fast memory. `tilewright tune` finds
 //! better ones for a given machine and problem.
 
-use super::{Hexagon, SPACE_SIZES, Target};
+use super::{HEIGHT, Hexagon, SPACE_SIZES, Target};
 use crate::TileSizes;
 use polyhedral::cone::Cone;
 use polyhedral::program::{FieldRole, Program};
@@ -17,8 +17,8 @@ const CPU_TILE_BYTES: [i64; 3] = [900 << 10, 900 << 10, 5200 << 10];
 /// what the smallest of them has.
 const GPU_TILE_BYTES: [i64; 3] = [48 << 10, 48 << 10, 72 << 10];
 
-/// Default sizes of [`super::HybridHexagonal`].
-pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileSizes {
+/// The default sizes.
+pub fn default_tile(program: &Program, cone: &Cone, target: Target) -> TileSizes {
     let statements = program.statements.len() as i64;
     let dimension = program.dimension();
     let candidates: &[(i64, i64, &[i64])] = match (target, dimension) {
@@ -71,7 +71,7 @@ pub fn hybrid_hexagonal(program: &Program, cone: &Cone, target: Target) -> TileS
         let mut hexagon =
             Hexagon { half_height, flat_top: width, lower: cone.lower[0], upper: cone.upper[0] };
         hexagon.flat_top = width.max(hexagon.least_flat_top());
-        chosen = TileSizes::new([("st", half_height), ("s0", hexagon.flat_top)]);
+        chosen = TileSizes::new([(HEIGHT, half_height), (SPACE_SIZES[0], hexagon.flat_top)]);
         for (name, &size) in SPACE_SIZES[1..dimension].iter().zip(classical) {
             chosen = chosen.with(name, size);
         }

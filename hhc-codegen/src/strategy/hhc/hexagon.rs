@@ -81,6 +81,18 @@ impl Hexagon {
         least
     }
 
+    /// [`Hexagon::least_flat_top`] for the half heights 1, 2, ..., and the length of the period in which the last of
+    /// them repeat for ever.
+    ///
+    /// A gap depends on `h` by the fractions of `dl*h` and `du*h`, which repeat with the denominators of the slopes,
+    /// once all rows that are looked at lie inside the hexagon.
+    pub fn least_flat_tops(lower: Rational, upper: Rational) -> (Vec<i64>, usize) {
+        let period = lower.denom() * upper.denom();
+        let all_rows = 3 * period + 1;
+        let least = |half_height| Hexagon { half_height, flat_top: 1, lower, upper }.least_flat_top();
+        ((1..=all_rows + period).map(least).collect(), usize::try_from(period).unwrap_or(1))
+    }
+
     fn least_flat_top_of_single_rows(&self) -> i64 {
         let need = |slope: Rational| (slope + (slope * self.h()).fract()).floor().to_integer();
         need(self.lower).max(need(self.upper)).max(1)
@@ -129,6 +141,7 @@ impl Hexagon {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::strategy::LeastBy;
     use std::collections::HashMap;
 
     /// Every point of the plane lies in exactly one tile, for the slopes and heights of the design.
@@ -158,6 +171,23 @@ mod tests {
                     let mut hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
                     hexagon.flat_top = hexagon.least_flat_top();
                     assert_ordered(&hexagon);
+                }
+            }
+        }
+    }
+
+    /// The table of a tile space says what the search over pairs of rows says, for all heights.
+    #[test]
+    fn the_least_flat_top_repeats_with_the_height() {
+        let slopes: Vec<Rational> =
+            (1..=4).flat_map(|d| (0..=2 * d).map(move |n| Rational::new(n, d))).collect();
+        for &lower in &slopes {
+            for &upper in &slopes {
+                let (values, period) = Hexagon::least_flat_tops(lower, upper);
+                let table = LeastBy { size: "s0", of: "st", values, period, because: String::new() };
+                for half_height in 1..=120 {
+                    let hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
+                    assert_eq!(table.at(half_height), hexagon.least_flat_top(), "{hexagon:?}");
                 }
             }
         }

@@ -1,12 +1,17 @@
 //! Hybrid hexagonal/classical tiling (CGO 2014): hexagons over (time, s0), skewed rectangles over the
 //! other space dimensions. Two launches per band of time; blocks of one launch are independent.
 
-use super::{Hexagon, SPACE_SIZES, Strategy, Target, check_size};
+mod default_tile;
+mod hexagon;
+
+pub use hexagon::Hexagon;
+
+use super::{Along, LARGEST_SIZE, LeastBy, Strategy, Target, TileSize, TileSpace};
+use crate::TileSizes;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{
     Binding, FullTiles, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES, bound, hull,
 };
-use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
 use std::sync::Arc;
@@ -17,8 +22,13 @@ pub struct HybridHexagonal;
 
 const SUB_TILE_NAMES: [&str; 3] = ["", "c1", "c2"];
 
+/// Name of the half height.
+const HEIGHT: &str = "st";
+/// Name of the flat top, then of the classical sizes.
+const SPACE_SIZES: [&str; 3] = ["s0", "s1", "s2"];
+
 impl Strategy for HybridHexagonal {
-    fn name(&self) -> &'static str {
+    fn id(&self) -> &'static str {
         "hhc"
     }
 
@@ -26,18 +36,49 @@ impl Strategy for HybridHexagonal {
         "hybrid hexagonal/classical tiling: many time steps per pass over memory"
     }
 
-    fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes {
-        super::defaults::hybrid_hexagonal(program, cone, target)
+    fn space(&self, program: &Program, cone: &Cone) -> TileSpace {
+        let statements = program.statements.len() as i64;
+        let size = |name, meaning, along, step, whole| TileSize {
+            name,
+            meaning,
+            along,
+            least: 1,
+            most: LARGEST_SIZE,
+            step,
+            whole,
+        };
+        let mut sizes = vec![
+            size(
+                HEIGHT,
+                "half the height of a hexagon, in logical rows",
+                Along::Time { rows_per_step: statements },
+                statements,
+                false,
+            ),
+            size(SPACE_SIZES[0], "the flat top of a hexagon, in points", Along::Space(0), 1, false),
+        ];
+        sizes.extend((1..program.dimension()).map(|d| {
+            size(SPACE_SIZES[d], "the length of a classical tile, in points", Along::Space(d), 1, true)
+        }));
+        let (values, period) = Hexagon::least_flat_tops(cone.lower[0], cone.upper[0]);
+        let because =
+            format!(" for the slopes {} and {} of `{}`", cone.lower[0], cone.upper[0], program.name);
+        let flat_top = LeastBy { size: SPACE_SIZES[0], of: HEIGHT, values, period, because };
+        TileSpace { sizes, constraints: vec![flat_top], program: program.name.clone() }
     }
 
-    fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> Result<KernelPlan, PlanError> {
-        let geometry = Geometry::new(program, cone, tile)?;
+    fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes {
+        default_tile::default_tile(program, cone, target)
+    }
+
+    fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan {
+        let geometry = Geometry::new(program, cone, tile);
         let rows = geometry.hexagon.rows();
         // Phase 0 of band T computes the logical rows 2*st*T - st + a, phase 1 the rows 2*st*T + a.
         let last_row = var("steps") * geometry.statements - 1;
-        Ok(KernelPlan {
+        KernelPlan {
             program: program.clone(),
-            strategy: self.name(),
+            strategy: self.id(),
             tile: tile.clone(),
             outer: Loop {
                 variable: "band",
@@ -49,7 +90,7 @@ impl Strategy for HybridHexagonal {
                 Launch { kernel: 1, when: Some(last_row - var("band") * rows) },
             ],
             kernels: vec![geometry.kernel(0), geometry.kernel(1)],
-        })
+        }
     }
 }
 
@@ -66,32 +107,24 @@ struct Geometry<'a> {
 }
 
 impl<'a> Geometry<'a> {
-    fn new(program: &'a Program, cone: &Cone, tile: &TileSizes) -> Result<Self, PlanError> {
-        let name = HybridHexagonal.name();
-        let statements = program.statements.len() as i64;
-        let half_height = check_size(name, tile, "st", 1, "")?;
-        if half_height % statements != 0 {
-            let below = (half_height / statements).max(1) * statements;
-            return Err(PlanError::Tile {
-                strategy: name.to_string(),
-                size: "st".to_string(),
-                value: half_height,
-                reason: format!(
-                    "`{}` has {statements} statements, so st must be a multiple of {statements}, such as {below} or {}",
-                    program.name,
-                    below + statements
-                ),
-            });
+    /// For sizes that lie in the space.
+    fn new(program: &'a Program, cone: &Cone, tile: &TileSizes) -> Self {
+        let value = |name| tile.get(name).unwrap_or_default();
+        Geometry {
+            program,
+            hexagon: Hexagon {
+                half_height: value(HEIGHT),
+                flat_top: value(SPACE_SIZES[0]),
+                lower: cone.lower[0],
+                upper: cone.upper[0],
+            },
+            statements: program.statements.len() as i64,
+            classical: [0]
+                .into_iter()
+                .chain(SPACE_SIZES[1..program.dimension()].iter().map(|name| value(name)))
+                .collect(),
+            skew: cone.lower.clone(),
         }
-        let mut hexagon = Hexagon { half_height, flat_top: 1, lower: cone.lower[0], upper: cone.upper[0] };
-        let explanation =
-            format!(" for the slopes {} and {} of `{}`", hexagon.lower, hexagon.upper, program.name);
-        hexagon.flat_top = check_size(name, tile, "s0", hexagon.least_flat_top(), &explanation)?;
-        let mut classical = vec![0];
-        for size in &SPACE_SIZES[1..program.dimension()] {
-            classical.push(check_size(name, tile, size, 0, " (0: the whole dimension)")?);
-        }
-        Ok(Geometry { program, hexagon, statements, classical, skew: cone.lower.clone() })
     }
 
     /// Shift of the classical tile boundary at row `a`: `floor(lower_i * a)` points towards lower coordinates.

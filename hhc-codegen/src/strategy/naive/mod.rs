@@ -1,9 +1,9 @@
 //! The baseline: one launch per statement and time step, the domain cut into blocks.
 
-use super::{SPACE_SIZES, Strategy, Target, check_size};
+use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
+use crate::TileSizes;
 use crate::int_expr::{int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, bound};
-use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -12,15 +12,32 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy)]
 pub struct Naive;
 
+/// Names of the sizes of a block.
+const SIZES: [&str; 3] = ["s0", "s1", "s2"];
+
 const BLOCK_NAMES: [&str; 3] = ["b0", "b1", "b2"];
 
 impl Strategy for Naive {
-    fn name(&self) -> &'static str {
+    fn id(&self) -> &'static str {
         "naive"
     }
 
     fn description(&self) -> &'static str {
         "one launch per statement and time step (the baseline)"
+    }
+
+    fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
+        let size = |d: usize| TileSize {
+            name: SIZES[d],
+            meaning: "the points of a block along this dimension",
+            along: Along::Space(d),
+            least: 1,
+            most: LARGEST_SIZE,
+            step: 1,
+            whole: true,
+        };
+        let sizes = (0..program.dimension()).map(size).collect();
+        TileSpace { sizes, constraints: Vec::new(), program: program.name.clone() }
     }
 
     fn default_tile(&self, program: &Program, _cone: &Cone, target: Target) -> TileSizes {
@@ -32,24 +49,21 @@ impl Strategy for Naive {
             (Target::Cuda, 2) => &[8, 32],
             (Target::Cuda, _) => &[2, 4, 32],
         };
-        TileSizes::new(SPACE_SIZES.into_iter().zip(sizes.iter().copied()))
+        TileSizes::new(SIZES.into_iter().zip(sizes.iter().copied()))
     }
 
-    fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> Result<KernelPlan, PlanError> {
-        let mut sizes = Vec::new();
-        for name in &SPACE_SIZES[..program.dimension()] {
-            sizes.push(check_size(self.name(), tile, name, 0, " (0: the whole dimension)")?);
-        }
+    fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
+        let sizes: Vec<i64> = SIZES[..program.dimension()].iter().filter_map(|name| tile.get(name)).collect();
         let kernels =
             (0..program.statements.len()).map(|statement| kernel(program, statement, &sizes)).collect();
-        Ok(KernelPlan {
+        KernelPlan {
             program: program.clone(),
-            strategy: self.name(),
+            strategy: self.id(),
             tile: tile.clone(),
             outer: Loop { variable: "step", low: int(0), high: var("steps") - 1 },
             launches: (0..program.statements.len()).map(|kernel| Launch { kernel, when: None }).collect(),
             kernels,
-        })
+        }
     }
 }
 
