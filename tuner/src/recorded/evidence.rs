@@ -457,11 +457,22 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// What is minimised. `Err` has the reason why nobody can say.
+    /// What counts, and shows that a trial succeeded. `Err` has the reason why nobody can say, where it is asked for.
     fn response(&mut self, options: &ReadOptions, own: bool) -> std::result::Result<Option<usize>, String> {
-        if self.given.response.is_some() || options.no_response {
+        if self.given.response.is_some() {
             return Ok(self.given.response);
         }
+        if !options.no_response {
+            return self.usual_response(own);
+        }
+        match self.given.metrics.first() {
+            Some(first) => Ok(Some(*first)),
+            None => Ok(self.usual_response(own).unwrap_or(None)),
+        }
+    }
+
+    /// The response where none is named.
+    fn usual_response(&mut self, own: bool) -> std::result::Result<Option<usize>, String> {
         let mut metrics = self.with_role(|role| matches!(role, Role::Metric(..)));
         if own {
             return Ok(metrics.first().copied());
