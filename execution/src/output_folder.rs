@@ -157,8 +157,16 @@ impl OutputFolder {
     /// # Errors
     /// [`ExecutionError::Occupied`].
     pub fn check_own(&self, name: &Path, is_own: impl FnOnce(&Path) -> bool) -> Result<()> {
-        match self.place(name, None, &Index::default()) {
-            Err(conflict) if conflict.reason == Reason::Foreign && is_own(&self.root.join(name)) => Ok(()),
+        // Such a file is written in place, and a link would be followed: nobody can insist on that.
+        match self.look(name, None, &Index::default()) {
+            Err(conflict)
+                if conflict.reason == Reason::Foreign && (self.force || is_own(&self.root.join(name))) =>
+            {
+                Ok(())
+            }
+            Err(conflict) if conflict.reason == Reason::Link => {
+                self.refuse(vec![Conflict { reason: Reason::BehindLink(name.to_owned()), ..conflict }])
+            }
             Err(conflict) => self.refuse(vec![conflict]),
             Ok(_) => Ok(()),
         }
@@ -256,8 +264,16 @@ impl OutputFolder {
         }
     }
 
-    /// What is to be done for a file with this hash, or with any content.
+    /// What is to be done for a file with this hash, or with any content, as the user wishes it.
     fn place(&self, name: &Path, hash: Option<&Hash>, index: &Index) -> std::result::Result<Place, Conflict> {
+        match self.look(name, hash, index) {
+            Err(conflict) if self.force && conflict.reason.can_be_forced() => Ok(Place::Replace),
+            other => other,
+        }
+    }
+
+    /// The same, where nobody insists.
+    fn look(&self, name: &Path, hash: Option<&Hash>, index: &Index) -> std::result::Result<Place, Conflict> {
         let conflict = |reason| Conflict { file: name.to_owned(), reason };
         if name.components().any(|part| !matches!(part, Component::Normal(_))) || name.file_name().is_none() {
             return Err(conflict(Reason::Outside));
@@ -305,7 +321,7 @@ impl OutputFolder {
                 },
             }
         };
-        if self.force && reason.can_be_forced() { Ok(Place::Replace) } else { Err(conflict(reason)) }
+        Err(conflict(reason))
     }
 
     /// What is known of the folder's files.

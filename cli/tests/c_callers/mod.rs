@@ -4,7 +4,7 @@ use crate::support::{Folder, tilewright};
 use std::path::Path;
 use std::process::Command;
 
-const STRICT: [&str; 6] = ["-O1", "-g", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"];
+const STRICT: [&str; 6] = ["-O0", "-g", "-Wall", "-Wextra", "-Werror", "-ffp-contract=off"];
 
 /// Runs a program to its end; its output, also where it failed.
 fn output(program: &str, arguments: &[&str], folder: &Path) -> (bool, String) {

@@ -96,7 +96,7 @@ fn what_is_read_is_not_written() {
     let stencil = folder.write("own.stencil", text);
     let program = own_program(&folder);
     let header = folder.arg("sizes.h");
-    let csv = folder.write("rows.csv", "x,y\n1,2\n2,3\n");
+    let csv = folder.write("rows.csv", "x,y,time\n1,2,3.5\n2,3,2.5\n3,4,1.5\n");
     let machine = folder.write("here.toml", include_str!("../../../machines/titanx.toml"));
     write_array(&folder.path("before.npy"), &[9, 9], &[0.5; 81]);
     let before = folder.arg("before.npy");
@@ -128,8 +128,8 @@ fn what_is_read_is_not_written() {
     refused(2, &["pareto", &csv, "--x", "x", "--y", "y", "--csv", &csv], &["--csv", part]);
     let both = ["--svg", &folder.arg("one"), "--csv", &folder.arg("./one")];
     refused(2, &[&["pareto", &csv, "--x", "x", "--y", "y"], &both[..]].concat(), &["same file"]);
-    refused(2, &["explain", &csv, "--metric", "y", "--svg", &csv], &[part]);
-    refused(2, &["search", "--replay", &csv, "--response", "y", "--log", &csv], &["--log", part]);
+    refused(2, &["explain", &csv, "--metric", "time", "--svg", &csv], &[part]);
+    refused(2, &["search", "--replay", &csv, "--response", "time", "--log", &csv], &["--log", part]);
     refused(2, &["calibrate", "--backend", "openmp", "--stencil", &stencil, "-o", &stencil], &[part]);
     let validate = ["validate", &stencil, "--machine", &machine, "--backend", "openmp", "--trials", &stencil];
     refused(2, &[&validate[..], &size].concat(), &["--trials", part]);

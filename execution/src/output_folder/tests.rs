@@ -180,6 +180,14 @@ fn files_that_grow_are_known_by_their_content() {
     fs::write(place.at("out/journal"), "lines").unwrap();
     check(true).unwrap();
     assert!(check(false).is_err());
+    let forced = |own: bool| place.folder(true).check_own(Path::new("journal"), |_| own);
+    forced(false).unwrap();
+    // It is written in place, and what a link leads to would be lost.
+    fs::remove_file(place.at("out/journal")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(place.at("dear"), place.at("out/journal")).unwrap();
+    #[cfg(unix)]
+    assert!(forced(true).is_err());
 }
 
 /// What appears after the check is not replaced either.
