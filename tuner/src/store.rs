@@ -79,7 +79,8 @@ impl Store {
                 let hint = "name another file with --trials, or remove this one";
                 return Err(malformed(path, "", content.damage[0].reason.clone(), hint));
             }
-            replace(path, &about, &good, content.without_checksums)?;
+            let all = content.without_checksums && content.damage.len() == 1;
+            replace(path, &about, &good, all)?;
         }
         let failed = |error: rusqlite::Error| broken(path, &error);
         let connection = create(path, &about).map_err(failed)?;
