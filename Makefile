@@ -2,12 +2,12 @@
 # is missing, `make setup` installs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup nvrtc build test lint format-check clippy doc unit-tests demo bench
+.PHONY: help setup nvrtc build test test-long lint format-check clippy doc unit-tests demo bench
 
 CARGO ?= cargo
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1 \2/p' $(MAKEFILE_LIST) | awk '{ printf "  %s %-8s", $$1, $$2; $$1 = $$2 = ""; print }'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1 \2/p' $(MAKEFILE_LIST) | awk '{ printf "  %s %-10s", $$1, $$2; $$1 = $$2 = ""; print }'
 
 setup: ## install what the build needs and is missing (see scripts/setup.sh)
 	@scripts/setup.sh
@@ -41,6 +41,9 @@ doc: ## build the documentation of all crates, warnings are errors
 
 unit-tests:
 	$(CARGO) test --locked --workspace --no-fail-fast
+
+test-long: setup ## what takes longer: 1,000 C programs by chance against their originals
+	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright --test c_programs programs_by_chance -- --nocapture
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh

@@ -1,10 +1,11 @@
 //! `tilewright check`: a C program and its rewritten form, built, run and compared.
 
 use crate::arguments::{CheckArguments, CompileArguments, PlanArguments, TargetName};
-use crate::compile;
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
+use crate::{compile, load};
+use c_frontend::rewrite::Sources;
 use execution::equivalence::{self, Build, Comparison, Request};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -43,12 +44,10 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
             return Err(Error::wrong_input(format!("there is no file `{}`", file.display())));
         }
     }
-    let failed = |error: std::io::Error| {
-        Error::Command {
-            kind: crate::error::Kind::Failed,
-            message: format!("no temporary folder: {error}"),
-            hints: Vec::new(),
-        }
+    let failed = |error: std::io::Error| Error::Command {
+        kind: crate::error::Kind::Failed,
+        message: format!("no temporary folder: {error}"),
+        hints: Vec::new(),
     };
     let folder = tempfile::tempdir().map_err(failed)?;
     let _temporary = execution::interrupt::register(folder.path());
@@ -56,7 +55,7 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
     let options = arguments.plan.c.options();
     let request = Request {
         original: path,
-        sources: &companions(arguments, &compiled.files, folder.path()),
+        sources: &other_sources(arguments)?,
         defines: &options.defines,
         include_dirs: &options.include_dirs,
         libraries: &arguments.library,
@@ -107,20 +106,12 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
     }
 }
 
-/// The sources that `compile` brought along, of which the original needs the copies' originals: what is copied is
-/// the same, so the copies serve.
-fn companions(arguments: &CheckArguments, files: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
-    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-    let own = Path::new(&arguments.plan.spec).file_name().map(PathBuf::from).unwrap_or_default();
-    let stem = files.iter().filter_map(|file| file.strip_prefix(&folder).ok());
-    let generated = |file: &Path| {
-        let name = file.to_string_lossy();
-        name.ends_with("_scop.c") || name.ends_with("_scop_glue.c")
-    };
-    let copied = stem.filter(|file| {
-        file.extension().is_some_and(|extension| extension == "c") && **file != own && !generated(file)
-    });
-    copied.map(|file| folder.join(file)).collect()
+/// The program's other sources: those that are named, and those beside its headers.
+fn other_sources(arguments: &CheckArguments) -> Result<Vec<PathBuf>> {
+    let Some(program) = load::of_plan(&arguments.plan)?.c else { return Ok(Vec::new()) };
+    let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
+    let sources = Sources::find(&program, path, &options, &arguments.with);
+    Ok(sources.map_err(|error| Error::wrong_input(error.to_string()))?.originals)
 }
 
 impl Report for CheckReport {
@@ -157,7 +148,10 @@ impl Report for CheckReport {
         let mut runs = Vec::new();
         for region in &found.regions {
             let reason = region.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            runs.push(format!("{}: {} in tiles, {} as written{reason}", region.name, region.tiled, region.original));
+            runs.push(format!(
+                "{}: {} in tiles, {} as written{reason}",
+                region.name, region.tiled, region.original
+            ));
         }
         if runs.is_empty() {
             runs.push("not counted".to_owned());

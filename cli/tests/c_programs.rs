@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod c_callers;
+#[path = "support/generated.rs"]
+mod generated;
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -35,34 +37,18 @@ fn original(folder: &Folder, file: &str, flags: &[&str]) -> String {
     run(Command::new(&out))
 }
 
-/// Rewrites, builds with the Makefile that comes with it, and compares.
+/// Rewrites, builds both, and compares all that they do.
 fn same(name: &str, flags: &[&str], tiling: &[&str]) {
-    let folder = Folder::new();
     let file = program(name).display().to_string();
-    let out = folder.arg("out");
-    let mut arguments = vec!["compile", file.as_str(), "--target", "openmp", "-o", out.as_str(), "--json"];
+    let mut arguments = vec!["check", file.as_str(), "--quick", "--threads", "2", "--json"];
     arguments.extend(flags);
     arguments.extend(tiling);
-    let report = tilewright(&arguments).succeeded().json();
-    assert!(
-        report["files"].as_array().unwrap().iter().any(|file| file.as_str().unwrap().ends_with("/Makefile"))
+    let report = tilewright(&arguments).json();
+    assert!(report["equal"] == true && report["tiled"] != false, "{name} {flags:?}: {report:#}");
+    assert_eq!(
+        (&report["exit_code"]["original"], &report["stderr"]["rewritten"]),
+        (&report["exit_code"]["rewritten"], &"".into())
     );
-    let mut make = Command::new("make");
-    make.args(["-s", "-C", &out, "TW_CFLAGS=-O1 -fopenmp -ffp-contract=off"]);
-    run(make);
-    let mut tiled = Command::new(Path::new(&out).join(name.trim_end_matches(".c")));
-    tiled.env("OMP_NUM_THREADS", "2");
-    let output = tiled.output().unwrap();
-    assert!(
-        output.status.success() && output.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let tiled = String::from_utf8(output.stdout).unwrap();
-    assert!(!tiled.is_empty());
-    let original = original(&folder, &file, flags);
-    let different = tiled.lines().zip(original.lines()).filter(|(a, b)| a != b).count();
-    assert!(tiled == original, "{name} {flags:?}: {different} lines differ");
 }
 
 const SMALL_1D: [&str; 2] = ["--tile", "st=6,s0=6"];
@@ -114,6 +100,153 @@ fn two_buffers() {
 #[test]
 fn conversions_of_c() {
     same("promotion.c", &[], &SMALL_1D);
+    same("odd_integers.c", &[], &SMALL_1D);
+}
+
+#[test]
+fn macros_of_the_system() {
+    same("system_macros.c", &[], &SMALL_1D);
+}
+
+/// Names, encodings, spellings and macros of all kinds.
+#[test]
+fn texts_of_all_kinds() {
+    let folder = Folder::new();
+    let check = |file: &str, more: &[&str]| {
+        let report = tilewright(&[&["check", file, "--quick", "--json"], more].concat()).json();
+        assert!(report["equal"] == true && report["tiled"] != false, "{file}: {report:#}");
+    };
+    // A mark of the encoding, line ends of other systems, spliced lines, digraphs, an operator for the pragma.
+    let text = "\u{feff}#include <math.h>\n#include <stdio.h>\nstatic double u<:2:>[40];\nint main(void)\n<%\n    \
+         for (int i = 0; i < 40; i++) u[0][i] = u[1][i] = 0.1 * i;\n_Pragma(\"scop\")\n    fo\\\nr (int \\\n  t = 0; t < 9; t++)\n        \
+         for (int i = 1; i < 39; i++)\n            u<:(t + 1) % 2:>[i] = 0.001*(M_\\\nPI - i) + 0.5 * u[t % 2][i \\\n- 1];\n\
+         _Pragma(\"endscop\")\n    for (int i = 0; i < 40; i++) printf(\"%a %d %s\\n\", u[1][i], __LINE__, __FILE__);\n    return 0;\n%>\n";
+    check(&folder.write("\u{e9}t\u{e9}.c", text.replace('\n', "\r\n")), &[]);
+    // Latin-1; types and bounds that are macros; another source that is included; ends of loops that are macros.
+    folder.write("part.c", "static const int from_part = (int)(M_PI + M_E);\n");
+    let text = "#include <assert.h>\n#include <math.h>\n#include <stdio.h>\n#include \"part.c\"\n#define double float\n#define END }\n\
+         static double u[2][40];\nstatic double g = 0.1;\nint main(void)\n{\n    int low = 1;\n    assert(low > 0 && M_PI > 3);\n#define low (low + 1)\n    \
+         for (int i = 0; i < 40; i++) u[0][i] = u[1][i] = 0.1 * i;\n#pragma scop\n    for (int t = 0; t < 9; t++) {\n        \
+         for (int i = low; i < 40 - low; i++) {\n            u[(t + 1) % 2][i] = (0.3 * u[t % 2][i - 1] + g * 0.7) * from_part; END END\n#pragma endscop\n    \
+         for (int i = 0; i < 40; i++) printf(\"caf\u{e9} %a\\n\", u[1][i]);\n    return 0;\n}\n";
+    let latin: Vec<u8> = text.chars().map(|letter| letter as u8).collect();
+    check(&folder.write("latin.c", latin), &[]);
+    // A header with the name of one of the system's, a step and its exchange in one macro, truth values as buffers.
+    folder.write("string.h", "#define THIRD (1.0 / 3)\n");
+    let other =
+        folder.write("other.c", "#include <string.h>\nint other(void) { return (int)strlen(\"abc\"); }\n");
+    let text = "#include \"string.h\"\n#include <stdbool.h>\n#include <stdio.h>\nint other(void);\nstatic double u[2][40];\n\
+         #define STEP for (int i = 1; i < 39; i++) { bool odd = i & 1; b[i] = THIRD * (a[i - 1] + a[i + 1]) + odd; } old = a; a = b; b = old;\n\
+         int main(void)\n{\n    double *a = u[0], *b = u[1], *old = 0;\n    for (int i = 0; i < 40; i++) a[i] = b[i] = i;\n#pragma scop\n    \
+         for (int t = 0; t < 9; t++) { STEP }\n#pragma endscop\n    for (int i = 0; i < 40; i++) printf(\"%a\\n\", a[i]);\n    \
+         printf(\"%d %d %d\\n\", a == u[1], old == u[0], other());\n    return other();\n}\n";
+    check(&folder.write("own.c", text), &["--with", &other]);
+}
+
+#[test]
+fn differences_have_a_place() {
+    let folder = Folder::new();
+    // What the time of day is, no two runs agree on.
+    let text = "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nstatic float u[2][20];\nint main(int n, char **words)\n{\n    \
+         FILE *input = fopen(\"in.txt\", \"r\");\n    int first = 0;\n    if (!input || fscanf(input, \"%d\", &first) != 1) return 9;\n    \
+         for (int i = 0; i < 20; i++) u[0][i] = u[1][i] = first + i;\n#pragma scop\n    for (int t = 0; t < 5; t++)\n        for (int i = 1; i < 19; i++)\n            \
+         u[(t + 1) % 2][i] = 0.5f * (u[t % 2][i - 1] + u[t % 2][i + 1]);\n#pragma endscop\n    struct timespec now;\n    clock_gettime(CLOCK_MONOTONIC, &now);\n    \
+         printf(\"%a\\ntime %ld\\n\", u[1][3], now.tv_nsec);\n    FILE *file = fopen(words[1], \"w\");\n    fprintf(file, \"%a\\n\", u[1][4]);\n    \
+         return n == 2 ? atoi(\"3\") : 1;\n}\n";
+    let file = folder.write("clock.c", text);
+    let input = folder.write("in.txt", "4\n");
+    let check = |more: &[&str]| {
+        tilewright(&[&["check", &file, "--quick", "--json", "--file", &input], more].concat())
+    };
+    let different = check(&["--", "out.txt"]);
+    let report = different.json();
+    assert_eq!(
+        (different.code, &report["equal"], &report["stdout_equal"]),
+        (1, &false.into(), &false.into())
+    );
+    assert_eq!(
+        (&report["first_difference"]["place"], &report["first_difference"]["line"]),
+        (&"stdout".into(), &2.into())
+    );
+    let equal = check(&["--ignore", "time ", "--", "out.txt"]).succeeded().json();
+    assert_eq!((&equal["exit_code"]["original"], &equal["exit_code"]["rewritten"]), (&3.into(), &3.into()));
+    assert_eq!((&equal["files"]["out.txt"], &equal["files"]["in.txt"]), (&true.into(), &true.into()));
+    let endless = folder.write(
+        "endless.c",
+        format!("{}\n", text.replace("struct timespec now;", "struct timespec now; for (;;) ;")),
+    );
+    let output =
+        tilewright(&["check", &endless, "--quick", "--file", &input, "--timeout", "1", "--", "out.txt"]);
+    assert!(output.code == 2 && output.stderr.contains("limit of time"), "{}", output.stderr);
+}
+
+/// Every accepted program, and its rewritten form, with checks of each access and of undefined behaviour.
+#[test]
+fn programs_are_clean_under_sanitizers() {
+    if !execution::equivalence::has_sanitizers() {
+        println!("SKIPPED: the C compiler has no sanitizers, with which the programs would be built");
+        return;
+    }
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(program("")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    files.sort();
+    let check = |file: &PathBuf| {
+        let report =
+            tilewright(&["check", file.to_str().unwrap(), "--sanitize", "--threads", "2", "--json"]).json();
+        let clean = report["equal"] == true && report["stderr"]["rewritten"] == "";
+        (!clean).then(|| format!("{}: {report:#}", file.display()))
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let halves = files.chunks(files.len().div_ceil(2));
+        let threads: Vec<_> = halves
+            .map(|half| scope.spawn(move || half.iter().filter_map(check).collect::<Vec<_>>()))
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Programs by chance: what is accepted does what the original does. `TILEWRIGHT_PROGRAMS` says how many.
+#[test]
+fn programs_by_chance() {
+    let count =
+        std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(12_u64);
+    let first = std::env::var("TILEWRIGHT_FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0_u64);
+    let next = std::sync::atomic::AtomicU64::new(first);
+    let results: Vec<(u64, support::Output)> = std::thread::scope(|scope| {
+        let work = || {
+            let mut results = Vec::new();
+            loop {
+                let number = next.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                if number >= first + count {
+                    return results;
+                }
+                let folder = Folder::new();
+                let file = folder.write("chance.c", generated::program(number));
+                let mut arguments = vec!["check", &file, "--quick", "--threads", "2", "--json"];
+                arguments.extend(if number % 5 == 0 { &["--strategy", "naive"][..] } else { &[] });
+                results.push((number, tilewright(&arguments)));
+            }
+        };
+        let threads: Vec<_> = (0..2).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let mut accepted = 0;
+    let mut wrong = Vec::new();
+    let mut refused = std::collections::BTreeMap::new();
+    for (number, output) in results {
+        let report = output.json();
+        let code = report["error"]["diagnostics"][0]["code"].as_str().map(str::to_owned);
+        match (output.code, code) {
+            (0, _) => accepted += 1,
+            (2, Some(code)) => *refused.entry(code).or_insert(0) += 1,
+            _ => wrong.push(format!("program {number}: {report:#}\n{}", generated::program(number))),
+        }
+    }
+    println!("{accepted} of {count} programs accepted, refused: {refused:?}");
+    assert!(wrong.is_empty(), "{} of {count} differ\n{}", wrong.len(), wrong.join("\n"));
+    assert!(3 * accepted >= 2 * count, "only {accepted} of {count} accepted: {refused:?}");
 }
 
 #[test]

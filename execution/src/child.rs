@@ -34,7 +34,11 @@ pub enum End {
 /// [`ExecutionError::File`] where it cannot be started, [`ExecutionError::Interrupted`].
 pub fn run(command: &mut Command, stdout: &Path, stderr: &Path, limits: Limits) -> Result<End> {
     let create = |path: &Path| {
-        File::create(path).map_err(|source| ExecutionError::File { action: "write", path: path.to_owned(), source })
+        File::create(path).map_err(|source| ExecutionError::File {
+            action: "write",
+            path: path.to_owned(),
+            source,
+        })
     };
     command.stdout(Stdio::from(create(stdout)?)).stderr(Stdio::from(create(stderr)?));
     let path = command.get_program().into();
@@ -48,7 +52,11 @@ pub fn run(command: &mut Command, stdout: &Path, stderr: &Path, limits: Limits) 
             Ok(Some(status)) => return Ok(End::Status(status)),
             Ok(None) => {}
             Err(source) => {
-                return Err(ExecutionError::File { action: "run", path: command.get_program().into(), source });
+                return Err(ExecutionError::File {
+                    action: "run",
+                    path: command.get_program().into(),
+                    source,
+                });
             }
         }
         interrupt::check()?;

@@ -77,7 +77,8 @@ impl Build {
     }
 }
 
-const SANITIZED: &str = "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer";
+const SANITIZED: &str =
+    "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer";
 
 /// Most bytes that a program may print.
 const MOST_BYTES: u64 = 1 << 30;
@@ -152,7 +153,8 @@ pub struct Region {
 /// An original that cannot be built, or that does not end in time: [`ExecutionError::Original`]. A rewritten program
 /// that cannot be built: [`ExecutionError::CompilerFailed`]. Files that cannot be read or written.
 pub fn compare(request: &Request<'_>) -> Result<Comparison> {
-    let scratch = tempfile::tempdir().map_err(|source| failed("write", Path::new("a temporary folder"), source))?;
+    let scratch =
+        tempfile::tempdir().map_err(|source| failed("write", Path::new("a temporary folder"), source))?;
     let _temporary = crate::interrupt::register(scratch.path());
     let folder = scratch.path().canonicalize().map_err(|source| failed("read", scratch.path(), source))?;
     let compiler = Compiler::find(Language::C)?;
@@ -237,7 +239,8 @@ fn build_original(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> 
         command.arg("-I").arg(absolute(folder)?);
     }
     // By its plain name, as in the rewritten program's folder: `__FILE__` is the same.
-    let own = request.original.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let own =
+        request.original.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     command.current_dir(own);
     let name = request.original.file_name().unwrap_or(request.original.as_os_str());
     let dashed = name.to_string_lossy().starts_with('-');
@@ -246,7 +249,8 @@ fn build_original(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> 
         command.arg(absolute(source)?);
     }
     command.arg("-o").arg(&program).args(request.libraries.iter().map(|name| format!("-l{name}"))).arg("-lm");
-    let output = command.stdin(Stdio::null()).output().map_err(|source| failed("run", Path::new("cc"), source))?;
+    let output =
+        command.stdin(Stdio::null()).output().map_err(|source| failed("run", Path::new("cc"), source))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
         let lines: Vec<&str> = text.lines().take(20).collect();
@@ -258,7 +262,12 @@ fn build_original(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> 
 fn build_rewritten(request: &Request<'_>, compiler: &Compiler, folder: &Path) -> Result<PathBuf> {
     let program = folder.join("built-rewritten");
     let mut make = Command::new("make");
-    make.env("LC_ALL", "C").env_remove("MAKEFLAGS").env_remove("MAKELEVEL").arg("-s").arg("-C").arg(request.rewritten);
+    make.env("LC_ALL", "C")
+        .env_remove("MAKEFLAGS")
+        .env_remove("MAKELEVEL")
+        .arg("-s")
+        .arg("-C")
+        .arg(request.rewritten);
     make.arg(format!("CC={}", compiler.shell_words()));
     make.arg(format!("CFLAGS={} -w", request.build.own()));
     make.arg(format!("LDFLAGS={}", request.build.link()));
@@ -267,7 +276,8 @@ fn build_rewritten(request: &Request<'_>, compiler: &Compiler, folder: &Path) ->
     if let Some(options) = request.build.tiled() {
         make.arg(format!("TW_CFLAGS={options}"));
     }
-    let output = make.stdin(Stdio::null()).output().map_err(|source| failed("run", Path::new("make"), source))?;
+    let output =
+        make.stdin(Stdio::null()).output().map_err(|source| failed("run", Path::new("make"), source))?;
     let stem = request.original.file_stem().unwrap_or_default();
     let built = request.rewritten.join(stem);
     if !output.status.success() {
@@ -385,7 +395,13 @@ fn difference(place: &str, a: &Path, b: &Path, ignore: &[String]) -> Result<Opti
             };
             let (original, rewritten) = (text(&x, column), text(&y, column));
             let place = place.to_owned();
-            return Ok(Some(Difference { place, line: Some(number), column: Some(column + 1), original, rewritten }));
+            return Ok(Some(Difference {
+                place,
+                line: Some(number),
+                column: Some(column + 1),
+                original,
+                rewritten,
+            }));
         }
         if x.is_none() {
             return Ok(None);
@@ -428,7 +444,12 @@ fn region(line: &str) -> Option<Region> {
         Some((original, reason)) => (original, Some(reason.to_owned())),
         None => (rest, None),
     };
-    Some(Region { name: name.to_owned(), tiled: tiled.parse().ok()?, original: original.parse().ok()?, reason })
+    Some(Region {
+        name: name.to_owned(),
+        tiled: tiled.parse().ok()?,
+        original: original.parse().ok()?,
+        reason,
+    })
 }
 
 #[cfg(test)]

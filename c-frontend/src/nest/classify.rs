@@ -63,7 +63,11 @@ impl Walker<'_> {
             Question::Compare(_) | Question::LessOrGreater | Question::Unordered => 2,
         };
         if arguments.len() != wanted {
-            return error(codes::CALL, &expr.span, format!("`{name}` called with {} arguments", arguments.len()));
+            return error(
+                codes::CALL,
+                &expr.span,
+                format!("`{name}` called with {} arguments", arguments.len()),
+            );
         }
         let mut common = Kind::Integer;
         for argument in arguments {
@@ -101,9 +105,10 @@ impl Walker<'_> {
             Question::Infinite => compare(CompareOp::Greater, magnitude(first()), largest),
             Question::Finite => compare(CompareOp::LessEqual, magnitude(first()), largest),
             Question::Compare(operator) => compare(operator, first(), last()),
-            Question::LessOrGreater => {
-                either(compare(CompareOp::Less, first(), last()), compare(CompareOp::Greater, first(), last()))
-            }
+            Question::LessOrGreater => either(
+                compare(CompareOp::Less, first(), last()),
+                compare(CompareOp::Greater, first(), last()),
+            ),
             Question::Unordered => either(
                 compare(CompareOp::NotEqual, first(), first()),
                 compare(CompareOp::NotEqual, last(), last()),

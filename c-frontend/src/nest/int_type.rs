@@ -195,10 +195,9 @@ impl Walker<'_> {
             },
             ExprKind::Unary(UnaryOp::Not, _) => Some(IntType::INT),
             ExprKind::Unary(_, operand) => Some(self.int_type(operand)?.promoted()),
-            ExprKind::Binary(
-                Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual | And | Or,
-                ..,
-            ) => Some(IntType::INT),
+            ExprKind::Binary(Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual | And | Or, ..) => {
+                Some(IntType::INT)
+            }
             ExprKind::Binary(Shl | Shr, left, _) => Some(self.int_type(left)?.promoted()),
             ExprKind::Binary(_, left, right) => {
                 // Long sums lean to the left.
@@ -249,7 +248,8 @@ impl Walker<'_> {
     /// Whether `index < limit` is decided on unsigned numbers although the index may be negative.
     pub(super) fn wraps(&self, index: IntType, first: &Expr, limit: &Expr) -> bool {
         let Some(limit) = self.int_type(limit) else { return false };
-        let known = constant(first).map(|(value, _)| value)
+        let known = constant(first)
+            .map(|(value, _)| value)
             .or_else(|| self.polynomial(first)?.constant().map(i128::from));
         index.common(limit).unsigned && !index.promoted().unsigned && known.is_none_or(|first| first < 0)
     }
@@ -265,12 +265,12 @@ impl Walker<'_> {
         };
         let positive = |expr: &Expr, own: IntType| {
             let index = match &expr.kind {
-                ExprKind::Name(name) => self.open_loop(name).and_then(|at| self.nest.loops[at].low.constant()),
+                ExprKind::Name(name) => {
+                    self.open_loop(name).and_then(|at| self.nest.loops[at].low.constant())
+                }
                 _ => None,
             };
-            own.unsigned
-                || self.depends(expr).is_constant()
-                || index.is_some_and(|low| low >= 0)
+            own.unsigned || self.depends(expr).is_constant() || index.is_some_and(|low| low >= 0)
         };
         plain(left, a)
             && plain(right, b)
@@ -280,9 +280,7 @@ impl Walker<'_> {
 
 /// Whether an integer type's name says that it is unsigned.
 pub(crate) fn is_unsigned(name: &str) -> bool {
-    name.contains("unsigned")
-        || name.starts_with('u')
-        || matches!(name, "size_t" | "bool" | "_Bool")
+    name.contains("unsigned") || name.starts_with('u') || matches!(name, "size_t" | "bool" | "_Bool")
 }
 
 #[cfg(test)]
@@ -326,8 +324,14 @@ mod tests {
     #[test]
     fn types_have_widths() {
         let named = |name: &str| (IntType::named(name, is_unsigned(name)).bits, is_unsigned(name));
-        assert_eq!([named("int"), named("unsigned long"), named("size_t")], [(32, false), (64, true), (64, true)]);
+        assert_eq!(
+            [named("int"), named("unsigned long"), named("size_t")],
+            [(32, false), (64, true), (64, true)]
+        );
         assert_eq!([named("uint8_t"), named("short"), named("bool")], [(8, true), (16, false), (1, true)]);
-        assert_eq!([named("int32_t"), named("ptrdiff_t"), named("uint")], [(32, false), (64, false), (32, true)]);
+        assert_eq!(
+            [named("int32_t"), named("ptrdiff_t"), named("uint")],
+            [(32, false), (64, false), (32, true)]
+        );
     }
 }

@@ -33,7 +33,11 @@ impl Walker<'_> {
                     Some(own) if own.bits > 1 => is_turn(&value),
                     _ => is_one_of_two(&value),
                 };
-                if fits || self.keeps_value(ctype, operand) { Some(value) } else { self.opaque(expr, &[&value]) }
+                if fits || self.keeps_value(ctype, operand) {
+                    Some(value)
+                } else {
+                    self.opaque(expr, &[&value])
+                }
             }
             ExprKind::Unary(UnaryOp::Plus, operand) => self.polynomial(operand),
             ExprKind::Unary(UnaryOp::Minus, operand) => {

@@ -408,8 +408,10 @@ impl Walker<'_> {
         let before = self.environment.clone();
         for round in 0..count {
             let value = if descending { from + count - 1 - round } else { from + round };
-            let literal =
-                CExpr { kind: CKind::Integer { value, text: format!("({value})") }, span: source.head.clone() };
+            let literal = CExpr {
+                kind: CKind::Integer { value, text: format!("({value})") },
+                span: source.head.clone(),
+            };
             self.environment.set(name, Held::Integer(Some(Polynomial::number(value)), literal));
             if let Some(StmtKind::Declaration(variables)) = source.start.as_ref().map(|start| &start.kind)
                 && let Some(variable) = variables.first()

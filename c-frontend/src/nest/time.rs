@@ -367,10 +367,14 @@ impl Walker<'_> {
             return Ok(());
         }
         Err(Box::new(
-            Diagnostic::limitation(codes::BOUND, limit.span.clone(), "an index that may be negative is compared with an unsigned number")
-                .related(head.clone(), "this loop")
-                .note("C compares both as unsigned numbers, where -1 is the largest")
-                .hint("convert the bound to `int` or `long`"),
+            Diagnostic::limitation(
+                codes::BOUND,
+                limit.span.clone(),
+                "an index that may be negative is compared with an unsigned number",
+            )
+            .related(head.clone(), "this loop")
+            .note("C compares both as unsigned numbers, where -1 is the largest")
+            .hint("convert the bound to `int` or `long`"),
         ))
     }
 

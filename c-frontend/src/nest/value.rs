@@ -574,6 +574,15 @@ impl Walker<'_> {
         let mut links = Vec::new();
         let mut at = expr;
         while let CKind::Binary(operator, left, right) = &at.kind {
+            // An integer part stays one, and so does a value of indices. All parts of a macro have one place.
+            let whole = !std::ptr::eq(at, expr) && {
+                let depends = self.depends(at);
+                self.kind_of(at)?.is_integer()
+                    || (!depends.data && depends.bare && !(depends.time && depends.place))
+            };
+            if whole {
+                break;
+            }
             let operator = match operator {
                 COperator::Add => BinaryOp::Add,
                 COperator::Sub => BinaryOp::Sub,
@@ -584,15 +593,6 @@ impl Walker<'_> {
                     return limitation(codes::EXPRESSION, &at.span, message);
                 }
             };
-            // An integer part stays one, and so does a value of indices.
-            let whole = at.span != expr.span && {
-                let depends = self.depends(at);
-                self.kind_of(at)?.is_integer()
-                    || (!depends.data && depends.bare && !(depends.time && depends.place))
-            };
-            if whole {
-                break;
-            }
             links.push((operator, right, at));
             at = left;
         }
@@ -630,8 +630,7 @@ impl Walker<'_> {
         let CKind::Name(name) = &function.kind else {
             return limitation(codes::CALL, span, "a call through a pointer");
         };
-        let Some((math, kind)) = math_function(name).filter(|_| !self.is_own(name))
-        else {
+        let Some((math, kind)) = math_function(name).filter(|_| !self.is_own(name)) else {
             return self.not_a_function(name, span);
         };
         let element = element_of(kind).unwrap_or(ElementType::F64);

@@ -29,6 +29,11 @@ impl Converter<'_> {
         Box::new(Diagnostic::error(codes::SYNTAX, self.span(node), "this could not be parsed"))
     }
 
+    fn not_a_number(&self, node: Node<'_>) -> Box<Diagnostic> {
+        let message = format!("`{}` is not a number that can be read", self.text(node));
+        Box::new(Diagnostic::limitation(codes::EXPRESSION, self.span(node), message))
+    }
+
     fn expression_kind(&mut self, node: Node<'_>) -> Result<ExprKind> {
         let operator = |this: &Self| {
             node.child_by_field_name("operator")
@@ -40,17 +45,24 @@ impl Converter<'_> {
                 Some(&value) => ExprKind::Integer { value, text: format!("({value})") },
                 None => ExprKind::Name(self.text(node).to_owned()),
             },
+            // The grammar takes a sign along, of which C's literals have none.
+            "number_literal" if self.text(node).starts_with(['-', '+']) => {
+                let (sign, digits) = self.text(node).split_at(1);
+                let operator = if sign == "-" { UnaryOp::Minus } else { UnaryOp::Plus };
+                match literal::number(digits.trim_start()) {
+                    Some(kind) => ExprKind::Unary(operator, Box::new(Expr { kind, span: self.span(node) })),
+                    None => return Err(self.not_a_number(node)),
+                }
+            }
             "number_literal" => match literal::number(self.text(node)) {
                 Some(kind) => kind,
-                None => {
-                    let message = format!("`{}` is not a number that can be read", self.text(node));
-                    return Err(Box::new(Diagnostic::limitation(
-                        codes::EXPRESSION,
-                        self.span(node),
-                        message,
-                    )));
-                }
+                None => return Err(self.not_a_number(node)),
             },
+            // Others than plain letters depend on the machine's set of characters.
+            "char_literal" if matches!(self.text(node).as_bytes(), [b'\'', b' '..=b'~', b'\'']) => {
+                let text = self.text(node).to_owned();
+                ExprKind::Integer { value: i64::from(text.as_bytes()[1]), text }
+            }
             "parenthesized_expression" => match inner(node) {
                 Some(child) => self.expression(child)?.kind,
                 None => return Err(self.unreadable(node)),

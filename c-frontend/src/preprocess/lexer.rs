@@ -149,8 +149,7 @@ fn token_end(text: &str, start: usize) -> usize {
         let Some(part) = text.get(start..start + length) else { continue };
         let known = [
             "<<=", ">>=", "...", "++", "--", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=",
-            "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##",
-            "<:", ":>", "<%", "%>",
+            "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##", "<:", ":>", "<%", "%>",
         ];
         if known.contains(&part) {
             return start + length;

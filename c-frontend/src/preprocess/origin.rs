@@ -385,7 +385,8 @@ mod tests {
         let source = Arc::new(SourceFile { name: "u.c".to_owned(), text: text.to_owned() });
         let traced = trace(source, false, expanded).unwrap();
         let words: Vec<&str> = traced.text.split_whitespace().collect();
-        let wanted = "int v = 3.14 ; int from_marked; void f() { x = 2 * ( 3.14 - i) + i; y = isn( a + b ) ; }";
+        let wanted =
+            "int v = 3.14 ; int from_marked; void f() { x = 2 * ( 3.14 - i) + i; y = isn( a + b ) ; }";
         assert_eq!(words.join(" "), wanted);
         let place = |part: &str| {
             let at = traced.text.find(part).unwrap();

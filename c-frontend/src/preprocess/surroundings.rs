@@ -48,14 +48,19 @@ fn reserved(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<Diagnostic
 fn renumbered(text: &str) -> Option<Diagnostic> {
     let found = lexer::directives(text).into_iter().find(|directive| {
         let rest = text[directive.clone()].trim_start_matches('#').trim_start();
-        let named = rest.strip_prefix("line").is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
+        let named =
+            rest.strip_prefix("line").is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()));
         named || rest.starts_with(|letter: char| letter.is_ascii_digit())
     })?;
     let message = "lines of this file have other numbers than their own from here on";
     Some(
-        Diagnostic::limitation(codes::LINE_NUMBERS, found.start..found.start + text[found].trim_end().len(), message)
-            .note("places in messages, and `__LINE__` behind the region, are those of the file itself")
-            .hint("take the directive away, or compile the file that it names"),
+        Diagnostic::limitation(
+            codes::LINE_NUMBERS,
+            found.start..found.start + text[found].trim_end().len(),
+            message,
+        )
+        .note("places in messages, and `__LINE__` behind the region, are those of the file itself")
+        .hint("take the directive away, or compile the file that it names"),
     )
 }
 
@@ -64,18 +69,18 @@ fn changed_arithmetic(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<
         let place = origin::line_span(text, lines, piece.line);
         let message = format!("{what} changes how floating-point numbers are computed");
         Diagnostic::limitation(codes::ARITHMETIC, place, message)
-            .note("tiles compute on several threads and in another order, with the usual rounding and no traps")
+            .note(
+                "tiles compute on several threads and in another order, with the usual rounding and no traps",
+            )
             .hint("take it away, or compile that part of the program by itself and add it with --with")
     };
     if let Some(words) = super::pragma(&piece.text) {
         let on = !matches!(words.last(), Some(&"OFF" | &"off"));
-        let found = match words[..] {
-            ["STDC", "FENV_ACCESS" | "FP_CONTRACT", ..] => on && words.last() != Some(&"DEFAULT"),
-            ["GCC", "optimize", ..] | ["clang", "fp", ..] => true,
-            [first, ..] => ["optimize", "float_control", "fenv_access", "fp_contract"]
-                .iter()
-                .any(|name| first.split('(').next() == Some(name)),
-            [] => false,
+        let name = |at: usize| words.get(at).and_then(|word| word.split('(').next()).unwrap_or_default();
+        let found = match (name(0), name(1)) {
+            ("STDC", "FENV_ACCESS" | "FP_CONTRACT") => on && words.last() != Some(&"DEFAULT"),
+            ("GCC", "optimize") | ("clang", "fp") => true,
+            (first, _) => ["optimize", "float_control", "fenv_access", "fp_contract"].contains(&first),
         };
         return found.then(|| refuse(format!("`#pragma {}`", words.join(" "))));
     }
@@ -98,4 +103,44 @@ fn changed_arithmetic(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::trace;
+    use polyhedral::source::SourceFile;
+    use std::sync::Arc;
+
+    #[test]
+    fn what_cannot_be_computed_in_another_order_is_refused() {
+        let code = |line: &str| {
+            let text = format!("int a;\n{line}\nint b;\n");
+            let source = Arc::new(SourceFile { name: "u.c".to_owned(), text: text.clone() });
+            // The preprocessor takes `#line` away.
+            let expanded = if line.starts_with("#line") { "int a;\n\nint b;\n" } else { &text };
+            trace(source, false, expanded)
+                .map_err(|found| (found.list[0].code.0, found.to_data()[0].place.line))
+        };
+        for line in ["#line 7 \"x.y\"", "#line 9"] {
+            assert_eq!(code(line).unwrap_err(), ("TW1005", 2), "{line}");
+        }
+        for line in [
+            "#pragma STDC FENV_ACCESS ON",
+            "#pragma GCC optimize(\"fast-math\")",
+            "#pragma GCC optimize (\"fast-math\")",
+            "#pragma float_control(precise, off)",
+            "__attribute__((optimize(\"O3\"))) void f(void);",
+            "void f(void) { fesetround(0x800); }",
+        ] {
+            assert_eq!(code(line).unwrap_err(), ("TW1006", 2), "{line}");
+        }
+        for line in ["double tw_low0;", "int tw;"] {
+            assert_eq!(code(line).unwrap_err(), ("TW1008", 2), "{line}");
+        }
+        for line in
+            ["#pragma STDC FP_CONTRACT OFF", "#pragma omp simd", "int optimize, two;", "#pragma GCC ivdep"]
+        {
+            assert!(code(line).is_ok(), "{line}");
+        }
+    }
 }

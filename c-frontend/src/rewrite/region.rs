@@ -16,7 +16,8 @@ pub fn program_text(program: &CProgram) -> String {
     let name = &program.program.name;
     let (first_line, _) = source.line_column(span.start);
     let (last_line, _) = source.line_column(span.end);
-    let (hidden, shown) = shield::around("struct double float int ptrdiff_t size_t", &program.preprocessed.macros);
+    let (hidden, shown) =
+        shield::around("struct double float int ptrdiff_t size_t", &program.preprocessed.macros);
     let mut result = format!("{hidden}#include \"{name}_glue.h\"\n{shown}#line 1\n");
     // A mark of the encoding belongs at the very start of a file only.
     result.push_str(text[..span.start].trim_start_matches('\u{feff}'));
@@ -163,14 +164,17 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         if nest.exchange.is_some() {
             let rounds = nest.turns.iter().fold(1, |rounds, circle| lcm(rounds, circle.len()));
             lines.line("/* The pointers, as so many exchanges leave them. */");
-            lines.block(format!("for (ptrdiff_t tw_s = (tw_steps - 1) % {rounds}; tw_s >= 0; --tw_s)"), |lines| {
-                for (number, (_, held)) in nest.moves.iter().enumerate() {
-                    lines.line(format!("void *tw_held{number} = (void *){held};"));
-                }
-                for (number, (pointer, _)) in nest.moves.iter().enumerate() {
-                    lines.line(format!("{pointer} = tw_held{number};"));
-                }
-            });
+            lines.block(
+                format!("for (ptrdiff_t tw_s = (tw_steps - 1) % {rounds}; tw_s >= 0; --tw_s)"),
+                |lines| {
+                    for (number, (_, held)) in nest.moves.iter().enumerate() {
+                        lines.line(format!("void *tw_held{number} = (void *){held};"));
+                    }
+                    for (number, (pointer, _)) in nest.moves.iter().enumerate() {
+                        lines.line(format!("{pointer} = tw_held{number};"));
+                    }
+                },
+            );
         }
         for (name, of) in &nest.counters {
             lines.line(format!("{name} = ({name} + tw_steps % {of}) % {of};"));

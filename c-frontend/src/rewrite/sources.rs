@@ -11,6 +11,8 @@ pub struct Sources {
     pub main: PathBuf,
     /// Other sources to compile.
     pub others: Vec<PathBuf>,
+    /// Where these are read, as absolute paths.
+    pub originals: Vec<PathBuf>,
     /// Folders of headers, in the output folder or, for headers outside all folders that are known, absolute.
     pub include_dirs: Vec<PathBuf>,
     /// Folders for `#include "..."` only, in the output folder or absolute.
@@ -21,7 +23,10 @@ pub struct Sources {
 
 impl Sources {
     /// Finds them. A header `x.h` beside a source `x.c` brings that source along.
-    pub(super) fn find(
+    ///
+    /// # Errors
+    /// Files that cannot be read.
+    pub fn find(
         program: &CProgram,
         path: &Path,
         options: &Options,
@@ -72,12 +77,15 @@ impl Sources {
             };
             sources.copy(header, to)?;
             let companion = header.with_extension("c");
+            // One that is itself included is no source of its own.
             if companion.is_file()
                 && companion != main_file
+                && !headers.contains(&companion)
                 && let Some(to) = place_of(&companion)
             {
                 sources.copy(&companion, to.clone())?;
                 sources.others.push(to);
+                sources.originals.push(companion);
             }
         }
         for file in more {
@@ -86,6 +94,7 @@ impl Sources {
             if !sources.others.contains(&to) && to != main {
                 sources.copy(&file, to.clone())?;
                 sources.others.push(to);
+                sources.originals.push(file);
             }
         }
         // The sources brought along look for headers in the same folders. The program's own is none for `<...>`,

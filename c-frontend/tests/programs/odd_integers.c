@@ -8,10 +8,6 @@
 #ifndef STEPS
 #define STEPS 11
 #endif
-/* A macro with its own name in it must not be expanded again. */
-#define reach (reach + 1)
-#define double_step(x) (x) + (x)
-
 static float a[3][N], b[3][N];
 
 int main(void)
@@ -21,6 +17,10 @@ int main(void)
     const long wide = 4294967300L;
     for (int i = 0; i < N; i++) a[0][i] = a[1][i] = a[2][i] = b[0][i] = b[1][i] = b[2][i] = 0.1f * i;
     int t, i;
+    /* Macros with their own names in them, or with those of types, must not be expanded again. */
+#define reach (reach + 1)
+#define float float
+#define int int
 #pragma scop
     for (t = 0; t < steps; t++) {
         for (i = reach; i < N - reach; i++) {

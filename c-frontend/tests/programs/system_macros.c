@@ -16,6 +16,7 @@
 #define STEPS 13
 #endif
 #define WAVE(i) (0.001 * (M_PI - (i)))
+#define HALVES (7 / 2 * 0.5 - 010)
 #define TURN(x) (INHERITED * (x) / RAND_MAX)
 
 static double u[2][N];
@@ -34,7 +35,8 @@ int main(void)
     for (int t = 0; t < STEPS; t++) {
         for (int i = 1; i < N - 1; i++) {
             u[(t + 1) % 2][i] = WAVE(i) + 0.25 * (u[t % 2][i - 1] + u[t % 2][i + 1]) + M_PI * 1e-3 * u[t % 2][i]
-                + (used ? DBL_EPSILON : HUGE_VAL) + (UINT_MAX - 4294967290u) * 1e-9 + FLT_MAX * 1e-45f;
+                + (used ? DBL_EPSILON : HUGE_VAL) + (UINT_MAX - 4294967290u) * 1e-9 + FLT_MAX * 1e-45f + HALVES * 1e-3
+                + (INT_MIN + 'a') * 1e-12 + -010 * 1e-4;
         }
         for (int i = 1; i < N - 1; i++) {
             if (isfinite(w[t % 2][i - 1]) && !isnan(w[t % 2][i + 1]))

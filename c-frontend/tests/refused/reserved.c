@@ -1,0 +1,9 @@
+double u[2][40];
+void f(int tw_steps)
+{
+#pragma scop
+    for (int t = 0; t < tw_steps; t++)
+        for (int i = 1; i < 39; i++)
+            u[(t + 1) % 2][i] = 0.5 * u[t % 2][i];
+#pragma endscop
+}
