@@ -30,11 +30,13 @@ codes! {
     TIME_LOOP = "TW1204", "a time loop that is left early or counts in another way";
     STATEMENT = "TW1205", "a statement that a stencil does not have";
     DECLARATION = "TW1206", "a declaration that a region cannot hold";
+    PIECES = "TW1207", "conditions on indices that cut the grid into too many pieces";
     SUBSCRIPT = "TW1301", "a subscript that is not an index plus a constant";
     TIME_SUBSCRIPT = "TW1302", "a subscript in which time is not taken modulo the number of buffers";
     ARRAY = "TW1303", "an array of a type that stencils do not have";
     DIMENSION = "TW1304", "arrays of different or too many dimensions";
     OFFSET = "TW1305", "an offset beyond the limit";
+    GUARDED = "TW1306", "an element under a condition, which may lie outside its array";
     IN_PLACE = "TW1401", "an update in place that reads points of the same sweep";
     ORDER = "TW1402", "a value of the same step that is not complete where it is read";
     OVERWRITTEN = "TW1403", "points that two statements of one step compute";

@@ -281,6 +281,85 @@ fn conditions() {
 }
 
 #[test]
+fn guards_become_pieces() {
+    same("edges_of_rows.c", &[], &["--strategy", "naive"]);
+    same("edges_of_a_line.c", &[], &["--strategy", "naive"]);
+    same("edges_of_a_line.c", &[], &[]);
+    let folder = Folder::new();
+    let program = folder.arg("rows.stencil");
+    let file = self::program("edges_of_rows.c").display().to_string();
+    tilewright(&["convert", &file, "-o", &program]).succeeded();
+    let text = std::fs::read_to_string(&program).unwrap();
+    // Two arrays, no coefficient; the corners and the edges are statements.
+    assert_eq!(text.matches("field ").count(), 2, "{text}");
+    assert!(!text.contains("coefficient") && text.contains("for i == 0, j == 0;"), "{text}");
+}
+
+/// A program in a folder of its own, rewritten and built with these flags and sanitizers where there are any.
+fn sanitized(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
+    let (file, out) = (program(name).display().to_string(), folder.arg("out"));
+    let mut arguments =
+        vec!["compile", file.as_str(), "--target", "openmp", "-o", &out, "--strategy", "naive"];
+    arguments.extend(flags);
+    tilewright(&arguments).succeeded();
+    let program = Path::new(&out).join("program");
+    let stem = name.trim_end_matches(".c");
+    let sources: Vec<String> =
+        ["", "_scop", "_scop_glue"].iter().map(|part| format!("{out}/{stem}{part}.c")).collect();
+    let built = |sanitizers: &[&str]| {
+        let mut command = Command::new("cc");
+        command.args(["-O1", "-w", "-fopenmp", "-ffp-contract=off"]).args(flags).args(sanitizers);
+        command.args(&sources).arg("-o").arg(&program).arg("-lm").output().unwrap().status.success()
+    };
+    if !built(&["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]) {
+        println!("SKIPPED: there are no sanitizers, with which memory would be checked");
+        assert!(built(&[]), "{name} cannot be built");
+    }
+    program
+}
+
+fn report(program: &Path) -> (String, String) {
+    let mut command = Command::new(program);
+    command.env("TILEWRIGHT_REPORT", "1").env("ASAN_OPTIONS", "detect_leaks=0").env("OMP_NUM_THREADS", "2");
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    let line = stderr.lines().find(|line| line.starts_with("tilewright: ")).unwrap_or_default().to_owned();
+    (String::from_utf8(output.stdout).unwrap(), line)
+}
+
+#[test]
+fn guards_touch_nothing_outside() {
+    let file = program("edges_of_rows.c").display().to_string();
+    // Pieces meet, and vanish, on small grids.
+    for (size, wanted) in [
+        ("-DN=26", "tilewright: edges_of_rows_scop: tiled 1, original 0"),
+        ("-DN=1", "tilewright: edges_of_rows_scop: tiled 0, original 1: the grid is too small"),
+    ] {
+        let folder = Folder::new();
+        let (found, line) = report(&sanitized(&folder, "edges_of_rows.c", &[size]));
+        assert_eq!(line, wanted);
+        assert!(found == original(&folder, &file, &[size]), "{size}");
+    }
+}
+
+#[test]
+fn aliases_run_as_they_were_written() {
+    let folder = Folder::new();
+    let program = sanitized(&folder, "aliases.c", &[]);
+    let (found, line) = report(&program);
+    assert_eq!(line, "tilewright: aliases_scop: tiled 2, original 4: arrays overlap");
+    let file = self::program("aliases.c").display().to_string();
+    assert!(found == original(&folder, &file, &[]));
+    // Without the report, one line says so once.
+    let output = Command::new(&program).env("ASAN_OPTIONS", "detect_leaks=0").output().unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "aliases_scop: arrays overlap; the loops run as they were written\n"
+    );
+}
+
+#[test]
 fn boundaries_and_rows_of_pointers() {
     same("rows_of_pointers.c", &[], &[]);
 }
@@ -548,6 +627,13 @@ fn errors_of_the_gpu_are_reported() {
     let program = on_the_emulator(&folder, "double_buffer.c", &[]);
     let file = self::program("double_buffer.c").display().to_string();
     let wanted = original(&folder, &file, &[]);
+    let output = Command::new(&program)
+        .env("TW_CUDA_FAILS", "launch:1")
+        .env("TILEWRIGHT_REPORT", "1")
+        .output()
+        .unwrap();
+    let line = "tilewright: double_buffer_scop: tiled 0, original 1: unspecified launch failure\n";
+    assert_eq!(String::from_utf8_lossy(&output.stderr), line);
     for (call, message) in [
         ("malloc:1", "out of memory"),
         ("upload:1", "invalid argument"),

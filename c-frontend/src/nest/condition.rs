@@ -2,10 +2,9 @@
 
 use super::scalars::Kind;
 use super::value::number;
-use super::{Narrowed, Result, Walker, element_of, limitation};
+use super::{Result, Walker, element_of, limitation};
 use crate::ast::{BinaryOp as COperator, CType, Expr as CExpr, ExprKind as CKind, UnaryOp};
 use crate::codes;
-use crate::polynomial::Polynomial;
 use polyhedral::program::{CompareOp, Condition, ElementType};
 
 impl Walker<'_> {
@@ -30,10 +29,14 @@ impl Walker<'_> {
         }
         match &expr.kind {
             CKind::Binary(COperator::And, left, right) => {
-                Ok(Condition::And(Box::new(self.condition(left)?), Box::new(self.condition(right)?)))
+                let first = Box::new(self.condition(left)?);
+                let second = self.under(left, true, |this| this.condition(right))?;
+                Ok(Condition::And(first, Box::new(second)))
             }
             CKind::Binary(COperator::Or, left, right) => {
-                Ok(Condition::Or(Box::new(self.condition(left)?), Box::new(self.condition(right)?)))
+                let first = Box::new(self.condition(left)?);
+                let second = self.under(left, false, |this| this.condition(right))?;
+                Ok(Condition::Or(first, Box::new(second)))
             }
             CKind::Unary(UnaryOp::Not, operand) => Ok(Condition::Not(Box::new(self.condition(operand)?))),
             CKind::Cast(CType::Integer { .. }, operand) if self.is_condition(operand) => {
@@ -66,49 +69,6 @@ impl Walker<'_> {
                 Ok(Condition::Compare(CompareOp::NotEqual, value, zero))
             }
         }
-    }
-
-    /// The bounds that a condition on indices means: loop, first value, behind the last value. `None` if it is not a
-    /// conjunction of such.
-    pub(super) fn as_bounds(&self, expr: &CExpr) -> Option<Vec<Narrowed>> {
-        let CKind::Binary(operator, left, right) = &expr.kind else { return None };
-        if *operator == COperator::And {
-            let mut bounds = self.as_bounds(left)?;
-            bounds.extend(self.as_bounds(right)?);
-            return Some(bounds);
-        }
-        if !self.compares_signed(left, right) {
-            return None;
-        }
-        // index + rest OP 0
-        let difference = self.polynomial(left)?.plus(&self.polynomial(right)?, -1)?;
-        let (operator, difference) = match difference.index_plus() {
-            Some(_) => (*operator, difference),
-            None => {
-                let mirrored = match operator {
-                    COperator::Less => COperator::Greater,
-                    COperator::LessEqual => COperator::GreaterEqual,
-                    COperator::Greater => COperator::Less,
-                    COperator::GreaterEqual => COperator::LessEqual,
-                    other => *other,
-                };
-                (mirrored, Polynomial::number(0).plus(&difference, -1)?)
-            }
-        };
-        let (index, rest) = difference.index_plus()?;
-        if !rest.is_invariant() {
-            return None;
-        }
-        let value = Polynomial::number(0).plus(&rest, -1)?;
-        let above = value.plus(&Polynomial::number(1), 1)?;
-        Some(vec![match operator {
-            COperator::Less => (index, None, Some(value)),
-            COperator::LessEqual => (index, None, Some(above)),
-            COperator::Greater => (index, Some(above), None),
-            COperator::GreaterEqual => (index, Some(value), None),
-            COperator::Equal => (index, Some(value), Some(above)),
-            _ => return None,
-        }])
     }
 }
 

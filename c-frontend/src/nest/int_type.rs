@@ -51,7 +51,8 @@ impl IntType {
         IntType { bits, unsigned: [a, b].iter().any(|one| one.unsigned && one.bits == bits) }
     }
 
-    fn has(self, value: i128) -> bool {
+    /// Whether a value is one of this type.
+    pub fn has(self, value: i128) -> bool {
         let (low, high) = match self.unsigned {
             true => (0, 1_i128 << self.bits),
             false => (-(1_i128 << (self.bits - 1)), 1_i128 << (self.bits - 1)),

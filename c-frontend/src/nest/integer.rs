@@ -20,6 +20,11 @@ impl Walker<'_> {
         if let Some(value) = literal(expr) {
             return Some(Polynomial::number(value));
         }
+        if self.is_condition(expr)
+            && let Some(value) = self.known(expr)
+        {
+            return Some(Polynomial::number(value));
+        }
         match &expr.kind {
             ExprKind::Name(name) => self.named_integer(name),
             ExprKind::Turn { shift, of, from } => {
@@ -73,6 +78,13 @@ impl Walker<'_> {
                 }
             }
             ExprKind::Conditional(condition, then, otherwise) => {
+                if let Some(truth) = self.truth(condition) {
+                    let (then, otherwise) = (self.polynomial(then), self.polynomial(otherwise));
+                    if let (Some(a), Some(b)) = (&then, &otherwise) {
+                        self.cut_where_equal(a, b);
+                    }
+                    return if truth { then } else { otherwise };
+                }
                 let parts =
                     [self.polynomial(condition)?, self.polynomial(then)?, self.polynomial(otherwise)?];
                 if is_one_of_two(&parts[0])
@@ -199,7 +211,7 @@ impl Walker<'_> {
     }
 
     /// Whether nothing changes a variable after its declaration.
-    fn keeps(&self, variable: &Variable) -> bool {
+    pub(super) fn keeps(&self, variable: &Variable) -> bool {
         (variable.constant || !variable.global) && !self.region.changed.contains(&variable.name)
     }
 
@@ -252,6 +264,7 @@ impl Walker<'_> {
 
     /// A bound of a space loop.
     pub(super) fn bound(&mut self, expr: &Expr) -> Result<Polynomial> {
+        let expr = &self.folded(expr);
         let Some(bound) = self.polynomial(expr) else {
             self.check_invariant(expr)?;
             return error(

@@ -5,8 +5,11 @@
 mod classify;
 mod condition;
 mod exchange;
+mod guards;
 mod int_type;
 mod integer;
+mod memory;
+mod pieces;
 mod scalars;
 mod statement;
 mod time;
@@ -24,6 +27,7 @@ use polyhedral::diagnostic::{Code, Diagnostic};
 use polyhedral::program::{self, ElementType};
 use polyhedral::source::Span;
 use scalars::Environment;
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 /// What is wrong.
@@ -57,6 +61,16 @@ pub struct Nest {
     /// Variables that hold the number of a buffer and go on to the next one at the end of each time step, and how many
     /// buffers there are.
     pub counters: Vec<(String, i64)>,
+    /// What must hold at run time: pairs of which the first is not greater than the second.
+    pub assumed: Vec<(Polynomial, Polynomial)>,
+    /// Values in memory that are read and do not change with time or place: C texts.
+    pub memory: Vec<String>,
+    /// Pointers that must not be null: C texts, in an order in which each may be evaluated if those before are not null.
+    pub pointers: Vec<String>,
+    /// The declared extents of arrays, outermost first; `None` where none is known.
+    pub extents: HashMap<String, Vec<Option<Polynomial>>>,
+    /// The arrays that lie in one piece, or of which each buffer does.
+    pub blocks: HashSet<String>,
 }
 
 /// A loop over space, `low <= index < high`.
@@ -93,8 +107,22 @@ pub struct Element {
     pub span: Span,
 }
 
-/// A bound that a condition on an index adds: the loop, the first value, and one past the last.
-pub type Narrowed = (usize, Option<Polynomial>, Option<Polynomial>);
+/// The segment of a loop that an assignment runs over: the loop, the first value, and one past the last.
+pub type Narrowed = (usize, Polynomial, Polynomial);
+
+/// Where a statement stands in the order of execution: compared number by number.
+pub type Order = Vec<u32>;
+
+/// Whether an element is touched wherever its statement runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Touched {
+    /// At every point.
+    Always,
+    /// Where a condition holds.
+    If,
+    /// Where a condition holds that compares an index with an unknown place.
+    IfIndex,
+}
 
 /// An assignment of an array.
 #[derive(Debug, Clone)]
@@ -105,8 +133,12 @@ pub struct Leaf {
     pub value: program::Expr,
     /// The space loops around it, outermost first.
     pub path: Vec<usize>,
-    /// Bounds that conditions on the indices add: loop, first value, behind the last value.
+    /// The segments of these loops in which it runs.
     pub narrowed: Vec<Narrowed>,
+    /// Where it stands.
+    pub order: Order,
+    /// Whether it is assigned at every point.
+    pub touched: Touched,
     /// The assignment.
     pub span: Span,
     /// Whether the same iteration assigns the element again.
@@ -120,21 +152,23 @@ pub struct Read {
     pub what: ReadOf,
     /// Where.
     pub span: Span,
-    /// How many leaves come before it.
-    pub before: usize,
+    /// Where it stands: an assignment of the same order comes after it.
+    pub order: Order,
+    /// Whether it is read at every point.
+    pub touched: Touched,
     /// The loops around the place where it is read.
     pub path: Vec<usize>,
 }
 
 /// What is read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum ReadOf {
     /// An element of an array that the loop computes.
     State(Element),
-    /// An element of an array that does not change, and how it is written.
-    Coefficient(Element, Expr),
-    /// A value that follows from the indices alone.
-    Place(Expr, ElementType),
+    /// An element of an array that does not change, how it is written, and the addresses that are read for it.
+    Coefficient(Element, Expr, Vec<Expr>),
+    /// A value that follows from the indices alone, and the addresses that are read for it.
+    Place(Expr, Vec<Expr>, ElementType),
 }
 
 /// A scalar computed in the loop.
@@ -166,6 +200,8 @@ pub struct Series {
     pub element: ElementType,
     /// Where it is first used.
     pub span: Span,
+    /// The values in memory that it reads, as C texts.
+    pub memory: Vec<String>,
 }
 
 /// Loops over a number of points that is known and not above this are unrolled where no array is indexed by them.
@@ -189,6 +225,27 @@ pub(crate) struct Walker<'a> {
     initial_values: HashMap<String, Polynomial>,
     narrowed: Vec<Narrowed>,
     operations: usize,
+    /// Of the open loops.
+    segments: Vec<guards::Segment>,
+    /// Where loops are cut.
+    cuts: RefCell<HashMap<LoopKey, guards::Cuts>>,
+    /// What makes each loop of the nest the one that it is.
+    keys: Vec<LoopKey>,
+    /// What must hold at run time, so far.
+    assumed: RefCell<Vec<(Polynomial, Polynomial)>>,
+    /// Where the walk is.
+    order: Order,
+    /// Conditions around the walk that are not known, the outermost first.
+    conditions: Vec<memory::Unknown>,
+}
+
+/// One loop, however often the walk comes to it: its place in the tree, the order of what is around it, and its bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct LoopKey {
+    order: Order,
+    path: Vec<usize>,
+    low: Polynomial,
+    high: Polynomial,
 }
 
 fn error<T>(code: Code, span: &Span, message: impl Into<String>) -> Result<T> {
@@ -227,6 +284,11 @@ pub fn nest(region: &Region) -> Result<Nest> {
         exchange,
         moves,
         counters,
+        assumed: Vec::new(),
+        memory: Vec::new(),
+        pointers: Vec::new(),
+        extents: HashMap::new(),
+        blocks: HashSet::new(),
     };
     let mut walker = Walker {
         region,
@@ -238,11 +300,21 @@ pub fn nest(region: &Region) -> Result<Nest> {
         initial_values: HashMap::new(),
         narrowed: Vec::new(),
         operations: 0,
+        segments: Vec::new(),
+        cuts: RefCell::default(),
+        keys: Vec::new(),
+        assumed: RefCell::default(),
+        order: Order::new(),
+        conditions: Vec::new(),
     };
     walker.find_initial_values();
     walker.check_time_bounds()?;
+    walker.find_extents();
     walker.statement(body)?;
-    let nest = walker.nest;
+    walker.find_memory(body);
+    let mut nest = walker.nest;
+    nest.assumed.extend(walker.assumed.into_inner());
+    pieces::join(&mut nest)?;
     if nest.leaves.is_empty() {
         return error(codes::NOTHING_COMPUTED, &nest.time.head, "the time loop computes no array");
     }

@@ -1,10 +1,14 @@
 //! Statements, in the order of execution.
 
-use super::scalars::{Held, Kind, assigned_within};
+use super::guards::{Cuts, Segment};
+use super::pieces::same;
+use super::scalars::{Environment, Held, Kind, assigned_within};
 use super::time::counter;
 use super::value::{cast, subscripts};
-use super::{Element, Leaf, MOST_LEAVES, MOST_UNROLLED, ReadOf, Result, SpaceLoop, Temporary, Walker};
-use super::{element_of, error, exchange, integer, limitation};
+use super::{
+    Element, Leaf, LoopKey, MOST_LEAVES, MOST_UNROLLED, ReadOf, Result, SpaceLoop, Temporary, Touched, Walker,
+};
+use super::{element_of, error, exchange, limitation};
 use crate::ast::{
     BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable,
 };
@@ -46,14 +50,22 @@ impl Walker<'_> {
     fn block(&mut self, list: &[Stmt]) -> Result<()> {
         let before = self.environment.clone();
         let mut declared = Vec::new();
-        for stmt in list {
+        for (number, stmt) in list.iter().enumerate() {
             if let StmtKind::Declaration(variables) = &stmt.kind {
                 declared.extend(variables.iter().map(|variable| variable.name.clone()));
             }
-            self.statement(stmt)?;
+            self.at(number, |this| this.statement(stmt))?;
         }
         self.environment.leave(&before, &declared);
         Ok(())
+    }
+
+    /// Walks a part of a statement, by its number in the order of execution.
+    fn at<T>(&mut self, number: usize, walk: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.order.push(u32::try_from(number).unwrap_or(u32::MAX));
+        let result = walk(self);
+        self.order.pop();
+        result
     }
 
     fn declare(&mut self, variable: &Variable) -> Result<()> {
@@ -82,6 +94,7 @@ impl Walker<'_> {
     }
 
     fn assign_scalar(&mut self, name: &str, kind: Kind, value: &CExpr, span: &Span) -> Result<()> {
+        let value = &self.folded(value);
         let held = match kind {
             Kind::Integer => {
                 if self.depends(value).data || !self.kind_of(value)?.is_integer() {
@@ -131,6 +144,11 @@ impl Walker<'_> {
     }
 
     pub(super) fn temporary(&mut self, name: &str, value: Expr) -> usize {
+        // Pieces that compute the same have the same temporaries.
+        let known = self.nest.temporaries.iter().position(|one| one.name == name && same(&one.value, &value));
+        if let Some(known) = known {
+            return known;
+        }
         self.nest.temporaries.push(Temporary { name: name.to_owned(), value });
         self.nest.temporaries.len() - 1
     }
@@ -147,8 +165,8 @@ impl Walker<'_> {
                 self.assignment(Some(operator), target, &one, &expr.span)
             }
             CKind::Comma(left, right) => {
-                self.expression_statement(left)?;
-                self.expression_statement(right)
+                self.at(0, |this| this.expression_statement(left))?;
+                self.at(1, |this| this.expression_statement(right))
             }
             CKind::Call(function, _) => {
                 let name = match &function.kind {
@@ -252,7 +270,8 @@ impl Walker<'_> {
         let polynomials: Option<Vec<Polynomial>> =
             indices.iter().map(|index| self.polynomial(index)).collect();
         let Some(indices) = polynomials else { return self.wrong_subscript(&indices) };
-        let value = self.converted(value, element)?;
+        let value = self.folded(value);
+        let value = self.converted(&value, element)?;
         let temporary = match value.kind {
             ExprKind::Local(LocalId(known)) => known,
             _ => self.temporary(name, value),
@@ -264,9 +283,12 @@ impl Walker<'_> {
             self.environment.elements.iter().position(|(array, at, _)| array == name && *at == indices);
         if let Some(at) = again {
             self.environment.elements.remove(at);
-            let path = &self.path;
+            let (path, narrowed) = (&self.path, &self.narrowed);
             for leaf in &mut self.nest.leaves {
-                let same = leaf.target.array == *name && leaf.target.indices == indices && leaf.path == *path;
+                let same = leaf.target.array == *name
+                    && leaf.target.indices == indices
+                    && leaf.path == *path
+                    && leaf.narrowed == *narrowed;
                 leaf.overwritten |= same;
             }
         }
@@ -282,6 +304,8 @@ impl Walker<'_> {
             value,
             path,
             narrowed,
+            order: self.order.clone(),
+            touched: Touched::Always,
             span: span.clone(),
             overwritten: false,
         });
@@ -333,15 +357,27 @@ impl Walker<'_> {
             },
         };
         let declared = counter.type_name.is_some() || !self.region.variables.contains_key(&counter.name);
-        self.nest.loops.push(SpaceLoop {
-            name: counter.name.clone(),
-            type_name,
-            low,
-            high,
-            descending: counter.descending,
-            parent: self.path.last().copied(),
-            declared,
-            span: source.head.clone(),
+        let key = LoopKey {
+            order: self.order.clone(),
+            path: self.path.clone(),
+            low: low.clone(),
+            high: high.clone(),
+        };
+        // Segments of a loop around this one share it.
+        let known = self.keys.iter().position(|other| *other == key);
+        let at = known.unwrap_or_else(|| {
+            self.keys.push(key.clone());
+            self.nest.loops.push(SpaceLoop {
+                name: counter.name.clone(),
+                type_name,
+                low: low.clone(),
+                high: high.clone(),
+                descending: counter.descending,
+                parent: self.path.last().copied(),
+                declared,
+                span: source.head.clone(),
+            });
+            self.nest.loops.len() - 1
         });
         let before = self.environment.clone();
         self.environment.forget(&counter.name);
@@ -353,21 +389,50 @@ impl Walker<'_> {
             self.environment.set(name, held.clone());
         }
         self.environment.elements.clear();
-        self.path.push(self.nest.loops.len() - 1);
-        let result = self.statement(&source.body);
-        self.path.pop();
-        result?;
+        let (nest, keys, inside) = (self.nest.clone(), self.keys.clone(), self.environment.clone());
+        loop {
+            let cuts = self.cuts.borrow().get(&key).cloned().unwrap_or_default();
+            let result = self.segments(source, at, &cuts, &inside);
+            let found = self.cuts.borrow().get(&key).cloned().unwrap_or_default();
+            if found == cuts {
+                result?;
+                if let Some(pair) = cuts.assumed(&low, &high) {
+                    self.assumed.borrow_mut().push(pair);
+                }
+                break;
+            }
+            // Conditions are known in shorter segments.
+            self.check_cuts(&found, &source.head)?;
+            self.nest = nest.clone();
+            self.keys.clone_from(&keys);
+        }
         // Behind the loop: scalars that it assigned hold what its last point left.
-        let present = self.environment.clone();
-        for name in present.names() {
-            if before.get(&name) != present.get(&name)
-                && let Some(held) =
-                    carried.iter().find(|(carried, _)| *carried == name).map(|(_, held)| held.clone())
-            {
+        for (name, held) in carried {
+            if before.get(&name).is_some() || self.environment.get(&name).is_some() {
                 self.environment.set(&name, held);
             }
         }
         self.environment.elements.clear();
+        Ok(())
+    }
+
+    /// Walks a loop's body once for each of its segments.
+    fn segments(&mut self, source: &ForLoop, at: usize, cuts: &Cuts, inside: &Environment) -> Result<()> {
+        let (low, high) = (self.nest.loops[at].low.clone(), self.nest.loops[at].high.clone());
+        let Some(segments) = cuts.segments(&low, &high) else {
+            return limitation(codes::BOUND, &source.head, "the bounds of this loop are too large");
+        };
+        for (number, (first, behind)) in segments.into_iter().enumerate() {
+            self.environment = inside.clone();
+            self.path.push(at);
+            self.narrowed.push((at, first, behind));
+            self.segments.push(Segment { of: at, cuts: cuts.clone(), number });
+            let result = self.statement(&source.body);
+            self.segments.pop();
+            self.narrowed.pop();
+            self.path.pop();
+            result?;
+        }
         Ok(())
     }
 
@@ -418,7 +483,7 @@ impl Walker<'_> {
             {
                 self.environment.set_type(name, variable.ctype.clone());
             }
-            self.statement(&source.body)?;
+            self.at(usize::try_from(round).unwrap_or(usize::MAX), |this| this.statement(&source.body))?;
         }
         self.environment.leave(&before, &[name.to_owned()]);
         Ok(())
@@ -431,26 +496,13 @@ impl Walker<'_> {
         otherwise: Option<&Stmt>,
         span: &Span,
     ) -> Result<()> {
-        if let Some(value) = integer::literal(condition) {
-            return match (value != 0, otherwise) {
-                (true, _) => self.statement(then),
-                (false, Some(otherwise)) => self.statement(otherwise),
+        let condition = &self.folded(condition);
+        if let Some(truth) = self.truth(condition) {
+            return match (truth, otherwise) {
+                (true, _) => self.at(0, |this| this.statement(then)),
+                (false, Some(otherwise)) => self.at(1, |this| this.statement(otherwise)),
                 (false, None) => Ok(()),
             };
-        }
-        if otherwise.is_none()
-            && let Some(bounds) = self.as_bounds(condition)
-            && assigned_within(then).is_empty()
-        {
-            let count = self.narrowed.len();
-            self.narrowed.extend(bounds);
-            let elements = std::mem::take(&mut self.environment.elements);
-            let result = self.statement(then);
-            // The branch may have changed any element.
-            self.environment.elements.clear();
-            drop(elements);
-            self.narrowed.truncate(count);
-            return result;
         }
         let mut holds_loop = None;
         for branch in [Some(then), otherwise].into_iter().flatten() {
@@ -470,16 +522,17 @@ impl Walker<'_> {
         let truth = self.condition(condition)?;
         let start = self.environment.clone();
         let first = self.nest.leaves.len();
-        self.statement(then)?;
+        self.at(0, |this| this.under(condition, true, |this| this.statement(then)))?;
         let after_then = std::mem::replace(&mut self.environment, start.clone());
         let then_leaves = self.nest.leaves.split_off(first);
         if let Some(otherwise) = otherwise {
-            self.statement(otherwise)?;
+            self.at(1, |this| this.under(condition, false, |this| this.statement(otherwise)))?;
         }
         let after_otherwise = std::mem::replace(&mut self.environment, start.clone());
         let otherwise_leaves = self.nest.leaves.split_off(first);
         self.merge_scalars(&truth, &after_then, &after_otherwise, span)?;
-        self.merge_leaves(&truth, then_leaves, otherwise_leaves)
+        let touched = self.touched_if(condition);
+        self.at(2, |this| this.merge_leaves(&truth, touched, then_leaves, otherwise_leaves))
     }
 
     /// After both branches, each scalar holds what the branch that ran gave it.
@@ -514,12 +567,17 @@ impl Walker<'_> {
             };
             self.environment.set(&name, held);
         }
-        self.environment.elements.clear();
         Ok(())
     }
 
     /// Assignments in branches become selections; an element that one branch leaves alone keeps its value.
-    fn merge_leaves(&mut self, truth: &Condition, then: Vec<Leaf>, otherwise: Vec<Leaf>) -> Result<()> {
+    fn merge_leaves(
+        &mut self,
+        truth: &Condition,
+        touched: Touched,
+        then: Vec<Leaf>,
+        otherwise: Vec<Leaf>,
+    ) -> Result<()> {
         let mut pairs: Vec<(Option<Leaf>, Option<Leaf>)> =
             then.into_iter().map(|leaf| (Some(leaf), None)).collect();
         for leaf in otherwise {
@@ -534,20 +592,50 @@ impl Walker<'_> {
                 None => pairs.push((None, Some(leaf))),
             }
         }
-        for (then, otherwise) in pairs {
+        for (number, (then, otherwise)) in pairs.into_iter().enumerate() {
             let Some(mut leaf) = then.clone().or(otherwise.clone()) else { continue };
             let element = leaf.target.element;
-            let mut side = |leaf: Option<Leaf>, target: &Element| match leaf {
-                Some(leaf) => Ok(leaf.value),
-                None => self.read(ReadOf::State(target.clone()), element, &target.span),
+            let both = then.as_ref().zip(otherwise.as_ref()).map(|(a, b)| a.touched.max(b.touched));
+            leaf.touched = both.unwrap_or(leaf.touched.max(touched));
+            leaf.order = self.order.clone();
+            leaf.order.push(u32::try_from(number).unwrap_or(u32::MAX));
+            let order = leaf.order.clone();
+            // What the same iteration has assigned before is what a branch leaves alone, and is overwritten.
+            let target = leaf.target.clone();
+            let before = self
+                .environment
+                .elements
+                .iter()
+                .position(|(array, at, _)| *array == target.array && *at == target.indices)
+                .map(|at| self.environment.elements.remove(at).2);
+            if before.is_some() {
+                leaf.touched = Touched::Always;
+                for other in &mut self.nest.leaves {
+                    other.overwritten |= other.target.array == target.array
+                        && other.target.indices == target.indices
+                        && other.path == leaf.path
+                        && other.narrowed == leaf.narrowed;
+                }
+            }
+            let mut side = |leaf: Option<Leaf>| match (leaf, before) {
+                (Some(leaf), _) => Ok(leaf.value),
+                (None, Some(id)) => {
+                    Ok(Expr { kind: ExprKind::Local(LocalId(id)), element, span: target.span.clone() })
+                }
+                (None, None) => {
+                    self.read_at(ReadOf::State(target.clone()), element, &target.span, touched, &order)
+                }
             };
-            let (a, b) = (side(then, &leaf.target)?, side(otherwise, &leaf.target)?);
+            let (a, b) = (side(then)?, side(otherwise)?);
             let kind = ExprKind::Select(
                 Box::new(truth.clone()),
                 Box::new(cast(a, element)),
                 Box::new(cast(b, element)),
             );
-            leaf.value = Expr { kind, element, span: leaf.span.clone() };
+            let value = Expr { kind, element, span: leaf.span.clone() };
+            let temporary = self.temporary(&target.array, value);
+            self.environment.elements.push((target.array, target.indices, temporary));
+            leaf.value = Expr { kind: ExprKind::Local(LocalId(temporary)), element, span: leaf.span.clone() };
             if self.nest.leaves.len() >= MOST_LEAVES {
                 return error(codes::TOO_DEEP, &leaf.span, "too many assignments of arrays");
             }

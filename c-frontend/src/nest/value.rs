@@ -7,7 +7,8 @@
 use super::classify::{is_signed_infinity, question, special_number};
 use super::scalars::{Held, Kind};
 use super::{
-    Element, Read, ReadOf, Result, Scalar, Series, Walker, element_of, error, exchange, integer, limitation,
+    Element, Order, Read, ReadOf, Result, Scalar, Series, Touched, Walker, element_of, error, exchange,
+    integer, limitation,
 };
 use crate::ast::{BinaryOp as COperator, CType, Expr as CExpr, ExprKind as CKind, Floating, UnaryOp};
 use crate::codes;
@@ -318,6 +319,15 @@ impl Walker<'_> {
     pub(super) fn outside(&mut self, expr: &CExpr, depends: Depends, element: ElementType) -> Result<Expr> {
         self.check_calls(expr)?;
         let span = expr.span.clone();
+        let expr = &self.guarded(expr, depends)?;
+        let addresses: Vec<String> = match depends.place {
+            true => Vec::new(),
+            false => self
+                .addresses(expr)
+                .iter()
+                .map(|address| c_text(address, &|name| self.integer_text(name)))
+                .collect(),
+        };
         match (depends.time, depends.place) {
             (false, false) => {
                 let mut text = c_text(expr, &|name| self.integer_text(name));
@@ -325,6 +335,7 @@ impl Walker<'_> {
                 if element == ElementType::F32 && self.int_type(expr).is_some_and(|own| own.bits > 32) {
                     text = format!("(float){text}");
                 }
+                addresses.into_iter().for_each(|address| self.reads_memory(address));
                 let id = self.scalar(text, self.known_value(expr), &span);
                 Ok(Expr { kind: ExprKind::Parameter(id), element, span })
             }
@@ -333,14 +344,15 @@ impl Walker<'_> {
                 let known =
                     self.nest.series.iter().position(|one| one.text == text && one.element == element);
                 let id = known.unwrap_or_else(|| {
-                    self.nest.series.push(Series { text, element, span: span.clone() });
+                    self.nest.series.push(Series { text, element, span: span.clone(), memory: addresses });
                     self.nest.series.len() - 1
                 });
                 Ok(Expr { kind: ExprKind::Series(SeriesId(id), 0), element, span })
             }
             (false, true) => {
                 let expr = self.without_integers(expr);
-                self.read(ReadOf::Place(expr, element), element, &span)
+                let addresses = self.addresses(&expr);
+                self.read(ReadOf::Place(expr, addresses, element), element, &span)
             }
             (true, true) => {
                 let message = "this value depends on the time step and on the place at once";
@@ -451,9 +463,33 @@ impl Walker<'_> {
     }
 
     pub(super) fn read(&mut self, what: ReadOf, element: ElementType, span: &Span) -> Result<Expr> {
-        let read = Read { what, span: span.clone(), before: self.nest.leaves.len(), path: self.path.clone() };
-        self.nest.reads.push(read);
-        let access = Access { field: FieldId(self.nest.reads.len() - 1), time: 0, offset: Vec::new() };
+        let (touched, order) = (self.touched(), self.order.clone());
+        self.read_at(what, element, span, touched, &order)
+    }
+
+    pub(super) fn read_at(
+        &mut self,
+        what: ReadOf,
+        element: ElementType,
+        span: &Span,
+        touched: Touched,
+        order: &Order,
+    ) -> Result<Expr> {
+        // Pieces that compute the same have the same reads.
+        let known = self.nest.reads.iter().position(|read| {
+            read.span == *span
+                && read.order == *order
+                && read.path == self.path
+                && read.touched == touched
+                && read.what == what
+        });
+        let number = known.unwrap_or_else(|| {
+            let read =
+                Read { what, span: span.clone(), order: order.clone(), touched, path: self.path.clone() };
+            self.nest.reads.push(read);
+            self.nest.reads.len() - 1
+        });
+        let access = Access { field: FieldId(number), time: 0, offset: Vec::new() };
         Ok(Expr { kind: ExprKind::Read(access), element, span: span.clone() })
     }
 
@@ -525,9 +561,14 @@ impl Walker<'_> {
             }
             CKind::Cast(_, operand) => self.converted(operand, element),
             CKind::Conditional(condition, then, otherwise) => {
-                let condition = Box::new(self.condition(condition)?);
-                let (then, otherwise) = (self.converted(then, element)?, self.converted(otherwise, element)?);
-                made(ExprKind::Select(condition, Box::new(then), Box::new(otherwise)))
+                // Known without the data: the C compiler evaluates what is chosen only.
+                if !depends.data && !(depends.time && depends.place) {
+                    return self.outside(expr, depends, element);
+                }
+                let truth = Box::new(self.condition(condition)?);
+                let then = self.under(condition, true, |this| this.converted(then, element))?;
+                let otherwise = self.under(condition, false, |this| this.converted(otherwise, element))?;
+                made(ExprKind::Select(truth, Box::new(then), Box::new(otherwise)))
             }
             CKind::Call(function, _) if is_special(function) => self.outside(expr, depends, element),
             CKind::Call(function, arguments) => self.call(function, arguments, &span),
@@ -682,9 +723,15 @@ impl Walker<'_> {
             if depends.time {
                 return self.outside(expr, depends, element);
             }
+            // Under a condition that follows from the place, it is read where that holds.
+            let whole = self.guarded_by_place(depends);
+            if whole {
+                return self.outside(expr, depends, element);
+            }
             let own = Element { array: name.clone(), indices, element, span: expr.span.clone() };
             let written = self.without_integers(expr);
-            return self.read(ReadOf::Coefficient(own, written), element, &expr.span);
+            let addresses = self.addresses(&written);
+            return self.read(ReadOf::Coefficient(own, written, addresses), element, &expr.span);
         }
         let known = self.environment.elements.iter().find(|(array, at, _)| array == name && *at == indices);
         if let Some((_, _, temporary)) = known {

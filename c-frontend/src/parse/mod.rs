@@ -33,6 +33,8 @@ pub struct Region {
     pub functions: HashMap<String, Span>,
     /// Names that the file assigns or takes the address of, anywhere; initial values do not count.
     pub changed: HashSet<String>,
+    /// Variables that pointers may reach: names that the file takes the address of, and those of other files.
+    pub addressed: HashSet<String>,
     /// Structures and the types of their members.
     pub structures: Structures,
     /// The statements that are loops: their places in the user's file, and in the preprocessed text.
@@ -183,6 +185,7 @@ fn region(source: &Preprocessed) -> Result<Region> {
         used_behind,
         functions: functions(root, source),
         changed: changed(root, &source.text),
+        addressed: addressed(root, &source.text),
         structures: converter.structures,
         loops: converter.loops,
     })
@@ -358,6 +361,33 @@ fn changed(root: Node<'_>, text: &str) -> HashSet<String> {
         }
         if let Some(name) = target.filter(|node| node.kind() == "identifier") {
             found.extend(text.get(name.byte_range()).map(str::to_owned));
+        }
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        open.extend(children);
+    }
+    found
+}
+
+/// The names that a file takes the address of, and those that are declared `extern`.
+fn addressed(root: Node<'_>, text: &str) -> HashSet<String> {
+    let mut found = HashSet::new();
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        let taken = match node.kind() {
+            "pointer_expression" => node
+                .child_by_field_name("operator")
+                .filter(|operator| operator.kind() == "&")
+                .and_then(|_| node.child_by_field_name("argument")),
+            "declaration" if text.get(node.byte_range()).is_some_and(|text| text.starts_with("extern")) => {
+                Some(node)
+            }
+            _ => None,
+        };
+        if let Some(taken) = taken {
+            names_within(taken, text, &mut |_, name| {
+                found.insert(name.to_owned());
+            });
         }
         let mut cursor = node.walk();
         let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();

@@ -143,7 +143,7 @@ enum Role {
 pub fn forms(nest: &Nest) -> Result<Forms> {
     let mut elements: BTreeMap<&str, Vec<&Element>> = BTreeMap::new();
     let reads = nest.reads.iter().filter_map(|read| match &read.what {
-        ReadOf::State(element) | ReadOf::Coefficient(element, _) => Some(element),
+        ReadOf::State(element) | ReadOf::Coefficient(element, ..) => Some(element),
         ReadOf::Place(..) => None,
     });
     for element in nest.leaves.iter().map(|leaf| &leaf.target).chain(reads) {

@@ -7,6 +7,7 @@ use crate::nest::Result;
 use crate::polynomial::{Polynomial, Symbol};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::domain::Bound;
+use std::collections::BTreeSet;
 
 /// A bound of a domain, counted from an end of the grid.
 pub type Side = Bound;
@@ -18,9 +19,10 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
     let mut sides: Vec<Vec<(Side, Side)>> = vec![Vec::new(); points.statements.len()];
     for d in 0..dimension {
         let (low, high) = extent(&points, d)?;
+        let gap = widest_gap(&points, d, &low, &high);
         for (number, point) in points.statements.iter().enumerate() {
             let (first, behind) = &point.domain[d];
-            let side = |bound: &Polynomial, is_low: bool| side(bound, &low, &high, is_low);
+            let side = |bound: &Polynomial, is_low: bool| side(bound, &low, &high, is_low, gap);
             let both = side(first, true).zip(side(behind, false));
             let Some(mut both) = both else {
                 return Err(different(&points, number, d));
@@ -53,14 +55,23 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
 
 /// First point of the grid in a dimension, and one past its last.
 fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
-    // The statement whose bounds set the form: the first with a loop along this dimension.
-    let first =
-        points.statements.iter().position(|point| matches!(point.centre[d], Centre::Loop(..))).unwrap_or(0);
-    let (low_form, high_form) = {
-        let (low, high) = &points.statements[first].domain[d];
-        (low.shape(), high.shape())
+    // The statement whose bounds set the form: the first with a loop along this dimension, before guards cut it.
+    let found = points.statements.iter().find_map(|point| match &point.centre[d] {
+        Centre::Loop(at, shift) => {
+            let source = &points.nest.loops[*at];
+            source.low.plus(shift, 1).zip(source.high.plus(shift, 1))
+        }
+        Centre::Point(_) => None,
+    });
+    let (mut low_form, mut high_form) = match found {
+        Some((low, high)) => (low.shape(), high.shape()),
+        None => {
+            let (low, high) = &points.statements[0].domain[d];
+            (low.shape(), high.shape())
+        }
     };
     let (mut low, mut high): (Option<i64>, Option<i64>) = (None, None);
+    let (mut least, mut most) = (i64::MAX, i64::MIN);
     for (number, point) in points.statements.iter().enumerate() {
         let (first, behind) = &point.domain[d];
         let known = |bound: &Polynomial| bound.shape() == low_form || bound.shape() == high_form;
@@ -70,14 +81,20 @@ fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
         let reach = |sign: i64| {
             point.reads.iter().map(|(_, read, _)| sign * read.offset[d]).max().unwrap_or(0).max(0)
         };
+        let (from, to) = (first.offset().saturating_sub(reach(-1)), behind.offset().saturating_add(reach(1)));
+        (least, most) = (least.min(from), most.max(to));
         if first.shape() == low_form {
-            let least = first.offset().saturating_sub(reach(-1));
-            low = Some(low.map_or(least, |low| low.min(least)));
+            low = Some(low.map_or(from, |low| low.min(from)));
         }
         if behind.shape() == high_form {
-            let most = behind.offset().saturating_add(reach(1));
-            high = Some(high.map_or(most, |high| high.max(most)));
+            high = Some(high.map_or(to, |high| high.max(to)));
         }
+    }
+    // Pieces at one end only: the grid does not reach the other.
+    if high.is_none() {
+        (high_form, high) = (low_form.clone(), Some(most));
+    } else if low.is_none() {
+        (low_form, low) = (high_form.clone(), Some(least));
     }
     let whole = |form: &Polynomial, offset: Option<i64>| {
         form.plus(&Polynomial::number(offset.unwrap_or(0)), 1).unwrap_or_else(|| form.clone())
@@ -85,11 +102,47 @@ fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
     Ok((whole(&low_form, low), whole(&high_form, high)))
 }
 
+/// Where guards cut a dimension of constant extent: the last bound that is counted from the start of the grid. Both sides
+/// of the longest stretch without a bound belong to it, so that one of all pieces grows with the grid.
+fn widest_gap(points: &Points<'_>, d: usize, low: &Polynomial, high: &Polynomial) -> Option<i64> {
+    high.distance(low)?;
+    let nest = points.nest;
+    let cut = |point: &super::points::Point| {
+        nest.leaves[point.leaf].narrowed.iter().any(|(of, first, behind)| {
+            let source = &nest.loops[*of];
+            matches!(&point.centre[d], Centre::Loop(at, _) if at == of)
+                && (*first != source.low || *behind != source.high)
+        })
+    };
+    if !points.statements.iter().any(cut) {
+        return None;
+    }
+    let bounds: Option<BTreeSet<i64>> = points
+        .statements
+        .iter()
+        .flat_map(|point| [&point.domain[d].0, &point.domain[d].1])
+        .map(|bound| bound.distance(low))
+        .collect();
+    let bounds: Vec<i64> = bounds?.into_iter().collect();
+    let gap = bounds.windows(2).map(|pair| (pair[1] - pair[0], std::cmp::Reverse(pair[0]))).max()?;
+    Some(gap.1.0)
+}
+
 /// A bound, from the end of the grid whose form it has; if it has both, from the nearer one.
-fn side(bound: &Polynomial, low: &Polynomial, high: &Polynomial, is_low: bool) -> Option<Side> {
+fn side(
+    bound: &Polynomial,
+    low: &Polynomial,
+    high: &Polynomial,
+    is_low: bool,
+    gap: Option<i64>,
+) -> Option<Side> {
     match (bound.distance(low), bound.distance(high)) {
         (Some(start), Some(end)) => {
-            let near_start = if is_low { start <= -end } else { start < -end };
+            let near_start = match gap {
+                Some(last) => start <= last,
+                None if is_low => start <= -end,
+                None => start < -end,
+            };
             Some(if near_start { Bound::start(start) } else { Bound::end(end) })
         }
         (Some(start), None) => Some(Bound::start(start)),
@@ -137,19 +190,19 @@ fn fields(points: &Points<'_>) -> Vec<GridField> {
         };
         let mut touched = Vec::new();
         for (statement, point) in points.statements.iter().enumerate() {
-            let mut reach: Option<Vec<(i64, i64)>> =
-                (point.target == number).then(|| vec![(0, 0); points.dimension]);
-            for (_, read, _) in point.reads.iter().filter(|(_, read, _)| read.field == number) {
-                let own = reach
-                    .get_or_insert_with(|| read.offset.iter().map(|offset| (*offset, *offset)).collect());
-                for ((low, high), offset) in own.iter_mut().zip(&read.offset) {
-                    *low = (*low).min(*offset);
-                    *high = (*high).max(*offset);
-                }
-            }
-            touched.extend(reach.map(|reach| (statement, reach)));
+            let own = (point.target == number).then(|| vec![0; points.dimension]);
+            let read = point.reads.iter().filter(|(_, read, _)| read.field == number);
+            let offsets: BTreeSet<Vec<i64>> =
+                own.into_iter().chain(read.map(|(_, read, _)| read.offset.clone())).collect();
+            touched.extend(offsets.into_iter().map(|offset| (statement, offset)));
         }
-        fields.push(GridField { what, element: field.element, span: field.span.clone(), touched });
+        fields.push(GridField {
+            what,
+            element: field.element,
+            span: field.span.clone(),
+            touched,
+            memory: field.memory.clone(),
+        });
     }
     fields
 }

@@ -23,7 +23,7 @@ use polyhedral::source::Span;
 /// Sets the times of all reads.
 pub fn levels(points: &mut Points<'_>) -> Result<()> {
     let mut times = Vec::new();
-    let mut assumed = Vec::new();
+    let mut assumed = std::mem::take(&mut points.assumed);
     for (reader, point) in points.statements.iter().enumerate() {
         for (at, (number, read, shift)) in point.reads.iter().enumerate() {
             if let Some(shift) = shift {
@@ -81,7 +81,7 @@ fn time(
         let distance = distance(points, read, &points.statements[reader], other, offset)?;
         let first = match distance.iter().find(|(by, _)| *by != 0) {
             Some((by, _)) => *by < 0,
-            None => other.leaf < read.before,
+            None => points.nest.leaves[other.leaf].order < read.order,
         };
         let time = if first { new } else { old };
         if first && writer >= reader {

@@ -2,6 +2,7 @@
 //! in space and time, and whether all values of a step can be computed in any order of points.
 
 mod arrays;
+mod certain;
 mod draft;
 mod frame;
 mod levels;
@@ -42,8 +43,10 @@ pub struct GridField {
     pub element: ElementType,
     /// Where it first stands.
     pub span: Span,
-    /// The boxes that are read or written: statement, and how far from its points, per dimension.
-    pub touched: Vec<(usize, Vec<(i64, i64)>)>,
+    /// What is read or written: statement, and how far from its points, per dimension.
+    pub touched: Vec<(usize, Vec<i64>)>,
+    /// The addresses of what a value of the place reads, as C texts in which `tw_x0`, .. are the indices.
+    pub memory: Vec<String>,
 }
 
 /// What a field is in the C program.
@@ -109,6 +112,7 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     let forms = arrays::forms(nest)?;
     let mut points = points::Points::new(nest, &forms)?;
     points.statements()?;
+    certain::check(&mut points)?;
     levels::levels(&mut points)?;
     frame::stencil(points)
 }

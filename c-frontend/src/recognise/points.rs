@@ -35,6 +35,8 @@ pub struct PointField {
     pub shift: i64,
     /// The variable that takes turns, if that is what chooses the buffer.
     pub from: Option<String>,
+    /// The addresses that a value of the place reads.
+    pub memory: Vec<String>,
 }
 
 /// What makes a field one and the same.
@@ -127,6 +129,7 @@ impl<'a> Points<'a> {
                     buffers,
                     shift,
                     from: cell.from.clone(),
+                    memory: Vec::new(),
                 }),
             }
         }
@@ -166,16 +169,36 @@ impl<'a> Points<'a> {
                 buffers: 1,
                 shift: 0,
                 from: None,
+                memory: Vec::new(),
             });
             self.fields.len() - 1
         })
+    }
+
+    /// A value of the place, as a field.
+    fn place(
+        &mut self,
+        (expr, addresses): (&Expr, &[Expr]),
+        element: ElementType,
+        span: &Span,
+        leaf: &Leaf,
+        centre: &[Centre],
+    ) -> Result<(ReadAt, Option<i64>)> {
+        let text = place_text(self.nest, expr, leaf, centre)?;
+        let field = self.field_or_new(Key::Place(text), element, span, None);
+        for address in addresses {
+            let text = place_text(self.nest, address, leaf, centre)?;
+            if !self.fields[field].memory.contains(&text) {
+                self.fields[field].memory.push(text);
+            }
+        }
+        Ok((ReadAt { field, time: 0, offset: vec![0; self.dimension] }, None))
     }
 
     /// A read as the points of a statement see it, with the shift of its buffer.
     fn read(&mut self, number: usize, leaf: &Leaf, centre: &[Centre]) -> Result<(ReadAt, Option<i64>)> {
         let nest = self.nest;
         let read = &nest.reads[number];
-        let none = vec![0; self.dimension];
         match &read.what {
             ReadOf::State(element) => {
                 let cell = self.forms.cell(element)?;
@@ -194,7 +217,7 @@ impl<'a> Points<'a> {
                     let message = format!("the buffer of `{}` is chosen in different ways", element.array);
                     return fail(Diagnostic::limitation(codes::TIME_SUBSCRIPT, read.span.clone(), message));
                 }
-                let Some(offset) = offsets(&cell, centre) else {
+                let Some(offset) = offsets(&cell, leaf, centre) else {
                     return fail(
                         Diagnostic::limitation(
                             codes::SUBSCRIPT,
@@ -212,10 +235,10 @@ impl<'a> Points<'a> {
                 }
                 Ok((ReadAt { field, time: 0, offset }, Some(shift)))
             }
-            ReadOf::Coefficient(element, written) => {
+            ReadOf::Coefficient(element, written, addresses) => {
                 if let Ok((cell, form)) = self.forms.cell_and_form(element)
                     && cell.space.len() == self.dimension
-                    && let Some(offset) = offsets(&cell, centre)
+                    && let Some(offset) = offsets(&cell, leaf, centre)
                     && offset.iter().all(|offset| offset.abs() <= MOST_OFFSET)
                 {
                     let field = self.field_or_new(
@@ -226,14 +249,10 @@ impl<'a> Points<'a> {
                     );
                     return Ok((ReadAt { field, time: 0, offset }, None));
                 }
-                let text = place_text(nest, written, leaf, centre)?;
-                let field = self.field_or_new(Key::Place(text), element.element, &read.span, None);
-                Ok((ReadAt { field, time: 0, offset: none }, None))
+                self.place((written, addresses), element.element, &read.span, leaf, centre)
             }
-            ReadOf::Place(expr, element) => {
-                let text = place_text(nest, expr, leaf, centre)?;
-                let field = self.field_or_new(Key::Place(text), *element, &read.span, None);
-                Ok((ReadAt { field, time: 0, offset: none }, None))
+            ReadOf::Place(expr, addresses, element) => {
+                self.place((expr, addresses), *element, &read.span, leaf, centre)
             }
         }
     }
@@ -259,7 +278,7 @@ fn centre(nest: &Nest, leaf: &Leaf, cell: &Cell) -> Result<Vec<Centre>> {
             None => list.push(Centre::Point(index.clone())),
         }
     }
-    if let Some(idle) = leaf.path.iter().find(|at| !used.contains(at)) {
+    if let Some(idle) = leaf.path.iter().find(|at| !used.contains(at) && single(leaf, **at).is_none()) {
         let idle = &nest.loops[*idle];
         let message = format!("every round of the loop over `{}` assigns the same element", idle.name);
         return fail(
@@ -284,53 +303,53 @@ fn domain(nest: &Nest, leaf: &Leaf, centre: &[Centre]) -> Result<Vec<(Polynomial
                 (point.clone(), high)
             }
             Centre::Loop(at, shift) => {
-                let source = &nest.loops[*at];
-                let (mut low, mut high) = (source.low.clone(), source.high.clone());
-                for (_, first, behind) in leaf.narrowed.iter().filter(|(of, ..)| of == at) {
-                    let unknown = || {
-                        Box::new(
-                            Diagnostic::limitation(
-                                codes::BOUND,
-                                leaf.span.clone(),
-                                format!(
-                                    "a condition on `{}` that cannot be compared with the bounds of its loop",
-                                    source.name
-                                ),
-                            )
-                            .related(source.span.clone(), "the loop"),
-                        )
-                    };
-                    if let Some(first) = first
-                        && first.distance(&low).ok_or_else(unknown)? > 0
-                    {
-                        low = first.clone();
-                    }
-                    if let Some(behind) = behind
-                        && behind.distance(&high).ok_or_else(unknown)? < 0
-                    {
-                        high = behind.clone();
-                    }
-                }
+                let (low, high) = segment(nest, leaf, *at);
                 (low.plus(shift, 1).ok_or_else(too_large)?, high.plus(shift, 1).ok_or_else(too_large)?)
             }
         });
     }
-    // A condition `i == 0` on a loop from 0 to n leaves one point, whose end may be unknown; one on a loop that the
-    // target does not use cannot occur.
     Ok(list)
 }
 
+/// The values of an index at which an assignment runs: first, and one past the last.
+fn segment(nest: &Nest, leaf: &Leaf, at: usize) -> (Polynomial, Polynomial) {
+    let found = leaf.narrowed.iter().find(|(of, ..)| *of == at);
+    found.map_or_else(
+        || (nest.loops[at].low.clone(), nest.loops[at].high.clone()),
+        |(_, low, high)| (low.clone(), high.clone()),
+    )
+}
+
+/// The only value of an index at which an assignment runs, if it is one.
+fn single(leaf: &Leaf, at: usize) -> Option<Polynomial> {
+    leaf.narrowed
+        .iter()
+        .find(|(of, low, high)| *of == at && high.distance(low) == Some(1))
+        .map(|(_, low, _)| low.clone())
+}
+
+/// An index with the loops that have one value only written out.
+fn at_single(index: &Polynomial, leaf: &Leaf) -> Option<Polynomial> {
+    let mut index = index.clone();
+    for at in index.indices() {
+        if let Some(value) = single(leaf, at) {
+            index = index.replace(&Symbol::Index(at), &value)?;
+        }
+    }
+    Some(index)
+}
+
 /// How far a cell lies from the point that is computed.
-fn offsets(cell: &Cell, centre: &[Centre]) -> Option<Vec<i64>> {
+fn offsets(cell: &Cell, leaf: &Leaf, centre: &[Centre]) -> Option<Vec<i64>> {
     if cell.space.len() != centre.len() {
         return None;
     }
     let offset = |(index, centre): (&Polynomial, &Centre)| match centre {
-        Centre::Loop(at, shift) => {
-            let (own, rest) = index.index_plus()?;
-            (own == *at).then(|| rest.distance(shift))?
-        }
-        Centre::Point(point) => index.distance(point),
+        Centre::Loop(at, shift) => match index.index_plus() {
+            Some((own, rest)) if own == *at => rest.distance(shift),
+            _ => at_single(index, leaf)?.distance(&single(leaf, *at)?.plus(shift, 1)?),
+        },
+        Centre::Point(point) => at_single(index, leaf)?.distance(point),
     };
     cell.space.iter().zip(centre).map(offset).collect()
 }
@@ -355,11 +374,15 @@ fn place_text(nest: &Nest, expr: &Expr, leaf: &Leaf, centre: &[Centre]) -> Resul
                 });
             }
         }
-        None
+        let value = single(leaf, *at)?.to_c(&|symbol| match symbol {
+            Symbol::Constant(text) => text.clone(),
+            _ => String::new(),
+        });
+        Some(format!("(({})({value}))", source.type_name))
     });
     for at in &leaf.path {
         let used = centre.iter().any(|centre| matches!(centre, Centre::Loop(own, _) if own == at));
-        if !used && expr.mentions(&nest.loops[*at].name) {
+        if !used && single(leaf, *at).is_none() && expr.mentions(&nest.loops[*at].name) {
             missing = Some(&nest.loops[*at].name);
         }
     }

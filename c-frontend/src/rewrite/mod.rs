@@ -1,6 +1,7 @@
 //! Stage 5: back into the C program. Its time loop is replaced by one that fills padded buffers, calls the tiled
 //! loops, and takes the results back; the loop as it was written stays as what runs where that is not possible.
 
+mod boxes;
 mod build;
 mod region;
 mod shield;

@@ -1,11 +1,11 @@
 //! The user's file with its time loop replaced.
 
+use super::boxes::{Boxes, Points, place};
 use super::shield;
 use crate::CProgram;
-use crate::ast::CType;
 use crate::polynomial::{Polynomial, Symbol};
-use crate::recognise::{GridField, What};
-use polyhedral::domain::{Bound, GridEnd};
+use crate::recognise::{Axis, Form, What};
+use polyhedral::domain::Interval;
 use polyhedral::program::FieldRole;
 use std::fmt::Write;
 
@@ -61,19 +61,6 @@ fn c_bound(bound: &Polynomial) -> String {
     bound.to_c(&constant)
 }
 
-/// A bound in the coordinates of the arrays.
-fn place(bound: Bound, dimension: usize) -> String {
-    let end = match bound.from {
-        GridEnd::Start => format!("tw_low{dimension}"),
-        GridEnd::End => format!("tw_high{dimension}"),
-    };
-    match bound.offset {
-        0 => end,
-        offset if offset < 0 => format!("{end} - {}", -offset),
-        offset => format!("{end} + {offset}"),
-    }
-}
-
 fn replacement(program: &CProgram, original: &str, first_line: usize, last_line: usize) -> String {
     let (nest, stencil) = (&program.nest, &program.stencil);
     let name = &program.program.name;
@@ -90,63 +77,48 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         step => format!("const ptrdiff_t tw_steps = ({distance} + {}) / {step};", step - 1),
     });
     let step = if nest.time.step == 1 { String::new() } else { format!(" * {}", nest.time.step) };
-    for (d, (low, high)) in stencil.grid.iter().enumerate() {
-        lines.line(format!("const ptrdiff_t tw_low{d} = {}, tw_high{d} = {};", c_bound(low), c_bound(high)));
-    }
     lines.line("int tw_done = 0;");
-    lines.line(format!("struct {name}_data tw = {{ 0 }};"));
-    for d in 0..stencil.dimension {
-        lines.line(format!("tw.tw_n{d} = tw_high{d} - tw_low{d};"));
-    }
-    lines.line("tw.tw_steps = tw_steps;");
-    let mut conditions = vec!["tw_steps > 0".to_owned()];
-    for statement in &stencil.statements {
-        for (d, (low, high)) in statement.sides.iter().enumerate() {
-            let condition = format!("{} < {}", place(*low, d), place(*high, d));
-            if low.from != high.from && !conditions.contains(&condition) {
-                conditions.push(condition);
+    lines.line(format!("const char *tw_reason = {name}_nothing;"));
+    let boxes: Vec<(Boxes, Boxes)> = (0..stencil.fields.len())
+        .map(|number| (touched(program, number), computed(program, number)))
+        .collect();
+    lines.block("if (tw_steps > 0)", |lines| {
+        for (d, (low, high)) in stencil.grid.iter().enumerate() {
+            lines.line(format!(
+                "const ptrdiff_t tw_low{d} = {}, tw_high{d} = {};",
+                c_bound(low),
+                c_bound(high)
+            ));
+        }
+        lines.line(format!("struct {name}_data tw = {{ 0 }};"));
+        for d in 0..stencil.dimension {
+            lines.line(format!("tw.tw_n{d} = tw_high{d} - tw_low{d};"));
+        }
+        lines.line("tw.tw_steps = tw_steps;");
+        decide(program, &boxes, lines);
+        lines.block("if (!tw_reason)", |lines| {
+            for (number, (touched, _)) in boxes.iter().enumerate() {
+                fill(program, number, touched, lines);
             }
-        }
-    }
-    for (d, least) in program.program.least_size.iter().enumerate().filter(|(_, least)| **least > 1) {
-        conditions.push(format!("tw.tw_n{d} >= {least}"));
-    }
-    for (name, of) in &nest.counters {
-        conditions.push(format!("0 <= {name} && {name} < {of}"));
-    }
-    for (high, low) in &stencil.assumed {
-        conditions.push(format!("{} <= {}", c_bound(high), c_bound(low)));
-    }
-    for (a, b) in overlaps(program) {
-        conditions.push(format!("({a} || {b})"));
-    }
-    conditions.push(format!("{name}_open(&tw) == 0"));
-    lines.block(format!("if ({})", conditions.join("\n            && ")), |lines| {
-        for number in 0..stencil.fields.len() {
-            fill(program, number, lines);
-        }
-        for (number, series) in nest.series.iter().enumerate() {
-            let target = &program.program.series[number].name;
-            lines.block("for (ptrdiff_t tw_s = 0; tw_s < tw_steps; ++tw_s)", |lines| {
-                lines.line(format!(
-                    "const {} {} = ({})(tw_first + tw_s{step});",
-                    nest.time.type_name, nest.time.name, nest.time.type_name
-                ));
-                lines.line(format!("tw.tw_{target}[tw_s] = {};", series.text));
+            for (number, series) in nest.series.iter().enumerate() {
+                let target = &program.program.series[number].name;
+                over_time(program, lines, &[format!("tw.tw_{target}[tw_s] = {};", series.text)]);
+            }
+            for (number, scalar) in nest.scalars.iter().enumerate() {
+                let target = &program.program.parameters[number].name;
+                lines.line(format!("tw.tw_{target} = (double)({});", scalar.text));
+            }
+            lines.line(format!("tw_reason = {name}_compute(&tw);"));
+            lines.block("if (!tw_reason)", |lines| {
+                lines.line("tw_done = 1;");
+                for (number, (_, computed)) in boxes.iter().enumerate() {
+                    take_back(program, number, computed, lines);
+                }
             });
-        }
-        for (number, scalar) in nest.scalars.iter().enumerate() {
-            let target = &program.program.parameters[number].name;
-            lines.line(format!("tw.tw_{target} = (double)({});", scalar.text));
-        }
-        lines.block(format!("if ({name}_compute(&tw) == 0)"), |lines| {
-            lines.line("tw_done = 1;");
-            for number in 0..stencil.fields.len() {
-                take_back(program, number, lines);
-            }
+            lines.line(format!("{name}_close(&tw);"));
         });
-        lines.line(format!("{name}_close(&tw);"));
     });
+    lines.line(format!("{name}_count(tw_reason);"));
     lines.block("if (tw_done)", |lines| {
         lines.line("/* The indices, as the loops leave them. */");
         for source in nest.loops.iter().filter(|source| !source.declared) {
@@ -201,96 +173,265 @@ fn lcm(a: usize, b: usize) -> usize {
     a / x.max(1) * b
 }
 
-/// Pairs of conditions of which one holds if two arrays do not overlap; only for arrays that pointers reach.
-fn overlaps(program: &CProgram) -> Vec<(String, String)> {
-    // The array, its first element, its last one, and whether it is computed.
-    let ends = |field: &GridField| -> Vec<(String, String, String, bool)> {
-        let (form, buffers, state) = match &field.what {
-            What::State { form, buffers, .. } => (form, *buffers, true),
-            What::Coefficient(form) => (form, 1, false),
-            What::Place(_) => return Vec::new(),
-        };
-        let sides = hull(program, field, true);
-        let between = |array: &String, low: i64, high: i64| {
-            let first = form.text(&low.to_string(), &|d| sides[d].0.clone(), &constant);
-            let last = form.text(&high.to_string(), &|d| format!("{} - 1", sides[d].1), &constant);
-            (array.clone(), first, last, state)
-        };
-        match form.turns.as_slice() {
-            [] => vec![between(&form.array, 0, buffers - 1)],
-            pointers => (0..).zip(pointers).map(|(at, pointer)| between(pointer, at, at)).collect(),
-        }
-    };
-    // A pointer to pointers may reach rows anywhere.
-    let by_pointer =
-        |array: &str| program.region.variables.get(array).is_some_and(|variable| is_block(&variable.ctype));
-    let mut list = Vec::new();
-    let all: Vec<_> = program.stencil.fields.iter().flat_map(ends).collect();
-    for (number, (array, first, last, state)) in all.iter().enumerate() {
-        for (other_array, other_first, other_last, other_state) in &all[number + 1..] {
-            if array != other_array
-                && (*state || *other_state)
-                && by_pointer(array)
-                && by_pointer(other_array)
-            {
-                list.push((
-                    format!("(char *)&{last} < (char *)&{other_first}"),
-                    format!("(char *)&{other_last} < (char *)&{first}"),
-                ));
-            }
-        }
-    }
-    list
+/// Runs statements at every time step.
+fn over_time(program: &CProgram, lines: &mut Lines, body: &[String]) {
+    let time = &program.nest.time;
+    let step = if time.step == 1 { String::new() } else { format!(" * {}", time.step) };
+    lines.block("for (ptrdiff_t tw_s = 0; tw_s < tw_steps; ++tw_s)", |lines| {
+        lines.line(format!(
+            "const {} {} = ({})(tw_first + tw_s{step});",
+            time.type_name, time.name, time.type_name
+        ));
+        lines.line(format!("(void){};", time.name));
+        body.iter().for_each(|line| lines.line(line));
+    });
 }
 
-/// Whether an array lies in one piece.
-fn is_block(ctype: &CType) -> bool {
-    match ctype {
-        CType::Pointer(inner) | CType::Array(inner, _) => {
-            let mut at = &**inner;
-            loop {
-                match at {
-                    CType::Array(inner, _) => at = inner,
-                    CType::Pointer(_) => return false,
-                    _ => return true,
+/// Finds out whether the tiled loops can run: `tw_reason` says why they cannot.
+fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let (nest, stencil, name) = (&program.nest, &program.stencil, &program.program.name);
+    let all = |conditions: &[String]| conditions.join("\n            && ");
+    // What grows with the grid has points.
+    let mut computes: Vec<Vec<String>> = Vec::new();
+    for statement in &stencil.statements {
+        let own: Vec<String> = statement
+            .sides
+            .iter()
+            .enumerate()
+            .filter(|(_, (low, high))| low.from != high.from)
+            .map(|(d, (low, high))| format!("{} < {}", place(*low, d), place(*high, d)))
+            .collect();
+        if !computes.contains(&own) {
+            computes.push(own);
+        }
+    }
+    if computes.iter().all(|own| !own.is_empty()) {
+        let any: Vec<String> = computes.iter().map(|own| format!("({})", own.join(" && "))).collect();
+        lines.line(format!("if ({}) tw_reason = 0;", any.join("\n            || ")));
+    } else {
+        lines.line("tw_reason = 0;");
+    }
+    let mut sizes: Vec<String> = Vec::new();
+    for own in computes.iter().flatten() {
+        if !sizes.contains(own) {
+            sizes.push(own.clone());
+        }
+    }
+    for d in 0..stencil.dimension {
+        let touched = boxes.iter().flat_map(|(touched, computed)| [touched.least[d], computed.least[d]]);
+        let least = touched.chain([program.program.least_size[d]]).max().unwrap_or(0);
+        if least > 1 {
+            sizes.push(format!("tw.tw_n{d} >= {least}"));
+        }
+    }
+    for (high, low) in &stencil.assumed {
+        let condition = format!("{} <= {}", c_bound(high), c_bound(low));
+        if !sizes.contains(&condition) {
+            sizes.push(condition);
+        }
+    }
+    for (counter, of) in &nest.counters {
+        sizes.push(format!("0 <= {counter} && {counter} < {of}"));
+    }
+    if !sizes.is_empty() {
+        lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_small;", all(&sizes)));
+    }
+    if !nest.pointers.is_empty() {
+        let pointers: Vec<String> = nest.pointers.iter().map(|pointer| format!("({pointer}) != 0")).collect();
+        lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_null;", all(&pointers)));
+    }
+    let apart = rows_apart(program, boxes);
+    if !apart.is_empty() {
+        lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_overlap;", all(&apart)));
+    }
+    lines.block("if (!tw_reason)", |lines| {
+        touches(program, boxes, lines);
+        lines.line(format!("tw_reason = {name}_open(&tw);"));
+    });
+}
+
+/// What keeps the rows of flattened arrays apart: an inner dimension ends before the next row begins.
+fn rows_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
+    let mut conditions = Vec::new();
+    for (field, (touched, _)) in program.stencil.fields.iter().zip(boxes) {
+        let What::State { form, buffers, .. } = &field.what else { continue };
+        let sides = extremes(touched);
+        for position in form.positions.iter().filter(|position| position.axes.len() > 1) {
+            for outer in 0..position.axes.len() - 1 {
+                let inner: Vec<String> = position.axes[outer + 1..]
+                    .iter()
+                    .map(|(axis, stride)| match axis {
+                        Axis::Buffer => format!("{} * ({})", buffers - 1, stride.to_c(&constant)),
+                        Axis::Space(d) => format!(
+                            "({} - ({}) - 1) * ({})",
+                            place(sides[*d].high, *d),
+                            place(sides[*d].low, *d),
+                            stride.to_c(&constant)
+                        ),
+                    })
+                    .collect();
+                let condition =
+                    format!("{} < ({})", inner.join(" + "), position.axes[outer].1.to_c(&constant));
+                if !conditions.contains(&condition) {
+                    conditions.push(condition);
                 }
             }
         }
-        _ => false,
+    }
+    conditions
+}
+
+/// The first and the last points of boxes in each dimension.
+fn extremes(boxes: &Boxes) -> Vec<Interval> {
+    let mut found = boxes.list.first().cloned().unwrap_or_default();
+    for one in &boxes.list {
+        for (side, other) in found.iter_mut().zip(one) {
+            if side.low.reaches(other.low).is_some() {
+                side.low = other.low;
+            }
+            if other.high.reaches(side.high).is_some() {
+                side.high = other.high;
+            }
+        }
+    }
+    found
+}
+
+/// Names all memory that the loops touch.
+fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let (nest, name) = (&program.nest, &program.program.name);
+    let mut later = Vec::new();
+    for (number, field) in program.stencil.fields.iter().enumerate() {
+        let (form, buffers, written) = match &field.what {
+            What::State { form, buffers, .. } => (form, *buffers, 1),
+            What::Coefficient(form) => (form, 1, 0),
+            What::Place(_) => continue,
+        };
+        // Numbers of buffers in memory, not in turn.
+        let form = Form { counter: None, ..form.clone() };
+        let touched = &boxes[number].0;
+        let sides = |one: &Points, from: usize| -> Vec<(String, String)> {
+            one.iter()
+                .enumerate()
+                .skip(from)
+                .map(|(d, side)| (place(side.low, d), place(side.high, d)))
+                .collect()
+        };
+        if nest.blocks.contains(&form.array) {
+            let pointers: Vec<(&String, i64, i64)> = match form.turns.as_slice() {
+                [] => vec![(&form.array, 0, buffers - 1)],
+                pointers => pointers.iter().zip(0..).map(|(pointer, at)| (pointer, at, at)).collect(),
+            };
+            for (array, low, high) in pointers {
+                let known = program.stencil.fields.iter().filter_map(|field| match &field.what {
+                    What::State { form, .. } | What::Coefficient(form) => Some(form),
+                    What::Place(_) => None,
+                });
+                // The same number for all components of an array.
+                let id = known
+                    .flat_map(|form| std::iter::once(&form.array).chain(&form.turns))
+                    .position(|other| other == array)
+                    .map_or(1, |at| at + 1);
+                for one in &touched.list {
+                    let ends = sides(one, 0);
+                    let first = form.text(&low.to_string(), &|d| ends[d].0.clone(), &constant);
+                    let last = form.text(&high.to_string(), &|d| format!("{} - 1", ends[d].1), &constant);
+                    lines.line(format!(
+                        "{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});"
+                    ));
+                }
+            }
+        } else {
+            later.push((number, form, buffers, written));
+        }
+    }
+    for (number, form, buffers, written) in later {
+        // Rows may lie anywhere; the last index runs within one.
+        let inner = form.positions.last().and_then(|position| match position.axes.as_slice() {
+            [(Axis::Space(d), stride)] if stride.constant() == Some(1) => Some(*d),
+            _ => None,
+        });
+        for one in &boxes[number].0.list {
+            let ends: Vec<(String, String)> =
+                one.iter().enumerate().map(|(d, side)| (place(side.low, d), place(side.high, d))).collect();
+            let at = |last: bool| {
+                form.text(
+                    "tw_b",
+                    &|d| match (inner == Some(d), last) {
+                        (false, _) => point(d),
+                        (true, false) => ends[d].0.clone(),
+                        (true, true) => format!("{} - 1", ends[d].1),
+                    },
+                    &constant,
+                )
+            };
+            let (first, last) = (at(false), at(true));
+            let body = format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, 0, {written});");
+            lines.block(format!("for (ptrdiff_t tw_b = 0; tw_b < {buffers}; ++tw_b)"), |lines| {
+                lines.line("(void)tw_b;");
+                let loops: Vec<(usize, &(String, String))> =
+                    ends.iter().enumerate().filter(|(d, _)| inner != Some(*d)).collect();
+                loops_over(&loops, lines, &body);
+            });
+        }
+    }
+    for address in &nest.memory {
+        lines.line(data(name, address));
+    }
+    for series in nest.series.iter().filter(|series| !series.memory.is_empty()) {
+        let body: Vec<String> = series.memory.iter().map(|address| data(name, address)).collect();
+        over_time(program, lines, &body);
+    }
+    for (number, field) in program.stencil.fields.iter().enumerate() {
+        for address in &field.memory {
+            for one in &boxes[number].0.list {
+                let ends: Vec<(String, String)> = one
+                    .iter()
+                    .enumerate()
+                    .map(|(d, side)| (place(side.low, d), place(side.high, d)))
+                    .collect();
+                let used: Vec<(usize, &(String, String))> =
+                    ends.iter().enumerate().filter(|(d, _)| address.contains(&format!("tw_x{d}"))).collect();
+                loops_over(&used, lines, &data(name, address));
+            }
+        }
     }
 }
 
-/// The box around everything that is read or written of a field, or only written.
-fn hull(program: &CProgram, field: &GridField, reads: bool) -> Vec<(String, String)> {
-    let own = program.stencil.fields.iter().position(|other| std::ptr::eq(other, field));
-    (0..program.stencil.dimension)
-        .map(|d| {
-            let (mut low, mut high): (Option<Bound>, Option<Bound>) = (None, None);
-            for (number, reach) in &field.touched {
-                let statement = &program.stencil.statements[*number];
-                if !reads && Some(statement.target) != own {
-                    continue;
-                }
-                let (least, most) = if reads { reach[d] } else { (0, 0) };
-                let (first, behind) =
-                    (statement.sides[d].0.shifted(least), statement.sides[d].1.shifted(most));
-                // The start of the grid comes before its end wherever both are used.
-                low = Some(low.map_or(first, |low| match (low.from, first.from) {
-                    (GridEnd::Start, GridEnd::End) => low,
-                    (GridEnd::End, GridEnd::Start) => first,
-                    _ => low.min(first),
-                }));
-                high = Some(high.map_or(behind, |high| match (high.from, behind.from) {
-                    (GridEnd::End, GridEnd::Start) => high,
-                    (GridEnd::Start, GridEnd::End) => behind,
-                    _ => high.max(behind),
-                }));
-            }
-            let text =
-                |bound: Option<Bound>| bound.map_or_else(|| format!("tw_low{d}"), |bound| place(bound, d));
-            (text(low), text(high))
-        })
-        .collect()
+/// A value in memory that is read, and does not change.
+fn data(name: &str, address: &str) -> String {
+    format!("{name}_reads(&tw, {address}, sizeof *({address}));")
+}
+
+/// Loops over some dimensions.
+fn loops_over(sides: &[(usize, &(String, String))], lines: &mut Lines, body: &str) {
+    let depth = lines.depth;
+    for (d, (low, high)) in sides {
+        lines.line(format!("for (ptrdiff_t tw_x{d} = {low}; tw_x{d} < {high}; ++tw_x{d})"));
+        lines.depth += 1;
+    }
+    lines.line(body);
+    lines.depth = depth;
+}
+
+/// Everything that is read or written of a field.
+fn touched(program: &CProgram, number: usize) -> Boxes {
+    let stencil = &program.stencil;
+    let boxes = stencil.fields[number].touched.iter().map(|(statement, offset)| {
+        let sides = stencil.statements[*statement].sides.iter().zip(offset);
+        sides.map(|((low, high), by)| Interval { low: low.shifted(*by), high: high.shifted(*by) }).collect()
+    });
+    Boxes::union(boxes.collect(), stencil.dimension)
+}
+
+/// Everything that is computed of a field.
+fn computed(program: &CProgram, number: usize) -> Boxes {
+    let stencil = &program.stencil;
+    let own = stencil.statements.iter().filter(|statement| statement.target == number);
+    let boxes = own.map(|statement| {
+        statement.sides.iter().map(|(low, high)| Interval { low: *low, high: *high }).collect()
+    });
+    Boxes::union(boxes.collect(), stencil.dimension)
 }
 
 /// The element of a buffer at the point of the loops.
@@ -305,15 +446,14 @@ fn buffer(program: &CProgram, number: usize, slot: Option<&str>) -> String {
     format!("tw.tw_{}[{}]", program.program.fields[number].name, index.join(" + "))
 }
 
-/// Loops over a box.
-fn over(sides: &[(String, String)], lines: &mut Lines, body: String) {
-    let depth = lines.depth;
-    for (d, (low, high)) in sides.iter().enumerate() {
-        lines.line(format!("for (ptrdiff_t tw_x{d} = {low}; tw_x{d} < {high}; ++tw_x{d})"));
-        lines.depth += 1;
+/// Loops over boxes.
+fn over(boxes: &Boxes, lines: &mut Lines, body: &str) {
+    for one in &boxes.list {
+        let sides: Vec<(String, String)> =
+            one.iter().enumerate().map(|(d, side)| (place(side.low, d), place(side.high, d))).collect();
+        let sides: Vec<(usize, &(String, String))> = sides.iter().enumerate().collect();
+        loops_over(&sides, lines, body);
     }
-    lines.line(body);
-    lines.depth = depth;
 }
 
 fn point(d: usize) -> String {
@@ -321,16 +461,15 @@ fn point(d: usize) -> String {
 }
 
 /// Copies a field into its buffer.
-fn fill(program: &CProgram, number: usize, lines: &mut Lines) {
+fn fill(program: &CProgram, number: usize, touched: &Boxes, lines: &mut Lines) {
     let field = &program.stencil.fields[number];
-    let sides = hull(program, field, true);
     match &field.what {
         What::Place(text) => {
-            over(&sides, lines, format!("{} = {text};", buffer(program, number, None)));
+            over(touched, lines, &format!("{} = {text};", buffer(program, number, None)));
         }
         What::Coefficient(form) => {
             let value = form.text("0", &point, &constant);
-            over(&sides, lines, format!("{} = {value};", buffer(program, number, None)));
+            over(touched, lines, &format!("{} = {value};", buffer(program, number, None)));
         }
         What::State { form, buffers, .. } => {
             let (_, slots) = levels_and_slots(program, number);
@@ -339,29 +478,28 @@ fn fill(program: &CProgram, number: usize, lines: &mut Lines) {
                 if *buffers > 1 {
                     lines.line(format!("const ptrdiff_t tw_b = {};", buffer_of_slot(program, number)));
                 }
-                over(&sides, lines, format!("{} = {value};", buffer(program, number, Some("tw_s"))));
+                over(touched, lines, &format!("{} = {value};", buffer(program, number, Some("tw_s"))));
             });
         }
     }
 }
 
 /// Copies the results of a field back.
-fn take_back(program: &CProgram, number: usize, lines: &mut Lines) {
+fn take_back(program: &CProgram, number: usize, computed: &Boxes, lines: &mut Lines) {
     let field = &program.stencil.fields[number];
     let What::State { form, buffers, .. } = &field.what else { return };
-    let sides = hull(program, field, false);
     let (levels, slots) = levels_and_slots(program, number);
     let target = form.text("tw_b", &point, &constant);
     if *buffers > 1 {
         lines.block(format!("for (ptrdiff_t tw_s = 0; tw_s < {slots}; ++tw_s)"), |lines| {
             lines.line(format!("const ptrdiff_t tw_b = {};", buffer_of_slot(program, number)));
-            over(&sides, lines, format!("{target} = {};", buffer(program, number, Some("tw_s"))));
+            over(computed, lines, &format!("{target} = {};", buffer(program, number, Some("tw_s"))));
         });
     } else {
         // Level T lies in slot (T + levels - 1) mod slots.
         lines.block("", |lines| {
             lines.line(format!("const ptrdiff_t tw_s = (tw_steps + {}) % {slots};", levels - 1));
-            over(&sides, lines, format!("{target} = {};", buffer(program, number, Some("tw_s"))));
+            over(computed, lines, &format!("{target} = {};", buffer(program, number, Some("tw_s"))));
         });
     }
 }
