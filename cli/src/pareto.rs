@@ -86,7 +86,8 @@ impl<'a> RowNames<'a> {
             Some(name) => Some(column(table, name, arguments)?),
             None => ID_COLUMNS.iter().find_map(|id| {
                 let column = table.header.iter().position(|name| name.eq_ignore_ascii_case(id))?;
-                let names: BTreeSet<&str> = table.rows.iter().map(|(_, cells)| cells[column].trim()).collect();
+                let names: BTreeSet<&str> =
+                    table.rows.iter().map(|(_, cells)| cells[column].trim()).collect();
                 (names.len() == table.rows.len() && !names.contains("")).then_some(column)
             }),
         };
@@ -251,8 +252,14 @@ fn chart(
 ) -> Chart {
     let point = |index: usize| {
         let (_, cells) = &names.table.rows[kept[index]];
-        let cells: Vec<String> =
-            names.table.header.iter().zip(cells).take(12).map(|(name, cell)| format!("{name} {cell}")).collect();
+        let cells: Vec<String> = names
+            .table
+            .header
+            .iter()
+            .zip(cells)
+            .take(12)
+            .map(|(name, cell)| format!("{name} {cell}"))
+            .collect();
         let title = format!("{} {}: {}", names.title(), names.of(kept[index]), cells.join(", "));
         (points[index][0], points[index][1], title)
     };

@@ -67,7 +67,11 @@ pub fn losses(request: &Request<'_>, evaluation: &Evaluation, k: i64) -> Vec<Los
         loss("partial_tiles", "parts of tiles that lie outside the domain", tiles - ideal),
         loss("lanes", "lanes that idle in the last round of a row", rounds - tiles),
         loss("wavefronts", "multiprocessors that idle in the last round of a wavefront", waves - rounds),
-        loss("overlap", "a gain: iterations that run while other resident tiles transfer (k > 1)", terms.compute - waves),
+        loss(
+            "overlap",
+            "a gain: iterations that run while other resident tiles transfer (k > 1)",
+            terms.compute - waves,
+        ),
         loss("transfer", "transfers that nothing hides", terms.transfer),
         loss("barrier", "barriers inside blocks", terms.barrier),
         loss("launch", "launches", terms.launch),

@@ -49,7 +49,13 @@ pub struct Limits {
 impl Limits {
     /// Some time, 1 MiB of each output kept, no limit on memory.
     pub fn of_time(time: Duration) -> Limits {
-        Limits { time, stdout: Keep::Last(1 << 20), stderr: Keep::Last(1 << 20), memory: None, stragglers: None }
+        Limits {
+            time,
+            stdout: Keep::Last(1 << 20),
+            stderr: Keep::Last(1 << 20),
+            memory: None,
+            stragglers: None,
+        }
     }
 }
 

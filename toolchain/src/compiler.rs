@@ -213,7 +213,8 @@ impl Compiler {
 
     /// The command as a shell, and so `make`, takes it: each word quoted where it must be.
     pub fn shell_words(&self) -> String {
-        let words = [self.program.as_os_str()].into_iter().chain(self.arguments.iter().map(OsString::as_os_str));
+        let words =
+            [self.program.as_os_str()].into_iter().chain(self.arguments.iter().map(OsString::as_os_str));
         let words: Vec<String> = words.map(|word| word.to_string_lossy().replace('\0', "")).collect();
         let quoted = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "));
         // `make` expands what a shell would not.

@@ -82,7 +82,8 @@ fn drawings_hold_any_name() {
         ..drawing(&table, &tree, tree.leaf_count())
     };
     let convergence =
-        tuner::plot::convergence(&[(hostile.to_owned(), vec![Some(1.0), Some(0.5)])], hostile, hostile).unwrap();
+        tuner::plot::convergence(&[(hostile.to_owned(), vec![Some(1.0), Some(0.5)])], hostile, hostile)
+            .unwrap();
     let histograms = tuner::plot::histograms(&[(hostile.to_owned(), vec![1.0, 1.2])]).unwrap();
     for drawn in [svg(&drawing), curve_svg(hostile, &[], None), convergence, histograms] {
         let document = roxmltree::Document::parse(&drawn).unwrap_or_else(|error| panic!("{error}\n{drawn}"));
