@@ -136,7 +136,7 @@ fn variables(parameters: &[Parameter]) -> Result<Vec<String>> {
 fn placeholder(text: &str, names: &[&str]) -> Option<(usize, usize)> {
     let inner = text.strip_prefix('{')?;
     let fits = |name: &&str| inner.strip_prefix(*name).is_some_and(|rest| rest.starts_with('}'));
-    let place = names.iter().position(|name| fits(name))?;
+    let place = names.iter().position(fits)?;
     Some((place, names[place].len() + 2))
 }
 

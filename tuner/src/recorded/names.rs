@@ -278,12 +278,7 @@ pub(super) fn telling(name: &str) -> Telling {
         Telling::Status { yes_or_no: false }
     } else if YES_OR_NO.contains(&core) {
         Telling::Status { yes_or_no: true }
-    } else if lower.is_empty() || lower.starts_with("unnamed") {
-        Telling::Row
-    } else if ROWS.contains(&core)
-        || ["id", "idx", "index", "uuid"].contains(&ends)
-        || ends == "number" && { words.len() == 2 && ROWS.contains(&words[0]) }
-    {
+    } else if lower.is_empty() || lower.starts_with("unnamed") || ROWS.contains(&core) || numbers(&words) {
         Telling::Row
     } else if MOMENTS.contains(&core) || ["timestamp", "datetime"].contains(&ends) {
         Telling::Moment
@@ -298,6 +293,15 @@ pub(super) fn telling(name: &str) -> Telling {
     }
 }
 
+/// Whether words such as `config id` and `trial number` name what numbers the rows.
+fn numbers(words: &[&str]) -> bool {
+    match words {
+        [.., "id" | "idx" | "index" | "uuid"] => true,
+        [what, "number"] => ROWS.contains(what),
+        _ => false,
+    }
+}
+
 /// Whether the name is that of a rate, of which more is better.
 pub(super) fn is_rate(name: &str) -> bool {
     telling(name) == Telling::Measured(Measured::Rate)
@@ -308,7 +312,7 @@ fn measured(words: &[&str]) -> Option<Measured> {
     let (head, behind) = words.split_at(per.unwrap_or(words.len()));
     let unit_of_time =
         |word: &&str| ["s", "sec", "second", "seconds", "ms", "us", "ns", "cycle"].contains(word);
-    if per.is_some() && behind.get(1).is_some_and(|word| unit_of_time(&word)) && !head.is_empty() {
+    if per.is_some() && behind.get(1).is_some_and(unit_of_time) && !head.is_empty() {
         return Some(Measured::Rate);
     }
     let kind = |word: &str| {
