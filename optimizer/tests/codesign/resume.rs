@@ -84,17 +84,17 @@ fn a_damaged_journal_is_told_and_computed_again() {
     .map(|lines| lines.concat().into_bytes())
     .collect();
     // The last line's end is left out: without it the line counts as one that was being written.
-    for case in 0..60 {
+    for case in 0..12 {
         let mut bytes = text.clone().into_bytes();
-        bytes[case * 7919 % (text.len() - 1)] ^= [1, 2, 4, 0x80][case % 4];
+        bytes[(case * 7919 + 3) % (text.len() - 1)] ^= [1, 2, 4, 0x80][case % 4];
         cases.push(bytes);
     }
     for (case, bytes) in cases.into_iter().enumerate() {
         std::fs::write(&path, &bytes).unwrap();
         let (found, _, damaged) = resume("this");
         assert!(found == whole && damaged, "case {case}: {}", String::from_utf8_lossy(&bytes));
-        let (found, groups, damaged) = resume("this");
-        assert!(found == whole && !damaged && groups >= lines.len() - 1, "mended, case {case}");
+        let mended = Journal::open(&path, "this").unwrap();
+        assert!(mended.damage().is_empty() && mended.groups().len() == lines.len() - 1, "case {case}");
     }
 }
 
