@@ -218,15 +218,19 @@ impl<'a> Points<'a> {
                     return fail(Diagnostic::limitation(codes::TIME_SUBSCRIPT, read.span.clone(), message));
                 }
                 let Some(offset) = offsets(&cell, leaf, centre) else {
-                    return fail(
+                    let mut diagnostic =
                         Diagnostic::limitation(
                             codes::SUBSCRIPT,
                             read.span.clone(),
                             format!("the distance from this element of `{}` to the one that is computed is not constant", element.array),
                         )
                         .related(leaf.target.span.clone(), "computed here")
-                        .note("subscripts of both are the same indices in the same order, plus constants"),
-                    );
+                        .note("subscripts of both are the same indices in the same order, plus constants");
+                    if leaf.path.iter().any(|at| single(leaf, *at).is_some()) {
+                        diagnostic = diagnostic
+                            .note("grids do not wrap around: periodic boundaries are not supported");
+                    }
+                    return fail(diagnostic);
                 };
                 if let Some(far) = offset.iter().find(|offset| offset.abs() > MOST_OFFSET) {
                     let message =

@@ -25,6 +25,8 @@ int main(void)
             for (int k = -2; k <= 2; k++)
                 if (i + k >= 0 && i + k < n) sum += 0.2f * a[i + k];
             b[i] = sum + (i > 0 ? w[i - 1] * i : 0.5f);
+            /* Assigned again where a condition on data holds. */
+            if (a[i] > 1.5f) b[i] = 1.5f;
         }
         for (int i = n - 1; i >= 0; i--) {
             int left = i > 0 ? i - 1 : 0;
