@@ -385,7 +385,8 @@ fn errors_of_the_gpu_are_reported() {
         .env("TILEWRIGHT_REPORT", "1")
         .output()
         .unwrap();
-    let line = "tilewright: double_buffer_scop: tiled 0, original 1: unspecified launch failure\n";
+    let line = "tilewright: double_buffer_scop: tiled 2, original 4: nothing to compute (3), \
+                unspecified launch failure (1)\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), line);
     for (call, message) in [
         ("malloc:1", "out of memory"),
