@@ -334,7 +334,7 @@ fn guards_touch_nothing_outside() {
     // Pieces meet, and vanish, on small grids.
     for (size, wanted) in [
         ("-DN=26", "tilewright: edges_of_rows_scop: tiled 1, original 0"),
-        ("-DN=1", "tilewright: edges_of_rows_scop: tiled 0, original 1: the grid is too small"),
+        ("-DN=1", "tilewright: edges_of_rows_scop: tiled 1, original 0"),
     ] {
         let folder = Folder::new();
         let (found, line) = report(&sanitized(&folder, "edges_of_rows.c", &[size]));
@@ -632,7 +632,8 @@ fn errors_of_the_gpu_are_reported() {
         .env("TILEWRIGHT_REPORT", "1")
         .output()
         .unwrap();
-    let line = "tilewright: double_buffer_scop: tiled 0, original 1: unspecified launch failure\n";
+    let line = "tilewright: double_buffer_scop: tiled 2, original 4: nothing to compute (3), \
+                unspecified launch failure (1)\n";
     assert_eq!(String::from_utf8_lossy(&output.stderr), line);
     for (call, message) in [
         ("malloc:1", "out of memory"),

@@ -562,7 +562,7 @@ impl Walker<'_> {
             CKind::Cast(_, operand) => self.converted(operand, element),
             CKind::Conditional(condition, then, otherwise) => {
                 // Known without the data: the C compiler evaluates what is chosen only.
-                if !depends.data && !(depends.time && depends.place) {
+                if !(depends.data || depends.time && depends.place) {
                     return self.outside(expr, depends, element);
                 }
                 let truth = Box::new(self.condition(condition)?);

@@ -25,14 +25,20 @@ impl Boxes {
         boxes.sort();
         boxes.dedup();
         loop {
-            let count = boxes.len();
-            for d in (0..dimension).rev() {
-                join_along(&mut boxes, d, &mut least);
+            // Along each dimension by itself: a box that is joined along one still fills gaps along another.
+            let mut next = boxes.clone();
+            for d in 0..dimension {
+                let mut along = boxes.clone();
+                join_along(&mut along, d, &mut least);
+                next.extend(along);
             }
-            drop_contained(&mut boxes, &mut least);
-            if boxes.len() == count {
+            next.sort();
+            next.dedup();
+            drop_contained(&mut next, &mut least);
+            if next == boxes {
                 break;
             }
+            boxes = next;
         }
         // The large ones stay whole.
         boxes.sort_by_key(|one| {
@@ -208,6 +214,8 @@ mod tests {
                 assert!(found.values().all(|count| *count == 1), "{size}: {union:?}");
             }
         }
+        // As small as the reads of a star allow.
+        assert_eq!(Boxes::union(star(&vec![Interval::margin(1, 1), Interval::margin(2, 1)]), 2).least[0], 3);
         let whole = star(&inner).into_iter().chain([vec![Interval::margin(0, 0), Interval::margin(0, 0)]]);
         assert_eq!(Boxes::union(whole.collect(), 2).list.len(), 1);
     }
