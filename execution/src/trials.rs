@@ -299,7 +299,8 @@ mod tests {
         std::fs::write(&path, old.join("\n") + "\n").unwrap();
         let (again, damage) = measure(&plan).unwrap();
         assert!(again[0].timing.seconds_all.contains(&5.0) && damage[0].reason.contains("no checksums"));
-        assert!(measure(&plan).unwrap().1.is_empty());
+        let damage = measure(&plan).unwrap().1;
+        assert!(damage.is_empty(), "{damage:?}\n{}", text());
         std::fs::write(&path, "a diary\n").unwrap();
         assert!(matches!(measure(&plan), Err(ExecutionError::Trials { .. })));
         assert_eq!(text(), "a diary\n");
