@@ -85,7 +85,7 @@ fn too_large_windows_are_refused() {
     assert_eq!(
         error.to_string(),
         "a tile of `heat2d` with st=16,s0=64,s1=128 needs 123648 bytes of shared memory per thread block on any \
-         device, more than the limit of 97280: reduce s0, s1, st; the window has 96 x 161 cells for each of 2 stored \
+         device, more than the limit of 97280: reduce st, s0, s1; the window has 96 x 161 cells for each of 2 stored \
          levels and coefficients"
     );
     let heat2d = || polyhedral::shipped::load("heat2d").unwrap();

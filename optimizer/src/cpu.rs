@@ -19,7 +19,7 @@ use cost_models::cpu::{CpuTile, CpuTime, Inner};
 use cost_models::machine::Energy;
 use cost_models::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::Hexagon;
+use hhc_codegen::strategy::{Hexagon, LARGEST_SIZE};
 use std::time::Instant;
 
 /// The largest flat top that is looked at.
@@ -133,7 +133,7 @@ pub fn stratified(model: &CpuTime, number: usize, seed: u64) -> Vec<CpuTile> {
 fn sizes(unit: i64, fine: i64, extent: i64, coarse: i64) -> Vec<i64> {
     let mut sizes = vec![0];
     let mut size = unit;
-    while size < extent {
+    while size < extent && size <= LARGEST_SIZE {
         sizes.push(size);
         size += if size < fine { unit } else { (unit * coarse).max(size / 2) };
     }
@@ -404,6 +404,15 @@ runs = [
         let program = polyhedral::shipped::load(stencil).unwrap();
         let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
         CpuTime::new(&machine, &program, &cone, size, steps).unwrap()
+    }
+
+    #[test]
+    fn sizes_on_large_grids_are_possible() {
+        let model = model("heat1d", &[1 << 26], 1000);
+        for tuned in super_tune_cpu(&model, &STRATEGIES, Method::Exact, Goal::TIME) {
+            let sizes: Vec<i64> = tuned.choice.tile.iter().map(|(_, size)| size).collect();
+            assert!(sizes.iter().all(|&size| size <= LARGEST_SIZE), "{}", tuned.choice.tile);
+        }
     }
 
     #[test]

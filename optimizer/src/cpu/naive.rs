@@ -5,6 +5,7 @@ use crate::tuned::{Certificate, Choice, Method, Tuned};
 use cost_models::cpu::CpuTime;
 use cost_models::time::Prediction;
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::LARGEST_SIZE;
 use std::time::Instant;
 
 const NAMES: [&str; 3] = ["s0", "s1", "s2"];
@@ -21,7 +22,7 @@ fn candidates(model: &CpuTime, d: usize) -> Vec<i64> {
     }
     let least = if model.dimension() == 1 { model.block() } else { 1 };
     let mut sizes: Vec<i64> = std::iter::successors(Some(least), |size| Some(2 * size))
-        .take_while(|&size| size < model.size()[d])
+        .take_while(|&size| size < model.size()[d] && size <= LARGEST_SIZE)
         .collect();
     sizes.push(0);
     sizes
