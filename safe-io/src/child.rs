@@ -5,6 +5,8 @@
 //! group (`setsid`) cannot be reached that way; it is not waited for either. Output is taken in while the child runs,
 //! and no more of it is kept than asked for.
 
+mod memory;
+
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::collections::BTreeSet;
@@ -114,22 +116,11 @@ pub fn run(command: &mut Command, limits: &Limits<'_>) -> io::Result<Ended> {
     let start = Instant::now();
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     std::os::unix::process::CommandExt::process_group(command, 0);
-    let child = Group::start(command)?;
-    limit_memory(child.pid, limits.memory);
-    child.attend(start, limits)
-}
-
-#[cfg(target_os = "linux")]
-fn limit_memory(pid: Pid, most: Option<u64>) {
-    use rustix::process::{Resource, Rlimit, prlimit};
-    if most.is_some() {
-        // What the child starts inherits it. A child that is gone already needs no limit.
-        let _ = prlimit(Some(pid), Resource::As, Rlimit { current: most, maximum: most });
+    if let Some(most) = limits.memory {
+        memory::limit(command, most);
     }
+    Group::start(command)?.attend(start, limits)
 }
-
-#[cfg(not(target_os = "linux"))]
-fn limit_memory(_pid: Pid, _most: Option<u64>) {}
 
 /// A child and its group; killed and reaped when dropped.
 struct Group {
@@ -363,7 +354,7 @@ mod tests {
     #[test]
     fn memory_is_limited() {
         let limits = Limits { memory: Some(1 << 28), ..Limits::of_time(Duration::from_secs(100)) };
-        let (ended, _) = sh("sleep 0.2; ulimit -v", &limits);
+        let (ended, _) = sh("sh -c 'ulimit -v'", &limits);
         assert_eq!(ended.stdout, b"262144\n");
     }
 }
