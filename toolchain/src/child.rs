@@ -5,6 +5,8 @@
 //! group (`setsid`) cannot be reached that way; it is not waited for either. Output is taken in while the child runs,
 //! and no more of it is kept than asked for. Where the user asks to stop, the group is killed as at the deadline.
 
+mod memory;
+
 use crate::interrupt::{self, Group};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{self, ErrorKind, Read, Write};
@@ -146,8 +148,10 @@ fn run_with(command: &mut Command, input: &[u8], limits: &Limits) -> io::Result<
     let start = Instant::now();
     command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(most) = limits.memory {
+        memory::limit(command, most);
+    }
     let mut group = Group::spawn(command)?;
-    limit_memory(&group, limits.memory);
     if let Some(mut pipe) = group.child().stdin.take() {
         let input = input.to_vec();
         // A child that does not read is no failure of ours.
@@ -155,18 +159,6 @@ fn run_with(command: &mut Command, input: &[u8], limits: &Limits) -> io::Result<
     }
     attend(group, start, limits)
 }
-
-#[cfg(target_os = "linux")]
-fn limit_memory(group: &Group, most: Option<u64>) {
-    use rustix::process::{Resource, Rlimit, prlimit};
-    if most.is_some() {
-        // What the child starts inherits it. A child that is gone already needs no limit.
-        let _ = prlimit(group.pid(), Resource::As, Rlimit { current: most, maximum: most });
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn limit_memory(_group: &Group, _most: Option<u64>) {}
 
 fn attend(mut group: Group, start: Instant, limits: &Limits) -> io::Result<Ended> {
     let mut stdout = Pipe::new(group.child().stdout.take(), limits.stdout)?;

@@ -161,11 +161,10 @@ fn check_same(path: &Path, found: &About, about: &About) -> Result<()> {
 fn create(path: &Path, about: &About) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     content::be_careful(&connection)?;
-    // A reader of the log after a crash sees whole transactions.
+    connection.busy_timeout(std::time::Duration::from_secs(10))?;
+    // A reader of the log after a crash sees whole transactions; making the tables is one.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.busy_timeout(std::time::Duration::from_secs(10))?;
-    // All of it or nothing, whenever the process is killed.
     connection.execute_batch(
         "BEGIN IMMEDIATE;
          CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -187,7 +186,7 @@ fn create(path: &Path, about: &About) -> rusqlite::Result<Connection> {
         connection
             .execute("INSERT OR IGNORE INTO about (name, value) VALUES (?1, ?2)", params![name, value])?;
     }
-    connection.execute_batch("COMMIT;")?;
+    connection.execute_batch("COMMIT")?;
     Ok(connection)
 }
 
@@ -500,6 +499,16 @@ mod tests {
         drop(store);
         assert!(Store::open(&path, &space(), "test", "time").unwrap().damage().is_empty());
         assert!(!path.with_extension("db.damaged").exists());
+    }
+
+    #[test]
+    fn a_store_whose_making_was_interrupted_is_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trials.db");
+        Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "WAL").unwrap();
+        assert!(Store::recorded(&path).is_err());
+        let store = Store::open(&path, &space(), "test", "time").unwrap();
+        assert!(store.is_empty() && store.damage().is_empty());
     }
 
     #[test]

@@ -117,7 +117,8 @@ fn refused(path: &Path, stderr: &[u8]) -> Failure {
     let name = path.display().to_string();
     let mut messages = messages(&text, &name);
     if messages.is_empty() {
-        let text = text.lines().next().unwrap_or("the C compiler failed without a message").to_owned();
+        let first = text.lines().map(str::trim).find(|line| !line.is_empty());
+        let text = first.unwrap_or("the C compiler failed without a message").to_owned();
         messages.push(Message { file: name, line: 1, column: 1, text, included_from: None });
     }
     messages.truncate(MOST_MESSAGES);

@@ -12,7 +12,7 @@ const LEAST_PREFERENCE: f64 = 1e-3;
 
 /// Most work of one tree, in values looked at: some seconds. Trees of tuning spaces need a thousandth of it; one that
 /// splits off single designs of a million needs a million passes over them.
-const MOST_WORK: usize = 2_000_000_000;
+const MOST_WORK: usize = 1_000_000_000;
 
 /// When a partition is not divided any more.
 #[derive(Debug, Clone, Copy, PartialEq)]

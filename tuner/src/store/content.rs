@@ -82,27 +82,32 @@ pub fn be_careful(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Reads a store without changing it. `wanted` is what the request says that it is of: rows are good by that even where
+/// Reads a store; no query changes it. `wanted` is what the request says that it is of: rows are good by that even where
 /// the store's own word is damaged.
 ///
 /// # Errors
 /// An SQLite file that is no store; more trials than can be used.
 pub fn read(path: &Path, wanted: Option<&About>) -> Result<Content> {
     let failed = |error: rusqlite::Error| broken(path, &error);
-    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(failed)?;
+    // What a killed process left half done can be taken back only by one that may write.
+    let flags = match wanted {
+        Some(_) => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        None => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let connection = Connection::open_with_flags(path, flags).map_err(failed)?;
     be_careful(&connection).map_err(failed)?;
     let looks = AtomicU32::new(0);
     connection.progress_handler(STEPS, Some(move || looks.fetch_add(1, Ordering::Relaxed) > MOST_LOOKS));
     connection.busy_timeout(std::time::Duration::from_secs(10)).map_err(failed)?;
     let mut content = Content::default();
+    if names(&connection, "SELECT name FROM sqlite_schema").map_err(failed)?.is_empty() {
+        // Its making was interrupted.
+        return Ok(content);
+    }
     let mut damaged = |place: &str, reason: String| {
         content.damage.push(Damage { file: path.to_owned(), place: place.to_owned(), reason });
     };
     let tables = names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'").map_err(failed)?;
-    if tables.is_empty() {
-        // Killed before it had any.
-        return Ok(content);
-    }
     super::check_application(path, &connection)?;
     let has = |name: &str| tables.iter().any(|table| table == name);
     if !has("about") || !has("trial") {
