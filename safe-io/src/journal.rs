@@ -182,7 +182,7 @@ pub fn read(path: &Path, header: &str) -> io::Result<Content> {
     } else {
         Found::Own
     };
-    if content.damage.is_empty() {
+    if content.found == Found::Own && content.damage.is_empty() {
         content.clean = Some(whole as u64);
     }
     content.records = good.into_values().collect();
@@ -351,6 +351,9 @@ mod tests {
         assert!(matches!(&content.found, Found::Other(data) if text.contains(data)));
         assert!(content.records.is_empty());
         std::fs::write(&path, "dear diary\nwhat a day\n").unwrap();
-        assert!(matches!(read(&path, &header("test", &"this")).unwrap().found, Found::Foreign(_)));
+        let content = read(&path, &header("test", &"this")).unwrap();
+        assert!(matches!(content.found, Found::Foreign(_)));
+        Journal::open(&path, &header("test", &"this"), &content).unwrap();
+        assert_eq!(opened(&path).found, Found::Own);
     }
 }
