@@ -78,9 +78,9 @@ own files is the folder's file .tilewright.")]
     /// Build and run a C program and its rewritten form, and compare all that they do
     #[command(after_help = "\
 Examples:
-  tilewright check prog.c
-  tilewright check prog.c -DN=200 -Iinclude --tile st=4,s0=6,s1=16 -- 100 out.dat
-  tilewright check prog.c --with io.c --file input.txt --ignore seconds --json
+  tilewright check examples/prog.c -Iexamples/include
+  tilewright check examples/prog.c -DN=200 -Iexamples/include --tile st=4,s0=6,s1=16 -- 100 out.dat
+  tilewright check examples/prog.c -Iexamples/include --ignore seconds --threads 2 --json
 
 The original is built by the system's compiler ($CC, or cc, gcc, clang) as it stands, without contraction of products
 and sums; both run in empty folders. Compared are stdout, the exit code and all files that they write, byte by byte.

@@ -278,6 +278,8 @@ fn every_document_names_its_schema() {
     let csv = folder.write("trials.csv", trials());
     let workload = folder.write("small.toml", WORKLOAD);
     let space = folder.write("space.json", SPACE);
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples");
+    let (program, headers) = (format!("{examples}/prog.c"), format!("-I{examples}/include"));
     let model = ["--size", "256x256", "--steps", "20", "--machine", "gtx980"];
     let cpu = ["--size", "64x64", "--steps", "4", "--machine", "zen4", "--backend", "openmp"];
     let small = ["--what-if", "none", "-o", &own("study")];
@@ -285,6 +287,7 @@ fn every_document_names_its_schema() {
         ("list", vec![]),
         ("analyze", vec!["heat1d"]),
         ("compile", vec!["heat1d", "--target", "openmp", "-o", "OUT"]),
+        ("check", vec![&program, "-DN=40", "-DSTEPS=4", &headers, "--quick"]),
         ("convert", vec!["heat1d"]),
         ("run", vec!["heat1d", "--size", "64", "--steps", "4", "--backend", "reference"]),
         ("predict", [&["heat2d", "--tile", "st=2,s0=8,s1=32"], &model[..]].concat()),

@@ -256,7 +256,7 @@ fn a_cost_model_measures() {
 #[test]
 fn requests_that_cannot_be_served_say_why() {
     let folder = Folder::new();
-    let space = folder.write("space.csv", recorded());
+    let (space, other) = (folder.write("space.csv", recorded()), folder.write("other.csv", recorded()));
     for (more, code, words) in [
         (&["--method", "dlmt", "--budget", "5"][..], 1, "below the least size of the first design"),
         (&["--where", "x > 99"], 2, "no point of the space satisfies `x > 99`"),
@@ -266,7 +266,8 @@ fn requests_that_cannot_be_served_say_why() {
         (&["--method", "dlmt", "--model", "~ x + I(1/w)"], 2, "no parameter `w`"),
         (&["--method", "dlmt", "--model", "~ I(1/(y - 3))"], 2, "no finite value"),
         (&["--budget", "0"], 2, "budget"),
-        (&["--trials", &space], 2, "no store of trials"),
+        (&["--trials", &space], 2, "is read by this command"),
+        (&["--trials", &other], 2, "no store of trials"),
         (&["--method", "random,lhs", "--trials", "t.db"], 2, "one search with one method"),
         (&["--export", "trials.txt"], 2, ".json"),
         (&["--parameters", "x,y,kk"], 2, "did you mean `k`"),

@@ -26,8 +26,14 @@ fn hanging(folder: &Folder, number: &str) -> String {
     folder.write(&format!("{number}.sh"), format!("echo $$ > {sign}.new; mv {sign}.new {sign}; sleep 600\n"))
 }
 
+/// Whether a process goes on; one that was killed may still have to be taken leave of.
 fn exists(process: &str) -> bool {
-    Command::new("kill").args(["-0", process.trim()]).stderr(Stdio::null()).status().unwrap().success()
+    let lives = || Command::new("kill").args(["-0", process.trim()]).stderr(Stdio::null()).status();
+    (0..100).all(|_| {
+        let lives = lives().unwrap().success();
+        std::thread::sleep(Duration::from_millis(if lives { 50 } else { 0 }));
+        lives
+    })
 }
 
 /// Every command, stopped while it waits for a compiler, a measured program or its input: the exit code is that of the

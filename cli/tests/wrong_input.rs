@@ -85,7 +85,7 @@ fn tile_sizes() {
         ("st", "NAME=INTEGER"),
         ("st=four", "not an integer"),
         ("st=4,st=4", "given twice"),
-        ("height=4", "st, s0, s1 and s2"),
+        ("height=4", "st, s0, s1"),
         ("st=-4", "negative"),
         ("", "NAME=INTEGER"),
     ] {

@@ -15,7 +15,7 @@ use arguments::Nodes;
 use execution::output_file;
 use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use tuner::Value;
 use tuner::recorded::roles::Named;
 use tuner::recorded::{Format, ReadOptions, Recorded, Roles};
@@ -37,10 +37,10 @@ const MOST_MEETINGS: usize = 20;
 /// # Errors
 /// Files that cannot be read, unknown metrics and parameters, expressions that cannot be understood, no successful trial.
 pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<ExplainReport> {
-    let recordings = session.stage("reading", || read(arguments))?;
-    let read: Vec<_> = recordings.iter().map(|(_, recorded)| recorded.path.clone()).collect();
+    let inputs: Vec<PathBuf> = arguments.files.iter().map(|text| named(text).1.into()).collect();
     let written = [("--dot", &arguments.dot), ("--svg", &arguments.svg), ("--curve", &arguments.curve)];
-    outputs::check(&outputs::given(written), &read)?;
+    outputs::check(&outputs::given(written), &inputs)?;
+    let recordings = session.stage("reading", || read(arguments))?;
     let asked = metrics(arguments, &recordings);
     let options = |condition: Option<String>| DataOptions {
         metrics: asked.iter().chain(arguments.target.iter().map(|target| &target.metric)).cloned().collect(),
@@ -100,13 +100,17 @@ fn goal(arguments: &ExplainArguments) -> Goal {
 }
 
 /// The files with the value of the joining parameter for each.
-fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
-    let named = |text: &String| match text.split_once('=') {
+/// The value and the path of a file: `1024=small.csv` is the file small.csv of value 1024.
+fn named(text: &str) -> (Option<Value>, String) {
+    match text.split_once('=') {
         Some((value, file)) if !Path::new(text).exists() && !value.is_empty() => {
             (Some(Value::parse(value)), file.to_owned())
         }
-        _ => (None, text.clone()),
-    };
+        _ => (None, text.to_owned()),
+    }
+}
+
+fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
     let targets = arguments.target.iter().map(|target| target.metric.clone());
     let metrics: Vec<String> = arguments.metric.iter().cloned().chain(targets).collect();
     let options = ReadOptions {
@@ -117,7 +121,7 @@ fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
         ..ReadOptions::default()
     };
     let mut recordings = Vec::new();
-    for (value, file) in arguments.files.iter().map(named) {
+    for (value, file) in arguments.files.iter().map(|text| named(text)) {
         let recorded = Recorded::open(Path::new(&file), &options)?;
         if recorded.format == Format::T1 {
             return Err(Error::wrong_input(format!("{file} describes a tuning problem and has no trials"))
@@ -313,7 +317,7 @@ impl Explanation<'_> {
     }
 
     /// Writes the drawings of the first metric.
-    fn draw(&self, title: &str, reports: &[MetricReport]) -> Result<Vec<std::path::PathBuf>> {
+    fn draw(&self, title: &str, reports: &[MetricReport]) -> Result<Vec<PathBuf>> {
         let Some(first) = reports.first() else { return Ok(Vec::new()) };
         let shown = first.tree.overview(self.arguments.leaves.unwrap_or(DRAWN_LEAVES), self.goal);
         let metric = if first.unit.is_empty() {
@@ -323,7 +327,7 @@ impl Explanation<'_> {
         };
         let drawing = self.drawing(title, metric, &shown, first.leaves);
         let mut written = Vec::new();
-        let mut write = |path: &Option<std::path::PathBuf>, text: &dyn Fn() -> String| -> Result<()> {
+        let mut write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| -> Result<()> {
             if let Some(path) = path {
                 output_file::write(path, |file| file.write_all(text().as_bytes()))?;
                 written.push(path.clone());

@@ -34,6 +34,9 @@ pub trait Strategy: Sync {
     /// One line for the user.
     fn description(&self) -> &'static str;
 
+    /// The names of all tile sizes that it has for any program.
+    fn size_names(&self) -> &'static [&'static str];
+
     /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
     ///
     /// # Errors

@@ -97,7 +97,7 @@ impl TileSpace {
     /// The given sizes, those that are not given from `defaults`, in the order of the space.
     ///
     /// # Errors
-    /// [`PlanError::Tile`] names a size that the strategy does not have.
+    /// [`PlanError::Tile`] names a size that the strategy does not have, [`PlanError::TileText`] one that none has.
     pub fn complete(
         &self,
         strategy: &str,
@@ -109,7 +109,11 @@ impl TileSpace {
             let nearest = super::nearest(name, names.iter().copied());
             let hint = nearest.map_or(String::new(), |name| format!("; did you mean {name}?"));
             let reason = format!("the tile sizes here are {}{hint}", names.join(", "));
-            return Err(refused(strategy, name, value, reason));
+            let known = super::all().iter().any(|other| other.size_names().contains(&name));
+            return Err(match known {
+                true => refused(strategy, name, value, reason),
+                false => PlanError::TileText { part: format!("{name}={value}"), reason },
+            });
         }
         let value = |name| given.get(name).or_else(|| defaults.get(name)).map(|value| (name, value));
         Ok(TileSizes::new(self.names().filter_map(value)))
@@ -222,6 +226,7 @@ mod tests {
             ("depth=2,width=4", "at least 5 for its slopes"),
             ("length=-1", "at least 0 (0: the whole dimension)"),
             ("width=1048577", "at most 1048576"),
+            ("s0=3", "the tile sizes here are depth, width, length"),
             ("widht=3", "the tile sizes here are depth, width, length; did you mean width?"),
         ] {
             assert!(refuse(text).contains(words), "{text}: {}", refuse(text));

@@ -71,7 +71,9 @@ pub fn tile_space(
     let planned = pipeline::plan(program, strategy, &TileSizes::default(), Target::OpenMp)
         .map_err(|error| plan_failed(&error))?;
     let mut parameters = Vec::new();
-    for own in strategy.space(program, &planned.analysis.cone).sizes {
+    let mut sizes = strategy.space(program, &planned.analysis.cone).sizes;
+    sizes.sort_by_key(|size| size.name);
+    for own in sizes {
         let (name, default) = (own.name, planned.plan.tile.get(own.name).unwrap_or(own.least));
         let (low, high, unit) = match own.along {
             Along::Space(dimension) => {

@@ -194,7 +194,10 @@ pub(super) fn of_front(
             _ => {}
         }
     }
-    evidence.refuse_doubts(None)?;
+    // A front needs no parameter, only what failed must be known.
+    if !evidence.with_role(|role| matches!(role, Role::Doubt(_) | Role::Open)).is_empty() {
+        evidence.refuse_doubts(None)?;
+    }
     let columns = evidence.columns(None, None);
     let status = |(_, cells): &(u64, Vec<String>)| {
         let (column, yes_or_no) = columns.status?;

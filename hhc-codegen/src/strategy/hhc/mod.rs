@@ -36,6 +36,10 @@ impl Strategy for HybridHexagonal {
         "hybrid hexagonal/classical tiling: many time steps per pass over memory"
     }
 
+    fn size_names(&self) -> &'static [&'static str] {
+        &[HEIGHT, SPACE_SIZES[0], SPACE_SIZES[1], SPACE_SIZES[2]]
+    }
+
     fn space(&self, program: &Program, cone: &Cone) -> TileSpace {
         let statements = program.statements.len() as i64;
         let size = |name, meaning, along, step, whole| TileSize {

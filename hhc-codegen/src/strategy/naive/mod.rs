@@ -26,6 +26,10 @@ impl Strategy for Naive {
         "one launch per statement and time step (the baseline)"
     }
 
+    fn size_names(&self) -> &'static [&'static str] {
+        &SIZES
+    }
+
     fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
         let size = |d: usize| TileSize {
             name: SIZES[d],
