@@ -100,8 +100,8 @@ impl Names {
     }
 }
 
-/// Whether a C header may define this name as a macro, as in `M_PI` or `OVERFLOW`.
+/// Whether a C header may define this name as a macro, as in `M_PI` or `OVERFLOW`, ours with its guard.
 fn may_be_a_macro(name: &str) -> bool {
     let capitals = !name.contains(|letter: char| letter.is_ascii_lowercase());
-    capitals && (name.len() >= 3 || name.contains('_'))
+    capitals && (name.len() >= 3 || name.contains('_')) || name.starts_with("TILEWRIGHT_")
 }
