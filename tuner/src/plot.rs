@@ -57,7 +57,7 @@ pub fn convergence(series: &[(String, Vec<Option<f64>>)], response: &str, unit: 
         let margin = ((scale(most) - scale(least)) * 0.05).max(1e-6);
         let mut chart = ChartBuilder::on(&root)
             .margin(16)
-            .caption(format!("best {response} over the number of measurements"), (FONT, 16))
+            .caption(format!("best {} over the number of measurements", visible(response)), (FONT, 16))
             .x_label_area_size(44)
             .y_label_area_size(84)
             .build_cartesian_2d(1f64..longest.max(2) as f64, scale(least) - margin..scale(most) + margin)
