@@ -256,10 +256,10 @@ fn write(
                 .collect();
             let trials =
                 curves.iter().flat_map(|(_, outcomes)| outcomes).filter_map(|outcome| outcome.best.as_ref());
-            let unit = trials
+            let mut unit = trials
                 .filter_map(|trial| trial.metrics.get(&problem.response))
                 .map(|metric| metric.unit.as_str());
-            plot::convergence(&series, &problem.response, unit.last().unwrap_or_default())
+            plot::convergence(&series, &problem.response, unit.next_back().unwrap_or_default())
         };
         write_text(path, &text.map_err(Error::from)?)?;
         written.push(path.clone());

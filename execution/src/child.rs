@@ -76,6 +76,8 @@ pub fn run(command: &mut Command, stdout: &Path, stderr: &Path, limits: Limits) 
 
 #[cfg(all(test, unix))]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
 
     fn shell(text: &str, limits: Limits) -> (End, String) {

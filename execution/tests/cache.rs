@@ -224,7 +224,8 @@ mod safety {
         let folder = tempfile::tempdir().unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path()).unwrap();
-        let mut damages: Vec<(&str, Box<dyn Fn(&Path)>)> = vec![
+        type Damage<'a> = Box<dyn Fn(&Path) + 'a>;
+        let mut damages: Vec<(&str, Damage<'_>)> = vec![
             ("a file that all can write", Box::new(|entry| mode(&entry.join("a"), 0o666))),
             ("a list that all can write", Box::new(|entry| mode(&entry.join("files.json"), 0o602))),
             ("a folder that all can write", Box::new(|entry| mode(entry, 0o777))),

@@ -75,7 +75,7 @@ fn heading(body: &mut String, document: &Document) {
         escape(document.objective.name()),
         escape(document.unit),
         escape(&document.strategies.join(", ")),
-        escape(&document.bandwidth_rule())
+        escape(document.bandwidth_rule())
     );
     let tile =
         |value: String, name: &str| format!("<div class=\"fact\"><b>{value}</b><span>{name}</span></div>");

@@ -354,7 +354,7 @@ impl Generator {
             3 => format!("!isfinite({}) || {i} == 4", self.read()),
             4 => format!("isnan({})", self.read()),
             5 => format!("({i} + {}) % 2 == 0", self.dice.of(&["1", "count", "3u"])),
-            6 => format!("t % 3 == 0"),
+            6 => "t % 3 == 0".to_owned(),
             7 => format!("{i} > 3"),
             _ => format!(
                 "{} != 0 && !({} > 0.9)",
