@@ -4,7 +4,7 @@
 //! file belongs to one space and one way of measuring; any searcher may go on with it, and the same one with the same
 //! seed ends as if it had not been interrupted.
 //!
-//! Every trial has a checksum ([`content`]). One that does not fit is told and measured again.
+//! Every trial has a checksum (module `content`). One that does not fit is told and measured again.
 
 mod content;
 
