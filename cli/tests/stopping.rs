@@ -148,7 +148,7 @@ fn a_stopped_search_reports_what_it_has() {
 #[test]
 fn exit_codes() {
     let folder = Folder::new();
-    let table = folder.write("table.csv", "a,b,time\n1,2,3.0\n2,3,1.5\n3,4,2.5\n");
+    let table = folder.write("table.csv", "a,b,time\n1,2,3.0\n1,3,1.5\n2,2,2.5\n2,3,2.0\n");
     let scop = Path::new(env!("CARGO_MANIFEST_DIR")).join("../c-frontend/tests/programs/double_buffer.c");
     let (scop, out, file) = (scop.to_str().unwrap(), folder.arg("out"), folder.arg("file"));
     let model = ["heat2d", "--size", "512x512", "--steps", "8", "--machine"];

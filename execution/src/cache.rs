@@ -5,7 +5,7 @@
 //! build the same entry, the first one stays. An entry that cannot be read, whose files are not those listed, or
 //! whose artefact is not usable, is a miss and is replaced.
 //!
-//! What is cached is executed, so the cache is its user's alone: see [`safety`]. Where it cannot be, or cannot be
+//! What is cached is executed, so the cache is its user's alone: see module `safety`. Where it cannot be, or cannot be
 //! written, a private temporary folder takes its place, and [`take_warning`] says so.
 
 use crate::error::{ExecutionError, Result};

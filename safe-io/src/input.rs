@@ -6,7 +6,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a pipe or a terminal may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -57,14 +57,19 @@ impl Read for Input {
 
 /// Waits until there is something to read, or the writer has gone.
 fn wait(file: &File) -> io::Result<()> {
-    let timeout = PATIENCE.try_into().ok();
-    match poll(&mut [PollFd::new(file, PollFlags::IN)], timeout.as_ref()) {
-        Ok(0) => {
-            let text = format!("nothing came for {} s from what is no regular file", PATIENCE.as_secs());
-            Err(io::Error::new(ErrorKind::TimedOut, text))
+    let start = Instant::now();
+    loop {
+        let timeout = PATIENCE.saturating_sub(start.elapsed()).try_into().ok();
+        match poll(&mut [PollFd::new(file, PollFlags::IN)], timeout.as_ref()) {
+            Ok(0) => {
+                let text = format!("nothing came for {} s from what is no regular file", PATIENCE.as_secs());
+                return Err(io::Error::new(ErrorKind::TimedOut, text));
+            }
+            Ok(_) => return Ok(()),
+            // A signal is no end of the file.
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
         }
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(error.into()),
     }
 }
 
