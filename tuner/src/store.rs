@@ -330,7 +330,16 @@ fn check_companions(path: &Path) -> Result<()> {
 }
 
 fn broken(path: &Path, error: &rusqlite::Error) -> TunerError {
-    malformed(path, "", format!("the store cannot be used: {error}"), "")
+    use rusqlite::ErrorCode::{DiskFull, SystemIoFailure};
+    match error.sqlite_error_code() {
+        // The disk's fault, not the file's.
+        Some(DiskFull | SystemIoFailure) => TunerError::File {
+            action: "write",
+            path: path.to_owned(),
+            reason: std::io::Error::other(error.to_string()),
+        },
+        _ => malformed(path, "", format!("the store cannot be used: {error}"), ""),
+    }
 }
 
 fn internal(path: &Path, error: &serde_json::Error) -> TunerError {
