@@ -253,19 +253,13 @@ impl Group {
         Ok(self.ended)
     }
 
-    /// The number of the process.
-    #[cfg(unix)]
-    pub fn pid(&self) -> Option<rustix::process::Pid> {
-        Some(rustix::process::Pid::from_child(&self.child))
-    }
-
     /// Whether the child is over. It is not waited for, so that no other group can have its number.
     #[cfg(unix)]
     pub fn has_exited(&self) -> bool {
-        use rustix::process::{WaitId, WaitIdOptions, waitid};
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let gone = |pid| matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_)));
-        self.ended.is_some() || self.pid().is_some_and(gone)
+        let gone = || waitid(WaitId::Pid(Pid::from_child(&self.child)), options);
+        self.ended.is_some() || matches!(gone(), Ok(Some(_)))
     }
 
     /// Kills what is left of the group and takes leave of the child; its status, unless it hangs in the kernel.

@@ -15,6 +15,7 @@ use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
+use polyhedral::suggest::nearest;
 use std::sync::Arc;
 
 /// What the default tile sizes are chosen for.
@@ -110,16 +111,6 @@ pub fn by_name(name: &str) -> Result<&'static dyn Strategy, PlanError> {
         known: names().collect::<Vec<_>>().join(", "),
         nearest: nearest(name, names()).map(str::to_owned),
     })
-}
-
-/// The nearest of some names, if one is near enough to be meant.
-fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (word.chars().count() / 3).clamp(1, 3);
-    candidates
-        .map(|candidate| (strsim::osa_distance(&word.to_lowercase(), candidate), candidate))
-        .filter(|&(distance, candidate)| distance <= most && distance < candidate.chars().count())
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

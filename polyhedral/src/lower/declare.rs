@@ -1,11 +1,12 @@
 //! The declarations of a stencil: indices, fields, parameters, the boundary, and the names of locals.
 
 use super::names::{Symbol, reserved};
-use super::{FieldDeclaration, Lowering, MOST_DECLARATIONS, MOST_SLOTS, SeriesDeclaration, suggest};
+use super::{FieldDeclaration, Lowering, MOST_DECLARATIONS, MOST_SLOTS, SeriesDeclaration};
 use crate::ast::{Expr, ExprKind, ItemKind, Name, Stencil};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::program::{Boundary, ElementType, FieldId, Parameter, ParameterId, SeriesId};
 use crate::source::Span;
+use crate::suggest;
 
 impl Lowering<'_> {
     /// The time index and the space indices; false if there are too few or too many.

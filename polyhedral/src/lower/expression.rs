@@ -3,13 +3,14 @@
 //! Literals and parameters are *weak*: they have no type until they meet a typed operand. A weak tree is
 //! built with a provisional type and given its final one by [`Lowering::fix`], once.
 
+use super::Lowering;
 use super::names::{Symbol, functions};
-use super::{Lowering, suggest};
 use crate::ast::{self, UnaryOp};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::math::{Libm, Libm2};
 use crate::program::{BinaryOp, Condition, ElementType, Expr, ExprKind, Function, LocalId};
 use crate::source::Span;
+use crate::suggest;
 
 /// A lowered value.
 pub(super) struct Value {

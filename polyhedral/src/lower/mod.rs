@@ -7,7 +7,6 @@ mod domain;
 mod expression;
 mod names;
 mod statement;
-pub(crate) mod suggest;
 
 pub use access::{MOST_INDEX_HEIGHT, MOST_OFFSET, OLDEST_LEVEL};
 pub use names::{FUNCTIONS, functions, reserved};

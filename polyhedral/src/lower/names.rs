@@ -1,9 +1,9 @@
 //! Names: which are reserved, and what each declared one stands for.
 
-use super::suggest;
 use crate::math::{Libm, Libm2};
 use crate::program::{FieldId, ParameterId, SeriesId};
 use crate::source::Span;
+use crate::suggest;
 use std::collections::HashMap;
 
 /// What a name stands for.
