@@ -10,6 +10,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod plan_counts;
 pub mod prove;
+pub mod storage;
 pub mod strategy;
 pub mod tile;
 

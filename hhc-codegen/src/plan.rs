@@ -4,20 +4,27 @@
 //! for outer in low..=high:                          host loop (a band of time, or a time step)
 //!   for launch in launches:                         one kernel launch; everything waits for it
 //!     forall block:                                 parallel: thread blocks, or OpenMP tasks
-//!       for sub_tile (ascending, lexicographic):    sequential inside the block
+//!       for sub_tile (ascending, lexicographic):    sequential inside the block: tiles, or a stream
+//!         transfers of the start
 //!         for m in rows:                            sequential
 //!           for instance in instances:              one row: a box of points of one statement
+//!             transfers before it
 //!             forall points of the box: execute     parallel: threads, vector lanes
-//!             barrier
+//!             transfers after it
+//!         transfers of the end
 //! ```
+//!
+//! After each row and transfer the threads of the block wait for each other, if it says so. Transfers, and storages
+//! of the block's own, are described in [`storage`](crate::storage); a plan that works on the arrays alone has none.
 //!
 //! Bounds are [`IntExpr`]s; both ends are inclusive. A box is clipped to the statement's domain, and an
 //! instance whose time step lies outside `0 .. steps` does not run.
 
 use crate::int_expr::{Environment, IntExpr, int, var};
+use crate::storage::{Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use polyhedral::domain::{Bound, GridEnd};
-use polyhedral::program::Program;
+use polyhedral::program::{FieldRole, Program};
 use std::sync::Arc;
 
 /// A loop with inclusive bounds and step 1.
@@ -63,6 +70,74 @@ pub struct Instance {
     /// Whether it runs in full tiles. One that does not has a domain of few rows or columns, which no full tile
     /// meets.
     pub in_full_tiles: bool,
+    /// Whose instances they are.
+    pub role: Role,
+    /// How the points follow each other.
+    pub order: RowOrder,
+    /// Where the values come from, one entry per read of the statement; empty where all come from the arrays, from the
+    /// slots of their levels, to which their owners wrote them.
+    pub reads: Vec<Read>,
+    /// Where the value goes.
+    pub writes: Vec<Place>,
+    /// What the threads of a block do afterwards.
+    pub sync: Sync,
+}
+
+/// Whose instances a row executes.
+#[derive(Debug, Clone)]
+pub enum Role {
+    /// Its own: nobody else executes them.
+    Owner,
+    /// Its own in this box. The others are another block's own, computed once more for this block's storage alone.
+    Copies {
+        /// Per space dimension.
+        owned: Vec<Range>,
+    },
+}
+
+/// How the points of a row follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowOrder {
+    /// In any order, at once.
+    Parallel {
+        /// Whether a point may be computed several times: then the row overwrites nothing that it reads. Vectors that
+        /// end a row may overlap those before them.
+        repeats: bool,
+    },
+    /// In ascending order, lexicographically.
+    Sequential,
+}
+
+impl Instance {
+    /// A row that works on the arrays as the program does.
+    pub fn in_arrays(
+        program: &Program,
+        statement: usize,
+        step: IntExpr,
+        ranges: Vec<Range>,
+        in_full_tiles: bool,
+    ) -> Self {
+        Instance {
+            statement,
+            step,
+            ranges,
+            in_full_tiles,
+            role: Role::Owner,
+            order: RowOrder::Parallel { repeats: !overwrites_what_it_reads(program, statement) },
+            reads: Vec::new(),
+            writes: vec![Place::Arrays(Slot::OfLevel)],
+            sync: Sync::Barrier,
+        }
+    }
+}
+
+/// Whether a statement writes to a slot of the arrays that it reads.
+pub fn overwrites_what_it_reads(program: &Program, statement: usize) -> bool {
+    let statement = &program.statements[statement];
+    statement.reads.iter().filter(|read| read.field == statement.target).any(|read| {
+        let FieldRole::State { slots, .. } = program.field(read.field).role else { return false };
+        (1 - read.time).rem_euclid(slots as i64) == 0
+    })
 }
 
 /// One kernel.
@@ -80,8 +155,14 @@ pub struct Kernel {
     pub sub_tiles: Vec<Loop>,
     /// The sequential loop over groups of rows. One group holds one row of each of `instances`.
     pub rows: Loop,
-    /// The rows of one group, in order, with a barrier after each.
+    /// The rows of one group, in order.
     pub instances: Vec<Instance>,
+    /// What they work on.
+    pub memory: Memory,
+    /// Storage of a block's own.
+    pub storages: Vec<Storage>,
+    /// What moves between storages and arrays; those of one moment follow each other in this order.
+    pub transfers: Vec<Transfer>,
     /// Expressions over sizes, `steps`, bindings and sub-tile variables, all of them non-negative in a full tile:
     /// one in which every time step exists, no box of an instance that runs in full tiles needs clipping, and
     /// those of the others lie outside their domains.
@@ -135,10 +216,28 @@ pub struct ExecutedRow<'a> {
     pub step: i64,
     /// Half-open, clipped, non-empty box.
     pub bounds: &'a [(i64, i64)],
+    /// The part of it whose instances are the row's own; empty where an interval is. The others are copies.
+    pub owned: &'a [(i64, i64)],
     /// Whether the plan calls the tile full.
     pub full: bool,
     /// Whether the box had to be clipped.
     pub clipped: bool,
+}
+
+impl Kernel {
+    /// The transfers of a moment, in order.
+    pub fn transfers_at(&self, moment: Moment) -> impl Iterator<Item = (usize, &Transfer)> {
+        self.transfers.iter().enumerate().filter(move |(_, transfer)| transfer.moment == moment)
+    }
+
+    /// The parts of one group, in order.
+    pub fn parts_of_a_group(&self) -> Vec<Part> {
+        let transfers = |moment| self.transfers_at(moment).map(|(index, _)| Part::Transfer(index));
+        let around = |row| {
+            transfers(Moment::Before(row)).chain([Part::Row(row)]).chain(transfers(Moment::After(row)))
+        };
+        (0..self.instances.len()).flat_map(around).collect()
+    }
 }
 
 impl KernelPlan {
@@ -201,6 +300,13 @@ impl KernelPlan {
                                         bounds.push((low.max(first), high.min(end)));
                                     }
                                     if bounds.iter().all(|(first, end)| first < end) {
+                                        let mut owned = bounds.clone();
+                                        if let Role::Copies { owned: ranges } = &instance.role {
+                                            for (range, own) in ranges.iter().zip(&mut owned) {
+                                                own.0 = own.0.max(range.low.evaluate(environment)?);
+                                                own.1 = own.1.min(range.high.evaluate(environment)? + 1);
+                                            }
+                                        }
                                         visit(&ExecutedRow {
                                             outer,
                                             launch,
@@ -211,6 +317,7 @@ impl KernelPlan {
                                             statement: instance.statement,
                                             step,
                                             bounds: &bounds,
+                                            owned: &owned,
                                             full,
                                             clipped,
                                         });

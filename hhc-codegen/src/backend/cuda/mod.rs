@@ -1,8 +1,8 @@
 //! The CUDA back end: kernels that keep the window of a tile in shared memory, a plain C entry point that launches
 //! them, its header, a standalone main and a build file. The text is that of `docs/cuda-contract.md`.
 //!
-//! A kernel whose rows are computed once each (the naive strategy) works in memory directly; all
-//! others stage their sub-tiles in shared memory.
+//! A kernel whose plan keeps nothing works in memory directly; one that keeps windows stages its sub-tiles in shared
+//! memory.
 
 mod direct;
 mod host;
@@ -20,6 +20,7 @@ use super::{GeneratedFile, Signature};
 use crate::PlanError;
 use crate::int_expr::{int, var};
 use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
+use crate::storage::Memory;
 use host::HostText;
 use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
@@ -133,7 +134,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let mut text = Vec::new();
     for kernel in &plan.kernels {
         let symbol = format!("{}_{}", program.name, kernel.name);
-        let (threads, blocks_at_once, shared_bytes, traffic, body) = if is_direct(kernel) {
+        let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.memory == Memory::Arrays {
             let threads = direct::threads(kernel, &options.limits);
             (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
@@ -331,14 +332,6 @@ impl KernelText {
             body,
         }
     }
-}
-
-/// Whether no row of the kernel can use what another one has read: then there is nothing to stage.
-fn is_direct(kernel: &Kernel) -> bool {
-    kernel.instances.len() == 1
-        && kernel.sub_tiles.is_empty()
-        && kernel.rows.low.constant().is_some()
-        && kernel.rows.low == kernel.rows.high
 }
 
 /// Whether two kernels differ only in where they place their tiles.

@@ -12,6 +12,7 @@ use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{
     Binding, FullTiles, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES, bound, hull,
 };
+use crate::storage::Memory;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
 use std::sync::Arc;
@@ -199,6 +200,9 @@ impl<'a> Geometry<'a> {
             sub_tiles,
             rows: Loop { variable: "m", low: int(0), high: int(groups - 1) },
             instances,
+            memory: Memory::Window,
+            storages: Vec::new(),
+            transfers: Vec::new(),
             full_when,
         }
     }
@@ -220,6 +224,6 @@ impl<'a> Geometry<'a> {
                 Range { low: low.clone(), high: low + (size - 1) }
             });
         }
-        Instance { statement: k, step: var("t0") + var("m"), ranges, in_full_tiles }
+        Instance::in_arrays(self.program, k, var("t0") + var("m"), ranges, in_full_tiles)
     }
 }

@@ -4,6 +4,7 @@ use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
 use crate::TileSizes;
 use crate::int_expr::{int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, bound};
+use crate::storage::Memory;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -100,7 +101,10 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         bindings: Vec::new(),
         sub_tiles: Vec::new(),
         rows: Loop { variable: "m", low: int(0), high: int(0) },
-        instances: vec![Instance { statement: index, step: var("step"), ranges, in_full_tiles: true }],
+        instances: vec![Instance::in_arrays(program, index, var("step"), ranges, true)],
+        memory: Memory::Arrays,
+        storages: Vec::new(),
+        transfers: Vec::new(),
         full_when,
     }
 }

@@ -1,0 +1,188 @@
+//! Where the values of a plan live: the arrays, and storage of the blocks' own, with a map from values to cells; and
+//! the transfers between them.
+//!
+//! A *value* is `(field, level, point)`: what the program's field holds at a time level. A statement that computes
+//! time step `t` makes values of level `t + 1`; the initial levels are `0, -1, ..`. A point that no statement of the
+//! field computes keeps one value for each class of levels that share a slot of the arrays: its boundary value.
+//!
+//! Who reads names who supplies ([`Supplier`]): the proof checks it, so that nothing has to be searched for.
+
+use crate::int_expr::IntExpr;
+use crate::plan::Range;
+use polyhedral::program::FieldId;
+
+/// What the rows of a kernel work on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    /// The arrays; what a block reads twice, caches have to find.
+    Arrays,
+    /// The arrays, and targets whose blocks have memory of their own keep the window of a sub-tile in it.
+    Window,
+    /// What the rows say, with the storages of the kernel.
+    Storages,
+}
+
+/// Memory of one block, for values of one field.
+#[derive(Debug, Clone)]
+pub struct Storage {
+    /// Name, unique in the kernel, an identifier.
+    pub name: String,
+    /// What it is, for the reader of the generated code.
+    pub comment: String,
+    /// The field.
+    pub field: FieldId,
+    /// Time levels that it holds at once. Level `l` of a field with `i` initial levels lies in plane
+    /// `(l + i - 1) mod planes`.
+    pub planes: i64,
+    /// Per space dimension, slowest first, which cells there are.
+    pub axes: Vec<Axis>,
+}
+
+/// The cells of a storage along one dimension.
+#[derive(Debug, Clone)]
+pub enum Axis {
+    /// Point `s` lies in cell `s - first`.
+    Window {
+        /// The point of cell 0, over sizes, the host variable, block variables and bindings.
+        first: IntExpr,
+        /// Number of cells.
+        extent: i64,
+    },
+    /// Point `s` lies in cell `s mod extent`.
+    Ring {
+        /// Number of cells.
+        extent: i64,
+    },
+}
+
+impl Axis {
+    /// Number of cells.
+    pub fn extent(&self) -> i64 {
+        match self {
+            Axis::Window { extent, .. } | Axis::Ring { extent } => *extent,
+        }
+    }
+
+    /// The cell of a point.
+    pub fn cell(&self, point: IntExpr) -> IntExpr {
+        match self {
+            Axis::Window { first, .. } => point - first.clone(),
+            Axis::Ring { extent } => point.modulo(*extent),
+        }
+    }
+}
+
+impl Storage {
+    /// Cells of one plane.
+    pub fn cells(&self) -> i64 {
+        self.axes.iter().map(Axis::extent).product()
+    }
+}
+
+/// A place that rows and transfers read or write.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// The arrays, in this slot.
+    Arrays(Slot),
+    /// A storage of the kernel, by index.
+    Storage(usize),
+}
+
+/// The slot of the arrays that a value lies in.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Slot {
+    /// That of its level: `(level + initial levels - 1) mod slots`.
+    OfLevel,
+    /// This one, over sizes, `steps`, the host variable and bindings.
+    At(IntExpr),
+}
+
+/// Where a row finds the value of one read of its statement.
+#[derive(Debug, Clone)]
+pub struct Read {
+    /// The place.
+    pub place: Place,
+    /// Who may have put it there; at each point, one of them has, or it is an initial or a boundary value of the
+    /// arrays. Empty where the owner's row has, whichever it is, which wrote to the arrays.
+    pub suppliers: Vec<Supplier>,
+}
+
+/// An event that supplies a value: a row or a transfer of the same plan, at the value's point.
+#[derive(Debug, Clone)]
+pub struct Supplier {
+    /// The kernel, where it is another one than the reader's, or may be; the host launches it once in an iteration.
+    pub kernel: Option<usize>,
+    /// Which part of it.
+    pub part: Part,
+    /// The values that loop variables have there, over those of the reader and the value's point `q0, q1, ..`;
+    /// variables that are not named have the same values.
+    pub at: Vec<(&'static str, IntExpr)>,
+}
+
+/// A part of a kernel: what stands in its loops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// A row, by index among the instances.
+    Row(usize),
+    /// A transfer, by index.
+    Transfer(usize),
+}
+
+/// Names of the coordinates of a value's point in [`Supplier::at`].
+pub const POINT_NAMES: [&str; 3] = ["q0", "q1", "q2"];
+
+/// Values on their way from one place to another.
+#[derive(Debug, Clone)]
+pub struct Transfer {
+    /// What it does, for the reader of the generated code.
+    pub comment: String,
+    /// The field.
+    pub field: FieldId,
+    /// The time level.
+    pub level: IntExpr,
+    /// The box of points, per dimension; clipped to `region`.
+    pub ranges: Vec<Range>,
+    /// Which points of the box.
+    pub region: Region,
+    /// Where they are.
+    pub from: Read,
+    /// Where they go.
+    pub to: Place,
+    /// When.
+    pub moment: Moment,
+    /// What happens afterwards.
+    pub sync: Sync,
+}
+
+/// Which points a transfer moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Region {
+    /// All points of the grid.
+    Grid,
+    /// The points of this statement's domain.
+    Domain(usize),
+    /// The points of the grid that no statement of the field computes.
+    Boundary,
+}
+
+/// When a transfer happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Moment {
+    /// Before the rows of a sub-tile.
+    Start,
+    /// In every group, before this row.
+    Before(usize),
+    /// In every group, after this row.
+    After(usize),
+    /// After the rows of a sub-tile.
+    End,
+}
+
+/// What the threads of a block do after a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Nothing: the next part may run beside it.
+    Nothing,
+    /// They wait for each other.
+    Barrier,
+}
