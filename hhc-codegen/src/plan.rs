@@ -233,9 +233,8 @@ impl Kernel {
     /// The parts of one group, in order.
     pub fn parts_of_a_group(&self) -> Vec<Part> {
         let transfers = |moment| self.transfers_at(moment).map(|(index, _)| Part::Transfer(index));
-        let around = |row| {
-            transfers(Moment::Before(row)).chain([Part::Row(row)]).chain(transfers(Moment::After(row)))
-        };
+        let around =
+            |row| transfers(Moment::Before(row)).chain([Part::Row(row)]).chain(transfers(Moment::After(row)));
         (0..self.instances.len()).flat_map(around).collect()
     }
 }

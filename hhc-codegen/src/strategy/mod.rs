@@ -3,8 +3,11 @@
 //! What a strategy is called, what it takes and which tile sizes it has is known in its folder alone; everybody else
 //! asks the value.
 
+mod bands;
 mod hhc;
 mod naive;
+mod overlapped;
+mod pipeline_toy;
 mod tile_space;
 
 pub use hhc::{Hexagon, HybridHexagonal};
@@ -37,6 +40,11 @@ pub trait Strategy: Sync {
 
     /// The names of all tile sizes that it has for any program.
     fn size_names(&self) -> &'static [&'static str];
+
+    /// Whether a choice among strategies considers it; one that is not is for those who name it.
+    fn in_auto(&self) -> bool {
+        true
+    }
 
     /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
     ///
@@ -86,7 +94,7 @@ pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<
 
 /// All strategies, the preferred one first.
 pub fn all() -> &'static [&'static dyn Strategy] {
-    &[&HybridHexagonal, &Naive]
+    &[&HybridHexagonal, &Naive, &overlapped::Overlapped, &pipeline_toy::PipelineToy]
 }
 
 /// The strategy whose results and times others are compared with: plain sweeps over the grid.

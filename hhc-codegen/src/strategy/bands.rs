@@ -1,0 +1,125 @@
+//! Bands of time whose input and output are whole levels, in the two slots of the arrays in turn.
+//!
+//! Blocks of a band read each other's input, so that a band must not write to the slot that it reads. Band `T` reads
+//! slot `T mod 2` and writes the other one, whatever levels lie there. The first level lies in slot 0, and the last
+//! one, `steps`, belongs in slot `steps mod 2`: the number of bands must have the parity of the number of steps.
+//! With `c = ceil(steps/depth)` that is
+//!
+//! ```text
+//! bands = c + (c - steps) mod 2 <= steps        first step of band T = min(depth*T, steps - bands + T)
+//! ```
+//!
+//! so that all bands have `depth` steps but the last one or two, which have at least one.
+
+use crate::int_expr::{IntExpr, int, var};
+use crate::plan::{Binding, Loop};
+use crate::storage::Slot;
+use polyhedral::program::{FieldRole, Program};
+
+/// Slots of the arrays that bands alternate between.
+pub const SLOTS: i64 = 2;
+
+/// The host variable.
+pub const BAND: &str = "band";
+/// The variable of the loop over time steps of a band.
+pub const ROW: &str = "m";
+/// The first step of a band.
+const FIRST: &str = "t0";
+/// The first step of the next one.
+const LAST: &str = "t1";
+
+/// Bands of at most `depth` time steps.
+#[derive(Debug, Clone, Copy)]
+pub struct Bands {
+    /// Time steps of a band.
+    pub depth: i64,
+}
+
+impl Bands {
+    /// How many there are.
+    fn count(self) -> IntExpr {
+        let least = var("steps").ceil_div(self.depth);
+        least.clone() + (least - var("steps")).modulo(2)
+    }
+
+    /// The host's loop over the bands.
+    pub fn outer(self) -> Loop {
+        Loop { variable: BAND, low: int(0), high: self.count() - 1 }
+    }
+
+    /// The first step of band `band`.
+    fn start(self, band: IntExpr) -> IntExpr {
+        (band.clone() * self.depth).min(var("steps") - self.count() + band)
+    }
+
+    /// First step and end of a band, for [`Bands::first`] and [`Bands::last`].
+    pub fn bindings(self) -> Vec<Binding> {
+        let binding = |name, value, comment: &str| Binding { name, value, comment: comment.to_owned() };
+        vec![
+            binding(FIRST, self.start(var(BAND)), "first time step of the band"),
+            binding(LAST, self.start(var(BAND) + 1), "first time step of the next one"),
+        ]
+    }
+
+    /// The first step, and the level that the band reads.
+    pub fn first(self) -> IntExpr {
+        var(FIRST)
+    }
+
+    /// The step after the last one, and the level that the band leaves.
+    pub fn last(self) -> IntExpr {
+        var(LAST)
+    }
+
+    /// Number of steps.
+    pub fn steps(self) -> IntExpr {
+        var(LAST) - var(FIRST)
+    }
+
+    /// The same for the host, which has no bindings.
+    pub fn length(self) -> IntExpr {
+        self.start(var(BAND) + 1) - self.start(var(BAND))
+    }
+
+    /// The slot that the band reads.
+    pub fn input(self) -> Slot {
+        Slot::At(var(BAND).modulo(SLOTS))
+    }
+
+    /// The slot that the band writes.
+    pub fn output(self) -> Slot {
+        Slot::At((var(BAND) + 1).modulo(SLOTS))
+    }
+}
+
+/// Whether the arrays have what bands need.
+///
+/// # Errors
+/// The reason, as half a sentence.
+pub fn one_level_in_two_slots(program: &Program) -> Result<(), String> {
+    for field in &program.fields {
+        if let FieldRole::State { levels, slots } = field.role
+            && (levels, slots as i64) != (1, SLOTS)
+        {
+            return Err(format!(
+                "a band reads one time level and writes another one while blocks run side by side, so that every \
+                 field needs one initial level and two stored ones; `{}` has {levels} and {slots}",
+                field.name
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How far statements read fields that change, per dimension: towards smaller and towards larger indices.
+pub fn reach(program: &Program) -> Vec<(i64, i64)> {
+    let reads = || program.statements.iter().flat_map(|statement| &statement.reads);
+    let states = || reads().filter(|read| program.field(read.field).role != FieldRole::Coefficient);
+    (0..program.dimension())
+        .map(|d| {
+            let low = states().map(|read| -read.offset[d]).max().unwrap_or(0);
+            let high = states().map(|read| read.offset[d]).max().unwrap_or(0);
+            (low.max(0), high.max(0))
+        })
+        .collect()
+}
