@@ -125,17 +125,18 @@ impl IntExpr {
     }
 
     /// The expression with a variable replaced.
-    pub fn substitute(&self, name: &str, value: &IntExpr) -> IntExpr {
-        let walk = |a: &IntExpr| a.substitute(name, value);
+    pub fn substitute(&self, name: &'static str, value: &IntExpr) -> IntExpr {
+        self.replace(&Var(name), value)
+    }
+
+    /// The expression with another one instead of each part that is equal to `part`.
+    pub fn replace(&self, part: &IntExpr, with: &IntExpr) -> IntExpr {
+        let walk = |a: &IntExpr| a.replace(part, with);
+        if self == part {
+            return with.clone();
+        }
         match self {
-            Const(_) => self.clone(),
-            Var(own) => {
-                if *own == name {
-                    value.clone()
-                } else {
-                    self.clone()
-                }
-            }
+            Const(_) | Var(_) => self.clone(),
             IntExpr::Add(a, b) => walk(a) + walk(b),
             IntExpr::Sub(a, b) => walk(a) - walk(b),
             IntExpr::Scale(factor, a) => walk(a) * *factor,

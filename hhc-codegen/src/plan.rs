@@ -178,6 +178,20 @@ pub struct Launch {
     pub when: Option<IntExpr>,
 }
 
+/// How the iterations of the host loop divide the time steps, where a strategy says so: the proof then takes a band as
+/// it comes ([`polyhedral::dataflow::Bands`]). Kernels have both bounds as bindings of these names.
+#[derive(Debug, Clone)]
+pub struct TimeBands {
+    /// The first step of a band, over `steps` and the host variable.
+    pub first: Binding,
+    /// The step after its last one.
+    pub end: Binding,
+    /// Steps of a band at most.
+    pub most: i64,
+    /// The number of the last band and the number of steps agree, modulo this.
+    pub turns: i64,
+}
+
 /// A whole plan.
 #[derive(Debug, Clone)]
 pub struct KernelPlan {
@@ -189,6 +203,8 @@ pub struct KernelPlan {
     pub tile: TileSizes,
     /// The host's sequential loop.
     pub outer: Loop,
+    /// How it divides the time steps, where that is said.
+    pub bands: Option<TimeBands>,
     /// What the host launches in one iteration, in order.
     pub launches: Vec<Launch>,
     /// The kernels.

@@ -3,23 +3,36 @@
 //! Nothing is derived a second time here: the same [`IntExpr`]s that the back
 //! ends print as C are printed as isl constraints, so what is proved is what is emitted.
 
-use crate::plan::{Instance, Kernel, KernelPlan, Launch};
+mod flow;
+
+use crate::plan::{Instance, Kernel, KernelPlan, Launch, Role};
+use crate::storage::Memory;
 use crate::{PlanError, int_expr::IntExpr};
 use polyhedral::dependence::Dependence;
 use polyhedral::legality::{self, Proof};
 use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, SchedulePiece};
 
-/// Proves with isl that the plan executes every statement instance exactly once, respects every dependence, and has
-/// nothing to clip in the tiles that it calls full, for all grid sizes and numbers of steps.
+/// Proves with isl that the plan is legal, for all grid sizes and numbers of steps. Every statement instance has one
+/// owner. Where the plan works on the arrays as the program does, every dependence is respected; where blocks have
+/// storage of their own, every value is where it is read ([`flow`]). The tiles that it calls full have nothing to clip,
+/// and rows that may compute a point twice overwrite nothing that they read.
 ///
 /// # Errors
-/// [`PlanError::Illegal`] names the dependence, or the instance, that breaks the plan.
+/// [`PlanError::Illegal`] names the dependence, the value, or the instance, that breaks the plan.
 pub fn prove(plan: &KernelPlan, dependences: &[Dependence]) -> Result<Proof, PlanError> {
-    legality::prove(&plan.program, dependences, &schedule(plan)).map_err(|error| PlanError::Illegal {
+    let illegal = |reason: String| PlanError::Illegal {
         strategy: plan.strategy.to_string(),
         tile: plan.tile.to_string(),
-        reason: error.to_string(),
-    })
+        reason,
+    };
+    flow::repeated_rows(plan).map_err(illegal)?;
+    let proof = if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
+        let flow = flow::dataflow(plan).map_err(illegal)?;
+        legality::prove_flow(&plan.program, &schedule(plan), &flow)
+    } else {
+        legality::prove(&plan.program, dependences, &schedule(plan))
+    };
+    proof.map_err(|error| illegal(error.to_string()))
 }
 
 /// The schedule of a plan. Dimensions: the host loop, the launch, the blocks (parallel), the sub-tiles,
@@ -49,7 +62,7 @@ pub fn schedule(plan: &KernelPlan) -> Schedule {
     Schedule { dimensions, pieces }
 }
 
-/// The instances that one row of one kernel executes.
+/// The instances that one row of one kernel owns.
 fn piece(
     plan: &KernelPlan,
     (launch_index, launch): (usize, &Launch),
@@ -60,8 +73,7 @@ fn piece(
     let mut constraints = Vec::new();
     let mut variables = vec![plan.outer.variable.to_string(), "launch".to_string()];
     let mut between = |variable: &str, low: &IntExpr, high: &IntExpr| {
-        constraints.extend(low.alternatives().iter().map(|bound| lower_bound(variable, bound)));
-        constraints.extend(high.alternatives().iter().map(|bound| upper_bound(variable, bound)));
+        constraints.extend(interval(variable, low, high));
     };
     between(plan.outer.variable, &plan.outer.low, &plan.outer.high);
     // Kernels with fewer loops than others run at position 0 of the missing dimensions.
@@ -79,8 +91,14 @@ fn piece(
         variables.push(name);
     }
     between(kernel.rows.variable, &kernel.rows.low, &kernel.rows.high);
-    for (d, range) in instance.ranges.iter().enumerate() {
-        between(&format!("s{d}"), &range.low, &range.high);
+    let owned = match &instance.role {
+        Role::Owner => &[][..],
+        Role::Copies { owned } => owned,
+    };
+    for ranges in [&instance.ranges, owned] {
+        for (d, range) in ranges.iter().enumerate() {
+            between(&format!("s{d}"), &range.low, &range.high);
+        }
     }
     variables.push(kernel.rows.variable.to_string());
     let fixed = vec![(1, launch_index as i64), (variables.len(), row as i64)];
@@ -89,7 +107,7 @@ fn piece(
     constraints.extend(
         kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())),
     );
-    constraints.extend(launch.when.iter().map(|condition| format!("{} >= 0", condition.to_isl())));
+    constraints.extend(launched(launch));
     for d in 0..plan.program.dimension() {
         variables.push(format!("p{d}"));
         constraints.push(format!("p{d} = s{d}"));
@@ -103,7 +121,22 @@ fn piece(
             .collect(),
         runs: instance.in_full_tiles,
     };
-    SchedulePiece { statement: instance.statement, variables, fixed, helpers, constraints, full: Some(full) }
+    let full = (kernel.memory != Memory::Storages).then_some(full);
+    SchedulePiece { statement: instance.statement, variables, fixed, helpers, constraints, full }
+}
+
+/// `low <= variable <= high`
+fn interval(variable: &str, low: &IntExpr, high: &IntExpr) -> Vec<String> {
+    let lows = low.alternatives();
+    let lows = lows.iter().map(|bound| lower_bound(variable, bound));
+    let highs = high.alternatives();
+    lows.chain(highs.iter().map(|bound| upper_bound(variable, bound))).collect()
+}
+
+/// When a launch happens: all of a smallest of several are non-negative.
+fn launched(launch: &Launch) -> Vec<String> {
+    let conditions = launch.when.iter().flat_map(IntExpr::alternatives);
+    conditions.map(|condition| format!("{} >= 0", condition.to_isl())).collect()
 }
 
 /// `variable >= bound`. A floor in the bound is multiplied out, which spares isl a quotient variable:

@@ -14,15 +14,18 @@
 //! Both only enlarge the set that must be empty. Where the enlarged set is not empty, the exact one
 //! decides, and a point of it becomes the counter-example of the error.
 
+mod flow;
 mod fullness;
 mod order;
 mod relations;
 mod totality;
 
+use crate::dataflow::Dataflow;
 use crate::dependence::Dependence;
 use crate::isl::{Context, IslError};
 use crate::program::Program;
 use crate::schedule::Schedule;
+pub use flow::{FlowError, FlowKind};
 use relations::Relations;
 use std::fmt;
 use std::time::Instant;
@@ -160,6 +163,15 @@ pub enum LegalityError {
     /// A dependence that is not respected.
     #[error(transparent)]
     Violated(Box<Violation>),
+    /// A value that is not where it is read, or not there yet, or no more.
+    #[error("{0}")]
+    Flow(Box<FlowError>),
+    /// Bands of time are not what the proof about values takes them for.
+    #[error("the bands of the host loop do not partition the time steps in turn: not for all of them {fact}")]
+    Bands {
+        /// What is not true.
+        fact: String,
+    },
     /// isl gave no answer.
     #[error(transparent)]
     Isl(#[from] IslError),
@@ -187,6 +199,26 @@ pub fn prove(
     Ok(Proof {
         dependences: dependences.len(),
         relations: relations.shown_empty(),
+        seconds: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// Proves that a plan whose blocks have storage of their own is legal for a program, for all sizes and step counts:
+/// the schedule runs every instance exactly once, as its owner's, and every value is where it is read ([`flow`]).
+///
+/// # Errors
+/// [`LegalityError`] says which property fails, with a counter-example.
+pub fn prove_flow(program: &Program, schedule: &Schedule, flow: &Dataflow) -> Result<Proof, LegalityError> {
+    let start = Instant::now();
+    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
+    let mut relations = Relations::new(&context, program, schedule)?;
+    totality::total(&mut relations)?;
+    totality::once(&mut relations)?;
+    totality::injective(&mut relations)?;
+    let shown = flow::proved(&context, program, flow)?;
+    Ok(Proof {
+        dependences: flow.events.iter().map(|event| event.reads.len()).sum(),
+        relations: relations.shown_empty() + shown,
         seconds: start.elapsed().as_secs_f64(),
     })
 }

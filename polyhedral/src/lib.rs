@@ -25,6 +25,7 @@ pub mod walk;
 pub mod analysis;
 pub mod cone;
 pub mod counts;
+pub mod dataflow;
 pub mod dependence;
 pub mod footprint;
 mod isl;

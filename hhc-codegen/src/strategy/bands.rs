@@ -12,7 +12,7 @@
 //! so that all bands have `depth` steps but the last one or two, which have at least one.
 
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{Binding, Loop};
+use crate::plan::{Binding, Loop, TimeBands};
 use crate::storage::Slot;
 use polyhedral::program::{FieldRole, Program};
 
@@ -52,13 +52,21 @@ impl Bands {
         (band.clone() * self.depth).min(var("steps") - self.count() + band)
     }
 
+    /// What they are, for the proof.
+    pub fn time_bands(self) -> TimeBands {
+        let binding = |name, value, comment: &str| Binding { name, value, comment: comment.to_owned() };
+        TimeBands {
+            first: binding(FIRST, self.start(var(BAND)), "first time step of the band"),
+            end: binding(LAST, self.start(var(BAND) + 1), "first time step of the next one"),
+            most: self.depth,
+            turns: SLOTS,
+        }
+    }
+
     /// First step and end of a band, for [`Bands::first`] and [`Bands::last`].
     pub fn bindings(self) -> Vec<Binding> {
-        let binding = |name, value, comment: &str| Binding { name, value, comment: comment.to_owned() };
-        vec![
-            binding(FIRST, self.start(var(BAND)), "first time step of the band"),
-            binding(LAST, self.start(var(BAND) + 1), "first time step of the next one"),
-        ]
+        let TimeBands { first, end, .. } = self.time_bands();
+        vec![first, end]
     }
 
     /// The first step, and the level that the band reads.

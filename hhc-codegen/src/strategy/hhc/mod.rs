@@ -90,6 +90,7 @@ impl Strategy for HybridHexagonal {
                 low: int(0),
                 high: (last_row.clone() + geometry.hexagon.half_height).floor_div(rows),
             },
+            bands: None,
             launches: vec![
                 Launch { kernel: 0, when: None },
                 Launch { kernel: 1, when: Some(last_row - var("band") * rows) },

@@ -66,6 +66,7 @@ impl Strategy for Naive {
             strategy: self.id(),
             tile: tile.clone(),
             outer: Loop { variable: "step", low: int(0), high: var("steps") - 1 },
+            bands: None,
             launches: (0..program.statements.len()).map(|kernel| Launch { kernel, when: None }).collect(),
             kernels,
         }

@@ -93,6 +93,7 @@ impl Strategy for Overlapped {
             strategy: self.id(),
             tile: tile.clone(),
             outer: zone.bands.outer(),
+            bands: Some(zone.bands.time_bands()),
             launches: vec![Launch { kernel: 0, when: None }],
             kernels: vec![zone.kernel()],
         }
@@ -213,26 +214,16 @@ impl<'a> Zone<'a> {
                 moment: Moment::Start,
                 sync,
             };
-            // Another block stored the level at the end of the band before.
-            let store = Supplier {
-                kernel: Some(0),
-                part: Part::Transfer(self.store_of(field)),
-                at: [(bands::BAND, var(bands::BAND) - 1)]
-                    .into_iter()
-                    .chain(
-                        (0..self.widths.len())
-                            .map(|d| (BLOCK_NAMES[d], var(POINT_NAMES[d]).floor_div(self.widths[d]))),
-                    )
-                    .collect(),
-            };
-            transfers.push(transfer(
-                format!("{name} as the band before has left it"),
-                self.bands.first(),
-                Region::Grid,
-                Read { place: Place::Arrays(self.bands.input()), suppliers: vec![store] },
-                storage.clone(),
-                Sync::Barrier,
-            ));
+            for (k, _) in self.program.writers_of(field) {
+                transfers.push(transfer(
+                    format!("{} as the band before has left it", self.program.statement_name(k)),
+                    self.bands.first(),
+                    Region::Domain(k),
+                    Read { place: Place::Arrays(self.bands.input()), suppliers: self.stores(field) },
+                    storage.clone(),
+                    Sync::Barrier,
+                ));
+            }
             for plane in 0..bands::SLOTS {
                 transfers.push(transfer(
                     format!("the boundary of {name}, in plane {plane} from the first step on"),
@@ -267,11 +258,26 @@ impl<'a> Zone<'a> {
         transfers
     }
 
-    /// Index of the first store of a field.
-    fn store_of(&self, field: FieldId) -> usize {
-        let loads = self.states().count() * (1 + bands::SLOTS as usize);
-        let before = self.states().take_while(|&state| state != field);
-        loads + before.map(|state| self.program.writers_of(state).count()).sum::<usize>()
+    /// Transfers at the start for one field: a load for each of its statements, and the refills.
+    fn loads_of(&self, field: FieldId) -> std::ops::Range<usize> {
+        let count = |field| self.program.writers_of(field).count() + bands::SLOTS as usize;
+        let first = self.states().take_while(|&state| state != field).map(count).sum();
+        first..first + count(field)
+    }
+
+    /// The stores of a field at the end of the band before, by the block of the value's point.
+    fn stores(&self, field: FieldId) -> Vec<Supplier> {
+        let loads: usize = self.states().map(|state| self.loads_of(state).len()).sum();
+        let writers = |state| self.program.writers_of(state).count();
+        let first = loads + self.states().take_while(|&state| state != field).map(writers).sum::<usize>();
+        let block = |d: usize| (BLOCK_NAMES[d], var(POINT_NAMES[d]).floor_div(self.widths[d]));
+        let at: Vec<_> = [(bands::BAND, var(bands::BAND) - 1)]
+            .into_iter()
+            .chain((0..self.widths.len()).map(block))
+            .collect();
+        (first..first + writers(field))
+            .map(|transfer| Supplier { kernel: Some(0), part: Part::Transfer(transfer), at: at.clone() })
+            .collect()
     }
 
     /// Where statement `k` finds the value of a read: it was computed in this step, in the one before, or loaded.
@@ -287,9 +293,7 @@ impl<'a> Zone<'a> {
             at: vec![(bands::ROW, var(bands::ROW) + (access.time - 1))],
         };
         let mut suppliers: Vec<Supplier> = self.program.writers_of(field).map(row).collect();
-        let transfers = storage * (1 + bands::SLOTS as usize);
-        let transfers = transfers..=transfers + bands::SLOTS as usize;
-        suppliers.extend(transfers.map(|transfer| Supplier {
+        suppliers.extend(self.loads_of(field).map(|transfer| Supplier {
             kernel: None,
             part: Part::Transfer(transfer),
             at: vec![(bands::ROW, int(0))],

@@ -108,6 +108,7 @@ impl Strategy for PipelineToy {
             strategy: self.id(),
             tile: tile.clone(),
             outer: bands.outer(),
+            bands: Some(bands.time_bands()),
             launches: launches.collect(),
             kernels: streams.iter().map(Stream::kernel).collect(),
         }
@@ -242,7 +243,7 @@ impl Stream<'_> {
             if stage == 0 {
                 transfers.push(transfer(
                     format!("the next row of {name}, as the band before has left it"),
-                    Region::Grid,
+                    Region::Domain(0),
                     Read {
                         place: Place::Arrays(self.bands.input()),
                         suppliers: (1..=STAGES).map(store).collect(),

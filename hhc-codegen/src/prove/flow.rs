@@ -1,0 +1,307 @@
+//! The dataflow of a plan whose blocks have storage of their own: its rows and transfers as events, with the same
+//! [`IntExpr`](crate::int_expr::IntExpr)s that the back ends print.
+
+use super::interval;
+use crate::int_expr::{IntExpr, var};
+use crate::plan::{Binding, Instance, Kernel, KernelPlan, RowOrder, TimeBands};
+use crate::storage::{self, Moment, Part, Read, Slot, Sync, Transfer};
+use polyhedral::dataflow::{Axis, Bands, Dataflow, Event, Place, Reads, Region, Storage, Supplier};
+use polyhedral::program::{Access, FieldRole};
+
+/// That no row may compute a point twice which overwrites what it reads.
+pub(super) fn repeated_rows(plan: &KernelPlan) -> Result<(), String> {
+    for kernel in &plan.kernels {
+        for instance in &kernel.instances {
+            if instance.order == (RowOrder::Parallel { repeats: true }) && overwrites(plan, kernel, instance)
+            {
+                let name = plan.program.statement_name(instance.statement);
+                return Err(format!(
+                    "rows of {name} may compute a point twice, and overwrite what they read"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a row may write to a plane that it reads.
+fn overwrites(plan: &KernelPlan, kernel: &Kernel, instance: &Instance) -> bool {
+    let statement = &plan.program.statements[instance.statement];
+    let FieldRole::State { slots, .. } = plan.program.field(statement.target).role else { return false };
+    let reads = statement.reads.iter().enumerate().filter(|(_, read)| read.field == statement.target);
+    let of_level = storage::Place::Arrays(Slot::OfLevel);
+    let mut pairs = reads.flat_map(|(index, access)| {
+        let place = instance.reads.get(index).map_or(&of_level, |read| &read.place);
+        instance.writes.iter().map(move |write| (access, place, write))
+    });
+    pairs.any(|(access, from, to)| match (from, to) {
+        (storage::Place::Storage(from), storage::Place::Storage(to)) => {
+            from == to && (1 - access.time).rem_euclid(kernel.storages[*to].planes) == 0
+        }
+        (storage::Place::Arrays(Slot::OfLevel), storage::Place::Arrays(Slot::OfLevel)) => {
+            (1 - access.time).rem_euclid(slots as i64) == 0
+        }
+        (storage::Place::Arrays(_), storage::Place::Arrays(_)) => true,
+        _ => false,
+    })
+}
+
+/// The events of all kernels, with what they read and write.
+pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
+    let outer = &plan.outer;
+    let mut flow = Dataflow {
+        outer: outer.variable.to_owned(),
+        iterations: interval(outer.variable, &outer.low, &outer.high),
+        bands: plan.bands.as_ref().map(|bands| of_plan(plan, bands)),
+        events: Vec::new(),
+        storages: Vec::new(),
+    };
+    for (index, kernel) in plan.kernels.iter().enumerate() {
+        let launches = plan.launches.iter().enumerate().filter(|(_, launch)| launch.kernel == index);
+        let [(position, launch)] = launches.collect::<Vec<_>>()[..] else {
+            return Err(format!("kernel {} is not launched once in an iteration", kernel.name));
+        };
+        barriers_end_loops(kernel)?;
+        let printer = Printer { plan, kernel, index, position: position as i64, when: launch.when.as_ref() };
+        flow.storages.extend(kernel.storages.iter().map(|storage| printer.storage(storage)));
+        for (at, instance) in kernel.instances.iter().enumerate() {
+            flow.events.push(printer.row(at, instance)?);
+        }
+        for (at, transfer) in kernel.transfers.iter().enumerate() {
+            flow.events.push(printer.transfer(at, transfer));
+        }
+    }
+    Ok(flow)
+}
+
+/// The bands of a plan, with their definitions.
+fn of_plan(plan: &KernelPlan, bands: &TimeBands) -> Bands {
+    let definition = |binding: &Binding| format!("{} = {}", binding.name, binding.value.to_isl());
+    Bands {
+        first: bands.first.name.to_owned(),
+        end: bands.end.name.to_owned(),
+        definitions: vec![definition(&bands.first), definition(&bands.end)],
+        last: plan.outer.high.to_isl(),
+        most: bands.most,
+        turns: bands.turns,
+    }
+}
+
+/// That the threads of a block meet where a loop begins again.
+fn barriers_end_loops(kernel: &Kernel) -> Result<(), String> {
+    let sync = |part: &Part| match part {
+        Part::Row(row) => kernel.instances[*row].sync,
+        Part::Transfer(transfer) => kernel.transfers[*transfer].sync,
+    };
+    let at = |moment| kernel.transfers_at(moment).map(|(index, _)| Part::Transfer(index)).collect::<Vec<_>>();
+    let mut sequences = vec![at(Moment::Start), kernel.parts_of_a_group()];
+    if !kernel.sub_tiles.is_empty() {
+        sequences.push(at(Moment::End));
+    }
+    match sequences.iter().filter_map(|parts| parts.last()).find(|part| sync(part) == Sync::Nothing) {
+        Some(_) => Err(format!("kernel {}: no barrier ends the parts of a loop", kernel.name)),
+        None => Ok(()),
+    }
+}
+
+struct Printer<'a> {
+    plan: &'a KernelPlan,
+    kernel: &'a Kernel,
+    index: usize,
+    position: i64,
+    when: Option<&'a IntExpr>,
+}
+
+impl Printer<'_> {
+    /// isl's text of an expression: bindings by their values, but the bounds of the band by their names.
+    fn isl(&self, expr: &IntExpr) -> String {
+        self.named(expr).to_isl()
+    }
+
+    fn named(&self, expr: &IntExpr) -> IntExpr {
+        let bands = self.plan.bands.iter().flat_map(|bands| [bands.first.name, bands.end.name]);
+        let names: Vec<&str> = bands.collect();
+        let others = self.kernel.bindings.iter().rev().filter(|binding| !names.contains(&binding.name));
+        others.fold(expr.clone(), |expr, binding| expr.substitute(binding.name, &binding.value))
+    }
+
+    /// The condition of the launch. The host has no bindings: it is written with their values.
+    fn conditions(&self) -> Vec<String> {
+        let Some(condition) = self.when else { return Vec::new() };
+        let bands = self.plan.bands.iter().flat_map(|bands| [&bands.end, &bands.first]);
+        let named = bands.fold(condition.clone(), |condition, binding| {
+            condition.replace(&binding.value, &var(binding.name))
+        });
+        named.alternatives().iter().map(|condition| format!("{} >= 0", condition.to_isl())).collect()
+    }
+
+    /// The same for an interval.
+    fn interval(&self, variable: &str, low: &IntExpr, high: &IntExpr) -> Vec<String> {
+        interval(variable, &self.named(low), &self.named(high))
+    }
+
+    /// Index of the first event of a kernel: its rows, then its transfers.
+    fn first_event(&self, kernel: usize) -> usize {
+        let before = &self.plan.kernels[..kernel];
+        before.iter().map(|kernel| kernel.instances.len() + kernel.transfers.len()).sum()
+    }
+
+    fn event_of(&self, kernel: usize, part: Part) -> usize {
+        let within = match part {
+            Part::Row(row) => row,
+            Part::Transfer(transfer) => self.plan.kernels[kernel].instances.len() + transfer,
+        };
+        self.first_event(kernel) + within
+    }
+
+    fn storage(&self, storage: &storage::Storage) -> Storage {
+        let axis = |axis: &storage::Axis| match axis {
+            storage::Axis::Window { first, extent } => {
+                Axis::Window { first: self.isl(first), extent: *extent }
+            }
+            storage::Axis::Ring { extent } => Axis::Ring { extent: *extent },
+        };
+        Storage {
+            name: storage.name.clone(),
+            kernel: self.index,
+            field: storage.field,
+            planes: storage.planes,
+            axes: storage.axes.iter().map(axis).collect(),
+        }
+    }
+
+    fn place(&self, place: &storage::Place) -> Place {
+        match place {
+            storage::Place::Arrays(Slot::OfLevel) => Place::Arrays { slot: None },
+            storage::Place::Arrays(Slot::At(slot)) => Place::Arrays { slot: Some(self.isl(slot)) },
+            storage::Place::Storage(storage) => {
+                let before = &self.plan.kernels[..self.index];
+                let first: usize = before.iter().map(|kernel| kernel.storages.len()).sum();
+                Place::Storage(first + storage)
+            }
+        }
+    }
+
+    fn suppliers(&self, read: &Read) -> Vec<Supplier> {
+        let supplier = |supplier: &storage::Supplier| Supplier {
+            event: self.event_of(supplier.kernel.unwrap_or(self.index), supplier.part),
+            at: supplier.at.iter().map(|(name, value)| ((*name).to_owned(), self.isl(value))).collect(),
+        };
+        read.suppliers.iter().map(supplier).collect()
+    }
+
+    /// The place of a part in a block's time: the sub-tile; whether it is at the start, among the rows or at the end;
+    /// the group; and how many barriers come before it there.
+    fn position(&self, part: Part) -> Vec<String> {
+        let moment = match part {
+            Part::Transfer(transfer) => Some(self.kernel.transfers[transfer].moment),
+            Part::Row(_) => None,
+        };
+        let alone = |moment| -> Vec<Part> {
+            self.kernel.transfers_at(moment).map(|(index, _)| Part::Transfer(index)).collect()
+        };
+        let (phase, group, parts) = match moment {
+            Some(Moment::Start) => ("0", "0", alone(Moment::Start)),
+            Some(Moment::End) => ("2", "0", alone(Moment::End)),
+            _ => ("1", self.kernel.rows.variable, self.kernel.parts_of_a_group()),
+        };
+        let before = parts.iter().take_while(|&&other| other != part);
+        let barriers = before.filter(|part| match part {
+            Part::Row(row) => self.kernel.instances[*row].sync == Sync::Barrier,
+            Part::Transfer(transfer) => self.kernel.transfers[*transfer].sync == Sync::Barrier,
+        });
+        let sub_tiles = self.kernel.sub_tiles.iter().map(|sub_tile| sub_tile.variable.to_owned());
+        sub_tiles.chain([phase.to_owned(), group.to_owned(), barriers.count().to_string()]).collect()
+    }
+
+    /// What all parts have in common; `grouped` are those within the loop over groups of rows.
+    fn event(&self, part: Part, grouped: bool, name: String) -> Event {
+        let kernel = self.kernel;
+        let rows = grouped.then_some(&kernel.rows);
+        let loops = || kernel.sub_tiles.iter().chain(rows);
+        let mut constraints = self.conditions();
+        for around in kernel.blocks.iter().chain(loops()) {
+            constraints.extend(self.interval(around.variable, &around.low, &around.high));
+        }
+        Event {
+            name: format!("{name} of kernel {}", kernel.name),
+            kernel: self.index,
+            launch: self.position,
+            blocks: kernel.blocks.iter().map(|block| block.variable.to_owned()).collect(),
+            loops: loops().map(|around| around.variable.to_owned()).collect(),
+            position: self.position(part),
+            constraints,
+            region: Region::Grid,
+            field: polyhedral::program::FieldId(0),
+            level: String::new(),
+            reads: Vec::new(),
+            writes: Vec::new(),
+        }
+    }
+
+    fn row(&self, at: usize, instance: &Instance) -> Result<Event, String> {
+        let program = &self.plan.program;
+        let statement = &program.statements[instance.statement];
+        let name = format!("row {at}, {},", program.statement_name(instance.statement));
+        if instance.reads.len() != statement.reads.len() {
+            return Err(format!("{name} of kernel {} does not say where it reads", self.kernel.name));
+        }
+        let mut event = self.event(Part::Row(at), true, name);
+        for (d, range) in instance.ranges.iter().enumerate() {
+            event.constraints.extend(self.interval(&format!("p{d}"), &range.low, &range.high));
+        }
+        let step = &instance.step;
+        event.region = Region::Statement(instance.statement);
+        event.field = statement.target;
+        event.level = self.isl(&(step.clone() + 1));
+        event.writes = instance.writes.iter().map(|place| self.place(place)).collect();
+        for (access, read) in statement.reads.iter().zip(&instance.reads) {
+            let Access { field, time, offset } = access;
+            let found = Reads {
+                field: *field,
+                level: self.isl(&(step.clone() + *time)),
+                offsets: offset.iter().map(|&offset| (offset, offset)).collect(),
+                place: self.place(&read.place),
+                suppliers: self.suppliers(read),
+            };
+            let known = event.reads.iter_mut().find(|known| {
+                (known.field, &known.level, &known.place, &known.suppliers)
+                    == (found.field, &found.level, &found.place, &found.suppliers)
+            });
+            match known {
+                Some(known) => {
+                    for (hull, &offset) in known.offsets.iter_mut().zip(offset) {
+                        *hull = (hull.0.min(offset), hull.1.max(offset));
+                    }
+                }
+                None => event.reads.push(found),
+            }
+        }
+        Ok(event)
+    }
+
+    fn transfer(&self, at: usize, transfer: &Transfer) -> Event {
+        let grouped = !matches!(transfer.moment, Moment::Start | Moment::End);
+        let mut event =
+            self.event(Part::Transfer(at), grouped, format!("transfer {at} ({})", transfer.comment));
+        for (d, range) in transfer.ranges.iter().enumerate() {
+            event.constraints.extend(self.interval(&format!("p{d}"), &range.low, &range.high));
+        }
+        event.region = match transfer.region {
+            storage::Region::Grid => Region::Grid,
+            storage::Region::Domain(statement) => Region::Domain(statement),
+            storage::Region::Boundary => Region::Boundary,
+        };
+        event.field = transfer.field;
+        event.level = self.isl(&transfer.level);
+        event.reads = vec![Reads {
+            field: transfer.field,
+            level: self.isl(&transfer.level),
+            offsets: vec![(0, 0); self.plan.program.dimension()],
+            place: self.place(&transfer.from.place),
+            suppliers: self.suppliers(&transfer.from),
+        }];
+        event.writes = vec![self.place(&transfer.to)];
+        event
+    }
+}

@@ -1,0 +1,164 @@
+//! Where values go: what a plan with storage of its blocks' own hands to the legality proof, besides the schedule of
+//! the instances that blocks own.
+//!
+//! An *event* is one execution of a row or of a transfer at one point: it makes, or moves, the value
+//! `(field, level, point)`. Every read names the events that may supply it, by the values of the loop variables there,
+//! so that the proof has nothing to search for.
+//!
+//! Texts are in isl's notation, over `steps, n0, n1, ..` (parameters), the variables that the event names, and the
+//! coordinates `p0, p1, ..` of its point.
+
+use crate::program::FieldId;
+
+/// Events and storages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dataflow {
+    /// The host's variable, the same for all events.
+    pub outer: String,
+    /// Constraints on it.
+    pub iterations: Vec<String>,
+    /// How the host's iterations divide the time steps.
+    pub bands: Option<Bands>,
+    /// The events.
+    pub events: Vec<Event>,
+    /// The storages of all kernels.
+    pub storages: Vec<Storage>,
+}
+
+/// A partition of the time steps `0 .. steps` into bands, one per iteration of the host: iteration `T` has the steps
+/// `first(T) .. end(T)`. The proof takes bands as they come, by what is true of all of them:
+///
+/// ```text
+/// 0 <= first < end <= first + most,   end <= steps,   first = 0 <=> T = 0,   first >= T,
+/// end = steps => T + 1 = steps (mod turns),   end(T) = first(T + 1),   end(T) <= first(T') for T < T',
+/// and the last one has end = steps,
+/// ```
+///
+/// which is proved first, from the definitions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bands {
+    /// The variable of the first step.
+    pub first: String,
+    /// The variable of the step after the last one.
+    pub end: String,
+    /// `first = ..` and `end = ..`, over the host's variable.
+    pub definitions: Vec<String>,
+    /// The number of the last iteration.
+    pub last: String,
+    /// Steps of a band at most.
+    pub most: i64,
+    /// The number of the last band and the number of steps agree, modulo this.
+    pub turns: i64,
+}
+
+/// Memory of one block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Storage {
+    /// Name, for messages.
+    pub name: String,
+    /// Kernel whose blocks have it.
+    pub kernel: usize,
+    /// The field.
+    pub field: FieldId,
+    /// Level `l` of a field with `i` initial levels lies in plane `(l + i - 1) mod planes`.
+    pub planes: i64,
+    /// Per space dimension.
+    pub axes: Vec<Axis>,
+}
+
+/// The cells of a storage along one dimension.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Axis {
+    /// Point `s` lies in cell `s - first`.
+    Window {
+        /// Over the host's variable, bands and blocks.
+        first: String,
+        /// Number of cells.
+        extent: i64,
+    },
+    /// Point `s` lies in cell `s mod extent`.
+    Ring {
+        /// Number of cells.
+        extent: i64,
+    },
+}
+
+/// The executions of one row or transfer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Name, for messages.
+    pub name: String,
+    /// Index of the kernel. The host launches it once in an iteration.
+    pub kernel: usize,
+    /// Position of its launch.
+    pub launch: i64,
+    /// Variables of the blocks.
+    pub blocks: Vec<String>,
+    /// Variables of the sequential loops around it, in the order in which [`Event::position`] has them.
+    pub loops: Vec<String>,
+    /// Its place in a block's time: variables of loops and constants, as many for all events of a kernel, compared
+    /// lexicographically. Two events at one place run side by side.
+    pub position: Vec<String>,
+    /// Constraints on all of them and on the point, besides those on the host's variable.
+    pub constraints: Vec<String>,
+    /// Which of these points.
+    pub region: Region,
+    /// The field whose value it makes or moves.
+    pub field: FieldId,
+    /// The level of the value.
+    pub level: String,
+    /// What it reads.
+    pub reads: Vec<Reads>,
+    /// Where it leaves the value.
+    pub writes: Vec<Place>,
+}
+
+/// The points that an event is restricted to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Region {
+    /// A statement's domain: the event executes the statement, at a level of `1 ..= steps`.
+    Statement(usize),
+    /// A statement's domain: the event moves its value.
+    Domain(usize),
+    /// The grid.
+    Grid,
+    /// The points of the grid that no statement of the field computes.
+    Boundary,
+}
+
+/// Reads of one level of one field, around an event's point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reads {
+    /// The field.
+    pub field: FieldId,
+    /// The level.
+    pub level: String,
+    /// Offsets from the event's point, least and greatest per dimension.
+    pub offsets: Vec<(i64, i64)>,
+    /// The place.
+    pub place: Place,
+    /// Events, one of which has put the value there.
+    pub suppliers: Vec<Supplier>,
+}
+
+/// Where a value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// The arrays, in this slot, or in that of the level.
+    Arrays {
+        /// Over the event's variables.
+        slot: Option<String>,
+    },
+    /// A storage, by index.
+    Storage(usize),
+}
+
+/// An event that supplies a value at the value's point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Supplier {
+    /// Index of the event.
+    pub event: usize,
+    /// The values of its variables, over those of the reader and the read point `q0, q1, ..`. Variables that are not
+    /// named have the reader's values.
+    pub at: Vec<(String, String)>,
+}

@@ -1,0 +1,183 @@
+//! The cells of the arrays: **in turn** and **landed**.
+
+use super::bands;
+use super::events::{Finding, FlowProof, around, levels, marked};
+use super::text::{all, any};
+use super::{FlowKind, LegalityError};
+use crate::dataflow::{Event, Place, Region};
+
+impl<'a> FlowProof<'a> {
+    /// Events that write to the arrays, with the slot.
+    fn stores(&self) -> Vec<(&'a Event, String)> {
+        let places = |event: &'a Event| {
+            event.writes.iter().filter_map(move |place| match place {
+                Place::Arrays { slot } => Some((event, slot)),
+                Place::Storage(_) => None,
+            })
+        };
+        let stores = self.flow.events.iter().flat_map(places);
+        stores.map(|(event, slot)| (event, self.slot(event.field, &event.level, slot))).collect()
+    }
+
+    /// To a cell of the arrays values are written in turn, each once, and after the reads of what was there.
+    pub fn in_turn(&self) -> Result<(), LegalityError> {
+        let stores = self.stores();
+        for store in &stores {
+            let readers = self.flow.events.iter().flat_map(|event| {
+                event
+                    .reads
+                    .iter()
+                    .filter(|reads| reads.field == store.0.field)
+                    .map(move |reads| (event, reads))
+            });
+            for (reader, reads) in readers {
+                let Place::Arrays { slot } = &reads.place else { continue };
+                // What reads the boundary alone, never reads what a statement computes.
+                let at_points = reads.offsets.iter().all(|&offset| offset == (0, 0));
+                if reader.region == Region::Boundary && at_points && store.0.region != Region::Grid {
+                    continue;
+                }
+                let read_slot = self.slot(reads.field, &reads.level, slot);
+                let point = all([around(&reads.offsets)].into_iter().chain(self.same_point("q")));
+                self.in_turn_after((reader, &reads.level, &read_slot), &point, store)?;
+            }
+            for (before, slot) in stores.iter().filter(|(before, _)| before.field == store.0.field) {
+                let point = all(self.same_point("p").into_iter().chain(self.same_point_as_q()));
+                self.in_turn_after((before, &before.level, slot), &point, store)?;
+                self.once((before, slot), store)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn same_point(&self, prefix: &str) -> Vec<String> {
+        (0..self.dimension()).map(|d| format!("p{d}_w = {prefix}{d}")).collect()
+    }
+
+    fn same_point_as_q(&self) -> Vec<String> {
+        (0..self.dimension()).map(|d| format!("q{d} = p{d}")).collect()
+    }
+
+    /// A store of a higher level to a cell runs after the event that reads or writes a lower one there.
+    fn in_turn_after(
+        &self,
+        (event, level, slot): (&'a Event, &str, &str),
+        point: &str,
+        (store, store_slot): &(&'a Event, String),
+    ) -> Result<(), LegalityError> {
+        let moved = self.own(store);
+        let other = |text: &str| marked(text, &moved);
+        let out_of_turn = all([
+            format!("({}) > ({level})", other(&store.level)),
+            format!("{slot} = {}", other(store_slot)),
+            self.not_before((event, &|text| text.to_owned()), (store, &other)),
+            self.two_bands("_w"),
+            self.iteration(),
+            other(&self.iteration()),
+        ]);
+        let marks = moved.iter().map(|name| format!("{name}_w")).collect();
+        let names = [self.own(event), self.point("q"), marks].concat();
+        let loose = [self.runs_loosely(event), other(&self.runs_loosely(store)), out_of_turn.clone()];
+        let exact = [self.runs(event), point.to_owned(), other(&self.runs(store)), out_of_turn.clone()];
+        let finding = Finding {
+            kind: FlowKind::OutOfTurn,
+            event: &event.name,
+            other: Some(&store.name),
+            field: store.field,
+            level,
+        };
+        self.none(&names, &[out_of_turn, all(loose), all(exact)], &finding)
+    }
+
+    /// No value is stored twice.
+    fn once(
+        &self,
+        (before, _): (&'a Event, &str),
+        (store, _): &(&'a Event, String),
+    ) -> Result<(), LegalityError> {
+        let moved = self.own(store);
+        let other = |text: &str| marked(text, &moved);
+        let differ = if std::ptr::eq(before, *store) {
+            any(moved.iter().map(|name| format!("{name} != {name}_w")))
+        } else {
+            "1 = 1".to_owned()
+        };
+        let twice = all(self.same_point("p").into_iter().chain([
+            format!("({}) = ({})", other(&store.level), before.level),
+            differ,
+            self.two_bands("_w"),
+        ]));
+        let marks = moved.iter().map(|name| format!("{name}_w")).collect();
+        let names: Vec<String> = [self.own(before), marks].concat();
+        let loose = [self.runs_loosely(before), other(&self.runs_loosely(store)), twice.clone()];
+        let exact = [self.runs(before), other(&self.runs(store)), twice];
+        let finding = Finding {
+            kind: FlowKind::OutOfTurn,
+            event: &before.name,
+            other: Some(&store.name),
+            field: store.field,
+            level: &before.level,
+        };
+        self.none(&names, &[all(loose), all(exact)], &finding)
+    }
+
+    /// The newest levels are in their slots.
+    pub fn landed(&self) -> Result<(), LegalityError> {
+        let stores = self.stores();
+        for (store, slot) in &stores {
+            let (initial, _) = levels(self.program, store.field);
+            let newest = format!("({}) > steps - {initial}", store.level);
+            let own = self.slot(store.field, &store.level, &None);
+            let mut wrong = vec![all([newest, format!("{slot} != {own}")])];
+            // An initial level that is still among the newest ones.
+            wrong.extend((1 - initial..=0).filter(|_| initial > 1).map(|level| {
+                let its = self.slot(store.field, &level.to_string(), &None);
+                all([format!("{level} > steps - {initial}"), format!("{slot} = {its}")])
+            }));
+            let in_turn = self.flow.bands.as_ref().zip(self.band(""));
+            let in_turn = in_turn.map(|(bands, band)| bands::ends_in_turn(bands, &band.borrowed()));
+            let wrong = all([any(wrong)].into_iter().chain(in_turn));
+            let finding = Finding {
+                kind: FlowKind::NotLanded,
+                event: &store.name,
+                other: None,
+                field: store.field,
+                level: &store.level,
+            };
+            let bodies = [all([self.runs_loosely(store), wrong.clone()]), all([self.runs(store), wrong])];
+            self.none(&self.own(store), &bodies, &finding)?;
+        }
+        for (k, statement) in self.program.statements.iter().enumerate() {
+            let (initial, _) = levels(self.program, statement.target);
+            for age in 0..initial {
+                self.stored(&stores, k, &format!("steps - {age}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What a statement computes of a level that a run leaves is stored.
+    fn stored(&self, stores: &[(&'a Event, String)], k: usize, level: &str) -> Result<(), LegalityError> {
+        // In the band that ends with the last step, where there are bands.
+        let band =
+            self.flow.bands.iter().flat_map(|_| [vec![self.flow.outer.clone()], self.bounds()].concat());
+        let names: Vec<String> = band.chain(self.point("p")).collect();
+        let last = self.flow.bands.as_ref();
+        let last = last.map(|bands| format!("{} and {} = steps", self.iteration(), bands.end));
+        let wanted = all([self.in_domain(k, "p"), format!("{level} >= 1")].into_iter().chain(last));
+        let field = self.program.statements[k].target;
+        let mut missing = self.set(&names, &wanted)?;
+        for (store, _) in stores.iter().filter(|(store, _)| store.field == field) {
+            let others: Vec<String> =
+                self.own(store).into_iter().filter(|name| !names.contains(name)).collect();
+            let stored = all([wanted.clone(), self.runs(store), format!("({}) = {level}", store.level)]);
+            let stored = self.set(&[names.clone(), others.clone()].concat(), &stored)?;
+            missing = missing.subtract(&stored.project_out(names.len(), others.len())?)?;
+        }
+        if self.shows_empty(&missing)? {
+            return Ok(());
+        }
+        let finding = Finding { kind: FlowKind::NotLanded, event: "the plan", other: None, field, level };
+        Err(self.error(&missing, &names, &finding))
+    }
+}

@@ -1,0 +1,87 @@
+//! What is true of all bands of time, whichever of them a block works in, and its proof from their definitions.
+//!
+//! Products of the number of a band and its length, roundings and remainders are in the definitions only. The proof
+//! about values sees a band as an interval `first .. end` whose neighbours end and begin where it begins and ends.
+
+use super::LegalityError;
+use super::text::{all, any, renamed};
+use crate::dataflow::{Bands, Dataflow};
+use crate::isl::Context;
+
+/// The band of one iteration: its number and its bounds.
+pub struct Band<'a> {
+    pub number: &'a str,
+    pub first: &'a str,
+    pub end: &'a str,
+}
+
+/// `0 <= T <= first < end <= min(first + most, steps)`
+pub fn of_one(bands: &Bands, band: &Band) -> String {
+    let Band { number, first, end } = band;
+    let most = bands.most;
+    format!("0 <= {number} <= {first} < {end} and {end} <= {first} + {most} and {end} <= steps")
+}
+
+/// The first band begins at step 0.
+pub fn begins(band: &Band) -> String {
+    format!("{} >= 1 or {} = 0", band.number, band.first)
+}
+
+/// The number of the last band agrees with that of steps.
+pub fn ends_in_turn(bands: &Bands, band: &Band) -> String {
+    format!("{} < steps or (({}) + 1 - steps) mod {} = 0", band.end, band.number, bands.turns)
+}
+
+/// How two bands lie.
+pub fn of_two(one: &Band, other: &Band) -> String {
+    let before = |a: &Band, b: &Band| format!("{} < {} and {} <= {}", a.number, b.number, a.end, b.first);
+    let same = format!(
+        "{} = {} and {} = {} and {} = {}",
+        one.number, other.number, one.first, other.first, one.end, other.end
+    );
+    any([same, before(one, other), before(other, one)])
+}
+
+/// A band begins where the one before it ends.
+fn adjacent(one: &Band, next: &Band) -> String {
+    format!("{} != {} + 1 or {} = {}", next.number, one.number, one.end, next.first)
+}
+
+/// Shows all of it; returns how many sets were shown to be empty.
+pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError> {
+    let Some(bands) = &flow.bands else { return Ok(0) };
+    let (number, first, end) = (flow.outer.as_str(), bands.first.as_str(), bands.end.as_str());
+    let band = Band { number, first, end };
+    let names = [number, first, end];
+    let defined = all(bands.definitions.iter().cloned().chain([format!("0 <= {number} <= {}", bands.last)]));
+    let other = |text: &str| renamed(text, &|name| names.contains(&name).then(|| format!("{name}_w")));
+    let of_other = [number, first, end].map(other);
+    let [number_w, first_w, end_w] = &of_other;
+    let band_w = Band { number: number_w, first: first_w, end: end_w };
+
+    let one = format!("{number}, {first}, {end}");
+    let two = format!("{one}, {number_w}, {first_w}, {end_w}");
+    let ends = format!("{number} != {} or {end} = steps", bands.last);
+    let facts = [
+        (&one, defined.clone(), of_one(bands, &band)),
+        (&one, defined.clone(), begins(&band)),
+        (&one, defined.clone(), ends_in_turn(bands, &band)),
+        (&one, defined.clone(), ends),
+        (&two, all([defined.clone(), other(&defined)]), of_two(&band, &band_w)),
+        (&two, all([defined.clone(), other(&defined)]), adjacent(&band, &band_w)),
+    ];
+    let mut shown = 0;
+    for (names, known, fact) in facts {
+        let set = context
+            .set(&format!("[steps] -> {{ [{names}] : steps >= 1 and ({known}) and not ({fact}) }}"))?;
+        if !set.is_empty()? {
+            return Err(LegalityError::Bands { fact });
+        }
+        shown += 1;
+    }
+    let none = context.set(&format!("[steps] -> {{ [] : steps >= 1 and ({}) < 0 }}", bands.last))?;
+    if !none.is_empty()? {
+        return Err(LegalityError::Bands { fact: "there is a band".to_owned() });
+    }
+    Ok(shown + 1)
+}

@@ -1,0 +1,217 @@
+//! The cells of storages: **inside**, **kept** and **apart**.
+
+use super::events::{Case, Finding, FlowProof, around, levels, marked};
+use super::supply::Supply;
+use super::text::{all, any, equal, later_or_equal};
+use super::{FlowKind, LegalityError};
+use crate::dataflow::{Axis, Event, Place, Reads, Storage};
+use crate::program::FieldId;
+
+impl<'a> FlowProof<'a> {
+    /// The storage, if it is one of the event's block for values of this field.
+    fn storage_of(&self, event: &Event, field: FieldId, index: usize) -> Option<&'a Storage> {
+        let storage = self.flow.storages.get(index)?;
+        let fits = storage.axes.len() == self.dimension() && storage.planes > 0;
+        (fits && storage.kernel == event.kernel && storage.field == field).then_some(storage)
+    }
+
+    /// Cells that an event touches exist.
+    pub fn inside(&self, event: &'a Event) -> Result<(), LegalityError> {
+        let names = [self.own(event), self.point("q")].concat();
+        let zero = vec![(0, 0); self.dimension()];
+        let written = event.writes.iter().map(|place| (place, event.field, &event.level, &zero));
+        let read = event.reads.iter().map(|reads| (&reads.place, reads.field, &reads.level, &reads.offsets));
+        for (place, field, level, offsets) in written.chain(read) {
+            let Place::Storage(index) = place else { continue };
+            let Some(storage) = self.storage_of(event, field, *index) else {
+                return Err(LegalityError::Malformed {
+                    piece: *index,
+                    message: format!("{} touches a storage that is not for it", event.name),
+                });
+            };
+            let wrong = any(storage.axes.iter().enumerate().filter_map(|(d, axis)| match axis {
+                Axis::Window { first, extent } => {
+                    Some(format!("q{d} < ({first}) or q{d} >= ({first}) + {extent}"))
+                }
+                Axis::Ring { .. } => None,
+            }));
+            let bodies = [
+                all([self.runs_loosely(event), around(offsets), wrong.clone()]),
+                all([self.runs(event), around(offsets), self.in_grid("q"), wrong]),
+            ];
+            let finding = Finding {
+                kind: FlowKind::Outside,
+                event: &event.name,
+                other: Some(&storage.name),
+                field,
+                level,
+            };
+            self.none(&names, &bodies, &finding)?;
+        }
+        Ok(())
+    }
+
+    /// No other value is written to a cell between supply and read. What is known of the supplier is its place in time.
+    pub fn kept(&self, reader: &'a Event, reads: &'a Reads, index: usize) -> Result<(), LegalityError> {
+        let Some(storage) = self.storage_of(reader, reads.field, index) else { return Ok(()) };
+        let cases = self.cases(reads.field);
+        for supplier in &reads.suppliers {
+            let supply = Supply::new(self, reader, reads, supplier)?;
+            if !supply.same_band {
+                continue;
+            }
+            for writer in self.writers(index) {
+                self.kept_from(reader, (reads, storage), &supply, writer, &cases)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kept_from(
+        &self,
+        reader: &'a Event,
+        (reads, storage): (&'a Reads, &'a Storage),
+        supply: &Supply<'a>,
+        writer: &'a Event,
+        cases: &[Case],
+    ) -> Result<(), LegalityError> {
+        // Host variable and block are the reader's.
+        let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
+        let marks: Vec<String> = moved.iter().map(|name| format!("{name}_w")).collect();
+        let names = [self.own(reader), self.point("q"), marks].concat();
+        let position: Vec<String> = writer.position.iter().map(|place| marked(place, &moved)).collect();
+        let between =
+            all([later_or_equal(&position, &supply.position), later_or_equal(&reader.position, &position)]);
+        if between == "1 = 0" {
+            return Ok(());
+        }
+        // A row may write where it reads at the same point.
+        let itself = if std::ptr::eq(writer, reader) {
+            let points = (0..self.dimension()).map(|d| format!("p{d} != p{d}_w"));
+            any(points.chain([format!("not ({})", equal(&reader.position, &position))]))
+        } else {
+            "1 = 1".to_owned()
+        };
+        let level = marked(&writer.level, &moved);
+        for computed in [true, false] {
+            let cases = || cases.iter().filter(|case| case.computed.is_some() == computed);
+            if cases().all(|case| self.region_in(supply.event, case).is_none()) {
+                continue;
+            }
+            for way in self.ways(reads, storage, writer, &level, computed) {
+                let loose = all([
+                    self.runs_loosely(reader),
+                    around(&reads.offsets),
+                    marked(&self.runs_loosely(writer), &moved),
+                    way.clone(),
+                    between.clone(),
+                    itself.clone(),
+                ]);
+                if self.shows_empty(&self.set(&names, &loose)?)? {
+                    continue;
+                }
+                let finding = Finding {
+                    kind: FlowKind::Overwritten,
+                    event: &reader.name,
+                    other: Some(&writer.name),
+                    field: reads.field,
+                    level: &reads.level,
+                };
+                for case in cases() {
+                    let Some(region) = self.region_in(supply.event, case) else { continue };
+                    let exact = all([
+                        self.runs(reader),
+                        case.text.clone(),
+                        (supply.text)(&region),
+                        supply.there.clone(),
+                        supply.same(self, reads, case),
+                        marked(&self.runs(writer), &moved),
+                        loose.clone(),
+                    ]);
+                    self.none(&names, &[exact], &finding)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The ways in which an event can write another value to the cell of `q`: at a point a whole number of rings away,
+    /// or at the point itself, a whole number of planes away.
+    fn ways(
+        &self,
+        reads: &Reads,
+        storage: &Storage,
+        writer: &Event,
+        level: &str,
+        computed: bool,
+    ) -> Vec<String> {
+        let (_, slots) = levels(self.program, reads.field);
+        let modulo = |value: String, period: i64| match period {
+            1 => "1 = 1".to_owned(),
+            _ => format!("({value}) mod {period} = 0"),
+        };
+        let planes = modulo(format!("({level}) - ({})", reads.level), storage.planes);
+        let mut ways = Vec::new();
+        for (d, axis) in storage.axes.iter().enumerate() {
+            let Axis::Ring { extent } = axis else { continue };
+            let rest = (0..self.dimension()).filter(|&e| e != d).map(|e| match storage.axes[e] {
+                Axis::Ring { extent } => modulo(format!("p{e}_w - q{e}"), extent),
+                Axis::Window { .. } => format!("p{e}_w = q{e}"),
+            });
+            let rest = all(rest.chain([planes.clone(), modulo(format!("p{d}_w - q{d}"), *extent)]));
+            ways.push(all([rest, format!("p{d}_w != q{d}")]));
+        }
+        // At a boundary point only levels of another class have another value, and nothing is computed.
+        let point = Case { text: String::new(), computed: None };
+        let boundary_differs = storage.planes % slots != 0 && self.region_in(writer, &point).is_some();
+        if computed || boundary_differs {
+            let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
+            ways.push(all(point.chain([planes, format!("({level}) != ({})", reads.level)])));
+        }
+        ways
+    }
+
+    /// No two events that run side by side write to one cell of a storage.
+    pub fn apart(&self, index: usize) -> Result<(), LegalityError> {
+        let storage = &self.flow.storages[index];
+        let writers = self.writers(index);
+        for (at, first) in writers.iter().enumerate() {
+            for (with, second) in writers.iter().enumerate().skip(at) {
+                let moved: Vec<String> = [second.loops.clone(), self.point("p")].concat();
+                let position: Vec<String> =
+                    second.position.iter().map(|place| marked(place, &moved)).collect();
+                let together = equal(&first.position, &position);
+                if together == "1 = 0" {
+                    continue;
+                }
+                let cell = storage.axes.iter().enumerate().map(|(d, axis)| match axis {
+                    Axis::Ring { extent } => format!("(p{d}_w - p{d}) mod {extent} = 0"),
+                    Axis::Window { .. } => format!("p{d}_w = p{d}"),
+                });
+                let level = marked(&second.level, &moved);
+                let plane = format!("(({level}) - ({})) mod {} = 0", first.level, storage.planes);
+                let differ = if at == with {
+                    let loops = second.loops.iter().map(|name| format!("{name} != {name}_w"));
+                    any(loops.chain((0..self.dimension()).map(|d| format!("p{d} != p{d}_w"))))
+                } else {
+                    "1 = 1".to_owned()
+                };
+                let clash = all(cell.chain([together, plane, differ]));
+                let loose =
+                    [self.runs_loosely(first), marked(&self.runs_loosely(second), &moved), clash.clone()];
+                let exact = [self.runs(first), marked(&self.runs(second), &moved), clash.clone()];
+                let marks = moved.iter().map(|name| format!("{name}_w")).collect();
+                let names: Vec<String> = [self.own(first), marks].concat();
+                let finding = Finding {
+                    kind: FlowKind::Together,
+                    event: &first.name,
+                    other: Some(&second.name),
+                    field: storage.field,
+                    level: &first.level,
+                };
+                self.none(&names, &[clash, all(loose), all(exact)], &finding)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! Events as isl's text, and the questions that are asked about them.
+
+use super::bands::{self, Band};
+use super::text::{all, any, renamed};
+use super::{FlowError, FlowKind, LegalityError, Problem};
+use crate::dataflow::{Dataflow, Event, Place, Region};
+use crate::isl::{Context, IslError, Sample, Set};
+use crate::program::{FieldId, FieldRole, Program};
+use std::cell::Cell;
+
+/// The proof about one plan.
+pub struct FlowProof<'a> {
+    pub context: &'a Context,
+    pub program: &'a Program,
+    pub flow: &'a Dataflow,
+    shown_empty: Cell<usize>,
+}
+
+/// Points of a field of which the same can be said.
+pub struct Case {
+    /// Constraints on the point `q`.
+    pub text: String,
+    /// The statement that computes them; none computes boundary points.
+    pub computed: Option<usize>,
+}
+
+/// What stands in an error.
+pub struct Finding<'a> {
+    pub kind: FlowKind,
+    pub event: &'a str,
+    pub other: Option<&'a str>,
+    pub field: FieldId,
+    pub level: &'a str,
+}
+
+/// Initial levels and slots of a field.
+pub fn levels(program: &Program, field: FieldId) -> (i64, i64) {
+    match program.field(field).role {
+        FieldRole::State { levels, slots } => (levels as i64, slots as i64),
+        FieldRole::Coefficient => (1, 1),
+    }
+}
+
+/// `q` is the point and an offset of the box.
+pub fn around(offsets: &[(i64, i64)]) -> String {
+    all(offsets.iter().enumerate().map(|(d, (low, high))| match (low, high) {
+        (0, 0) => format!("q{d} = p{d}"),
+        _ => format!("p{d} + {low} <= q{d} <= p{d} + {high}"),
+    }))
+}
+
+impl<'a> FlowProof<'a> {
+    pub fn new(context: &'a Context, program: &'a Program, flow: &'a Dataflow, shown_empty: usize) -> Self {
+        FlowProof { context, program, flow, shown_empty: Cell::new(shown_empty) }
+    }
+
+    /// Number of sets shown to be empty so far.
+    pub fn shown_empty(&self) -> usize {
+        self.shown_empty.get()
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.program.dimension()
+    }
+
+    /// Whether no statement computes the field.
+    pub fn never_written(&self, field: FieldId) -> bool {
+        self.program.writers_of(field).next().is_none()
+    }
+
+    /// `prefix0, prefix1, ..`
+    pub fn point(&self, prefix: &str) -> Vec<String> {
+        (0..self.dimension()).map(|d| format!("{prefix}{d}")).collect()
+    }
+
+    /// A point in the domain of a statement.
+    pub fn in_domain(&self, statement: usize, prefix: &str) -> String {
+        all(self.program.point_constraints(statement, &|d| format!("{prefix}{d}")))
+    }
+
+    /// A point of the grid, which has the least size on which the program computes anything.
+    pub fn in_grid(&self, prefix: &str) -> String {
+        let least = &self.program.least_size;
+        all((0..self.dimension()).map(|d| format!("0 <= {prefix}{d} < n{d} and n{d} >= {}", least[d].max(1))))
+    }
+
+    /// Conjunctions whose union is the points in no domain of a field's statements: beyond one side of each of them.
+    fn beyond(&self, field: FieldId, prefix: &str) -> Vec<String> {
+        let mut beyond = vec!["1 = 1".to_owned()];
+        for (k, _) in self.program.writers_of(field) {
+            let domain = self.program.statements[k].domain.iter().enumerate();
+            let sides: Vec<String> = domain
+                .flat_map(|(d, interval)| {
+                    let (extent, point) = (format!("n{d}"), format!("{prefix}{d}"));
+                    [
+                        format!("{point} < {}", interval.low.text(&extent)),
+                        format!("{point} >= {}", interval.high.text(&extent)),
+                    ]
+                })
+                .collect();
+            let further = |known: &String| {
+                let known = known.clone();
+                sides.clone().into_iter().map(move |side| all([known.clone(), side])).collect::<Vec<_>>()
+            };
+            beyond = beyond.iter().flat_map(further).collect();
+        }
+        beyond
+    }
+
+    /// The points of the grid, each in a case at least.
+    pub fn cases(&self, field: FieldId) -> Vec<Case> {
+        let computed = self.program.writers_of(field);
+        let computed = computed.map(|(k, _)| Case { text: self.in_domain(k, "q"), computed: Some(k) });
+        let boundary = self.beyond(field, "q").into_iter();
+        let boundary = boundary.map(|text| Case { text: all([text, self.in_grid("q")]), computed: None });
+        computed.chain(boundary).collect()
+    }
+
+    /// What an event's region asks of a point of this case; `None` where it has no such point.
+    pub fn region_in(&self, event: &Event, case: &Case) -> Option<String> {
+        match event.region {
+            Region::Statement(k) => {
+                (case.computed == Some(k)).then(|| format!("1 <= ({}) <= steps", event.level))
+            }
+            Region::Domain(k) => (case.computed == Some(k)).then(|| "1 = 1".to_owned()),
+            Region::Boundary => case.computed.is_none().then(|| "1 = 1".to_owned()),
+            Region::Grid => Some("1 = 1".to_owned()),
+        }
+    }
+
+    /// All executions of an event, and more: those on the whole lattice of points.
+    pub fn runs_loosely(&self, event: &Event) -> String {
+        all(event.constraints.iter().cloned().chain([self.iteration()]))
+    }
+
+    /// All executions of an event.
+    pub fn runs(&self, event: &Event) -> String {
+        let region = match event.region {
+            Region::Statement(k) => {
+                format!("1 <= ({}) <= steps and {}", event.level, self.in_domain(k, "p"))
+            }
+            Region::Domain(k) => self.in_domain(k, "p"),
+            Region::Grid => "1 = 1".to_owned(),
+            Region::Boundary => any(self.beyond(event.field, "p")),
+        };
+        all([self.runs_loosely(event), region, self.in_grid("p")])
+    }
+
+    /// The slot of a place in the arrays that holds this level.
+    pub fn slot(&self, field: FieldId, level: &str, slot: &Option<String>) -> String {
+        let (initial, slots) = levels(self.program, field);
+        match slot {
+            Some(slot) => format!("({slot})"),
+            None if slots == 1 => "0".to_owned(),
+            None => format!("((({level}) + {}) mod {slots})", initial - 1),
+        }
+    }
+
+    /// Events that write to a storage.
+    pub fn writers(&self, storage: usize) -> Vec<&'a Event> {
+        self.flow.events.iter().filter(|event| event.writes.contains(&Place::Storage(storage))).collect()
+    }
+
+    /// Variables that a block's events have in common.
+    pub fn shared(&self, event: &Event) -> Vec<String> {
+        [vec![self.flow.outer.clone()], event.blocks.clone()].concat()
+    }
+
+    /// The variables of an event and the bounds of its band.
+    pub fn own(&self, event: &Event) -> Vec<String> {
+        [self.shared(event), event.loops.clone(), self.bounds(), self.point("p")].concat()
+    }
+
+    /// The variables that bound a band.
+    pub fn bounds(&self) -> Vec<String> {
+        self.flow.bands.iter().flat_map(|bands| [bands.first.clone(), bands.end.clone()]).collect()
+    }
+
+    /// That this is an iteration of the host, whose band has these bounds.
+    pub fn iteration(&self) -> String {
+        match (&self.flow.bands, self.band("")) {
+            (Some(bands), Some(band)) => bands::of_one(bands, &band.borrowed()),
+            _ => all(self.flow.iterations.iter().cloned()),
+        }
+    }
+
+    /// The names of a band, with a suffix.
+    pub fn band(&self, suffix: &str) -> Option<OwnedBand> {
+        let bands = self.flow.bands.as_ref()?;
+        let [number, first, end] =
+            [&self.flow.outer, &bands.first, &bands.end].map(|name| format!("{name}{suffix}"));
+        Some(OwnedBand { number, first, end })
+    }
+
+    /// How the bands of two events lie, the second with this suffix.
+    pub fn two_bands(&self, suffix: &str) -> String {
+        match (self.band(""), self.band(suffix)) {
+            (Some(one), Some(other)) => bands::of_two(&one.borrowed(), &other.borrowed()),
+            _ => "1 = 1".to_owned(),
+        }
+    }
+
+    /// That the first event does not run before the second; each is given with the renaming of its variables.
+    pub fn not_before(
+        &self,
+        (first, first_text): (&Event, &dyn Fn(&str) -> String),
+        (second, second_text): (&Event, &dyn Fn(&str) -> String),
+    ) -> String {
+        let outer = &self.flow.outer;
+        let (a, b) = (first_text(outer), second_text(outer));
+        let in_one = match first.launch.cmp(&second.launch) {
+            std::cmp::Ordering::Less => "1 = 0".to_owned(),
+            std::cmp::Ordering::Greater => "1 = 1".to_owned(),
+            std::cmp::Ordering::Equal => {
+                let blocks = first.blocks.iter().zip(&second.blocks);
+                let blocks = blocks.map(|(a, b)| (first_text(a), second_text(b))).filter(|(a, b)| a != b);
+                let elsewhere = blocks.map(|(a, b)| format!("{a} != {b}"));
+                let places = |event: &Event, text: &dyn Fn(&str) -> String| -> Vec<String> {
+                    event.position.iter().map(|place| text(place)).collect()
+                };
+                let late =
+                    super::text::later_or_equal(&places(first, first_text), &places(second, second_text));
+                any(elsewhere.chain([late]))
+            }
+        };
+        if a == b {
+            return in_one;
+        }
+        any([format!("{a} > {b}"), all([format!("{a} = {b}"), in_one])])
+    }
+
+    /// The points of these coordinates that meet the constraints.
+    pub fn set(&self, names: &[String], body: &str) -> Result<Set<'a>, IslError> {
+        let sizes = self.point("n").join(", ");
+        let names = names.join(", ");
+        self.context.set(&format!("[steps, {sizes}] -> {{ [{names}] : steps >= 1 and ({body}) }}"))
+    }
+
+    /// Whether isl shows a set to be empty.
+    pub fn shows_empty(&self, set: &Set<'a>) -> Result<bool, IslError> {
+        let empty = set.is_empty()?;
+        self.shown_empty.set(self.shown_empty.get() + usize::from(empty));
+        Ok(empty)
+    }
+
+    /// Shows that no point meets one of these constraints, each of which is implied by the next: the error is about the
+    /// last one.
+    pub fn none(&self, names: &[String], bodies: &[String], finding: &Finding) -> Result<(), LegalityError> {
+        for (at, body) in bodies.iter().enumerate() {
+            let set = self.set(names, body)?;
+            if self.shows_empty(&set)? {
+                return Ok(());
+            }
+            if at + 1 == bodies.len() {
+                return Err(self.error(&set, names, finding));
+            }
+        }
+        Ok(())
+    }
+
+    /// The error with a point of the set.
+    pub fn error(&self, set: &Set<'a>, names: &[String], finding: &Finding) -> LegalityError {
+        let sample = match set.sample() {
+            Ok(Some(sample)) => sample,
+            Ok(None) => {
+                return IslError::Failed { message: "no sample of a set that is not empty".to_owned() }
+                    .into();
+            }
+            Err(error) => return error.into(),
+        };
+        LegalityError::Flow(Box::new(FlowError {
+            kind: finding.kind,
+            event: finding.event.to_owned(),
+            other: finding.other.map(str::to_owned),
+            value: format!("level {} of {}", finding.level, self.program.field(finding.field).name),
+            at: names.iter().cloned().zip(sample.dimensions.iter().copied()).collect(),
+            problem: self.problem(&sample),
+        }))
+    }
+
+    fn problem(&self, sample: &Sample) -> Problem {
+        let value = |name: &str| {
+            sample.parameters.iter().find(|(parameter, _)| parameter == name).map_or(0, |(_, value)| *value)
+        };
+        Problem { steps: value("steps"), size: self.point("n").iter().map(|name| value(name)).collect() }
+    }
+}
+
+/// The text with these names marked as those of another event.
+pub fn marked(text: &str, names: &[String]) -> String {
+    renamed(text, &|name| names.iter().any(|own| own == name).then(|| format!("{name}_w")))
+}
+
+/// The names of a band's number and bounds.
+pub struct OwnedBand {
+    number: String,
+    first: String,
+    end: String,
+}
+
+impl OwnedBand {
+    pub fn borrowed(&self) -> Band<'_> {
+        Band { number: &self.number, first: &self.first, end: &self.end }
+    }
+}

@@ -1,0 +1,220 @@
+//! **Supplied**: for every read, an event that puts the value where it is read, before it is read.
+
+use super::bands::{self, Band};
+use super::events::{Case, Finding, FlowProof, around, levels};
+use super::text::{all, any, renamed};
+use super::{FlowKind, LegalityError};
+use crate::dataflow::{Event, Place, Reads, Supplier};
+use crate::program::Boundary;
+
+impl<'a> FlowProof<'a> {
+    /// Every read has a supplier that runs before it, or is an initial or a boundary value of the arrays.
+    pub fn supplied(&self, reader: &'a Event, reads: &'a Reads) -> Result<(), LegalityError> {
+        let names = [self.own(reader), self.point("q"), self.supplying_bounds(reads)].concat();
+        let suppliers = reads.suppliers.iter().map(|supplier| Supply::new(self, reader, reads, supplier));
+        let suppliers: Vec<Supply> = suppliers.collect::<Result<_, _>>()?;
+        let common = all([around(&reads.offsets), self.supplying_band(reads)?]);
+        let cases = self.cases(reads.field);
+        let (computed, boundary): (Vec<&Case>, Vec<&Case>) =
+            cases.iter().partition(|case| case.computed.is_some());
+        for case in computed {
+            self.supplied_in(reader, reads, (&suppliers, &names, &common), case)?;
+        }
+        // All of the grid as if it were boundary, before each side of it.
+        let everywhere = Case { text: self.in_grid("q"), computed: None };
+        let all_at_once = self.supplied_in(reader, reads, (&suppliers, &names, &common), &everywhere);
+        if let Err(LegalityError::Flow(_)) = all_at_once {
+            for case in boundary {
+                self.supplied_in(reader, reads, (&suppliers, &names, &common), case)?;
+            }
+            return Ok(());
+        }
+        all_at_once
+    }
+
+    /// The same for the points of a case.
+    fn supplied_in(
+        &self,
+        reader: &'a Event,
+        reads: &'a Reads,
+        (suppliers, names, common): (&[Supply<'a>], &[String], &str),
+        case: &Case,
+    ) -> Result<(), LegalityError> {
+        let level = &reads.level;
+        let finding = |kind, other| Finding { kind, event: &reader.name, other, field: reads.field, level };
+        let mut supplied = Vec::new();
+        for supplier in suppliers {
+            let Some(region) = self.region_in(supplier.event, case) else { continue };
+            let there =
+                all([(supplier.text)(&region), supplier.there.clone(), supplier.same(self, reads, case)]);
+            if supplier.not_before != "1 = 0" {
+                let late = all([there.clone(), supplier.not_before.clone()]);
+                let bodies = [
+                    supplier.not_before.clone(),
+                    all([self.runs_loosely(reader), common.to_owned(), case.text.clone(), late.clone()]),
+                    all([self.runs(reader), common.to_owned(), case.text.clone(), late]),
+                ];
+                self.none(names, &bodies, &finding(FlowKind::TooLate, Some(&supplier.event.name)))?;
+            }
+            supplied.push(there);
+        }
+        supplied.extend(self.there_from_the_beginning(reads, case));
+        for (at, runs) in [self.runs_loosely(reader), self.runs(reader)].into_iter().enumerate() {
+            let reading = all([runs, common.to_owned(), case.text.clone()]);
+            let mut missing = self.set(names, &reading)?;
+            for there in &supplied {
+                missing = missing.subtract(&self.set(names, &all([reading.clone(), there.clone()]))?)?;
+            }
+            if self.shows_empty(&missing)? {
+                return Ok(());
+            }
+            if at == 1 {
+                return Err(self.error(&missing, names, &finding(FlowKind::NotSupplied, None)));
+            }
+        }
+        Ok(())
+    }
+
+    /// When the arrays have the value from the beginning: an initial one, or that of a boundary point.
+    fn there_from_the_beginning(&self, reads: &Reads, case: &Case) -> Option<String> {
+        let Place::Arrays { slot } = &reads.place else { return None };
+        let (initial, _) = levels(self.program, reads.field);
+        let level = &reads.level;
+        let own =
+            format!("{} = {}", self.slot(reads.field, level, slot), self.slot(reads.field, level, &None));
+        Some(match (case.computed, self.program.boundary) {
+            (Some(_), _) => format!("{} <= ({level}) <= 0 and {own}", 1 - initial),
+            (None, Boundary::Fixed) => "1 = 1".to_owned(),
+            (None, Boundary::PerSlot) => own,
+        })
+    }
+
+    /// The bounds of the band that supplies a read, where that is another one than the reader's.
+    fn supplying_bounds(&self, reads: &Reads) -> Vec<String> {
+        let outer = &self.flow.outer;
+        let elsewhere =
+            reads.suppliers.iter().any(|supplier| supplier.at.iter().any(|(name, _)| name == outer));
+        if elsewhere { self.bounds().iter().map(|name| format!("{name}_s")).collect() } else { Vec::new() }
+    }
+
+    /// What is known of it: nothing where it does not exist. All suppliers that are in another band are in the same one.
+    fn supplying_band(&self, reads: &Reads) -> Result<String, LegalityError> {
+        let outer = &self.flow.outer;
+        let numbers = reads.suppliers.iter().flat_map(|supplier| &supplier.at);
+        let mut numbers = numbers.filter(|(name, _)| name == outer).map(|(_, value)| value);
+        let (Some(bands), Some(own), Some(number)) = (&self.flow.bands, self.band(""), numbers.next()) else {
+            return Ok("1 = 1".to_owned());
+        };
+        if numbers.any(|other| other != number) {
+            let message = "the suppliers of a read are in several iterations of the host".to_owned();
+            return Err(LegalityError::Malformed { piece: 0, message });
+        }
+        let own = own.borrowed();
+        let (first, end) = (format!("{}_s", bands.first), format!("{}_s", bands.end));
+        let number = format!("({number})");
+        let other = Band { number: &number, first: &first, end: &end };
+        let relation = if number == format!("({outer} - 1)") {
+            format!("{end} = {}", own.first)
+        } else {
+            bands::of_two(&own, &other)
+        };
+        let exists = all([bands::of_one(bands, &other), relation]);
+        Ok(all([bands::begins(&own), any([format!("{number} < 0"), exists])]))
+    }
+}
+
+/// A supplier's texts over the variables of the reader and the read point.
+pub struct Supply<'a> {
+    pub event: &'a Event,
+    /// Its text of what is said about its own variables.
+    pub text: Box<dyn Fn(&str) -> String + 'a>,
+    /// It executes, and writes to the place that is read: the storage of the same block, or the slot of the arrays.
+    pub there: String,
+    level: String,
+    /// It does not run before the reader.
+    not_before: String,
+    /// Its place in the block's time.
+    pub position: Vec<String>,
+    /// Whether it is in the reader's band.
+    pub same_band: bool,
+}
+
+impl<'a> Supply<'a> {
+    pub fn new(
+        proof: &FlowProof<'a>,
+        reader: &'a Event,
+        reads: &'a Reads,
+        supplier: &'a Supplier,
+    ) -> Result<Supply<'a>, LegalityError> {
+        let malformed = |message: String| LegalityError::Malformed { piece: supplier.event, message };
+        let event = proof.flow.events.get(supplier.event);
+        let event =
+            event.ok_or_else(|| malformed(format!("{} names a supplier that is none", reader.name)))?;
+        let own = proof.own(event);
+        let known = proof.own(reader);
+        for name in proof.shared(event).iter().chain(&event.loops) {
+            if !supplier.at.iter().any(|(named, _)| named == name) && !known.contains(name) {
+                return Err(malformed(format!(
+                    "{} does not say at which {name} it is supplied",
+                    reader.name
+                )));
+            }
+        }
+        let same_band = !supplier.at.iter().any(|(name, _)| *name == proof.flow.outer);
+        let (bounds, point) = (proof.bounds(), proof.point("p"));
+        let text = move |text: &str| {
+            renamed(text, &|name| {
+                if let Some(d) = point.iter().position(|own| own == name) {
+                    return Some(format!("q{d}"));
+                }
+                if !same_band && bounds.iter().any(|bound| bound == name) {
+                    return Some(format!("{name}_s"));
+                }
+                let named = supplier.at.iter().find(|(named, _)| named == name);
+                named.filter(|_| own.iter().any(|own| own == name)).map(|(_, value)| format!("({value})"))
+            })
+        };
+        let here = match &reads.place {
+            _ if event.field != reads.field => "1 = 0".to_owned(),
+            Place::Storage(_) if event.kernel != reader.kernel || !event.writes.contains(&reads.place) => {
+                "1 = 0".to_owned()
+            }
+            Place::Storage(_) => {
+                let equal = proof.shared(event).into_iter().map(|name| (text(&name), name));
+                all(equal
+                    .filter(|(there, here)| there != here)
+                    .map(|(there, here)| format!("{there} = {here}")))
+            }
+            Place::Arrays { slot } => {
+                let read = proof.slot(reads.field, &reads.level, slot);
+                any(event.writes.iter().filter_map(|place| match place {
+                    Place::Arrays { slot } => {
+                        Some(format!("{} = {read}", text(&proof.slot(event.field, &event.level, slot))))
+                    }
+                    Place::Storage(_) => None,
+                }))
+            }
+        };
+        Ok(Supply {
+            event,
+            there: all([text(&proof.runs_loosely(event)), here]),
+            level: text(&event.level),
+            not_before: proof.not_before((event, &text), (reader, &|text| text.to_owned())),
+            position: event.position.iter().map(|place| text(place)).collect(),
+            text: Box::new(text),
+            same_band,
+        })
+    }
+
+    /// Its value is the one that is read: at boundary points, that of the same class of levels.
+    pub fn same(&self, proof: &FlowProof, reads: &Reads, case: &Case) -> String {
+        let (supplied, read) = (&self.level, &reads.level);
+        let (_, slots) = levels(proof.program, reads.field);
+        match case.computed {
+            _ if supplied == read => "1 = 1".to_owned(),
+            Some(_) => format!("({supplied}) = ({read})"),
+            None if slots == 1 => "1 = 1".to_owned(),
+            None => format!("(({supplied}) - ({read})) mod {slots} = 0"),
+        }
+    }
+}
