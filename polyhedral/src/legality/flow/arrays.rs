@@ -5,6 +5,7 @@ use super::events::{Finding, FlowProof, around, levels, marked};
 use super::text::{all, any};
 use super::{FlowKind, LegalityError};
 use crate::dataflow::{Event, Place, Region};
+use crate::isl::Set;
 
 impl<'a> FlowProof<'a> {
     /// Events that write to the arrays, with the slot.
@@ -158,26 +159,27 @@ impl<'a> FlowProof<'a> {
 
     /// What a statement computes of a level that a run leaves is stored.
     fn stored(&self, stores: &[(&'a Event, String)], k: usize, level: &str) -> Result<(), LegalityError> {
+        let names = self.point_and_band();
         // In the band that ends with the last step, where there are bands.
-        let band =
-            self.flow.bands.iter().flat_map(|_| [vec![self.flow.outer.clone()], self.bounds()].concat());
-        let names: Vec<String> = band.chain(self.point("p")).collect();
         let last = self.flow.bands.as_ref();
         let last = last.map(|bands| format!("{} and {} = steps", self.iteration(), bands.end));
         let wanted = all([self.in_domain(k, "p"), format!("{level} >= 1")].into_iter().chain(last));
         let field = self.program.statements[k].target;
-        let mut missing = self.set(&names, &wanted)?;
-        for (store, _) in stores.iter().filter(|(store, _)| store.field == field) {
-            let others: Vec<String> =
-                self.own(store).into_iter().filter(|name| !names.contains(name)).collect();
-            let stored = all([wanted.clone(), self.runs(store), format!("({}) = {level}", store.level)]);
-            let stored = self.set(&[names.clone(), others.clone()].concat(), &stored)?;
-            missing = missing.subtract(&stored.project_out(names.len(), others.len())?)?;
+        let of_point = |set: Set<'a>| set.project_out(names.len(), self.coordinates().len() - names.len());
+        for wanted_part in self.set(&wanted)? {
+            let mut missing = of_point(wanted_part.to_set()?)?;
+            for (store, _) in stores.iter().filter(|(store, _)| store.field == field) {
+                let stored = all([wanted.clone(), self.runs(store), format!("({}) = {level}", store.level)]);
+                for part in self.set(&stored)? {
+                    missing = missing.subtract(&of_point(part.to_set()?)?)?;
+                }
+            }
+            if !missing.is_empty()? {
+                let finding =
+                    Finding { kind: FlowKind::NotLanded, event: "the plan", other: None, field, level };
+                return Err(self.error(&missing, &names, &finding));
+            }
         }
-        if self.shows_empty(&missing)? {
-            return Ok(());
-        }
-        let finding = Finding { kind: FlowKind::NotLanded, event: "the plan", other: None, field, level };
-        Err(self.error(&missing, &names, &finding))
+        Ok(())
     }
 }

@@ -107,7 +107,7 @@ impl<'a> FlowProof<'a> {
                     between.clone(),
                     itself.clone(),
                 ]);
-                if self.shows_empty(&self.set(&names, &loose)?)? {
+                if self.not_empty(&self.set(&loose)?)?.is_none() {
                     continue;
                 }
                 let finding = Finding {

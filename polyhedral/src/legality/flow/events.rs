@@ -1,18 +1,25 @@
 //! Events as isl's text, and the questions that are asked about them.
 
 use super::bands::{self, Band};
-use super::text::{all, any, renamed};
+use super::text::{all, any, conjuncts, renamed};
 use super::{FlowError, FlowKind, LegalityError, Problem};
 use crate::dataflow::{Dataflow, Event, Place, Region};
-use crate::isl::{Context, IslError, Sample, Set};
+use crate::isl::{Conjunction, Context, IslError, Sample, Set};
 use crate::program::{FieldId, FieldRole, Program};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 /// The proof about one plan.
 pub struct FlowProof<'a> {
     pub context: &'a Context,
     pub program: &'a Program,
     pub flow: &'a Dataflow,
+    /// All coordinates that are spoken of: one space for all sets, so that a constraint is read once. Those of a point
+    /// and its band come first.
+    coordinates: Vec<String>,
+    /// Constraints that were read, as unions of conjunctions.
+    known: RefCell<HashMap<String, Rc<Vec<Conjunction<'a>>>>>,
     shown_empty: Cell<usize>,
 }
 
@@ -51,12 +58,31 @@ pub fn around(offsets: &[(i64, i64)]) -> String {
 
 impl<'a> FlowProof<'a> {
     pub fn new(context: &'a Context, program: &'a Program, flow: &'a Dataflow, shown_empty: usize) -> Self {
-        FlowProof { context, program, flow, shown_empty: Cell::new(shown_empty) }
+        let (coordinates, shown_empty) = (Vec::new(), Cell::new(shown_empty));
+        let mut proof =
+            FlowProof { context, program, flow, coordinates, known: RefCell::default(), shown_empty };
+        let mut all: Vec<String> = proof.point_and_band();
+        all.extend(proof.point("q"));
+        all.extend(proof.bounds().iter().map(|name| format!("{name}_s")));
+        for name in flow.events.iter().flat_map(|event| proof.own(event)) {
+            for name in [format!("{name}_w"), name] {
+                if !all.contains(&name) {
+                    all.push(name);
+                }
+            }
+        }
+        proof.coordinates = all;
+        proof
     }
 
     /// Number of sets shown to be empty so far.
     pub fn shown_empty(&self) -> usize {
         self.shown_empty.get()
+    }
+
+    /// The coordinates of all sets; [`FlowProof::point_and_band`] come first.
+    pub fn coordinates(&self) -> &[String] {
+        &self.coordinates
     }
 
     pub fn dimension(&self) -> usize {
@@ -171,6 +197,12 @@ impl<'a> FlowProof<'a> {
         [self.shared(event), event.loops.clone(), self.bounds(), self.point("p")].concat()
     }
 
+    /// The coordinates of a point and of its band.
+    pub fn point_and_band(&self) -> Vec<String> {
+        let outer = self.flow.bands.iter().map(|_| self.flow.outer.clone());
+        self.point("p").into_iter().chain(outer).chain(self.bounds()).collect()
+    }
+
     /// The variables that bound a band.
     pub fn bounds(&self) -> Vec<String> {
         self.flow.bands.iter().flat_map(|bands| [bands.first.clone(), bands.end.clone()]).collect()
@@ -229,30 +261,85 @@ impl<'a> FlowProof<'a> {
         any([format!("{a} > {b}"), all([format!("{a} = {b}"), in_one])])
     }
 
-    /// The points of these coordinates that meet the constraints.
-    pub fn set(&self, names: &[String], body: &str) -> Result<Set<'a>, IslError> {
+    /// A constraint, as a union of conjunctions.
+    fn constraint(&self, text: &str) -> Result<Rc<Vec<Conjunction<'a>>>, IslError> {
+        if let Some(known) = self.known.borrow().get(text) {
+            return Ok(known.clone());
+        }
         let sizes = self.point("n").join(", ");
-        let names = names.join(", ");
-        self.context.set(&format!("[steps, {sizes}] -> {{ [{names}] : steps >= 1 and ({body}) }}"))
+        let names = self.coordinates.join(", ");
+        let set = self.context.set(&format!("[steps, {sizes}] -> {{ [{names}] : {text} }}"))?;
+        let parts = Rc::new(set.conjunctions()?);
+        self.known.borrow_mut().insert(text.to_owned(), parts.clone());
+        Ok(parts)
     }
 
-    /// Whether isl shows a set to be empty.
-    pub fn shows_empty(&self, set: &Set<'a>) -> Result<bool, IslError> {
-        let empty = set.is_empty()?;
-        self.shown_empty.set(self.shown_empty.get() + usize::from(empty));
-        Ok(empty)
+    /// The points that meet the constraints, as a union of conjunctions.
+    pub fn set(&self, body: &str) -> Result<Vec<Conjunction<'a>>, IslError> {
+        let mut constraints = vec![self.constraint("steps >= 1")?];
+        let mut seen = HashSet::new();
+        for text in conjuncts(body).into_iter().filter(|text| seen.insert(*text)) {
+            constraints.push(self.constraint(text)?);
+        }
+        // Unions last, so that few conjunctions are looked at.
+        constraints.sort_by_key(|parts| parts.len());
+        let mut found: Vec<Conjunction> = Vec::new();
+        for (at, parts) in constraints.iter().enumerate() {
+            let mut next = Vec::new();
+            for part in parts.iter() {
+                if at == 0 {
+                    next.push(part.copy()?);
+                }
+                for known in &found {
+                    let both = known.intersect(part)?;
+                    if !both.is_plainly_empty()? {
+                        next.push(both);
+                    }
+                }
+            }
+            found = next;
+        }
+        Ok(found)
+    }
+
+    /// The first part of a union that isl does not show to be empty.
+    pub fn not_empty(&self, union: &[Conjunction<'a>]) -> Result<Option<Set<'a>>, IslError> {
+        for part in union {
+            if !part.is_empty()? {
+                return Ok(Some(part.to_set()?));
+            }
+        }
+        self.shown_empty.set(self.shown_empty.get() + 1);
+        Ok(None)
+    }
+
+    /// What one union has and the others have not: the first of its parts that is not empty.
+    pub fn missing(
+        &self,
+        union: &[Conjunction<'a>],
+        others: &[Vec<Conjunction<'a>>],
+    ) -> Result<Option<Set<'a>>, IslError> {
+        for part in union {
+            let mut rest = part.to_set()?;
+            for other in others.iter().flatten() {
+                rest = rest.subtract(&other.to_set()?)?;
+            }
+            if !rest.is_empty()? {
+                return Ok(Some(rest));
+            }
+        }
+        self.shown_empty.set(self.shown_empty.get() + 1);
+        Ok(None)
     }
 
     /// Shows that no point meets one of these constraints, each of which is implied by the next: the error is about the
-    /// last one.
+    /// last one, and names these coordinates.
     pub fn none(&self, names: &[String], bodies: &[String], finding: &Finding) -> Result<(), LegalityError> {
         for (at, body) in bodies.iter().enumerate() {
-            let set = self.set(names, body)?;
-            if self.shows_empty(&set)? {
-                return Ok(());
-            }
-            if at + 1 == bodies.len() {
-                return Err(self.error(&set, names, finding));
+            match self.not_empty(&self.set(body)?)? {
+                None => return Ok(()),
+                Some(set) if at + 1 == bodies.len() => return Err(self.error(&set, names, finding)),
+                Some(_) => {}
             }
         }
         Ok(())
@@ -268,12 +355,14 @@ impl<'a> FlowProof<'a> {
             }
             Err(error) => return error.into(),
         };
+        let all = self.coordinates.iter().zip(&sample.dimensions);
+        let at = all.filter(|(name, _)| names.contains(name)).map(|(name, &value)| (name.clone(), value));
         LegalityError::Flow(Box::new(FlowError {
             kind: finding.kind,
             event: finding.event.to_owned(),
             other: finding.other.map(str::to_owned),
             value: format!("level {} of {}", finding.level, self.program.field(finding.field).name),
-            at: names.iter().cloned().zip(sample.dimensions.iter().copied()).collect(),
+            at: at.collect(),
             problem: self.problem(&sample),
         }))
     }

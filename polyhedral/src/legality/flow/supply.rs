@@ -61,15 +61,13 @@ impl<'a> FlowProof<'a> {
         supplied.extend(self.there_from_the_beginning(reads, case));
         for (at, runs) in [self.runs_loosely(reader), self.runs(reader)].into_iter().enumerate() {
             let reading = all([runs, common.to_owned(), case.text.clone()]);
-            let mut missing = self.set(names, &reading)?;
-            for there in &supplied {
-                missing = missing.subtract(&self.set(names, &all([reading.clone(), there.clone()]))?)?;
-            }
-            if self.shows_empty(&missing)? {
-                return Ok(());
-            }
-            if at == 1 {
-                return Err(self.error(&missing, names, &finding(FlowKind::NotSupplied, None)));
+            let there = supplied.iter().map(|there| self.set(there)).collect::<Result<Vec<_>, _>>()?;
+            match self.missing(&self.set(&reading)?, &there)? {
+                None => return Ok(()),
+                Some(set) if at == 1 => {
+                    return Err(self.error(&set, names, &finding(FlowKind::NotSupplied, None)));
+                }
+                Some(_) => {}
             }
         }
         Ok(())

@@ -54,6 +54,34 @@ fn constant(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
+/// The constraints of which a text says that all hold, without parentheses around them.
+pub fn conjuncts(text: &str) -> Vec<&str> {
+    let text = text.trim();
+    let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
+    let bytes = text.as_bytes();
+    let mut around = bytes.first() == Some(&b'(');
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            'o' if depth == 0 && text[at..].starts_with("or ") && at > 0 && bytes[at - 1] == b' ' => {
+                return vec![text];
+            }
+            'a' if depth == 0 && text[at..].starts_with("and ") && at > 0 && bytes[at - 1] == b' ' => {
+                parts.push(&text[start..at]);
+                start = at + "and ".len();
+            }
+            _ => {}
+        }
+        around &= depth > 0 || at + 1 == text.len();
+    }
+    if around && parts.is_empty() {
+        return conjuncts(&text[1..text.len() - 1]);
+    }
+    parts.push(&text[start..]);
+    if parts.len() == 1 { parts } else { parts.into_iter().flat_map(conjuncts).collect() }
+}
+
 /// The text with its names replaced, where there is a replacement.
 pub fn renamed(text: &str, replacement: &dyn Fn(&str) -> Option<String>) -> String {
     let mut result = String::with_capacity(text.len());
@@ -85,6 +113,17 @@ mod tests {
         assert_eq!(later_or_equal(&texts(&["m", "0"]), &texts(&["k", "1"])), "(m) > (k)");
         assert_eq!(equal(&texts(&["m", "0"]), &texts(&["m", "0"])), "1 = 1");
         assert_eq!(equal(&texts(&["m", "0"]), &texts(&["m", "2"])), "1 = 0");
+    }
+
+    #[test]
+    fn conjunctions_fall_into_their_parts() {
+        let text =
+            "((a >= 1) and (0 <= b < c and (d = 1 or e = 2))) and (floor((f + 1)/2) > 3) and not (g = 1)";
+        let parts = ["a >= 1", "0 <= b < c", "d = 1 or e = 2", "floor((f + 1)/2) > 3", "not (g = 1)"];
+        assert_eq!(conjuncts(text), parts);
+        assert_eq!(conjuncts("(a = 1) or (b = 2) and (c = 3)"), ["(a = 1) or (b = 2) and (c = 3)"]);
+        assert_eq!(conjuncts("(a + 1) = (b)"), ["(a + 1) = (b)"]);
+        assert_eq!(conjuncts("1 = 1"), ["1 = 1"]);
     }
 
     #[test]
