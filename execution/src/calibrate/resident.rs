@@ -19,6 +19,7 @@ use hhc_codegen::TileSizes;
 use hhc_codegen::backend::openmp::{self, block_points, rows_at_once};
 use hhc_codegen::int_expr::{IntExpr, int, var};
 use hhc_codegen::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
+use hhc_codegen::storage::Memory;
 use hhc_codegen::strategy::Hexagon;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -291,7 +292,7 @@ fn plan(program: &Arc<Program>, cone: &Cone, hexagon: &Hexagon, margins: &[(i64,
                 high: var(SIZE_NAMES[d]) - moved - (margins[d].1 + 1),
             });
         }
-        Instance { statement: k as usize, step: var("t0") + var("m"), ranges, in_full_tiles: true }
+        Instance::in_arrays(program, k as usize, var("t0") + var("m"), ranges, true)
     };
     let nothing = || Loop { variable: "b0", low: int(0), high: int(0) };
     KernelPlan {
@@ -304,10 +305,14 @@ fn plan(program: &Arc<Program>, cone: &Cone, hexagon: &Hexagon, margins: &[(i64,
             name: "resident".to_owned(),
             comment: "one tile, again and again at the same place".to_owned(),
             blocks: vec![nothing()],
+            blocks_alike: false,
             bindings: vec![Binding { name: "t0", value: int(0), comment: "first time step".to_owned() }],
             sub_tiles: Vec::new(),
             rows: Loop { variable: "m", low: int(0), high: var("steps") - 1 },
             instances: (0..statements).map(instance).collect(),
+            memory: Memory::Arrays,
+            storages: Vec::new(),
+            transfers: Vec::new(),
             full_when: Vec::new(),
         }],
     }
