@@ -149,6 +149,8 @@ pub struct Kernel {
     pub comment: String,
     /// Parallel loops over blocks; the bounds hold sizes, `steps` and the host variable.
     pub blocks: Vec<Loop>,
+    /// Whether all blocks take about the same time, but for those that the grid's ends cut.
+    pub blocks_alike: bool,
     /// Values that depend on the block.
     pub bindings: Vec<Binding>,
     /// Sequential loops over sub-tiles, outermost first.

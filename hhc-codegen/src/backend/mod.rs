@@ -8,6 +8,7 @@ pub mod names;
 pub mod openmp;
 mod plain_loops;
 mod signature;
+mod storages;
 mod templates;
 
 pub use signature::Signature;

@@ -40,7 +40,12 @@ pub struct Names {
 impl Names {
     /// Chooses the names of a program.
     pub fn new(program: &Program) -> Self {
-        let mut taken: BTreeSet<String> = OWN_NAMES.iter().map(|name| name.to_string()).collect();
+        Self::apart_from(program, BTreeSet::new())
+    }
+
+    /// Chooses names that are none of these, either.
+    pub fn apart_from(program: &Program, mut taken: BTreeSet<String>) -> Self {
+        taken.extend(OWN_NAMES.iter().map(|name| name.to_string()));
         taken.remove("i");
         // `NAME_run`, `NAME_phase0`, ..
         let own_prefix = format!("{}_", program.name);

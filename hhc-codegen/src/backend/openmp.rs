@@ -2,27 +2,31 @@
 //! build file. Tiles run in parallel; a tile works in place on the grid, because caches find its data by
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
+mod parts;
+
 use super::expression::{ExpressionPrinter, parameters_used_as, series_element, series_used};
 use super::indent::indent_c;
 use super::names::Names;
 use super::plain_loops::{PlainLoops, displacement, plain_loops, uses_exp};
 use super::templates::render;
-use super::{GeneratedFile, Signature};
+use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
 use crate::int_expr::IntExpr;
-use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound};
+use crate::plan::{Instance, Kernel, KernelPlan, Loop, RowOrder, SIZE_NAMES, bound};
+use parts::PartsText;
 use polyhedral::program::{Access, ElementType, FieldRole, Program, Statement};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
 ///
 /// # Errors
-/// [`PlanError::Template`]: an error of ours.
+/// [`PlanError::Limit`] where blocks need more memory of their own than a thread has.
 pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let program = &plan.program;
-    let names = Names::new(program);
-    let data = ProgramText::new(plan, &names);
+    let names = storages::names(plan);
+    let own_bytes = parts::own_bytes(plan)?;
+    let data = ProgramText::new(plan, &names, own_bytes);
     let file =
         |name: String, template: &str| render(template, &data).map(|text| GeneratedFile { name, text });
     Ok(vec![
@@ -46,6 +50,8 @@ struct ProgramText {
     signature: Signature,
     uses_exp: bool,
     exp_header: &'static str,
+    /// Bytes of a thread's own memory.
+    own_bytes: i64,
     updates: Vec<UpdateText>,
     kernels: Vec<KernelText>,
     outer: LoopText,
@@ -78,7 +84,7 @@ struct UpdateText {
     innermost: BoxLoop,
     /// The inner functions: several values of the slowest index at once, then one.
     variants: Vec<VariantText>,
-    /// Whether the statement reads the cells that it overwrites, so that no point may run twice.
+    /// Whether no point may run twice.
     in_place: bool,
 }
 
@@ -122,9 +128,13 @@ struct KernelText {
     full_when: Vec<String>,
     rows: LoopText,
     has_rows: bool,
+    /// When no row of a group has a time step, where they all have the same one.
+    no_step: Option<String>,
     full: Vec<RowText>,
     partial: Vec<RowText>,
     needs_steps: bool,
+    /// What it does part by part, instead of all that follows the bindings.
+    parts: Option<PartsText>,
     sizes: Vec<&'static str>,
 }
 
@@ -146,6 +156,8 @@ struct LoopText {
 struct RowText {
     comment: String,
     update: String,
+    /// Whether its time step exists, where others of the group have another one.
+    condition: Option<String>,
     step: String,
     bounds: Vec<BoundText>,
 }
@@ -169,7 +181,7 @@ struct LaunchText {
 }
 
 impl ProgramText {
-    fn new(plan: &KernelPlan, names: &Names) -> Self {
+    fn new(plan: &KernelPlan, names: &Names, own_bytes: i64) -> Self {
         let program = &plan.program;
         let signature = Signature::new(program, names);
         ProgramText {
@@ -182,8 +194,9 @@ impl ProgramText {
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             exp_header: polyhedral::portable_exp::C_HEADER,
-            updates: (0..program.statements.len()).map(|k| update(program, names, k)).collect(),
-            kernels: plan.kernels.iter().map(|kernel| kernel_text(plan, kernel)).collect(),
+            own_bytes,
+            updates: (0..program.statements.len()).filter_map(|k| update(plan, names, k)).collect(),
+            kernels: plan.kernels.iter().map(|kernel| kernel_text(plan, names, kernel)).collect(),
             outer: loop_text(&plan.outer),
             launches: plan
                 .launches
@@ -197,8 +210,8 @@ impl ProgramText {
                         blocks: kernel.blocks.iter().map(loop_text).collect(),
                         collapse: kernel.blocks.len(),
                         multiple: kernel.blocks.len() > 1,
-                        // Blocks of the naive strategy are equal and touch memory like the first touch did.
-                        schedule: if kernel.bindings.is_empty() { "static" } else { "dynamic" },
+                        // Equal blocks touch memory like the first touch did.
+                        schedule: if kernel.blocks_alike { "static" } else { "dynamic" },
                     }
                 })
                 .collect(),
@@ -231,19 +244,10 @@ struct Plane {
     value: String,
 }
 
-/// Pointers to the planes that a statement touches, the name of the one that it writes, and whether it
-/// overwrites a plane that it reads.
-fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String, bool) {
+/// Pointers to the planes that a statement touches, and the name of the one that it writes.
+fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String) {
     let statement = &program.statements[index];
     let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
-    let slots = |access: &Access| match program.field(access.field).role {
-        FieldRole::State { slots, .. } => slots as i64,
-        FieldRole::Coefficient => 1,
-    };
-    let in_place = statement
-        .reads
-        .iter()
-        .any(|read| read.field == write.field && (write.time - read.time).rem_euclid(slots(read)) == 0);
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         let field = program.field(access.field);
@@ -263,7 +267,7 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
         let element = format!("{qualifier}{}", field.element.c_name());
         pointers.insert(name.clone(), Plane { name, element, value });
     }
-    (pointers.into_values().collect(), names.plane(program, &write), in_place)
+    (pointers.into_values().collect(), names.plane(program, &write))
 }
 
 /// The parameters that a statement uses, each in the type in which it is used, and the values of series: type, name,
@@ -304,15 +308,24 @@ pub fn block_points(program: &Program, statement: &Statement) -> usize {
     lines * LINE_BYTES / program.field(statement.target).element.bytes()
 }
 
-fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
+/// The function of a statement, where some kernel has rows of it that it does not print part by part.
+fn update(plan: &KernelPlan, names: &Names, index: usize) -> Option<UpdateText> {
+    let program = &*plan.program;
     let statement = &program.statements[index];
     let dimension = program.dimension();
-    let (planes, target, in_place) = planes(program, names, index);
+    let kernels = plan.kernels.iter().filter(|kernel| !storages::in_parts(kernel));
+    let rows = kernels.flat_map(|kernel| &kernel.instances).filter(|row| row.statement == index);
+    let orders: Vec<RowOrder> = rows.map(|row| row.order).collect();
+    if orders.is_empty() {
+        return None;
+    }
+    let in_place = orders.iter().any(|order| *order != RowOrder::Parallel { repeats: true });
+    let (planes, target) = planes(program, names, index);
     let constants = constants(program, names, index);
     let rows = rows_at_once(program, statement);
     let variants = (0..rows.len()).map(|at| variant(program, names, index, &target, &rows, at)).collect();
     let restrict = if in_place { "" } else { "restrict " };
-    UpdateText {
+    Some(UpdateText {
         name: format!("tw_update_{}", program.statement_name(index)),
         comment: format!(
             "{}[{} + 1, {}]",
@@ -341,7 +354,7 @@ fn update(program: &Program, names: &Names, index: usize) -> UpdateText {
         innermost: box_loop(names, dimension - 1, 1, false),
         variants,
         in_place,
-    }
+    })
 }
 
 fn box_loop(names: &Names, d: usize, step: usize, declared: bool) -> BoxLoop {
@@ -412,8 +425,18 @@ fn variant(
     }
 }
 
-fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
+/// Whether a time step exists.
+fn step_exists(step: &IntExpr) -> String {
+    format!("{0} >= 0 && {0} < steps", step.to_c())
+}
+
+fn kernel_text(plan: &KernelPlan, names: &Names, kernel: &Kernel) -> KernelText {
     let program = &plan.program;
+    let in_parts = storages::in_parts(kernel);
+    let guarded = |instance: &&Instance| !storages::steps_exist(plan, instance);
+    let steps: BTreeSet<String> =
+        kernel.instances.iter().filter(guarded).map(|instance| instance.step.to_c()).collect();
+    let same_step = kernel.instances.iter().all(|instance| guarded(&instance)) && steps.len() == 1;
     let row = |instance: &Instance, clip: bool| {
         let statement = &program.statements[instance.statement];
         let bounds = instance.ranges.iter().enumerate().map(|(d, range)| {
@@ -433,11 +456,11 @@ fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
                 format!("row m: {target}")
             },
             update: format!("tw_update_{target}"),
+            condition: (clip && !same_step && guarded(&instance)).then(|| step_exists(&instance.step)),
             step: instance.step.to_c(),
             bounds: bounds.collect(),
         }
     };
-    let has_rows = kernel.rows.high.constant() != kernel.rows.low.constant() || !kernel.bindings.is_empty();
     let mut arguments = vec![plan.outer.variable];
     arguments.extend(kernel.blocks.iter().map(|block| block.variable));
     KernelText {
@@ -456,13 +479,30 @@ fn kernel_text(plan: &KernelPlan, kernel: &Kernel) -> KernelText {
         sub_tiles: kernel.sub_tiles.iter().map(loop_text).collect(),
         full_when: kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_c())).collect(),
         rows: loop_text(&kernel.rows),
-        has_rows,
+        has_rows: storages::has_groups(kernel) || same_step,
+        no_step: steps.first().filter(|_| same_step).map(|step| format!("{step} < 0 || {step} >= steps")),
         full: (kernel.instances.iter())
             .filter(|instance| instance.in_full_tiles)
             .map(|instance| row(instance, false))
             .collect(),
         partial: kernel.instances.iter().map(|instance| row(instance, true)).collect(),
-        needs_steps: has_rows,
+        needs_steps: in_parts || !steps.is_empty() || mentions_steps(kernel),
+        parts: in_parts.then(|| PartsText::new(plan, names, kernel)),
         sizes: SIZE_NAMES[..program.dimension()].to_vec(),
     }
+}
+
+/// Whether a bound of a kernel depends on the number of time steps.
+fn mentions_steps(kernel: &Kernel) -> bool {
+    let bindings = kernel.bindings.iter().map(|binding| &binding.value);
+    let loops = kernel.sub_tiles.iter().chain([&kernel.rows]).flat_map(|source| [&source.low, &source.high]);
+    let ranges = kernel.instances.iter().flat_map(|instance| &instance.ranges);
+    let ranges = ranges.flat_map(|range| [&range.low, &range.high]);
+    let steps = kernel.instances.iter().map(|instance| &instance.step);
+    bindings
+        .chain(loops)
+        .chain(ranges)
+        .chain(steps)
+        .chain(&kernel.full_when)
+        .any(|bound| bound.mentions("steps"))
 }

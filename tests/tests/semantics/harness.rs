@@ -12,10 +12,11 @@ use execution::{initial, reference};
 use hhc_codegen::backend::GeneratedFile;
 use hhc_codegen::backend::cuda::CudaProgram;
 use hhc_codegen::pipeline::{self, Planned};
-use hhc_codegen::strategy::{self, Hexagon, Target};
+use hhc_codegen::storage::Memory;
+use hhc_codegen::strategy::{self, Hexagon, Strategy, Target};
 use hhc_codegen::{KernelPlan, TileSizes, backend};
 use polyhedral::analysis::{Analysis, analyze};
-use polyhedral::program::{FieldId, Program};
+use polyhedral::program::{Field, FieldId, FieldRole, Program};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -49,6 +50,25 @@ pub fn parsed(name: &str, text: &str) -> Arc<Program> {
 pub fn planned(program: &Arc<Program>, strategy: &str, tile: &TileSizes) -> Planned {
     let strategy = strategy::by_name(strategy).unwrap();
     pipeline::plan(program, strategy, tile, Target::OpenMp).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The plan of a strategy with sizes that are small and odd, each another one: `seed` says which. `None` where the
+/// strategy does not take the program, or such a tile.
+pub fn small_plan(program: &Arc<Program>, strategy: &dyn Strategy, seed: usize) -> Option<KernelPlan> {
+    let cone = analyze(program).unwrap().cone;
+    let space = strategy.space(program, &cone);
+    let sizes = [[3, 7, 10, 13], [1, 1, 1, 1], [2, 5, 64, 200], [5, 90, 4, 1], [1, 9, 30, 6]];
+    let tile = space.names().zip(sizes[seed % sizes.len()]).collect::<Vec<_>>();
+    strategy::plan(strategy, program, &cone, &TileSizes::new(tile)).ok()
+}
+
+/// The strategies whose blocks have storage of their own.
+pub fn with_storages() -> impl Iterator<Item = &'static dyn Strategy> {
+    let program = shipped("heat2d");
+    strategy::all().iter().copied().filter(move |strategy| {
+        small_plan(&program, *strategy, 0)
+            .is_some_and(|plan| plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages))
+    })
 }
 
 /// The smallest hexagon that is legal for a half height of `steps` time steps, some points wider.
@@ -99,12 +119,25 @@ pub struct Problem {
     pub size: Vec<i64>,
     pub steps: i64,
     pub parameters: Vec<f64>,
+    /// Whether older levels than those from which a run goes on are compared, too: a plan that keeps levels in storage
+    /// of its blocks' own need not write them.
+    pub all_slots: bool,
 }
 
 impl Problem {
     /// With the program's own parameters.
     pub fn new(program: &Program, size: &[i64], steps: i64) -> Self {
-        Problem { size: size.to_vec(), steps, parameters: reference::default_parameters(program) }
+        Problem {
+            size: size.to_vec(),
+            steps,
+            parameters: reference::default_parameters(program),
+            all_slots: true,
+        }
+    }
+
+    /// Without levels that a run needs no more.
+    pub fn newest(self) -> Self {
+        Problem { all_slots: false, ..self }
     }
 
     /// Initial data in a layout; what lies between the points is marked.
@@ -182,9 +215,13 @@ impl Problem {
         self.compare(program, expected, &data)
     }
 
-    /// Compares every stored time level.
+    /// Compares every stored time level, or those from which a run goes on.
     fn compare(&self, program: &Program, expected: &ProgramData, data: &ProgramData) -> Result<(), String> {
-        let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap_or(1) as i64;
+        let levels = |field: &Field| match field.role {
+            FieldRole::State { levels, .. } if !self.all_slots => levels,
+            role => slots(role),
+        };
+        let stored = program.fields.iter().map(levels).max().unwrap_or(1) as i64;
         for back in 0..stored {
             let comparison = compare(program, expected, data, self.steps - back);
             if let Some(first) = comparison.first {

@@ -17,3 +17,4 @@ mod random;
 mod replay;
 mod shipped;
 mod standalone;
+mod storages;

@@ -2,12 +2,13 @@
 //! them, its header, a standalone main and a build file. The text is that of `docs/cuda-contract.md`.
 //!
 //! A kernel whose plan keeps nothing works in memory directly; one that keeps windows stages its sub-tiles in shared
-//! memory.
+//! memory; one that says where values live is printed part by part.
 
 mod direct;
 mod host;
 mod loads;
 mod local;
+mod parts;
 mod staged;
 mod threads;
 mod traffic;
@@ -16,7 +17,7 @@ mod window;
 use super::names::Names;
 use super::plain_loops::{uses_exp, uses_extrema, uses_square};
 use super::templates::render;
-use super::{GeneratedFile, Signature};
+use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
 use crate::int_expr::{int, var};
 use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
@@ -128,13 +129,17 @@ pub struct CudaKernel {
 /// dimension that has to be cut is not.
 pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram, PlanError> {
     let program = &plan.program;
-    let names = Names::new(program);
+    let names = storages::names(plan);
     let mut shapes: Vec<Shape> = Vec::new();
     let mut kernels = Vec::new();
     let mut text = Vec::new();
     for kernel in &plan.kernels {
         let symbol = format!("{}_{}", program.name, kernel.name);
-        let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.memory == Memory::Arrays {
+        let (threads, blocks_at_once, shared_bytes, traffic, body) = if storages::in_parts(kernel) {
+            let resources = parts::Resources::new(plan, kernel, &options.limits)?;
+            let body = KernelBody::parts(parts::text(plan, &names, kernel, &resources));
+            (resources.threads.block(), 1, resources.shared_bytes as u32, None, body)
+        } else if kernel.memory == Memory::Arrays {
             let threads = direct::threads(kernel, &options.limits);
             (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
@@ -273,20 +278,25 @@ struct KernelText {
     body: KernelBody,
 }
 
-/// What a kernel does once it knows its place: one of the two.
-#[derive(Serialize)]
+/// What a kernel does once it knows its place: one of them.
+#[derive(Serialize, Default)]
 struct KernelBody {
     direct: Option<direct::DirectText>,
     staged: Option<TileCall>,
+    parts: Option<parts::PartsText>,
 }
 
 impl KernelBody {
     fn direct(text: direct::DirectText) -> Self {
-        KernelBody { direct: Some(text), staged: None }
+        KernelBody { direct: Some(text), ..Self::default() }
     }
 
     fn staged(call: TileCall) -> Self {
-        KernelBody { direct: None, staged: Some(call) }
+        KernelBody { staged: Some(call), ..Self::default() }
+    }
+
+    fn parts(text: parts::PartsText) -> Self {
+        KernelBody { parts: Some(text), ..Self::default() }
     }
 }
 

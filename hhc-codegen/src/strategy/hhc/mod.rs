@@ -197,6 +197,7 @@ impl<'a> Geometry<'a> {
                 rightmost - leftmost + 1
             ),
             blocks,
+            blocks_alike: false,
             bindings,
             sub_tiles,
             rows: Loop { variable: "m", low: int(0), high: int(groups - 1) },

@@ -99,6 +99,7 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         name: format!("step_{target}"),
         comment: format!("one time step of {target}: every block computes its own points"),
         blocks,
+        blocks_alike: true,
         bindings: Vec::new(),
         sub_tiles: Vec::new(),
         rows: Loop { variable: "m", low: int(0), high: int(0) },

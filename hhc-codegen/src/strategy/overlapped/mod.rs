@@ -331,6 +331,7 @@ impl<'a> Zone<'a> {
             name: "zone".to_owned(),
             comment: format!("a band of {} time steps on blocks with a ghost zone", self.bands.depth),
             blocks: (0..self.widths.len()).map(block).collect(),
+            blocks_alike: true,
             bindings: self.bands.bindings(),
             sub_tiles: Vec::new(),
             rows: Loop { variable: bands::ROW, low: int(0), high: self.bands.steps() - 1 },

@@ -320,6 +320,7 @@ impl Stream<'_> {
             name: format!("stream{}", self.stages),
             comment: format!("{} time steps as stages of a stream", self.stages),
             blocks: (0..2).map(block).collect(),
+            blocks_alike: true,
             bindings: self.bands.bindings(),
             // From the first row that is loaded to the last one that the last stage computes.
             sub_tiles: vec![Loop {

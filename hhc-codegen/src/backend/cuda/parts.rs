@@ -1,0 +1,308 @@
+//! Kernels that say themselves where values live: storages in shared memory, and one part after the other, each by all
+//! threads of the block, which wait for each other where the plan says so.
+
+use super::super::expression::ExpressionPrinter;
+use super::super::names::Names;
+use super::super::plain_loops::{constants, series_values};
+use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
+use super::DeviceLimits;
+use super::threads::Threads;
+use crate::PlanError;
+use crate::int_expr::{Environment, IntExpr, var};
+use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
+use crate::storage::{Place, Sync};
+use polyhedral::program::{Access, FieldId};
+use serde::Serialize;
+
+/// The body of a kernel.
+#[derive(Serialize)]
+pub(super) struct PartsText {
+    memory: Vec<SharedText>,
+    declarations: Vec<String>,
+    sub_tiles: Vec<LoopText>,
+    start: Vec<PartText>,
+    rows: Option<LoopText>,
+    group: Vec<PartText>,
+    end: Vec<PartText>,
+}
+
+#[derive(Serialize)]
+struct SharedText {
+    element: &'static str,
+    name: String,
+    count: i64,
+    byte_offset: i64,
+    comment: String,
+}
+
+#[derive(Serialize)]
+struct LoopText {
+    variable: &'static str,
+    low: String,
+    high: String,
+}
+
+/// Loops over a box.
+#[derive(Serialize)]
+struct PartText {
+    comment: String,
+    declarations: Vec<String>,
+    /// Whether there is anything to do: the same for all threads.
+    when: String,
+    constants: Vec<String>,
+    loops: Vec<BoxLoop>,
+    /// Conditions on points that are left out.
+    left_out: Vec<String>,
+    body: Vec<String>,
+    barrier: bool,
+}
+
+#[derive(Serialize)]
+struct BoxLoop {
+    index: &'static str,
+    low: &'static str,
+    high: &'static str,
+    /// The thread's number; `None` where one thread has all points.
+    thread: Option<String>,
+    threads: i64,
+}
+
+/// Shared arrays begin at multiples of this many bytes.
+const ALIGNMENT: i64 = 16;
+
+/// What a kernel asks of a device.
+pub(super) struct Resources {
+    pub(super) threads: Threads,
+    /// Where each storage begins.
+    offsets: Vec<i64>,
+    pub(super) shared_bytes: i64,
+}
+
+/// Extents and steps for which widths are measured: none of them cuts a tile.
+const LARGE: i64 = 1 << 20;
+/// Threads along a dimension that is not cut.
+const UNCUT: i64 = 128;
+
+impl Resources {
+    /// # Errors
+    /// [`PlanError::Limit`] where the storages do not fit in shared memory.
+    pub(super) fn new(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Self, PlanError> {
+        let mut offsets = Vec::new();
+        let mut shared_bytes: i64 = 0;
+        for storage in &kernel.storages {
+            offsets.push(shared_bytes);
+            let end = shared_bytes.saturating_add(storages::bytes(&plan.program, storage));
+            shared_bytes = end.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        }
+        if shared_bytes > limits.shared_bytes_per_block {
+            let names: Vec<&str> = plan.tile.iter().map(|(name, _)| name).collect();
+            return Err(PlanError::Limit {
+                what: format!("tile {} of {} on {}", plan.tile, plan.program.name, limits.device),
+                needed: shared_bytes,
+                limit: limits.shared_bytes_per_block,
+                unit: "bytes of shared memory".to_owned(),
+                hint: format!("make {} smaller", names.join(" or ")),
+            });
+        }
+        let widths = widest(plan, kernel);
+        // A thread has one point where there are enough threads.
+        let threads = Threads::new(&widths, 2 * widths[0], limits.threads_per_block);
+        Ok(Resources { threads, offsets, shared_bytes })
+    }
+}
+
+/// Points of the widest row along each dimension, in a tile that nothing cuts.
+fn widest(plan: &KernelPlan, kernel: &Kernel) -> Vec<i64> {
+    let mut environment: Environment = SIZE_NAMES.iter().map(|&name| (name, LARGE)).collect();
+    environment.insert("steps", LARGE);
+    environment.insert(plan.outer.variable, 0);
+    environment.extend(kernel.blocks.iter().map(|block| (block.variable, 1)));
+    for binding in &kernel.bindings {
+        if let Some(value) = binding.value.evaluate(&environment) {
+            environment.insert(binding.name, value);
+        }
+    }
+    // In the middle of loops, where rows are whole.
+    for source in kernel.sub_tiles.iter().chain([&kernel.rows]) {
+        if let (Some(low), Some(high)) =
+            (source.low.evaluate(&environment), source.high.evaluate(&environment))
+        {
+            environment.insert(source.variable, low.midpoint(high));
+        }
+    }
+    let width = |d: usize| {
+        let rows = kernel.instances.iter().map(|row| {
+            let range = &row.ranges[d];
+            match (range.low.evaluate(&environment), range.high.evaluate(&environment)) {
+                (Some(low), Some(high)) if high - low < LARGE / 2 => high - low + 1,
+                _ => UNCUT,
+            }
+        });
+        rows.max().unwrap_or(1).max(1)
+    };
+    (0..plan.program.dimension()).map(width).collect()
+}
+
+fn loop_text(source: &Loop) -> LoopText {
+    LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
+}
+
+/// The text of a kernel.
+pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources: &Resources) -> PartsText {
+    let memory = kernel.storages.iter().zip(&resources.offsets).map(|(storage, &byte_offset)| SharedText {
+        element: plan.program.field(storage.field).element.c_name(),
+        name: storage.name.clone(),
+        count: storages::cells(storage),
+        byte_offset,
+        comment: storage.comment.clone(),
+    });
+    let [start, group, end] = storages::parts(kernel).map(|parts| {
+        let print = |work| Printer { plan, names, kernel, threads: &resources.threads, work }.text();
+        parts.into_iter().map(print).collect()
+    });
+    PartsText {
+        memory: memory.collect(),
+        declarations: super::thread_declarations(&resources.threads),
+        sub_tiles: kernel.sub_tiles.iter().map(loop_text).collect(),
+        start,
+        rows: storages::has_groups(kernel).then(|| loop_text(&kernel.rows)),
+        group,
+        end,
+    }
+}
+
+/// Prints one part.
+struct Printer<'a> {
+    plan: &'a KernelPlan,
+    names: &'a Names,
+    kernel: &'a Kernel,
+    threads: &'a Threads,
+    work: Work<'a>,
+}
+
+impl Printer<'_> {
+    fn text(&self) -> PartText {
+        let program = &*self.plan.program;
+        let dimension = program.dimension();
+        let mut declarations = Vec::new();
+        let mut conditions = Vec::new();
+        let mut constant = Vec::new();
+        if let Work::Row(instance) = self.work {
+            declarations.push(format!("const tw_int now = {};", instance.step.to_c()));
+            conditions.push("now >= 0 && now < steps".to_owned());
+            let statement = &program.statements[instance.statement];
+            constant.extend(constants(self.names, statement, ""));
+            constant.extend(series_values(program, self.names, statement, "", "now"));
+        }
+        for (d, (low, high)) in self.work.clipped(program).into_iter().enumerate() {
+            let (low_name, high_name) = (LOW_NAMES[d], HIGH_NAMES[d]);
+            declarations.push(format!(
+                "const tw_int {low_name} = {}, {high_name} = {};",
+                low.to_c(),
+                high.to_c()
+            ));
+            conditions.push(format!("{low_name} < {high_name}"));
+        }
+        let left_out = self.work.left_out(program);
+        conditions.extend(left_out.iter().map(|domain| {
+            let inside = domain.iter().enumerate().map(|(d, (low, high))| {
+                format!("{} >= {} && {} <= {}", LOW_NAMES[d], low.to_c(), HIGH_NAMES[d], high.to_c())
+            });
+            format!("!({})", inside.collect::<Vec<_>>().join(" && "))
+        }));
+        if !self.work.at_once() {
+            let first = (0..dimension).map(|d| format!("thread{d} == 0"));
+            conditions.push(first.collect::<Vec<_>>().join(" && "));
+        }
+        let left_out = left_out.iter().map(|domain| {
+            let inside = domain.iter().enumerate().map(|(d, (low, high))| {
+                format!("{0} >= {1} && {0} < {2}", INDEX_NAMES[d], low.to_c(), high.to_c())
+            });
+            inside.collect::<Vec<_>>().join(" && ")
+        });
+        let box_loop = |d: usize| {
+            let at_once = self.work.at_once();
+            BoxLoop {
+                index: INDEX_NAMES[d],
+                low: LOW_NAMES[d],
+                high: HIGH_NAMES[d],
+                thread: at_once.then(|| format!("thread{d}")),
+                threads: if at_once { self.threads.per_dimension[d] } else { 1 },
+            }
+        };
+        PartText {
+            comment: self.work.comment(program),
+            declarations,
+            when: conditions.join(" && "),
+            constants: constant,
+            loops: (0..dimension).map(box_loop).collect(),
+            left_out: left_out.collect(),
+            body: self.points(),
+            barrier: self.work.sync() == Sync::Barrier,
+        }
+    }
+
+    /// What is done for each point.
+    fn points(&self) -> Vec<String> {
+        let program = &*self.plan.program;
+        let reads = self.work.reads(program);
+        let read = |access: &Access| {
+            let found = reads.iter().find(|(other, _)| other == access);
+            found.map_or_else(String::new, |(access, place)| {
+                self.element(access.field, self.work.level_of(access), place, &access.offset)
+            })
+        };
+        let field = self.work.field(program);
+        let element = program.field(field).element.c_name();
+        let mut body = Vec::new();
+        let value = match self.work {
+            Work::Row(instance) => {
+                let printer = ExpressionPrinter {
+                    program,
+                    names: self.names,
+                    statement: instance.statement,
+                    copy: None,
+                    read: &read,
+                };
+                body.extend(printer.locals());
+                printer.value()
+            }
+            Work::Transfer(_) => read(&reads[0].0),
+        };
+        body.push(format!("const {element} tw_value = {value};"));
+        let here = vec![0; program.dimension()];
+        let level = self.work.level();
+        body.extend(
+            (self.work.writes().iter())
+                .map(|place| format!("{} = tw_value;", self.element(field, level.clone(), place, &here))),
+        );
+        body
+    }
+
+    /// The value of a field and level in a place, at the present point moved by an offset.
+    fn element(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> String {
+        let program = &*self.plan.program;
+        let point: Vec<IntExpr> =
+            offset.iter().enumerate().map(|(d, &distance)| var(INDEX_NAMES[d]) + distance).collect();
+        match place {
+            Place::Storage(index) => {
+                let storage = &self.kernel.storages[*index];
+                let plane = storages::plane_of_level(program, field, level, storage.planes);
+                let cell = plane * storage.cells() + storages::cell(storage, &point);
+                format!("{}[{}]", storage.name, cell.to_c())
+            }
+            Place::Arrays(slot) => {
+                let mut terms: Vec<String> = storages::slot(program, field, level, slot)
+                    .map(|slot| format!("({}) * level_stride", slot.to_c()))
+                    .into_iter()
+                    .collect();
+                let (outer, last) = point.split_at(point.len() - 1);
+                terms.extend(
+                    outer.iter().enumerate().map(|(d, index)| format!("({}) * stride{d}", index.to_c())),
+                );
+                terms.extend(last.iter().map(|index| format!("({})", index.to_c())));
+                format!("{}[{}]", self.names.fields[field.0], terms.join(" + "))
+            }
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! What C and CUDA have in common where a kernel says itself where values live: places as C text, boxes that are
+//! clipped, and the parts of a kernel in their order.
+
+use super::names::Names;
+use crate::int_expr::{IntExpr, int, var};
+use crate::plan::{Instance, Kernel, KernelPlan, Range, RowOrder, SIZE_NAMES, bound};
+use crate::storage::{Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
+use polyhedral::program::{Access, FieldId, FieldRole, Program};
+use std::collections::BTreeSet;
+
+/// Names of the coordinates of a point in generated loops.
+pub(super) const INDEX_NAMES: [&str; 3] = ["i0", "i1", "i2"];
+/// Names of the first point of a clipped box, per dimension.
+pub(super) const LOW_NAMES: [&str; 3] = ["low0", "low1", "low2"];
+/// Names of the point after the last one.
+pub(super) const HIGH_NAMES: [&str; 3] = ["high0", "high1", "high2"];
+
+/// Whether a kernel is printed part by part. The others compute rows of several statements in the arrays at once, or
+/// in windows of them, in any order.
+pub(super) fn in_parts(kernel: &Kernel) -> bool {
+    let at_once = |instance: &Instance| matches!(instance.order, RowOrder::Parallel { .. });
+    kernel.memory == Memory::Storages || !kernel.instances.iter().all(at_once)
+}
+
+/// The names of a program, apart from those that a plan gives to its loops, bindings and storages.
+pub(super) fn names(plan: &KernelPlan) -> Names {
+    let mut own = BTreeSet::new();
+    for kernel in plan.kernels.iter().filter(|kernel| in_parts(kernel)) {
+        let loops = kernel.blocks.iter().chain(&kernel.sub_tiles).chain([&kernel.rows, &plan.outer]);
+        own.extend(loops.map(|source| source.variable.to_owned()));
+        own.extend(kernel.bindings.iter().map(|binding| binding.name.to_owned()));
+        own.extend(kernel.storages.iter().map(|storage| storage.name.clone()));
+    }
+    Names::apart_from(&plan.program, own)
+}
+
+/// What a part does.
+#[derive(Clone, Copy)]
+pub(super) enum Work<'a> {
+    Row(&'a Instance),
+    Transfer(&'a Transfer),
+}
+
+impl<'a> Work<'a> {
+    /// The time level of what it writes.
+    pub(super) fn level(self) -> IntExpr {
+        match self {
+            Work::Row(instance) => instance.step.clone() + 1,
+            Work::Transfer(transfer) => transfer.level.clone(),
+        }
+    }
+
+    pub(super) fn field(self, program: &Program) -> FieldId {
+        match self {
+            Work::Row(instance) => program.statements[instance.statement].target,
+            Work::Transfer(transfer) => transfer.field,
+        }
+    }
+
+    /// The places that it writes.
+    pub(super) fn writes(self) -> &'a [Place] {
+        match self {
+            Work::Row(instance) => &instance.writes,
+            Work::Transfer(transfer) => std::slice::from_ref(&transfer.to),
+        }
+    }
+
+    /// What it reads: of a row one access for each read of the statement; of a transfer the value itself, at time 0
+    /// of its level.
+    pub(super) fn reads(self, program: &Program) -> Vec<(Access, &'a Place)> {
+        match self {
+            Work::Row(instance) => {
+                let reads = program.statements[instance.statement].reads.iter().enumerate();
+                let place = |at: usize| instance.reads.get(at).map_or(&IN_ARRAYS, |read| &read.place);
+                reads.map(|(at, access)| (access.clone(), place(at))).collect()
+            }
+            Work::Transfer(transfer) => {
+                let offset = vec![0; program.dimension()];
+                vec![(Access { field: transfer.field, time: 0, offset }, &transfer.from.place)]
+            }
+        }
+    }
+
+    /// The level that an access of it means.
+    pub(super) fn level_of(self, access: &Access) -> IntExpr {
+        match self {
+            Work::Row(instance) => instance.step.clone() + access.time,
+            Work::Transfer(transfer) => transfer.level.clone() + access.time,
+        }
+    }
+
+    fn ranges(self) -> &'a [Range] {
+        match self {
+            Work::Row(instance) => &instance.ranges,
+            Work::Transfer(transfer) => &transfer.ranges,
+        }
+    }
+
+    fn region(self) -> Region {
+        match self {
+            Work::Row(instance) => Region::Domain(instance.statement),
+            Work::Transfer(transfer) => transfer.region,
+        }
+    }
+
+    /// The box of its points: first point and the one after the last, per dimension.
+    pub(super) fn clipped(self, program: &Program) -> Vec<(IntExpr, IntExpr)> {
+        let clip = |(d, range): (usize, &Range)| {
+            let (first, end) = match self.region() {
+                Region::Domain(statement) => {
+                    let interval = program.statements[statement].domain[d];
+                    (bound(interval.low, d), bound(interval.high, d))
+                }
+                Region::Grid | Region::Boundary => (int(0), var(SIZE_NAMES[d])),
+            };
+            (range.low.clone().max(first), (range.high.clone() + 1).min(end))
+        };
+        self.ranges().iter().enumerate().map(clip).collect()
+    }
+
+    /// Boxes that it leaves out: first point and the one after the last, per dimension.
+    pub(super) fn left_out(self, program: &Program) -> Vec<Vec<(IntExpr, IntExpr)>> {
+        if self.region() != Region::Boundary {
+            return Vec::new();
+        }
+        let domain = |(_, statement): (usize, &polyhedral::program::Statement)| {
+            let intervals = statement.domain.iter().enumerate();
+            intervals.map(|(d, interval)| (bound(interval.low, d), bound(interval.high, d))).collect()
+        };
+        program.writers_of(self.field(program)).map(domain).collect()
+    }
+
+    pub(super) fn sync(self) -> Sync {
+        match self {
+            Work::Row(instance) => instance.sync,
+            Work::Transfer(transfer) => transfer.sync,
+        }
+    }
+
+    /// Whether its points may run at once.
+    pub(super) fn at_once(self) -> bool {
+        !matches!(self, Work::Row(Instance { order: RowOrder::Sequential, .. }))
+    }
+
+    /// Whether it overwrites nothing that it reads.
+    pub(super) fn repeats(self) -> bool {
+        match self {
+            Work::Row(instance) => instance.order == RowOrder::Parallel { repeats: true },
+            Work::Transfer(transfer) => transfer.from.place != transfer.to,
+        }
+    }
+
+    /// What it is, for the reader of the generated code.
+    pub(super) fn comment(self, program: &Program) -> String {
+        match self {
+            Work::Row(instance) => format!(
+                "{}[{} + 1, {}]{}",
+                program.field(program.statements[instance.statement].target).name,
+                program.time_index,
+                program.space_indices.join(", "),
+                if self.at_once() { "" } else { ", one point after the other" },
+            ),
+            Work::Transfer(transfer) => transfer.comment.clone(),
+        }
+    }
+}
+
+static IN_ARRAYS: Place = Place::Arrays(Slot::OfLevel);
+
+/// The parts of a kernel: those before the rows of a sub-tile, those of one group, and those after the rows.
+pub(super) fn parts(kernel: &Kernel) -> [Vec<Work<'_>>; 3] {
+    let at = |moment| kernel.transfers_at(moment).map(|(_, transfer)| Work::Transfer(transfer)).collect();
+    let work = |part: Part| match part {
+        Part::Row(row) => Work::Row(&kernel.instances[row]),
+        Part::Transfer(transfer) => Work::Transfer(&kernel.transfers[transfer]),
+    };
+    [at(Moment::Start), kernel.parts_of_a_group().into_iter().map(work).collect(), at(Moment::End)]
+}
+
+/// Whether the time steps of a row all exist, wherever the kernel is launched: they are those of the host's loop.
+pub(super) fn steps_exist(plan: &KernelPlan, instance: &Instance) -> bool {
+    instance.step == var(plan.outer.variable)
+        && plan.outer.low == int(0)
+        && plan.outer.high == var("steps") - 1
+}
+
+/// Whether the loop over groups of rows must be printed: it has more than one iteration, or its variable is used.
+pub(super) fn has_groups(kernel: &Kernel) -> bool {
+    let name = kernel.rows.variable;
+    let uses =
+        |ranges: &[Range]| ranges.iter().any(|range| range.low.mentions(name) || range.high.mentions(name));
+    let rows = kernel.instances.iter().any(|row| row.step.mentions(name) || uses(&row.ranges));
+    let transfers =
+        kernel.transfers.iter().any(|transfer| transfer.level.mentions(name) || uses(&transfer.ranges));
+    kernel.rows.low != kernel.rows.high || rows || transfers
+}
+
+/// The plane of a storage, or the slot of the arrays, that a level of a field lies in.
+pub(super) fn plane_of_level(program: &Program, field: FieldId, level: IntExpr, planes: i64) -> IntExpr {
+    let initial = match program.field(field).role {
+        FieldRole::State { levels, .. } => levels as i64,
+        FieldRole::Coefficient => 1,
+    };
+    if planes > 1 { (level + (initial - 1)).modulo(planes) } else { int(0) }
+}
+
+/// Slots of a field in the arrays.
+pub(super) fn slots(program: &Program, field: FieldId) -> i64 {
+    match program.field(field).role {
+        FieldRole::State { slots, .. } => slots as i64,
+        FieldRole::Coefficient => 1,
+    }
+}
+
+/// The slot of the arrays that a level of a field lies in; `None` where there is one only.
+pub(super) fn slot(program: &Program, field: FieldId, level: IntExpr, slot: &Slot) -> Option<IntExpr> {
+    let slots = slots(program, field);
+    (slots > 1).then(|| match slot {
+        Slot::OfLevel => plane_of_level(program, field, level, slots),
+        Slot::At(slot) => slot.clone(),
+    })
+}
+
+/// The cell of a point in one plane of a storage, row by row.
+pub(super) fn cell(storage: &Storage, point: &[IntExpr]) -> IntExpr {
+    let cells = storage.axes.iter().zip(point);
+    cells.fold(int(0), |cell, (axis, point)| cell * axis.extent() + axis.cell(point.clone()))
+}
+
+/// Cells of all planes.
+pub(super) fn cells(storage: &Storage) -> i64 {
+    storage.cells().saturating_mul(storage.planes.max(1))
+}
+
+/// Bytes of all planes.
+pub(super) fn bytes(program: &Program, storage: &Storage) -> i64 {
+    cells(storage).saturating_mul(program.field(storage.field).element.bytes() as i64)
+}
