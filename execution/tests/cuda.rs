@@ -74,6 +74,33 @@ fn machine_code_and_the_compilers_own_figures() {
     }
 }
 
+/// `warp.cuh` and the kernels that use it, which the emulator runs, are CUDA.
+#[test]
+fn warps_of_their_own_are_cuda_text() {
+    let kernels = [
+        ("collectives", include_str!("emulator_warps/collectives.cuh")),
+        ("links", include_str!("emulator_warps/links.cuh")),
+        ("junk", include_str!("emulator_warps/junk.cuh")),
+        ("vectors", include_str!("emulator_warps/vectors.cuh")),
+    ];
+    let mut text = include_str!("../../templates/cuda/warp.cuh").to_owned();
+    for (name, kernel) in kernels {
+        text.push_str(&kernel.replace("hand_step_u", name));
+    }
+    for architecture in ARCHITECTURES {
+        let Some(nvrtc) = nvrtc(architecture) else { return };
+        let compiled = nvrtc.compile(&text, "warp.cu", &CudaOptions::new(architecture), &CACHE).unwrap();
+        assert_eq!(compiled.warnings, Vec::<String>::new());
+        assert_eq!(compiled.kernels.len(), kernels.len());
+        assert_eq!(compiled.ptx.contains("cp.async.cg.shared.global"), architecture >= 80);
+        for instruction in
+            ["ld.shared.v4.f32", "st.global.v4.f32", "bar.warp.sync", "membar.cta", "shfl.sync.up"]
+        {
+            assert!(compiled.ptx.contains(instruction), "{instruction}");
+        }
+    }
+}
+
 #[test]
 fn contraction_is_off_until_asked_for() {
     let Some(nvrtc) = nvrtc(80) else { return };

@@ -16,6 +16,8 @@ use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+mod emulator_warps;
+
 static CACHE: LazyLock<Arc<Cache>> =
     LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator-cache")).unwrap());
 

@@ -4,7 +4,9 @@
  * execution. Each element of memory remembers the stamp and the thread of its last accesses. Two accesses with
  * the same stamp happened in one barrier interval; an access with a stamp before the first one of the running
  * block, but not before that of the launch, happened in another block of the launch. Nothing has to be
- * cleared between intervals, blocks and launches. */
+ * cleared between intervals, blocks and launches.
+ *
+ * Where the text defines TW_WARPS, a barrier is not all that orders two accesses: tw_clocks.h has the checks. */
 #ifndef TW_CHECKS_H
 #define TW_CHECKS_H
 
@@ -29,11 +31,16 @@ constexpr unsigned char INITIALISED = 1, PADDING = 2, FIXED = 4;
 /* Of shared memory: what was moved there had no value. */
 constexpr unsigned char VALUELESS = 1;
 
+/* Of the threads of a block between two meetings, and of the blocks of a launch. */
 enum Order : std::int32_t { ASCENDING, DESCENDING, SHUFFLED };
+
+/* Which warp goes on where several can: the first or the last one as far as it can, all in turn, any. */
+enum Pacing : std::int32_t { FIRST_AHEAD, LAST_AHEAD, IN_TURN, AT_RANDOM };
 
 struct Launch {
     std::int32_t kernel;
     Order order;
+    Pacing pacing;
     std::uint64_t seed;
     std::uint32_t grid[3];
     std::uint32_t block[3];
@@ -53,7 +60,18 @@ enum Kind : std::int32_t {
     SHARED_UNWRITTEN,
     SHARED_RACE,
     SHARED_PLACE,
-    DIVERGENT_BARRIER
+    DIVERGENT_BARRIER,
+    /* The rest needs TW_WARPS. */
+    DIVERGENT_WARP,
+    WRONG_MASK,
+    INACTIVE_LANE,
+    POISON_STORED,
+    POISON_DECIDES,
+    LINK_MISUSED,
+    DEADLOCK,
+    MISALIGNED,
+    COPY_PENDING,
+    KINDS
 };
 
 struct Violation {
@@ -65,10 +83,12 @@ struct Violation {
     std::int32_t other_thread; /* -1: none */
     std::int32_t writes;       /* 1: `thread` writes; 2: `other_thread` writes or wrote; 3: both */
     std::int32_t field;        /* -1: a shared array or none */
-    std::int64_t index;        /* in a divergent barrier: its line */
-    std::int64_t other_index;  /* in a divergent barrier: the line of the other, or -1: the thread had ended */
+    std::int64_t index;        /* where threads do not meet: the line */
+    std::int64_t other_index;  /* where threads do not meet: the line of the other, or -1: the thread had ended */
     std::int64_t interval;     /* barriers that the block had passed */
+    std::int32_t line;         /* of the text; 0: not known */
     char array[48];            /* name of a shared array */
+    char detail[160];          /* where a poisoned value came from; what is wrong with a link */
 };
 
 struct Counts {
@@ -94,6 +114,10 @@ struct Shadow {
     Thread reader = NO_THREAD, second_reader = NO_THREAD;
     Thread older_reader = NO_THREAD;
     unsigned char flags = 0;
+#ifdef TW_WARPS
+    /* Its set of readings besides `read`; 0: none. */
+    std::uint32_t further = 0;
+#endif
 };
 
 struct Array {
@@ -107,14 +131,27 @@ struct Index3 {
     std::uint32_t x, y, z;
 };
 
+} // namespace tw_emulator
+
+#ifdef TW_WARPS
+#include "tw_warp_state.h"
+#else
+namespace tw_emulator {
+struct ThreadWarpState {};
+struct ContextWarpState {};
+} // namespace tw_emulator
+#endif
+
+namespace tw_emulator {
+
 /* One fiber's view of the thread that it is. */
-struct ThreadState {
+struct ThreadState : ThreadWarpState {
     Index3 index;
     bool ended;
     int barrier_line;
 };
 
-struct Context {
+struct Context : ContextWarpState {
     std::vector<Array> fields;
     std::vector<unsigned char> shared_bytes;
     std::vector<Shadow> shared_shadow;
@@ -124,7 +161,7 @@ struct Context {
     std::vector<Violation> violations;
     /* How many violations of each kind are described, and how many there were. */
     std::int64_t capacity = 0;
-    std::int64_t of_kind[DIVERGENT_BARRIER + 1] = {};
+    std::int64_t of_kind[KINDS] = {};
     Counts counts = {};
     Stamp stamp = 1;
     /* Of the launch: first stamps and numbers of its blocks, in the order of execution. */
@@ -148,6 +185,9 @@ struct Running {
     Index3 block, block_size, grid_size;
     std::uint64_t random;
     bool diverged;
+    /* Barriers that the block has passed, and the line of the last access or call where that is known. */
+    std::int64_t interval;
+    std::int32_t line;
 };
 
 static Running running;
@@ -179,7 +219,8 @@ __attribute__((noinline, cold)) inline Violation *report(Kind kind, int writes) 
     violation.other_thread = -1;
     violation.writes = writes;
     violation.field = -1;
-    violation.interval = running.stamp - running.block_start;
+    violation.interval = running.interval;
+    violation.line = running.line;
     context.violations.push_back(violation);
     return &context.violations.back();
 }
@@ -217,6 +258,15 @@ report_shared(Kind kind, int writes, const char *name, std::int64_t index, int o
 inline bool in_other_block(Stamp stamp) {
     return stamp >= running.launch_start && stamp < running.block_start;
 }
+
+/* A part of the block's shared memory. */
+struct SharedPlace {
+    const char *name;
+    std::int64_t count;
+    std::uint64_t byte_offset;
+};
+
+#ifndef TW_WARPS
 
 /* Remembers a read by the running thread. */
 inline void remember_read(Shadow &shadow) {
@@ -290,13 +340,6 @@ __attribute__((noinline)) inline bool check_global_write(const Array &array, std
     return true;
 }
 
-/* A part of the block's shared memory. */
-struct SharedPlace {
-    const char *name;
-    std::int64_t count;
-    std::uint64_t byte_offset;
-};
-
 /* Whether the element may be read; false only where it has no value, which is a violation unless `moves`. */
 __attribute__((noinline)) inline bool
 check_shared_read(const SharedPlace &place, std::int64_t index, std::uint64_t bytes, bool moves = false) {
@@ -341,6 +384,12 @@ check_shared_write(const SharedPlace &place, std::int64_t index, std::uint64_t b
     return true;
 }
 
+#endif
+
 } // namespace tw_emulator
+
+#ifdef TW_WARPS
+#include "tw_clocks.h"
+#endif
 
 #endif

@@ -2,9 +2,14 @@
  *
  * The text that is compiled for a GPU includes this file where TW_EMULATOR is defined. The threads of a block
  * are fibers that run one after another from barrier to barrier, in an order of the caller's choice; blocks
- * run one after another, in such an order too. */
+ * run one after another, in such an order too. Where the text defines TW_WARPS, warps run from call to call of theirs
+ * (tw_warp.h), and where it defines TW_POISON_TRAVELS, junk lanes may compute without values (tw_poison.h). */
 #ifndef TW_EMULATOR_H
 #define TW_EMULATOR_H
+
+#if defined(TW_POISON_TRAVELS) && !defined(TW_WARPS)
+#define TW_WARPS 1
+#endif
 
 #include "tw_checks.h"
 #include <cmath>
@@ -35,6 +40,29 @@ namespace tw_emulator {
 
 /* ---- Memory as kernels see it --------------------------------------------------------------------------------- */
 
+#ifdef TW_WARPS
+/* An index, and the line on which it stands. */
+struct Index {
+    std::int64_t value;
+    int line;
+    template <class I, class = std::enable_if_t<std::is_integral_v<I>>>
+    Index(I value, int line = __builtin_LINE()) : value(static_cast<std::int64_t>(value)), line(line) {}
+    operator std::int64_t() const {
+        running.line = line;
+        return value;
+    }
+};
+#else
+using Index = std::int64_t;
+#endif
+
+/* The element at a pointer, whose line is not known. */
+#ifdef TW_WARPS
+inline const Index ONLY(0, 0);
+#else
+constexpr Index ONLY = 0;
+#endif
+
 /* The value of what has none: not a number. */
 template <class T> inline T no_value() {
     return std::numeric_limits<T>::quiet_NaN();
@@ -45,7 +73,7 @@ template <class Pointer> class Element {
 public:
     using Value = typename Pointer::Value;
 
-    Element(const Pointer &pointer, std::int64_t index) : pointer_(pointer), index_(index) {}
+    Element(const Pointer &pointer, Index index) : pointer_(pointer), index_(index) {}
     Element(const Element &) = default;
 
     operator Value() const {
@@ -73,23 +101,51 @@ public:
 
 private:
     const Pointer pointer_;
-    const std::int64_t index_;
+    const Index index_;
 };
+
+/* What `p[i]` is: a value where it cannot be written. */
+template <class Self, class T, class Value = std::remove_const_t<T>> struct ItemOf {
+    using Type = std::conditional_t<std::is_const_v<T>, Value, Element<Self>>;
+};
+
+} // namespace tw_emulator
+
+#ifdef TW_POISON_TRAVELS
+#include "tw_poison.h"
+#endif
+
+namespace tw_emulator {
+
+#ifndef TW_POISON_TRAVELS
+/* Whether a value of this type may be none for a while. */
+template <class Value> constexpr bool MAY_BE_POISON = false;
+
+/* What is read of shared memory that nobody has written. */
+template <class Value> inline Value unwritten(const char *, std::int64_t) {
+    return no_value<Value>();
+}
+
+/* What is stored in a field. */
+template <class Value> inline Value storable(Value value, const Array &, std::int64_t) {
+    return value;
+}
+#endif
 
 /* What both kinds of pointers can do. */
 template <class Self, class T> class Pointer {
 public:
     using Value = std::remove_const_t<T>;
-    using Item = std::conditional_t<std::is_const_v<T>, Value, Element<Self>>;
+    using Item = typename ItemOf<Self, T>::Type;
 
-    Item operator[](std::int64_t index) const {
+    Item operator[](Index index) const {
         if constexpr (std::is_const_v<T>)
             return self().read(index);
         else
-            return Element<Self>(self(), index);
+            return Item(self(), index);
     }
     Item operator*() const {
-        return (*this)[0];
+        return (*this)[ONLY];
     }
     Self operator+(std::int64_t distance) const {
         Self moved = self();
@@ -141,7 +197,7 @@ public:
     void write(std::int64_t index, Value value) const {
         index += offset;
         if (check_global_write(*array, index))
-            static_cast<Value *>(array->values)[index] = value;
+            static_cast<Value *>(array->values)[index] = storable(value, *array, index);
     }
 };
 
@@ -161,8 +217,8 @@ public:
 
     Value read(std::int64_t index) const {
         index += offset;
-        if (!check_shared_read(place, index, sizeof(T)))
-            return no_value<Value>();
+        if (!check_shared_read(place, index, sizeof(T), MAY_BE_POISON<Value>))
+            return unwritten<Value>(place.name, index);
         Value value;
         std::memcpy(&value, address(index), sizeof value);
         return value;
@@ -243,11 +299,6 @@ inline void thread_entry() {
     std::abort();
 }
 
-inline void barrier(int line) {
-    this_thread().barrier_line = line;
-    running.context->fibers.pause();
-}
-
 /* After an interval: whether some threads wait; reports where others have ended or wait elsewhere. */
 inline bool meet_at_barrier() {
     Context &context = *running.context;
@@ -278,13 +329,15 @@ inline bool meet_at_barrier() {
     return true;
 }
 
-inline void run_block(std::uint64_t number) {
+/* Makes the block ready to run. */
+inline void begin_block(std::uint64_t number) {
     Context &context = *running.context;
     std::uint32_t coordinates[3];
     block_of_number(number, coordinates);
     running.block = {coordinates[0], coordinates[1], coordinates[2]};
     running.block_start = running.stamp;
     running.diverged = false;
+    running.interval = 0;
     context.block_stamps.push_back(running.stamp);
     context.block_numbers.push_back(number);
     context.counts.blocks++;
@@ -293,6 +346,17 @@ inline void run_block(std::uint64_t number) {
         context.fibers.start(static_cast<int>(thread), thread_entry);
     }
     put_in_order(context.order, context.threads.size());
+}
+
+#ifndef TW_WARPS
+inline void barrier(int line) {
+    this_thread().barrier_line = line;
+    running.context->fibers.pause();
+}
+
+inline void run_block(std::uint64_t number) {
+    Context &context = *running.context;
+    begin_block(number);
     do {
         for (int thread : context.order) {
             if (context.threads[static_cast<std::size_t>(thread)].ended)
@@ -304,10 +368,20 @@ inline void run_block(std::uint64_t number) {
             shuffle(context.order);
         const bool waiting = meet_at_barrier();
         running.stamp++;
+        running.interval++;
         if (!waiting)
             break;
     } while (true);
 }
+#endif
+
+} // namespace tw_emulator
+
+#ifdef TW_WARPS
+#include "tw_warp.h"
+#endif
+
+namespace tw_emulator {
 
 /* Long before stamps could overflow: forgets all accesses, which is right between launches. */
 inline void restart_stamps(Context &context) {
@@ -321,6 +395,9 @@ inline void restart_stamps(Context &context) {
             forget(array.shadow[i]);
     for (Shadow &shadow : context.shared_shadow)
         forget(shadow);
+#ifdef TW_WARPS
+    forget_all_readings(context);
+#endif
     context.stamp = 1;
 }
 
@@ -399,5 +476,10 @@ inline Context *create(const Field *fields, std::int32_t count, std::int64_t cap
 inline void __syncthreads(int line = __builtin_LINE()) {
     tw_emulator::barrier(line);
 }
+
+#ifdef TW_POISON_TRAVELS
+#define float tw_emulator::Number<float>
+#define double tw_emulator::Number<double>
+#endif
 
 #endif

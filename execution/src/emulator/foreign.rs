@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub(super) const INITIALISED: u8 = 1;
 /// The element belongs to no point of the grid.
 pub(super) const PADDING: u8 = 2;
-/// The element is a boundary point, which never changes.
+/// The element never changes: a boundary point, a coefficient, an element of a series.
 pub(super) const FIXED: u8 = 4;
 
 /// `Field`
@@ -36,6 +36,8 @@ struct Launch {
     kernel: i32,
     /// 0 ascending, 1 descending, 2 shuffled.
     order: i32,
+    /// 0 the first warp ahead, 1 the last one, 2 all in turn, 3 at random.
+    pacing: i32,
     seed: u64,
     grid: [u32; 3],
     block: [u32; 3],
@@ -59,7 +61,9 @@ pub(super) struct RawViolation {
     pub index: i64,
     pub other_index: i64,
     pub interval: i64,
+    pub line: i32,
     pub array: [u8; 48],
+    pub detail: [u8; 160],
 }
 
 /// `Counts`
@@ -132,8 +136,8 @@ impl Functions {
         // SAFETY: there are as many values and flags as `count` says, and the session borrows the values
         // mutably. The flags are copied.
         let context = unsafe { (self.create)(fields.as_ptr(), fields.len() as i32, capacity as i64) };
-        // The shadow memory has 24 bytes for each element.
-        let bytes = flags.iter().map(|flags| 24 * flags.len() as u128).sum();
+        // The shadow memory has up to 28 bytes for each element.
+        let bytes = flags.iter().map(|flags| 28 * flags.len() as u128).sum();
         let context = NonNull::new(context).ok_or(ExecutionError::OutOfMemory { bytes, available: None })?;
         Ok(Session { context, functions: self.clone(), _data: PhantomData })
     }
@@ -153,11 +157,12 @@ impl Session<'_> {
         kernel: &DeviceKernel,
         launch: &PlannedLaunch,
         parameters: &[f64],
-        (order, seed): (i32, u64),
+        (order, pacing, seed): (i32, i32, u64),
     ) -> Result<()> {
         let foreign = Launch {
             kernel: launch.kernel as i32,
             order,
+            pacing,
             seed,
             grid: launch.grid,
             block: kernel.threads,

@@ -3,7 +3,9 @@
 //!
 //! Threads of a block are fibers that switch at barriers. Whatever the order in which they run, the emulator
 //! finds accesses out of bounds, reads of what nobody wrote, races and divergent barriers; running in several
-//! orders also changes the results of kernels that depend on one. See `templates/emulator/`.
+//! orders also changes the results of kernels that depend on one. Kernels whose warps work on their own (shuffles, links,
+//! copies in the background) switch at calls of their warps; then races are judged by what is ordered, and
+//! waits that never end are found. See `templates/emulator/`.
 
 mod foreign;
 mod report;
@@ -26,11 +28,16 @@ use hhc_codegen::KernelPlan;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use std::sync::Arc;
 
-/// The header and the two that it includes.
-const HEADERS: [(&str, &str); 3] = [
+/// The header and what it includes: always the first two more, the others where the text asks for them.
+const HEADERS: [(&str, &str); 8] = [
     ("tw_emulator.h", include_str!("../../../templates/emulator/tw_emulator.h")),
     ("tw_checks.h", include_str!("../../../templates/emulator/tw_checks.h")),
     ("tw_fibers.h", include_str!("../../../templates/emulator/tw_fibers.h")),
+    ("tw_warp_state.h", include_str!("../../../templates/emulator/tw_warp_state.h")),
+    ("tw_clocks.h", include_str!("../../../templates/emulator/tw_clocks.h")),
+    ("tw_warp.h", include_str!("../../../templates/emulator/tw_warp.h")),
+    ("tw_poison.h", include_str!("../../../templates/emulator/tw_poison.h")),
+    ("portable_exp.h", polyhedral::portable_exp::C_HEADER),
 ];
 
 /// Violations of each kind that a report describes.
@@ -63,6 +70,66 @@ impl ThreadOrder {
             ThreadOrder::Shuffled(seed) => mix(mix(seed) ^ launch),
             _ => 0,
         }
+    }
+}
+
+/// Which warp of a block goes on where several can, in kernels whose warps work on their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WarpPacing {
+    /// The first one, as far as it can.
+    FirstAhead,
+    /// The last one, as far as it can.
+    LastAhead,
+    /// Each in turn, from one call of its lanes to the next.
+    InTurn,
+    /// Any, another one after each call; the seed is that of [`ThreadOrder::Shuffled`], or 0.
+    Random,
+}
+
+impl WarpPacing {
+    /// The number of `Pacing` in `tw_checks.h`.
+    fn number(self) -> i32 {
+        match self {
+            WarpPacing::FirstAhead => 0,
+            WarpPacing::LastAhead => 1,
+            WarpPacing::InTurn => 2,
+            WarpPacing::Random => 3,
+        }
+    }
+}
+
+/// An order of execution that a GPU may choose. Made of a [`ThreadOrder`], the pacing goes with it: the first warp
+/// ahead, the last one, or random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Schedule {
+    /// The order of threads and blocks; in kernels with [`WarpPacing`], that of the lanes of a warp.
+    pub order: ThreadOrder,
+    /// Which warp goes on.
+    pub pacing: WarpPacing,
+}
+
+impl Schedule {
+    /// Orders that differ as much as they can: every pacing, and every order of threads, with this seed.
+    pub fn adversarial(seed: u64) -> [Schedule; 5] {
+        let schedule = |order, pacing| Schedule { order, pacing };
+        [
+            schedule(ThreadOrder::Ascending, WarpPacing::FirstAhead),
+            schedule(ThreadOrder::Descending, WarpPacing::LastAhead),
+            schedule(ThreadOrder::Descending, WarpPacing::FirstAhead),
+            schedule(ThreadOrder::Ascending, WarpPacing::InTurn),
+            schedule(ThreadOrder::Shuffled(seed), WarpPacing::Random),
+        ]
+    }
+}
+
+impl From<ThreadOrder> for Schedule {
+    fn from(order: ThreadOrder) -> Self {
+        let pacing = match order {
+            ThreadOrder::Ascending => WarpPacing::FirstAhead,
+            ThreadOrder::Descending => WarpPacing::LastAhead,
+            ThreadOrder::Shuffled(_) => WarpPacing::Random,
+        };
+        Schedule { order, pacing }
     }
 }
 
@@ -120,8 +187,8 @@ impl Emulator {
     /// Runs `steps` time steps from the initial levels in `data` and leaves the newest levels there. The
     /// boundary is prepared first.
     ///
-    /// A run with violations goes on: reads of what has no value give NaN, and writes outside an array do
-    /// nothing.
+    /// A run with violations goes on: reads of what has no value give NaN, writes outside an array do nothing, and a
+    /// block in which lanes or warps wait for what never comes is given up.
     ///
     /// # Errors
     /// [`crate::ExecutionError::WrongParameters`], [`crate::ExecutionError::WrongSteps`], [`crate::ExecutionError::WrongData`],
@@ -132,8 +199,9 @@ impl Emulator {
         parameters: &[f64],
         data: &mut ProgramData,
         steps: i64,
-        order: ThreadOrder,
+        schedule: impl Into<Schedule>,
     ) -> Result<EmulatorReport> {
+        let Schedule { order, pacing } = schedule.into();
         let program = &*self.plan.program;
         check_arguments(program, parameters, steps)?;
         prepare_boundary(program, data)?;
@@ -142,14 +210,14 @@ impl Emulator {
         let fields = (0..program.fields.len()).map(|field| element_flags(program, FieldId(field), &layout));
         let series = data.lengths().split_off(program.fields.len());
         let flags: Vec<Vec<u8>> =
-            fields.chain(series.iter().map(|&length| vec![INITIALISED; length])).collect();
+            fields.chain(series.iter().map(|&length| vec![INITIALISED | FIXED; length])).collect();
         let mut session = self.functions.begin(data, &flags, DESCRIBED)?;
         let mut number = 0;
         for_each_launch(&self.plan, &layout, steps, |launch| {
             interrupt::check()?;
             number += 1;
             let kernel = &self.device.kernels[launch.kernel];
-            session.launch(kernel, launch, parameters, (order.number(), order.seed(number)))
+            session.launch(kernel, launch, parameters, (order.number(), pacing.number(), order.seed(number)))
         })?;
         let (counts, violations) = session.results();
         Ok(EmulatorReport::new(&self.plan, &layout, counts, &violations))
@@ -166,7 +234,7 @@ fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> 
         initial_levels(program, field).map(|level| program.slot_of_level(field, level)).collect();
     for slot in 0..stored {
         let inside = match program.field(field).role {
-            FieldRole::Coefficient => INITIALISED,
+            FieldRole::Coefficient => INITIALISED | FIXED,
             FieldRole::State { .. } if given.contains(&slot) => INITIALISED,
             FieldRole::State { .. } => 0,
         };

@@ -51,11 +51,29 @@ pub enum ViolationKind {
     SharedPlace,
     /// A barrier that some threads of the block do not reach.
     DivergentBarrier,
+    /// A call of a warp that lanes of its mask do not make, or make elsewhere or with another mask.
+    DivergentWarp,
+    /// A mask that does not name the lane that calls with it.
+    WrongMask,
+    /// A shuffle that reads a lane which takes no part in it, in a kernel without junk lanes.
+    InactiveLane,
+    /// A value that nobody gave is stored in a field.
+    PoisonStored,
+    /// A value that nobody gave decides: it is compared, or becomes an integer.
+    PoisonDecides,
+    /// A counter of a link that is not cleared, goes down, has two owners, or shares memory with something else.
+    LinkMisused,
+    /// No warp of the block can go on.
+    Deadlock,
+    /// A vector access or copy whose first element is not aligned to its size.
+    Misaligned,
+    /// An access to the destination of a copy that nobody has waited for.
+    CopyPending,
 }
 
 impl ViolationKind {
     /// In the order of `Kind` in `tw_checks.h`.
-    const ALL: [ViolationKind; 11] = [
+    const ALL: [ViolationKind; 20] = [
         ViolationKind::GlobalBounds,
         ViolationKind::GlobalPadding,
         ViolationKind::GlobalUnwritten,
@@ -67,7 +85,24 @@ impl ViolationKind {
         ViolationKind::SharedRace,
         ViolationKind::SharedPlace,
         ViolationKind::DivergentBarrier,
+        ViolationKind::DivergentWarp,
+        ViolationKind::WrongMask,
+        ViolationKind::InactiveLane,
+        ViolationKind::PoisonStored,
+        ViolationKind::PoisonDecides,
+        ViolationKind::LinkMisused,
+        ViolationKind::Deadlock,
+        ViolationKind::Misaligned,
+        ViolationKind::CopyPending,
     ];
+
+    /// Whether it is about where threads wait, not about an element.
+    fn is_meeting(self) -> bool {
+        matches!(
+            self,
+            ViolationKind::DivergentBarrier | ViolationKind::DivergentWarp | ViolationKind::Deadlock
+        )
+    }
 }
 
 /// One violation.
@@ -83,16 +118,22 @@ pub struct Violation {
     pub thread: u32,
     /// Whether the thread writes.
     pub writes: bool,
-    /// The other thread of a race or of a divergent barrier.
+    /// The other thread: of a race, of a meeting that does not take place, or whose value is read.
     pub other: Option<OtherThread>,
-    /// Name of the field or of the shared array; empty for a divergent barrier.
+    /// Name of the field, the shared array or the link; empty where there is none.
     pub array: String,
-    /// Index of the element. For a divergent barrier the line of the text at which the thread waits.
+    /// Index of the element. Where threads do not meet the line of the text at which the thread waits.
     pub index: i64,
     /// For elements of fields within bounds: slot, and index of the point, slowest dimension first.
     pub point: Option<(usize, Vec<i64>)>,
     /// How many barriers the block had passed.
     pub interval: u64,
+    /// The line of the text, in kernels whose warps work on their own. For a decision, that of the last access before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Where a value that nobody gave came from; how the threads wait that do not meet; what is wrong with a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
 }
 
 /// The other side of a violation.
@@ -104,7 +145,7 @@ pub struct OtherThread {
     pub thread: u32,
     /// Whether it wrote.
     pub writes: bool,
-    /// At a divergent barrier: the line at which it waits; `None` where it has ended.
+    /// Where threads do not meet: the line at which it waits; `None` where it has ended.
     pub line: Option<i64>,
 }
 
@@ -147,12 +188,17 @@ impl Violation {
             block: raw.other_block,
             thread,
             writes: raw.writes & 2 != 0,
-            line: (kind == ViolationKind::DivergentBarrier && raw.other_index >= 0)
-                .then_some(raw.other_index),
+            line: (kind.is_meeting() && raw.other_index >= 0).then_some(raw.other_index),
         });
         let field = usize::try_from(raw.field).ok().and_then(|field| plan.program.fields.get(field));
-        let name_bytes: Vec<u8> = raw.array.iter().copied().take_while(|&byte| byte != 0).collect();
-        let outside = [ViolationKind::GlobalBounds, ViolationKind::GlobalPadding].contains(&kind);
+        let text = |bytes: &[u8]| {
+            let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+            String::from_utf8_lossy(&bytes[..end]).into_owned()
+        };
+        let outside = matches!(
+            kind,
+            ViolationKind::GlobalBounds | ViolationKind::GlobalPadding | ViolationKind::Misaligned
+        );
         Some(Violation {
             kind,
             kernel: plan
@@ -166,11 +212,13 @@ impl Violation {
             other,
             array: match field {
                 Some(field) => field.name.clone(),
-                None => String::from_utf8_lossy(&name_bytes).into_owned(),
+                None => text(&raw.array),
             },
             index: raw.index,
             point: field.filter(|_| !outside).map(|_| point(layout, raw.index)),
             interval: u64::try_from(raw.interval).unwrap_or(0),
+            line: u32::try_from(raw.line).ok().filter(|&line| line > 0),
+            detail: Some(text(&raw.detail)).filter(|detail| !detail.is_empty()),
         })
     }
 }
@@ -190,13 +238,15 @@ fn point(layout: &Layout, index: i64) -> (usize, Vec<i64>) {
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let access = if self.writes { "writes" } else { "reads" };
+        let line = self.line.map_or(String::new(), |line| format!(", line {line}"));
         let thread = format!(
-            "kernel {}, block {}, thread {}, after {} barrier(s):",
+            "kernel {}, block {}, thread {}, after {} barrier(s){line}:",
             self.kernel,
             block_text(self.block),
             self.thread,
             self.interval
         );
+        let detail = self.detail.as_deref().unwrap_or_default();
         let element = match &self.point {
             Some((slot, point)) => {
                 let point: Vec<String> = point.iter().map(i64::to_string).collect();
@@ -234,6 +284,22 @@ impl fmt::Display for Violation {
                     }
                 }
             }
+            ViolationKind::DivergentWarp => format!("lanes of a warp do not meet: it {detail}"),
+            ViolationKind::WrongMask => format!("calls with mask {detail}, which does not name its lane"),
+            ViolationKind::InactiveLane => {
+                format!("reads lane {} in a shuffle, which takes no part in it", self.index)
+            }
+            ViolationKind::PoisonStored => format!("writes {element} without a value: {detail}"),
+            ViolationKind::PoisonDecides => format!("decides by what has no value: {detail}"),
+            ViolationKind::LinkMisused => format!("link {element}: {detail}"),
+            ViolationKind::Deadlock => format!("no warp can go on: it {detail}"),
+            ViolationKind::Misaligned => {
+                format!("{access} {element} and what follows at once, which is not aligned to that")
+            }
+            ViolationKind::CopyPending => {
+                let other = self.other.as_ref().map_or(0, |other| other.thread);
+                format!("{access} {element}, to which thread {other} copies and has not waited for it")
+            }
         };
         write!(f, "{thread} {problem}")
     }
@@ -245,6 +311,8 @@ impl Violation {
         let verb = if other.writes { "wrote" } else { "read" };
         if self.kind == ViolationKind::BlockRace {
             format!("thread {} of block {} {verb} in the same launch", other.thread, block_text(other.block))
+        } else if self.line.is_some() {
+            format!("thread {} {verb}, and nothing orders the two", other.thread)
         } else {
             format!("thread {} {verb} since the last barrier", other.thread)
         }

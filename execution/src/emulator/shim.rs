@@ -34,11 +34,12 @@ TW_EXPORT void tw_emulator_destroy(void *context) {
 }
 "#;
 
-/// The text of the shim. `block_loops` is the number of block loops of each kernel.
+/// The text of the shim. The CUDA text comes first: what it defines before it includes the emulator's header decides what
+/// the header checks. `block_loops` is the number of block loops of each kernel.
 pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usize]) -> String {
     let mut text = format!(
         "/* Calls the kernels of `{}` from the host. */\n#define TW_EMULATOR 1\n#define TW_DEVICE_ONLY 1\n\
-         #include \"tw_emulator.h\"\n#include \"{DEVICE_FILE}\"\n\n",
+         #include \"{DEVICE_FILE}\"\n#include \"tw_emulator.h\"\n\n",
         program.name
     );
     for (number, (kernel, &loops)) in device.kernels.iter().zip(block_loops).enumerate() {
