@@ -37,7 +37,7 @@ use crate::energy::EnergyTerms;
 use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Energy, Machine};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
-use hhc_codegen::backend::openmp::{block_points, rows_at_once};
+use hhc_codegen::geometry::{block_points, rows_at_once};
 use polyhedral::cone::Cone;
 use polyhedral::counts::counts;
 use polyhedral::program::{FieldRole, Program, Statement};

@@ -62,7 +62,7 @@ proptest! {
         plan.for_each_row(&size, steps, |row| {
             let width = row.bounds[0].1 - row.bounds[0].0;
             let mut rest = width;
-            for rows in hhc_codegen::backend::openmp::rows_at_once(&program, &program.statements[row.statement]) {
+            for rows in hhc_codegen::geometry::rows_at_once(&program, &program.statements[row.statement]) {
                 runs += (rest / rows as i64) as f64;
                 rest %= rows as i64;
             }
@@ -103,7 +103,7 @@ proptest! {
             }
             let middle = if program.dimension() == 3 { extent(1) } else { 1 };
             let mut rest = extent(0);
-            for rows in hhc_codegen::backend::openmp::rows_at_once(&program, &program.statements[row.statement]) {
+            for rows in hhc_codegen::geometry::rows_at_once(&program, &program.statements[row.statement]) {
                 runs += (rest / rows as i64 * middle) as f64;
                 rest %= rows as i64;
             }

@@ -5,6 +5,7 @@
 
 pub mod backend;
 mod error;
+pub mod geometry;
 pub mod int_expr;
 pub mod pipeline;
 pub mod plan;

@@ -5,7 +5,7 @@ use cost_models::counts::TileCounts;
 use cost_models::forms::{CountBounds, Fast, Hexagonal, Naive, Problem};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
-use hhc_codegen::backend::cuda::MORE_RESIDENT_THREADS;
+use hhc_codegen::geometry::MORE_RESIDENT_THREADS;
 use hhc_codegen::strategy::Hexagon;
 
 /// Points of a block of the naive strategy per thread that a block may have: larger blocks only repeat it.

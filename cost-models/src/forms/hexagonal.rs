@@ -15,7 +15,7 @@ use super::rounds::Rounds;
 use super::shape::Shape;
 use super::wavefront::Phase;
 use crate::counts::TileCounts;
-use hhc_codegen::backend::cuda::{Threads, blocks_at_once, operand_registers, points_at_once};
+use hhc_codegen::geometry::{Threads, aligned, blocks_at_once, operand_registers, points_at_once};
 use hhc_codegen::strategy::Hexagon;
 
 /// Where tiles run.
@@ -36,9 +36,6 @@ pub enum Fast {
 
 /// Registers for addresses and loop variables, beside those of the operands.
 pub(super) const ADDRESS_REGISTERS: i64 = 32;
-
-/// Arrays in shared memory begin at multiples of this many bytes.
-const ALIGNMENT: i64 = 16;
 
 /// The forms for one half height.
 #[derive(Debug, Clone)]
@@ -176,10 +173,10 @@ impl Hexagonal {
             let points = if d == 0 { sizes[0] } else { self.points(d, sizes[d]) };
             cells.saturating_mul(self.extent[d] + points - 1)
         });
-        let aligned = matches!(self.fast, Fast::Shared { .. });
+        let shared = matches!(self.fast, Fast::Shared { .. });
         self.planes.iter().fold(0, |sum, (planes, bytes)| {
             let bytes = cells.saturating_mul(planes * bytes);
-            sum + if aligned { bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT } else { bytes }
+            sum + if shared { aligned(bytes) } else { bytes }
         })
     }
 

@@ -8,7 +8,7 @@
 use super::bounds::{Interval, range};
 use super::multilinear::Multilinear;
 use super::shape::{Row, Shape};
-use hhc_codegen::backend::cuda::first_planes;
+use hhc_codegen::geometry::first_planes;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use std::collections::BTreeSet;
 

@@ -8,7 +8,7 @@ use super::bounds::CountBounds;
 use super::hexagonal::{ADDRESS_REGISTERS, Fast, register_bound};
 use super::multilinear::Multilinear;
 use crate::counts::TileCounts;
-use hhc_codegen::backend::cuda::{Threads, operand_registers};
+use hhc_codegen::geometry::{Threads, operand_registers};
 use polyhedral::program::FieldId;
 use std::collections::BTreeMap;
 

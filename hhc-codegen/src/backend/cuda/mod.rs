@@ -7,27 +7,20 @@
 mod direct;
 mod host;
 mod loads;
-mod local;
 mod staged;
-mod threads;
-mod traffic;
-mod window;
 
 use super::names::Names;
 use super::plain_loops::{uses_exp, uses_extrema, uses_square};
 use super::templates::render;
 use super::{GeneratedFile, Signature};
 use crate::PlanError;
+use crate::geometry::{Threads, TileTraffic, works_in_memory};
 use crate::int_expr::{int, var};
 use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
 use host::HostText;
 use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
-pub use threads::{MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once};
-
-pub use traffic::TileTraffic;
-pub use window::first_planes;
 
 /// What a device gives to one thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -133,8 +126,8 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let mut text = Vec::new();
     for kernel in &plan.kernels {
         let symbol = format!("{}_{}", program.name, kernel.name);
-        let (threads, blocks_at_once, shared_bytes, traffic, body) = if is_direct(kernel) {
-            let threads = direct::threads(kernel, &options.limits);
+        let (threads, blocks_at_once, shared_bytes, traffic, body) = if works_in_memory(kernel) {
+            let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
             (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
             let known = shapes.iter().position(|shape| same_tiles(shape.kernel, kernel));
@@ -333,14 +326,6 @@ impl KernelText {
     }
 }
 
-/// Whether no row of the kernel can use what another one has read: then there is nothing to stage.
-fn is_direct(kernel: &Kernel) -> bool {
-    kernel.instances.len() == 1
-        && kernel.sub_tiles.is_empty()
-        && kernel.rows.low.constant().is_some()
-        && kernel.rows.low == kernel.rows.high
-}
-
 /// Whether two kernels differ only in where they place their tiles.
 fn same_tiles(a: &Kernel, b: &Kernel) -> bool {
     let same_loop = |a: &Loop, b: &Loop| a.variable == b.variable && a.low == b.low && a.high == b.high;
@@ -386,7 +371,7 @@ fn suffixed(name: &str, index: usize) -> String {
 }
 
 /// The declarations `const int thread0 = threadIdx.z;`, as far as there is more than one thread.
-fn thread_declarations(threads: &threads::Threads) -> Vec<String> {
+fn thread_declarations(threads: &Threads) -> Vec<String> {
     let dimension = threads.per_dimension.len();
     (threads.per_dimension.iter().enumerate())
         .map(|(d, &count)| {

@@ -10,8 +10,13 @@
 //! in shared memory (no bank conflicts). In two and three dimensions a thread computes a column of points along
 //! dimension 0, several of them at once, whose common operands it reads only once.
 
+use crate::int_expr::Environment;
+use crate::plan::Kernel;
 use polyhedral::program::Program;
 use std::collections::BTreeSet;
+
+/// Threads along a dimension that is not cut.
+const UNCUT: i64 = 128;
 
 /// Threads of a block where the tile has work for them: enough for the latencies of one block to be hidden by the
 /// others that fit on a multiprocessor, few enough for every thread to have a column of points.
@@ -77,6 +82,19 @@ impl Threads {
         per_dimension
     }
 
+    /// The threads of a kernel that works in memory directly: one point each where there are enough threads.
+    pub fn in_memory(kernel: &Kernel, limit: i64) -> Self {
+        let blocks = kernel.blocks.iter().map(|block| (block.variable, 0));
+        let nowhere: Environment = blocks.chain([(kernel.rows.variable, 0)]).collect();
+        let widths: Vec<i64> = (kernel.instances[0].ranges.iter())
+            .map(|range| match (range.low.evaluate(&nowhere), range.high.evaluate(&nowhere)) {
+                (Some(low), Some(high)) => high - low + 1,
+                _ => UNCUT,
+            })
+            .collect();
+        Threads::new(&widths, 2 * widths[0], limit)
+    }
+
     /// Threads of a block.
     pub fn count(&self) -> i64 {
         self.per_dimension.iter().product()
@@ -90,6 +108,14 @@ impl Threads {
         }
         block
     }
+}
+
+/// Whether no row of the kernel can use what another one has read: then there is nothing to stage.
+pub fn works_in_memory(kernel: &Kernel) -> bool {
+    kernel.instances.len() == 1
+        && kernel.sub_tiles.is_empty()
+        && kernel.rows.low.constant().is_some()
+        && kernel.rows.low == kernel.rows.high
 }
 
 /// How many neighbours along dimension 0 a thread computes at once: a power of two, at most 8 and at most a
