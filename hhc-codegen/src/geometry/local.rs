@@ -11,7 +11,7 @@ use crate::plan::{Instance, Kernel, KernelPlan, SIZE_NAMES};
 use polyhedral::program::Program;
 
 /// The most groups of rows that a tile may have: all of them are enumerated.
-const MOST_GROUPS: i64 = 1024;
+pub const MOST_GROUPS: i64 = 1024;
 
 /// A kernel's rows in local coordinates.
 #[derive(Debug, Clone)]

@@ -9,11 +9,12 @@ mod threads;
 mod traffic;
 mod window;
 
-pub use local::{LocalKernel, LocalRow};
+pub use local::{LocalKernel, LocalRow, MOST_GROUPS};
 pub use planes::{first_planes, plane_number};
 pub use rows::{block_points, rows_at_once};
 pub use threads::{
-    MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once, works_in_memory,
+    ADDRESS_REGISTERS, MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once,
+    register_bound, registers_by_share, works_in_memory,
 };
 pub use traffic::TileTraffic;
 pub use window::{CellBox, Live, Plane, Window, aligned};

@@ -149,3 +149,27 @@ pub fn blocks_at_once(dimension: usize, threads: i64, statements: usize, operand
     let resident = if few { MORE_RESIDENT_THREADS } else { RESIDENT_THREADS };
     (resident / threads.max(1)).max(1)
 }
+
+/// Registers for addresses and loop variables, beside those of the operands.
+pub const ADDRESS_REGISTERS: i64 = 32;
+
+/// Registers that a thread needs by the number of points that are its share of a row, 0 to 8: operands of the points that
+/// it computes at once, and addresses.
+pub fn registers_by_share(program: &Program) -> Vec<i64> {
+    let of_statement = |statement: usize, share: i64| {
+        operand_registers(program, statement, points_at_once(program, statement, share)) as i64
+    };
+    (0..=8)
+        .map(|share| {
+            let operands = (0..program.statements.len()).map(|k| of_statement(k, share.max(1))).max();
+            operands.unwrap_or(0) + ADDRESS_REGISTERS
+        })
+        .collect()
+}
+
+/// Registers that the compiler may give a thread where it has to make room for so many threads on a multiprocessor, as
+/// the emitted launch bounds ask.
+pub fn register_bound(threads: i64, registers_per_sm: i64, registers_per_thread: i64) -> i64 {
+    let share = registers_per_sm / threads.max(1);
+    (share / 8 * 8).clamp(16, registers_per_thread)
+}
