@@ -5,11 +5,12 @@
 //! `cargo bench -p tilewright-benches --bench optimizer -- [STENCIL]...`
 
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::forms::Problem;
 use cost_models::hardware::Hardware;
 use cost_models::machine::{MachineKind, names, shipped};
 use execution::machine::MachineFacts;
 use execution::timing::median;
+use hhc_codegen::counts::Problem;
+use hhc_codegen::strategy;
 use optimizer::{Family, Method, Objective, Request, tune};
 use serde::Serialize;
 use std::error::Error;
@@ -82,9 +83,8 @@ impl Case {
 fn rate(stencil: &'static str) -> Result<Rate, Box<dyn Error>> {
     let case = Case::new(stencil, "gtx980", true)?;
     let request = case.request(Objective::Time);
-    let family =
-        Family::hexagonal(&case.problem, &case.hardware, 4 * case.problem.program.statements.len() as i64)
-            .ok_or("no tile fits")?;
+    let families = Family::of_strategy(&request, strategy::preferred());
+    let family = families.into_iter().nth(3).ok_or("no tile fits")?;
     let at =
         |d: usize, n: usize, most: i64| family.axes[d].at((n as i64 % most).min(family.axes[d].count - 1));
     let sizes: Vec<[i64; 3]> = (0..4096)

@@ -1,8 +1,9 @@
 //! The arguments of all commands, and how sizes, assignments and tile sizes are read.
 
+use crate::strategies::NameParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::Target;
+use hhc_codegen::strategy::{AUTO, Target};
 use optimizer::{Method, Objective};
 use polyhedral::program::ElementType;
 use std::path::PathBuf;
@@ -283,8 +284,8 @@ pub struct TuneArguments {
     /// What to minimise
     #[arg(long, default_value = "time", value_name = "OBJECTIVE")]
     pub objective: ObjectiveName,
-    /// Tiling strategy: hhc, naive, or auto (the best of all)
-    #[arg(long, default_value = "auto", value_name = "NAME")]
+    /// Tiling strategy, or auto (the best of all)
+    #[arg(long, default_value = AUTO, value_name = "NAME", value_parser = NameParser::OR_AUTO)]
     pub strategy: String,
     /// How to search
     #[arg(long, default_value = "exact", value_name = "METHOD")]
@@ -403,6 +404,9 @@ pub struct ValidateArguments {
     /// What runs the tiles
     #[arg(long, value_name = "NAME")]
     pub backend: CalibratedBackend,
+    /// Tiling strategy whose tiles are measured, or auto (the one that the compiler takes)
+    #[arg(long, default_value = AUTO, value_name = "NAME", value_parser = NameParser::OR_AUTO)]
+    pub strategy: String,
     /// Tiles to measure
     #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=10_000))]
     pub samples: u64,
@@ -446,7 +450,7 @@ pub struct CodesignArguments {
     #[arg(long, value_name = "NAME")]
     pub objective: Option<CodesignObjective>,
     /// Tiling strategies, instead of the file's; with several, every execution takes the best of them
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = ["hhc", "naive"])]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = NameParser::ONLY)]
     pub strategy: Vec<String>,
     /// Leave out designs that provably lie on no front
     #[arg(long)]
@@ -634,7 +638,7 @@ pub struct SearchArguments {
     #[arg(long, value_name = "N", value_parser = steps_parser(), allow_negative_numbers = true)]
     pub steps: Option<i64>,
     /// Tiling strategy of a stencil
-    #[arg(long, default_value = "auto", value_name = "STRATEGY")]
+    #[arg(long, default_value = AUTO, value_name = "STRATEGY", value_parser = NameParser::OR_AUTO)]
     pub strategy: String,
     /// What measures a stencil: this machine's CPU, or the cost model of --machine
     #[arg(long, value_enum, default_value = "openmp", value_name = "BACKEND", requires = "spec")]
@@ -683,8 +687,8 @@ pub struct PlanArguments {
     /// How a C file is preprocessed.
     #[command(flatten)]
     pub c: CArguments,
-    /// Tiling strategy: hhc, naive, or auto
-    #[arg(long, default_value = "auto", value_name = "NAME")]
+    /// Tiling strategy, or auto
+    #[arg(long, default_value = AUTO, value_name = "NAME", value_parser = NameParser::OR_AUTO)]
     pub strategy: String,
     /// Tile sizes, such as st=4,s0=16,s1=32 (half height in rows, flat top, classical sizes); sizes that are
     /// not given are chosen

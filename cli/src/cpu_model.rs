@@ -1,14 +1,16 @@
 //! A program on a CPU, ready for the model: what `predict`, `tune`, `validate`, `compile` and `run` share.
 
 use crate::error::{Error, Result};
+use crate::strategies;
 use cost_models::constants::{Basis, TimeConstants};
 use cost_models::cpu::CpuTime;
 use cost_models::energy::EnergyTerms;
 use cost_models::machine::{self, Machine, MachineKind};
 use cost_models::time::Prediction;
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::{self, Strategy};
 use optimizer::bottleneck::{Loss, Sensitivity};
-use optimizer::cpu::{Goal, predict};
+use optimizer::cpu::Goal;
 use optimizer::{Infeasible, Method, Objective, Tuned};
 use polyhedral::analysis::analyze;
 use polyhedral::cone::Cone;
@@ -85,22 +87,23 @@ impl CpuModelled {
             let (machine, objective) = (self.machine.name.clone(), objective.name());
             return Err(Infeasible::NoEnergy { machine, objective }.into());
         }
-        let all = optimizer::cpu::STRATEGIES;
-        let wanted = match strategy {
-            "auto" => all.to_vec(),
-            name => vec![crate::plan::strategy_named(name)?.id()],
-        };
+        let wanted = strategies::among(strategy)?;
+        if let [only] = wanted[..] {
+            strategy::taken(only, &self.model.cores().program, &self.cone)?;
+        }
         let solved = optimizer::cpu::super_tune_cpu(&self.model, &wanted, method, goal);
         match solved.is_empty() {
-            true => Err(Error::infeasible(format!("strategy {strategy} has no cost model on a CPU"))
-                .hint(format!("strategies with one: {}", all.join(", ")))),
+            true => Err(Error::infeasible(format!("strategy {strategy} has no tiles that can be predicted"))),
             false => Ok(solved),
         }
     }
 
-    /// The prediction for a tile; `None` where the strategy has no model.
-    pub fn predict(&self, strategy: &str, tile: &TileSizes) -> Option<Prediction> {
-        predict(&self.model, strategy, tile)
+    /// The prediction for a tile.
+    ///
+    /// # Errors
+    /// A tile that cannot be counted, with the reason.
+    pub fn predict(&self, strategy: &'static dyn Strategy, tile: &TileSizes) -> Result<Prediction> {
+        self.model.predict(strategy, tile).map_err(|reason| uncounted(strategy, tile, &reason))
     }
 
     /// Where the energy goes; `None` where none was measured on this machine.
@@ -145,8 +148,8 @@ impl CpuModelled {
     }
 
     /// How the time of a tile reacts to each constant and to one core more.
-    pub fn sensitivities(&self, strategy: &str, tile: &TileSizes) -> Vec<Sensitivity> {
-        let seconds = |model: &CpuTime| predict(model, strategy, tile).map_or(0.0, |found| found.seconds);
+    pub fn sensitivities(&self, strategy: &'static dyn Strategy, tile: &TileSizes) -> Vec<Sensitivity> {
+        let seconds = |model: &CpuTime| model.predict(strategy, tile).map_or(0.0, |found| found.seconds);
         let base = seconds(&self.model);
         let (t_sync_s, line_s, call_s) = self.model.constants();
         type Scaled = fn(&CpuTime, f64) -> CpuTime;
@@ -179,6 +182,11 @@ impl CpuModelled {
             )
         })
     }
+}
+
+/// A tile whose counts no model can have.
+pub fn uncounted(strategy: &dyn Strategy, tile: &TileSizes, reason: &str) -> Error {
+    Error::infeasible(format!("{tile} (strategy {}) cannot be predicted: {reason}", strategy.id()))
 }
 
 /// Whether a machine is a CPU.

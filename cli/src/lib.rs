@@ -34,6 +34,7 @@ pub mod outputs;
 pub mod plan;
 pub mod progress;
 pub mod report;
+pub mod strategies;
 pub mod svg;
 pub mod tile_choice;
 

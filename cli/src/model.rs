@@ -1,11 +1,13 @@
 //! What `predict`, `tune`, `compile` and `run` share: a program on a machine, ready for the models.
 
 use crate::error::{Error, Result};
+use crate::strategies;
 use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
-use cost_models::forms::Problem;
 use cost_models::hardware::Hardware;
 use cost_models::machine::Machine;
 use hhc_codegen::backend::cuda::DeviceLimits;
+use hhc_codegen::counts::Problem;
+use hhc_codegen::strategy;
 use optimizer::{Infeasible, Objective, Request};
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -62,13 +64,9 @@ impl Modelled {
     /// A request for the optimizer.
     pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
         let mut request = Request::new(&self.problem, &self.hardware, self.time, self.energy, objective);
-        if strategy != "auto" {
-            let known = crate::plan::strategy_named(strategy)?.id();
-            if !request.strategies.contains(&known) {
-                return Err(Error::infeasible(format!("strategy {known} has no cost model in this version"))
-                    .hint(format!("strategies with one: {}", request.strategies.join(", "))));
-            }
-            request.strategies.retain(|name| *name == known);
+        request.strategies = strategies::among(strategy)?;
+        if let [only] = request.strategies[..] {
+            strategy::taken(only, &self.problem.program, &self.problem.cone)?;
         }
         Ok(request)
     }
@@ -105,8 +103,9 @@ impl Modelled {
 impl From<Infeasible> for Error {
     fn from(infeasible: Infeasible) -> Error {
         let hint = match &infeasible {
-            Infeasible::Limit { strategy: "hhc", .. } => {
-                Some("the naive strategy needs no shared memory: --strategy naive".to_owned())
+            Infeasible::Limit { strategy, .. } if *strategy != strategy::baseline().id() => {
+                let plain = strategy::baseline().id();
+                Some(format!("the {plain} strategy needs no shared memory: --strategy {plain}"))
             }
             _ => None,
         };

@@ -6,7 +6,6 @@
 use execution::grid::ProgramData;
 use execution::native::NativeProgram;
 use execution::{ExecutionError, interrupt};
-use hhc_codegen::KernelPlan;
 use polyhedral::program::Program;
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -23,12 +22,6 @@ const GROWTH: f64 = 8.0;
 const LEAST_BANDS: i64 = 16;
 /// What a function such as `exp` or a division counts.
 const SLOW_OPERATION: usize = 12;
-
-/// Time steps of a band of tiles: a hexagon has `2 st` rows, a row for each statement of a step.
-pub fn band(plan: &KernelPlan) -> i64 {
-    let rows = 2 * plan.tile.get("st").unwrap_or(0);
-    (rows / plan.program.statements.len().max(1) as i64).max(1)
-}
 
 /// Runs all steps of a program whose bands of tiles have so many; `progress` gets the number of steps done.
 ///

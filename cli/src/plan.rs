@@ -3,12 +3,12 @@
 use crate::arguments::{PlanArguments, Stage};
 use crate::error::Result;
 use crate::progress::Session;
-use crate::report;
+use crate::{report, strategies};
 use execution::ExecutionError;
 use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::plan::{Instance, Loop};
-use hhc_codegen::strategy::{self, Strategy, Target};
+use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{KernelPlan, TileSizes, prove};
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
@@ -25,21 +25,13 @@ pub fn planned(
     target: Target,
     session: &Session,
 ) -> Result<Planned> {
-    let strategy = strategy_named(&arguments.strategy)?;
+    let strategy = strategies::named(&arguments.strategy)?;
     let tile = arguments.tile.clone().unwrap_or_default();
     session.stage("plan and proof", || {
         // isl does not look at the flag that a signal sets.
         let _blocking = Blocking::enter().map_err(ExecutionError::from)?;
         Ok(pipeline::plan(program, strategy, &tile, target)?)
     })
-}
-
-/// The strategy of this name.
-///
-/// # Errors
-/// That there is none, with the nearest name and all names.
-pub fn strategy_named(name: &str) -> Result<&'static dyn Strategy> {
-    Ok(strategy::by_name(name)?)
 }
 
 /// What the proof says, in words.
@@ -56,23 +48,19 @@ pub fn proof_text(proof: &Proof) -> String {
     )
 }
 
-/// Tile sizes with what each of them is, as a second line: people should not have to know that `s1=0` means whole rows.
+/// Tile sizes with what each of them is, as a second line: people should not have to know that a last size of 0 means
+/// whole rows.
 pub fn tile_text(strategy: &str, tile: &TileSizes) -> String {
-    let (heights, widths): (Vec<_>, Vec<_>) = tile.iter().partition(|(name, _)| *name == "st");
-    let last = widths.last().map(|(name, _)| *name);
-    let meaning = |&(name, value): &(&str, i64)| match (name, value) {
-        ("st", _) => "st: half a tile's height in rows of time".to_owned(),
-        ("s0", value) if strategy == "hhc" => format!("s0: flat top of {}", points(value)),
-        (name, 0) if Some(name) == last => format!("{name}=0: whole rows"),
-        (name, 0) => format!("{name}=0: the whole dimension"),
-        (name, value) => format!("{name}: {}", points(value)),
+    let own = strategy::by_name(strategy).ok();
+    let last = tile.iter().last().map(|(name, _)| name);
+    let meaning = |(name, value): (&str, i64)| match (own, value) {
+        (_, 0) if Some(name) == last => format!("{name}=0: whole rows"),
+        (_, 0) => format!("{name}=0: the whole dimension"),
+        (Some(own), value) => own.size_text(name, value),
+        (None, value) => format!("{name}: {value}"),
     };
-    let meanings: Vec<String> = heights.iter().chain(&widths).map(meaning).collect();
+    let meanings: Vec<String> = tile.iter().map(meaning).collect();
     if meanings.is_empty() { tile.to_string() } else { format!("{tile}\n({})", meanings.join("; ")) }
-}
-
-fn points(number: i64) -> String {
-    report::count(number.unsigned_abs(), "point", "points")
 }
 
 /// A stage as text.

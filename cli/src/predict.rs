@@ -1,20 +1,20 @@
 //! `tilewright predict`: what a tile costs on a machine, and why.
 
 use crate::arguments::PredictArguments;
-use crate::cpu_model::{CpuModelled, is_cpu};
+use crate::cpu_model::{CpuModelled, is_cpu, uncounted};
 use crate::error::{Error, Result};
 use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{bars, load, machine, outputs, plan};
+use crate::{bars, load, machine, outputs, plan, strategies};
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::counts::TileCounts;
 use cost_models::energy::EnergyTerms;
 use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use execution::output_file;
 use hhc_codegen::TileSizes;
+use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::bottleneck::{Loss, Resident, Sensitivity, best_k, hyper_threading, losses, sensitivities};
 use optimizer::{Family, Objective};
@@ -107,13 +107,13 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
     }
     let modelled =
         session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
-    let strategy = plan::strategy_named(&arguments.plan.strategy)?;
+    let strategy = strategies::named(&arguments.plan.strategy)?;
     let problem = &modelled.problem;
     let mut request = modelled.request(Objective::Time, strategy.id())?;
     request.objective = Objective::Time;
     let tile = tile(arguments, &program, &problem.cone, strategy, Target::Cuda)?;
-    let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy.id(), &tile)
-        .ok_or_else(|| Error::internal("a strategy with a model has no closed forms"))?;
+    let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy, &tile)
+        .map_err(|reason| uncounted(strategy, &tile, &reason))?;
     let k = arguments.k.unwrap_or_else(|| best_k(&request, &family, sizes));
     let evaluation = request.evaluate(&family, sizes, k);
     let prediction = evaluation.prediction;
@@ -162,11 +162,9 @@ fn on_cpu(
     }
     let (size, steps) = (&arguments.size.0, arguments.steps);
     let modelled = session.stage("analyse", || CpuModelled::new(program, size, steps, machine, None))?;
-    let strategy = plan::strategy_named(&arguments.plan.strategy)?;
+    let strategy = strategies::named(&arguments.plan.strategy)?;
     let tile = tile(arguments, program, &modelled.cone, strategy, Target::OpenMp)?;
-    let prediction = modelled
-        .predict(strategy.id(), &tile)
-        .ok_or_else(|| Error::infeasible(format!("strategy {} has no cost model on a CPU", strategy.id())))?;
+    let prediction = modelled.predict(strategy, &tile)?;
     let points = hhc_codegen::plan_counts::points_per_step(program, size) as f64;
     let energy = modelled.energy(&prediction);
     let joules = energy.map(|terms| terms.sum());
@@ -188,7 +186,7 @@ fn on_cpu(
         ideal_s: prediction.ideal_s,
         overhead_s: prediction.overhead_s(),
         losses: modelled.losses(&prediction),
-        sensitivities: modelled.sensitivities(strategy.id(), &tile),
+        sensitivities: modelled.sensitivities(strategy, &tile),
         hyper_threading: Vec::new(),
         energy_terms: energy,
         gstencil_per_s: points * steps as f64 / prediction.seconds / 1e9,

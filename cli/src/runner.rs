@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::list::Backend;
 use crate::progress::Session;
 use crate::tile_choice::{self, Chosen, Wish};
-use crate::{machine, pace, plan};
+use crate::{machine, pace, plan, strategies};
 use cost_models::machine::Machine;
 use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText, compile_shared};
 use execution::cache::Cache;
@@ -18,6 +18,7 @@ use execution::native::{NativeLibrary, NativeProgram};
 use execution::{ExecutionError, reference};
 use hhc_codegen::backend::cuda::CudaOptions;
 use hhc_codegen::pipeline::Planned;
+use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, backend};
 use polyhedral::program::Program;
@@ -102,7 +103,7 @@ impl Prepared {
     ) -> Result<Prepared> {
         match arguments.backend {
             BackendName::Reference => {
-                plan::strategy_named(&arguments.plan.strategy)?;
+                strategies::named(&arguments.plan.strategy)?;
                 Ok(Prepared { runner: Runner::Reference, planned: None, compiler: None, notes: Vec::new() })
             }
             BackendName::OpenMp => openmp(program, arguments, size, session),
@@ -133,7 +134,7 @@ fn openmp(
     }
     let native = library.program(&format!("{}_invoke", program.name))?;
     Ok(Prepared {
-        runner: Runner::OpenMp(native, pace::band(&planned.plan)),
+        runner: Runner::OpenMp(native, steps_of_tile(&planned.plan)),
         planned: Some(planned),
         compiler: Some(object.command),
         notes: object.notes.into_iter().chain(chosen.note()).collect(),

@@ -7,13 +7,12 @@ use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::scatter::Scatter;
-use crate::{load, machine, outputs};
-use cost_models::cpu::CpuTile;
+use crate::{load, machine, outputs, strategies};
 use cost_models::machine::Machine;
 use execution::cuda::Device;
 use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Plan, TileRunner};
 use hhc_codegen::TileSizes;
-use optimizer::cpu::{stratified, tune_cpu};
+use optimizer::cpu::stratified;
 use optimizer::{Family, Method, Objective, sample, tune};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -120,11 +119,12 @@ fn on_cpu(
     let modelled =
         session.stage("analyse", || CpuModelled::new(program, size, arguments.steps, machine, None))?;
     let model = &modelled.model;
-    let picked = session.stage("search", || tune_cpu(model, Method::Exact)).choice.tile;
-    let sample = stratified(model, arguments.samples as usize, arguments.seed);
-    let tiles = sample.iter().map(|tile| tile.to_sizes(program.dimension())).collect();
+    let strategy = strategies::named(&arguments.strategy)?;
+    let tuned = session.stage("search", || modelled.tune(strategy.id(), Method::Exact, Objective::Time))?;
+    let picked = tuned.into_iter().next().map(|tuned| tuned.choice.tile).unwrap_or_default();
+    let tiles = stratified(model, strategy, arguments.samples as usize, arguments.seed);
     let threads = modelled.machine.cpu().map_or(1, |facts| facts.cores as usize);
-    let predicted = |tile: &TileSizes| CpuTile::from_sizes(tile).map(|tile| model.predict(tile).seconds);
+    let predicted = |tile: &TileSizes| model.predict(strategy, tile).ok().map(|found| found.seconds);
     let runner = &mut CpuTiles::new(threads);
     let (samples, disturbed) =
         measure(arguments, program, &modelled.cone, with_picked(tiles, picked), runner, &predicted, session)?;
@@ -145,12 +145,13 @@ fn on_gpu(
 ) -> Result<Measured> {
     let size = &arguments.size.0;
     let modelled = session.stage("analyse", || Modelled::new(program, size, arguments.steps, machine))?;
-    let request = modelled.request(Objective::Time, "hhc")?;
+    let strategy = strategies::named(&arguments.strategy)?;
+    let request = modelled.request(Objective::Time, strategy.id())?;
     let picked = session.stage("search", || tune(&request, Method::Exact))?.choice;
     let tiles = sample::stratified(&request, arguments.samples as usize, arguments.seed);
     // A device holds as many tiles at once as fit, whatever the model would like.
     let predicted = |tile: &TileSizes| {
-        let (family, sizes) = Family::of_tile(&modelled.problem, &modelled.hardware, "hhc", tile)?;
+        let (family, sizes) = Family::of_tile(&modelled.problem, &modelled.hardware, strategy, tile).ok()?;
         let k = sample::most_resident(&request, &family, sizes);
         Some(request.evaluate(&family, sizes, k).prediction.seconds)
     };
@@ -187,6 +188,7 @@ fn measure(
     let plan = Plan {
         program,
         cone,
+        strategy: strategies::named(&arguments.strategy)?,
         size: &arguments.size.0,
         steps: arguments.steps,
         runs: arguments.repeat as usize,

@@ -1,7 +1,7 @@
 //! The constants of the models for one program on one machine, each with where it is from.
 
-use crate::forms::Problem;
 use crate::machine::{Calibration, GpuFacts, Machine, Provenance};
+use hhc_codegen::counts::Problem;
 use polyhedral::counts::Operations;
 use polyhedral::program::{ElementType, Program};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Execution time on a CPU: caches in place of shared memory.
 //!
 //! The OpenMP code works in place on the grid, so nothing is loaded or stored as such; what the model of a GPU says
-//! about transfers, barriers and vector lanes becomes, for one tile of the hybrid hexagonal strategy,
+//! about transfers, barriers and vector lanes becomes, for one tile,
 //!
 //! ```text
 //! T_tile  = sum over the rows a of the tile, and over its sub-tiles, of
@@ -26,27 +26,20 @@
 //!   ends of time are smaller, and are counted as they are: `ceil(w / cores)` equal tiles would be wrong by up to a
 //!   half where a wavefront has few tiles.
 
-mod inner;
-mod naive;
-mod outer;
-
-pub use inner::Inner;
-pub use outer::{Hexagons, Outer};
-
 use crate::energy::EnergyTerms;
 use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Energy, Machine};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
-use hhc_codegen::backend::openmp::{block_points, rows_at_once};
+use hhc_codegen::counts::cores::{CoreCounts, Cores, Inner, Kind, Outer, RowCode, Sweep};
+use hhc_codegen::counts::forms;
+use hhc_codegen::geometry::rows_at_once;
+use hhc_codegen::strategy::Strategy;
 use polyhedral::cone::Cone;
 use polyhedral::counts::counts;
-use polyhedral::program::{FieldRole, Program, Statement};
+use polyhedral::program::Program;
 
 /// Bytes of a cache line in `working_sets` of a calibration.
 pub const LINE_BYTES: f64 = 64.0;
-
-/// The kinds of rows at once that a body may have.
-pub const MAX_VARIANTS: usize = 6;
 
 /// Why there is no prediction for a CPU.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,65 +54,17 @@ pub enum CpuModelError {
     NoStencil(String),
 }
 
-/// Tile sizes of the hybrid hexagonal strategy; sizes of dimensions that the stencil lacks are 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct CpuTile {
-    /// Half the height, in logical rows.
-    pub st: i64,
-    /// Flat top, in points.
-    pub s0: i64,
-    /// Classical sizes of the dimensions 1 and 2, in points; 0: not cut.
-    pub classical: [i64; 2],
-}
-
-impl CpuTile {
-    /// From tile sizes by name; `None` where `st` or `s0` is missing.
-    pub fn from_sizes(tile: &TileSizes) -> Option<Self> {
-        let classical = ["s1", "s2"].map(|name| tile.get(name).unwrap_or(0));
-        Some(CpuTile { st: tile.get("st")?, s0: tile.get("s0")?, classical })
-    }
-
-    /// The sizes by name, for a stencil of this dimension.
-    pub fn to_sizes(self, dimension: usize) -> TileSizes {
-        let sizes = [("st", self.st), ("s0", self.s0), ("s1", self.classical[0]), ("s2", self.classical[1])];
-        TileSizes::new(sizes.into_iter().take(dimension + 1))
-    }
-}
-
-/// What one statement's code looks like.
-#[derive(Debug, Clone)]
-struct StatementCode {
-    /// Index into the body's runs per number of rows at once that this statement has, most rows first.
-    variants: Vec<(i64, usize)>,
-    /// Points of a block.
-    block: i64,
-    /// Clipped box of the whole grid, half open.
-    domain: Vec<(i64, i64)>,
-    /// Bytes that one point moves in a sweep: distinct values read far apart, and the one written.
-    sweep_bytes: f64,
-}
-
 /// Time of a program on a CPU, for one grid and number of steps.
 #[derive(Debug, Clone)]
 pub struct CpuTime {
-    cone: Cone,
-    size: Vec<i64>,
-    steps: i64,
-    threads: i64,
+    cores: Cores,
     body: BodyCosts,
     cpu: CpuCalibration,
     t_sync_s: f64,
-    code: Vec<StatementCode>,
-    /// Bytes per point that a tile moves in and out once: all stored levels of state fields twice, coefficients once.
-    touched_bytes: f64,
-    /// Bytes per point that a tile keeps.
-    stored_bytes: f64,
     /// Bytes of the widest element.
     word_bytes: f64,
     /// Bytes of the cache before the last one, a core's share; infinite where there is none.
     near_bytes: f64,
-    /// How far statements read, per dimension: below and above.
-    halo: Vec<(i64, i64)>,
     estimated: bool,
 }
 
@@ -204,33 +149,20 @@ impl CpuTime {
         size: &[i64],
         steps: i64,
     ) -> Self {
-        let (code, halo) = (code(program, &body, size), halo(program));
-        let (mut touched_bytes, mut stored_bytes) = (0.0, 0.0);
-        for field in &program.fields {
-            let bytes = field.element.bytes() as f64;
-            let (levels, ways) = match field.role {
-                FieldRole::State { slots, .. } => (slots as f64, 2.0),
-                FieldRole::Coefficient => (1.0, 1.0),
-            };
-            touched_bytes += levels * ways * bytes;
-            stored_bytes += levels * bytes;
-        }
         CpuTime {
-            cone: cone.clone(),
-            size: size.to_vec(),
-            steps,
-            threads: facts.cores,
+            cores: Cores::new(program, cone, (size, steps), facts.cores, kinds(&body)),
             body,
             cpu: cpu.clone(),
             t_sync_s: calibration.t_sync_s.value,
-            code,
-            touched_bytes,
-            stored_bytes,
             word_bytes: program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4) as f64,
             near_bytes: near_bytes(facts),
-            halo,
             estimated,
         }
+    }
+
+    /// The program on its cores: what counts depend on.
+    pub fn cores(&self) -> &Cores {
+        &self.cores
     }
 
     /// Whether the costs of the stencil's rows are an estimate from those of another stencil.
@@ -240,12 +172,14 @@ impl CpuTime {
 
     /// The same with another number of threads.
     pub fn with_threads(&self, threads: i64) -> CpuTime {
-        CpuTime { threads: threads.max(1), ..self.clone() }
+        let mut changed = self.clone();
+        changed.cores.threads = threads.max(1);
+        changed
     }
 
     /// Threads that work.
     pub fn threads(&self) -> i64 {
-        self.threads
+        self.cores.threads
     }
 
     /// The same with `T_sync` times `factor`.
@@ -278,6 +212,7 @@ impl CpuTime {
             run.run_s *= factor;
             run.block_s *= factor;
         }
+        changed.cores.kinds = kinds(&changed.body);
         changed
     }
 
@@ -289,10 +224,10 @@ impl CpuTime {
     /// Energy in joules of an execution with this prediction, by constants of the machine: lines from memory, operations,
     /// values read and written, launches, and what flows whatever happens.
     pub fn energy(&self, prediction: &Prediction, constants: &Energy) -> EnergyTerms {
-        let points: f64 = self.code.iter().map(StatementCode::points).sum();
-        let (steps, words) = (self.steps as f64, self.word_bytes / 4.0);
-        let per_statement = |count: i64| count as f64 / self.code.len() as f64 * points * steps * words;
-        let accesses = self.body.reads + self.code.len() as i64;
+        let points: f64 = self.cores.code.iter().map(RowCode::points).sum();
+        let (steps, words) = (self.cores.steps as f64, self.word_bytes / 4.0);
+        let per_statement = |count: i64| count as f64 / self.cores.code.len() as f64 * points * steps * words;
+        let accesses = self.body.reads + self.cores.code.len() as i64;
         EnergyTerms {
             global: constants.e_glob_j * self.moved_words(prediction),
             shared: constants.e_shared_j * per_statement(accesses),
@@ -307,51 +242,71 @@ impl CpuTime {
     fn moved_words(&self, prediction: &Prediction) -> f64 {
         let line_s = self.body.memory_line_s;
         let lines = if line_s > 0.0 { prediction.terms.transfer / line_s } else { 0.0 };
-        lines * self.threads as f64 * LINE_BYTES / 4.0
+        lines * self.cores.threads as f64 * LINE_BYTES / 4.0
     }
 
     /// `C_iter`: seconds of one point of one statement in full blocks of the cheapest kind, on one core.
     pub fn point_s(&self) -> f64 {
-        let points: f64 = self.code.iter().map(StatementCode::points).sum();
-        self.ideal_s() * self.threads as f64 / (points * self.steps as f64).max(1.0)
+        let points: f64 = self.cores.code.iter().map(RowCode::points).sum();
+        self.ideal_s() * self.cores.threads as f64 / (points * self.cores.steps as f64).max(1.0)
     }
 
-    /// Number of dimensions.
-    pub fn dimension(&self) -> usize {
-        self.size.len()
+    /// The prediction for tile sizes of a strategy.
+    ///
+    /// # Errors
+    /// Why they cannot be counted, as half a sentence.
+    pub fn predict(&self, strategy: &'static dyn Strategy, tile: &TileSizes) -> Result<Prediction, String> {
+        forms(strategy).on_cores(&self.cores, tile).map(|counts| self.time(&counts))
     }
 
-    /// Number of statements: `st` is a multiple of it.
-    pub fn statements(&self) -> i64 {
-        self.code.len() as i64
+    /// The prediction for these counts.
+    pub fn time(&self, counts: &CoreCounts) -> Prediction {
+        match counts {
+            CoreCounts::Tiles(outer, inner) => self.combine(outer, inner),
+            CoreCounts::Sweeps(sweeps) => self.sweep(sweeps),
+        }
     }
 
-    /// Points of a block: innermost tile sizes are multiples of it where they can be chosen.
-    pub fn block(&self) -> i64 {
-        self.code.iter().map(|code| code.block).max().unwrap_or(1)
+    /// The time of launches that go over the whole grid, in every step the same:
+    ///
+    /// ```text
+    /// steps * sum of ( T_sync + share * (calls + runs + blocks + lines * line_s(stored / threads)) )
+    /// ```
+    ///
+    /// Every sweep moves each line that it reads or writes from wherever the grid lies; [`CpuCalibration::line_s`] is
+    /// what such a line costs beyond the same rows in a cache.
+    fn sweep(&self, sweeps: &[Sweep]) -> Prediction {
+        let mut terms = Terms::default();
+        let line_s = self.cpu.line_s(self.grid_bytes() / self.cores.threads as f64);
+        for sweep in sweeps {
+            let mut seconds = 0.0;
+            for runs in &sweep.runs {
+                for (run, costs) in runs.iter().zip(&self.body.runs) {
+                    seconds += run * (sweep.pieces * costs.run_s + sweep.blocks * costs.block_s);
+                }
+            }
+            let share = sweep.share;
+            terms.compute += share * (seconds + sweep.short * self.body.point_s);
+            terms.barrier += share * sweep.boxes * self.body.call_s;
+            terms.transfer += share * sweep.points * sweep.sweep_bytes / LINE_BYTES * line_s;
+            terms.launch += self.t_sync_s;
+        }
+        let steps = self.cores.steps as f64;
+        let terms = Terms {
+            compute: steps * terms.compute,
+            transfer: steps * terms.transfer,
+            barrier: steps * terms.barrier,
+            launch: steps * terms.launch,
+        };
+        Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_s() }
     }
 
-    /// The dependence cone.
-    pub fn cone(&self) -> &Cone {
-        &self.cone
+    /// Bytes of all stored levels of the whole grid.
+    fn grid_bytes(&self) -> f64 {
+        self.cores.stored_bytes * self.cores.size.iter().map(|&extent| extent as f64).product::<f64>()
     }
 
-    /// Grid extents.
-    pub fn size(&self) -> &[i64] {
-        &self.size
-    }
-
-    /// Number of time steps.
-    pub fn steps(&self) -> i64 {
-        self.steps
-    }
-
-    /// The prediction for one choice of tile sizes.
-    pub fn predict(&self, tile: CpuTile) -> Prediction {
-        self.combine(&self.outer(tile.st, tile.s0), &self.inner(tile.st, tile.classical))
-    }
-
-    /// The prediction from its two parts: what depends on `st` and `s0`, and what on `st` and the classical sizes.
+    /// The prediction from its two parts: what the outer dimension and time decide, and what the inner dimensions.
     pub fn combine(&self, outer: &Outer, inner: &Inner) -> Prediction {
         let rows = outer.calls * inner.calls;
         let mut compute = outer.points * inner.points * self.body.point_s;
@@ -364,7 +319,7 @@ impl CpuTime {
         // Of what the rows sweep over, the first time counts as touched.
         let again = (outer.swept - outer.touched).max(0.0);
         let far = 1.0 - (self.near_bytes / window).min(1.0);
-        let visited = outer.points * inner.visits * self.touched_bytes * far;
+        let visited = outer.points * inner.visits * self.cores.touched_bytes * far;
         let moved = (outer.touched * memory + again * sweep) * inner.area + visited * self.cpu.visit_line_s;
         let transfer = moved / LINE_BYTES;
         let terms = Terms {
@@ -397,45 +352,42 @@ impl CpuTime {
 
     /// Bytes that a sub-tile works on at a time.
     pub fn window_bytes(&self, outer: &Outer, inner: &Inner) -> f64 {
-        outer.extent * inner.extent * self.stored_bytes
+        outer.extent * inner.extent * self.cores.stored_bytes
     }
 
-    /// A time that no flat top, and no choice of classical sizes with these components or larger ones, goes below for a
-    /// half height: all points in blocks of the cheapest kind on evenly loaded threads, and every wavefront's launch. It
+    /// A time that no width, and no choice of inner sizes with these components or larger ones, goes below, with so many
+    /// wavefronts: all points in blocks of the cheapest kind on evenly loaded threads, and every wavefront's launch. It
     /// looks at no single tile.
-    pub fn lower_bound(&self, st: i64, least: &Inner) -> f64 {
-        let wavefronts = 2.0 * ((self.steps * self.statements()) as f64 / (2 * st) as f64).floor();
-        let rows = |code: &StatementCode| (code.domain[0].1 - code.domain[0].0).max(0) as f64;
-        let per_row = |code: &StatementCode| {
+    pub fn lower_bound(&self, wavefronts: f64, least: &Inner) -> f64 {
+        let rows = |code: &RowCode| (code.domain[0].1 - code.domain[0].0).max(0) as f64;
+        let per_row = |code: &RowCode| {
             let cost = |&(at_once, v): &(i64, usize)| {
                 let run = &self.body.runs[v];
                 (least.runs * run.run_s + least.blocks * run.block_s) / at_once as f64
             };
             code.variants.iter().map(cost).fold(f64::INFINITY, f64::min)
         };
-        if self.dimension() == 1 {
+        if self.cores.dimension() == 1 {
             return wavefronts * self.t_sync_s;
         }
-        let step: f64 = self.code.iter().map(|code| rows(code) * per_row(code)).sum();
-        step * self.steps as f64 / self.threads as f64 + wavefronts * self.t_sync_s
+        let step: f64 = self.cores.code.iter().map(|code| rows(code) * per_row(code)).sum();
+        step * self.cores.steps as f64 / self.cores.threads as f64 + wavefronts * self.t_sync_s
     }
 
     /// `T_ideal`: all iterations in full blocks of the widest kind, on all threads.
     fn ideal_s(&self) -> f64 {
-        let best = |code: &StatementCode| {
+        let best = |code: &RowCode| {
             let cost = |&(rows, v): &(i64, usize)| self.body.runs[v].block_s / (rows * code.block) as f64;
             code.variants.iter().map(cost).fold(f64::INFINITY, f64::min)
         };
-        let step: f64 = self.code.iter().map(|code| code.points() * best(code)).sum();
-        step * self.steps as f64 / self.threads as f64
+        let step: f64 = self.cores.code.iter().map(|code| code.points() * best(code)).sum();
+        step * self.cores.steps as f64 / self.cores.threads as f64
     }
 }
 
-impl StatementCode {
-    /// Points of one step.
-    fn points(&self) -> f64 {
-        self.domain.iter().map(|(low, high)| (high - low).max(0) as f64).product()
-    }
+/// The kinds of runs, by what they take.
+fn kinds(body: &BodyCosts) -> Vec<Kind> {
+    body.runs.iter().map(|run| Kind { rows: run.rows, weights: (run.run_s, run.block_s) }).collect()
 }
 
 /// A core's share of the cache before the last one.
@@ -443,37 +395,4 @@ fn near_bytes(facts: &CpuFacts) -> f64 {
     let last = facts.caches.iter().map(|cache| cache.level).max().unwrap_or(1);
     let before = facts.caches.iter().filter(|cache| cache.level < last).max_by_key(|cache| cache.level);
     before.map_or(f64::INFINITY, |cache| 1024.0 * cache.kb / cache.shared_by.max(1) as f64)
-}
-
-fn code(program: &Program, body: &BodyCosts, size: &[i64]) -> Vec<StatementCode> {
-    let place = |rows: usize| body.runs.iter().position(|run| run.rows == rows as i64);
-    let of = |(index, statement): (usize, &Statement)| StatementCode {
-        variants: rows_at_once(program, statement)
-            .into_iter()
-            .filter_map(|rows| Some((rows as i64, place(rows)?)))
-            .collect(),
-        block: block_points(program, statement) as i64,
-        domain: program.domain(index, size),
-        sweep_bytes: sweep_bytes(program, statement),
-    };
-    program.statements.iter().enumerate().map(of).collect()
-}
-
-/// Bytes that one point of a statement moves where no cache keeps anything from one sweep over the grid to the next:
-/// each time level that it reads once, and the one that it writes in and out.
-pub fn sweep_bytes(program: &Program, statement: &Statement) -> f64 {
-    let mut planes: Vec<_> = statement.reads.iter().map(|read| (read.field.0, read.time)).collect();
-    planes.sort_unstable();
-    planes.dedup();
-    let read: usize = planes.iter().map(|(field, _)| program.fields[*field].element.bytes()).sum();
-    (read + 2 * program.field(statement.target).element.bytes()) as f64
-}
-
-/// How far statements read towards smaller and larger indices, per dimension.
-fn halo(program: &Program) -> Vec<(i64, i64)> {
-    let offsets = |d: usize| {
-        program.statements.iter().flat_map(|statement| &statement.reads).map(move |read| read.offset[d])
-    };
-    let reach = |d: usize| (-offsets(d).min().unwrap_or(0).min(0), offsets(d).max().unwrap_or(0).max(0));
-    (0..program.dimension()).map(reach).collect()
 }

@@ -9,7 +9,7 @@
 //! stay apart.) Words and barriers are those of full tiles, iterations those that really run.
 
 use crate::constants::EnergyConstants;
-use crate::counts::TileCounts;
+use hhc_codegen::counts::TileCounts;
 use serde::Serialize;
 
 /// Where the energy goes, in joules.

@@ -1,6 +1,7 @@
 //! A machine as plain numbers, so that a search over hardware can vary them.
 
 use crate::machine::GpuFacts;
+use hhc_codegen::counts::Multiprocessor;
 use serde::Serialize;
 
 /// The numbers of a GPU that the models use.
@@ -49,6 +50,18 @@ impl Hardware {
             threads_per_sm: facts.threads_per_sm,
             blocks_per_sm: facts.blocks_per_sm,
             warp: facts.warp,
+        }
+    }
+
+    /// What counts depend on.
+    pub fn multiprocessor(&self) -> Multiprocessor {
+        Multiprocessor {
+            lanes: self.n_v,
+            warp: self.warp,
+            shared_per_block_bytes: self.shared_per_block_bytes,
+            threads_per_block: self.threads_per_block,
+            registers_per_sm: self.registers_per_sm,
+            registers_per_thread: self.registers_per_thread,
         }
     }
 }

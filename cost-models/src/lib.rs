@@ -1,10 +1,10 @@
-//! Costs of tiled stencil programs, as closed forms over the counts of a kernel plan: time, energy, power and
+//! Costs of tiled stencil programs, as functions of the counts of a kernel plan: time, energy, power and
 //! memory; and the machines that they are for.
 //!
 //! Source: N. Prajapati, "Analytical Cost Metrics", 2018, chapters 2.3, 3, 4 and 6 ("the paper" below). The road:
 //!
 //! ```text
-//! program, grid, tile sizes --forms--> TileCounts ----+--> time::TimeModel --> Prediction --+--> energy, power
+//! hhc_codegen::counts::forms --> TileCounts ----------+--> time::TimeModel --> Prediction --+--> energy, power
 //! machines/*.toml --machine--> Hardware, constants ---+--> memory::constraints              |
 //!                                                                              optimizer <--+
 //! ```
@@ -14,10 +14,8 @@
 
 pub mod area;
 pub mod constants;
-pub mod counts;
 pub mod cpu;
 pub mod energy;
-pub mod forms;
 pub mod hardware;
 pub mod machine;
 pub mod memory;

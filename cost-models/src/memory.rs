@@ -6,8 +6,8 @@
 //! k <= blocks of an SM                        k * threads * registers <= registers of an SM
 //! ```
 
-use crate::counts::TileCounts;
 use crate::hardware::Hardware;
+use hhc_codegen::counts::TileCounts;
 use serde::Serialize;
 
 /// One limit, and how much of it is used.

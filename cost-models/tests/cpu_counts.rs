@@ -2,9 +2,12 @@
 //! cut, every call and every run is counted exactly.
 #![allow(clippy::unwrap_used)]
 
-use cost_models::cpu::{CpuTile, CpuTime};
+use cost_models::cpu::CpuTime;
 use cost_models::machine::Machine;
-use hhc_codegen::strategy::{self, HybridHexagonal};
+use hhc_codegen::TileSizes;
+use hhc_codegen::counts::cores::CoreCounts;
+use hhc_codegen::counts::forms;
+use hhc_codegen::strategy;
 use proptest::prelude::*;
 use std::sync::Arc;
 
@@ -56,24 +59,27 @@ proptest! {
         let machine = Machine::parse("test.toml", MACHINE).unwrap();
         let model = CpuTime::new(&machine, &program, &cone, &size, steps).unwrap();
         let st = height * program.statements.len() as i64;
-        let tile = CpuTile { st, s0: 8 + wide, classical: [0, 0] };
-        let plan = strategy::plan(&HybridHexagonal, &program, &cone, &tile.to_sizes(program.dimension())).unwrap();
+        let sizes = [("st", st), ("s0", 8 + wide), ("s1", 0), ("s2", 0)];
+        let tile = TileSizes::new(sizes.into_iter().take(1 + program.dimension()));
+        let hhc = strategy::by_name("hhc").unwrap();
+        let plan = strategy::plan(hhc, &program, &cone, &tile).unwrap();
         let (mut calls, mut points, mut runs) = (0.0, 0.0, 0.0);
         plan.for_each_row(&size, steps, |row| {
             let width = row.bounds[0].1 - row.bounds[0].0;
             let mut rest = width;
-            for rows in hhc_codegen::backend::openmp::rows_at_once(&program, &program.statements[row.statement]) {
+            for rows in hhc_codegen::geometry::rows_at_once(&program, &program.statements[row.statement]) {
                 runs += (rest / rows as i64) as f64;
                 rest %= rows as i64;
             }
             calls += 1.0;
             points += width as f64;
         }).unwrap();
-        let outer = model.outer(tile.st, tile.s0);
+        let counts = forms(hhc).on_cores(model.cores(), &tile).unwrap();
+        let CoreCounts::Tiles(outer, _) = counts else { panic!("{counts:?}") };
         prop_assert_eq!(outer.calls, calls);
         prop_assert_eq!(outer.points, points);
         prop_assert_eq!(outer.runs.iter().sum::<f64>(), runs);
-        let prediction = model.predict(tile);
+        let prediction = model.predict(hhc, &tile).unwrap();
         prop_assert!((prediction.terms.sum() - prediction.seconds).abs() <= 1e-12 * prediction.seconds);
         prop_assert!(prediction.seconds >= prediction.ideal_s);
     }
@@ -91,9 +97,10 @@ proptest! {
         let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
         let size: Vec<i64> = [n0, n1, 18].into_iter().take(program.dimension()).collect();
         let sizes = [s0, s1, 0];
-        let tile = hhc_codegen::TileSizes::new(
+        let tile = TileSizes::new(
             ["s0", "s1", "s2"].into_iter().zip(sizes).take(program.dimension()));
-        let plan = strategy::plan(&strategy::Naive, &program, &cone, &tile).unwrap();
+        let naive = strategy::by_name("naive").unwrap();
+        let plan = strategy::plan(naive, &program, &cone, &tile).unwrap();
         let (mut calls, mut runs) = (0.0, 0.0);
         plan.for_each_row(&size, steps, |row| {
             let extent = |d: usize| row.bounds[d].1 - row.bounds[d].0;
@@ -103,7 +110,7 @@ proptest! {
             }
             let middle = if program.dimension() == 3 { extent(1) } else { 1 };
             let mut rest = extent(0);
-            for rows in hhc_codegen::backend::openmp::rows_at_once(&program, &program.statements[row.statement]) {
+            for rows in hhc_codegen::geometry::rows_at_once(&program, &program.statements[row.statement]) {
                 runs += (rest / rows as i64 * middle) as f64;
                 rest %= rows as i64;
             }
@@ -116,7 +123,7 @@ proptest! {
                 false => line.to_owned(),
             }).collect();
             let machine = Machine::parse("test.toml", &text.join("\n")).unwrap();
-            CpuTime::new(&machine, &program, &cone, &size, steps).unwrap().naive(sizes).terms
+            CpuTime::new(&machine, &program, &cone, &size, steps).unwrap().predict(naive, &tile).unwrap().terms
         };
         prop_assert!((costs("1", "0").barrier - calls).abs() < 1e-9, "{} {calls}", costs("1", "0").barrier);
         // Pieces shorter than a block count by points.

@@ -4,20 +4,31 @@
 
 mod support;
 
-use cost_models::counts::TileCounts;
-use cost_models::forms::{Fast, Hexagonal, Naive, Problem};
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::{CudaOptions, generate};
-use hhc_codegen::strategy::{self, Hexagon};
+use hhc_codegen::counts::enumerated;
+use hhc_codegen::counts::{Family, Forms, Multiprocessor, Problem, TileCounts};
+use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::shipped;
 use proptest::prelude::*;
 use std::sync::Arc;
 use support::{Enumerated, enumerate, random_program};
 
-const SHARED: Fast =
-    Fast::Shared { threads_per_block: 1024, registers_per_sm: 65_536, registers_per_thread: 255 };
-
 const LANES: i64 = 32;
+
+fn hhc() -> &'static dyn Strategy {
+    strategy::by_name("hhc").unwrap()
+}
+
+fn naive() -> &'static dyn Strategy {
+    strategy::by_name("naive").unwrap()
+}
+
+/// The closed forms of a tile.
+fn closed(strategy: &'static dyn Strategy, problem: &Problem, tile: &TileSizes) -> (Family, [i64; 3]) {
+    let on = Multiprocessor { lanes: LANES, ..Multiprocessor::ANY };
+    strategy.closed_forms().unwrap().of_tile(problem, &on, tile).unwrap()
+}
 
 fn tile_of(dimension: usize, st: Option<i64>, sizes: [i64; 3]) -> TileSizes {
     let mut tile = TileSizes::new(["s0", "s1", "s2"].into_iter().zip(sizes).take(dimension));
@@ -71,9 +82,9 @@ fn check_hexagonal(
     let base = problem(source, dimension);
     let statements = base.program.statements.len() as i64;
     let st = st * statements;
-    let hexagon =
-        Hexagon { half_height: st, flat_top: 1, lower: base.cone.lower[0], upper: base.cone.upper[0] };
-    let s0 = hexagon.least_flat_top() + extra;
+    let space = hhc().space(&base.program, &base.cone);
+    let least = space.least(space.size("s0").unwrap(), &TileSizes::new([("st", st)]));
+    let s0 = least + extra;
     let sizes = [s0, classical[0], classical[1]];
     // Room for a full tile and, along the innermost dimension, for a window that has slid all the way.
     let reach = |d: usize| {
@@ -89,9 +100,10 @@ fn check_hexagonal(
         })
         .collect();
     let problem = base.with_size(&size, steps);
-    let closed = Hexagonal::new(&problem, st, LANES, SHARED, [None; 3]).counts(sizes);
     let tile = tile_of(dimension, Some(st), sizes);
-    let plan = strategy::plan(&strategy::HybridHexagonal, &problem.program, &problem.cone, &tile).unwrap();
+    let (family, sizes) = closed(hhc(), &problem, &tile);
+    let closed = family.forms.counts(0, sizes);
+    let plan = strategy::plan(hhc(), &problem.program, &problem.cone, &tile).unwrap();
     let counted = enumerate(&plan, &size, steps, LANES, None);
     compare(&closed, &counted, &format!("{source} {tile} {size:?} {steps} steps"));
     counted.full.is_some_and(|full| full.words.is_some())
@@ -147,12 +159,12 @@ proptest! {
         let problem = problem(name, dimension).with_size(&grid[..dimension], steps);
         let mut sizes = sizes;
         sizes[dimension..].fill(1);
-        let forms = Naive::new(&problem, LANES, SHARED);
         let tile = tile_of(dimension, None, sizes);
-        let plan = strategy::plan(&strategy::Naive, &problem.program, &problem.cone, &tile).unwrap();
-        for k in 0..forms.statements() {
+        let (family, sizes) = closed(naive(), &problem, &tile);
+        let plan = strategy::plan(naive(), &problem.program, &problem.cone, &tile).unwrap();
+        for k in 0..family.forms.classes() {
             let counted = enumerate(&plan, &problem.size, steps, LANES, Some(k));
-            compare(&forms.counts(k, sizes), &counted, &format!("{name} {tile} statement {k}"));
+            compare(&family.forms.counts(k, sizes), &counted, &format!("{name} {tile} statement {k}"));
         }
     }
 }
@@ -162,6 +174,55 @@ proptest! {
 fn full_tiles_are_compared() {
     for name in ["heat1d", "jacobi2d", "fdtd2d", "heat3d"] {
         assert!(check_hexagonal(name, 2, 3, [6, 7], [4, 4, 4], 12), "{name} has no full tile");
+    }
+}
+
+/// What is counted for strategies without closed forms is what the closed forms say, added up over kernels.
+#[test]
+fn enumeration_of_the_plan_is_the_closed_forms() {
+    let cases = [
+        ("heat1d", hhc(), "st=3,s0=9", vec![901]),
+        ("jacobi2d", hhc(), "st=4,s0=5,s1=32", vec![300, 411]),
+        ("fdtd2d", hhc(), "st=6,s0=9,s1=32", vec![300, 411]),
+        ("heat3d", hhc(), "st=2,s0=4,s1=6,s2=32", vec![70, 80, 90]),
+        ("heat1d", naive(), "s0=64", vec![901]),
+        ("fdtd2d", naive(), "s0=5,s1=32", vec![300, 411]),
+        ("heat3d", naive(), "s0=2,s1=4,s2=32", vec![70, 80, 90]),
+    ];
+    let on = Multiprocessor { lanes: LANES, ..Multiprocessor::ANY };
+    for (name, strategy, tile, size) in cases {
+        let what = format!("{name} {} {tile}", strategy.id());
+        let tile = TileSizes::parse(tile).unwrap();
+        let problem = Problem::new(&Arc::new(shipped::load(name).unwrap()), &size, 37).unwrap();
+        let (family, sizes) = closed(strategy, &problem, &tile);
+        let of = |family: &Family, sizes| -> Vec<TileCounts> {
+            (0..family.forms.classes()).map(|class| family.forms.counts(class, sizes)).collect()
+        };
+        let closed = of(&family, sizes);
+        let (family, sizes) = enumerated::Enumerated { strategy }.of_tile(&problem, &on, &tile).unwrap();
+        assert_eq!(family.tile(sizes), tile);
+        let counted = of(&family, sizes);
+        let sum =
+            |counts: &[TileCounts], value: fn(&TileCounts) -> i64| counts.iter().map(value).sum::<i64>();
+        let values: [fn(&TileCounts) -> i64; 3] = [|c| c.wavefronts, |c| c.tiles, |c| c.total_iterations];
+        for value in values {
+            assert_eq!(sum(&closed, value), sum(&counted, value), "{what}");
+        }
+        for (class, counted) in counted.iter().enumerate() {
+            let closed = closed[class.min(closed.len() - 1)];
+            assert!((0..=1).contains(&(closed.tiles_per_wavefront - counted.tiles_per_wavefront)), "{what}");
+            // The cells that are loaded are those of a few boxes around those that are needed.
+            assert!((closed.words_in..=closed.words_in * 9 / 8).contains(&counted.words_in), "{what}");
+            let of_grid = TileCounts {
+                words_in: closed.words_in,
+                wavefronts: closed.wavefronts,
+                tiles_per_wavefront: closed.tiles_per_wavefront,
+                tiles: closed.tiles,
+                total_iterations: closed.total_iterations,
+                ..*counted
+            };
+            assert_eq!(of_grid, closed, "{what}");
+        }
     }
 }
 
@@ -180,23 +241,20 @@ fn blocks_are_those_of_the_emitted_cuda() {
     for (name, st, sizes) in cases {
         let dimension = polyhedral_dimension(name);
         let problem = problem(name, dimension).with_size(&[512, 512, 512][..dimension], 16);
-        let counts = Hexagonal::new(&problem, st, LANES, SHARED, [None; 3]).counts(sizes);
         let tile = tile_of(dimension, Some(st), sizes);
-        let plan =
-            strategy::plan(&strategy::HybridHexagonal, &problem.program, &problem.cone, &tile).unwrap();
+        let (family, sizes) = closed(hhc(), &problem, &tile);
+        let counts = family.forms.counts(0, sizes);
+        let plan = strategy::plan(hhc(), &problem.program, &problem.cone, &tile).unwrap();
         let cuda = generate(&plan, &CudaOptions::default()).unwrap();
         assert_eq!(counts.tile_bytes, i64::from(cuda.kernels[0].shared_bytes), "{name} {tile}");
         let threads: u32 = cuda.kernels[0].threads.iter().product();
         assert_eq!(counts.threads, i64::from(threads), "{name} {tile}");
         let naive_sizes = [4, 32, 32];
         let blocks = tile_of(dimension, None, naive_sizes);
-        let naive = strategy::plan(&strategy::Naive, &problem.program, &problem.cone, &blocks).unwrap();
-        let cuda = generate(&naive, &CudaOptions::default()).unwrap();
+        let blocked = strategy::plan(naive(), &problem.program, &problem.cone, &blocks).unwrap();
+        let cuda = generate(&blocked, &CudaOptions::default()).unwrap();
         let threads: u32 = cuda.kernels[0].threads.iter().product();
-        assert_eq!(
-            Naive::new(&problem, LANES, SHARED).counts(0, naive_sizes).threads,
-            i64::from(threads),
-            "{name}"
-        );
+        let (family, sizes) = closed(naive(), &problem, &blocks);
+        assert_eq!(family.forms.counts(0, sizes).threads, i64::from(threads), "{name}");
     }
 }

@@ -6,13 +6,14 @@
 #![allow(clippy::unwrap_used)]
 
 use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
-use cost_models::counts::TileCounts;
 use cost_models::energy::energy;
-use cost_models::forms::{Fast, Hexagonal, Problem};
 use cost_models::hardware::Hardware;
 use cost_models::machine::shipped;
 use cost_models::memory::constraints;
 use cost_models::time::{GpuTime, Prediction, TimeModel};
+use hhc_codegen::TileSizes;
+use hhc_codegen::counts::{Problem, TileCounts, forms};
+use hhc_codegen::strategy;
 use polyhedral::shipped::load;
 use std::sync::Arc;
 
@@ -30,12 +31,11 @@ fn problem(name: &str, size: &[i64], steps: i64) -> Problem {
 }
 
 fn counts(problem: &Problem, hardware: &Hardware, st: i64, sizes: [i64; 3]) -> TileCounts {
-    let fast = Fast::Shared {
-        threads_per_block: hardware.threads_per_block,
-        registers_per_sm: hardware.registers_per_sm,
-        registers_per_thread: hardware.registers_per_thread,
-    };
-    Hexagonal::new(problem, st, hardware.n_v, fast, [None; 3]).counts(sizes)
+    let space = ["s0", "s1", "s2"].into_iter().zip(sizes).take(problem.dimension());
+    let tile = TileSizes::new(std::iter::once(("st", st)).chain(space));
+    let forms = forms(strategy::by_name("hhc").unwrap());
+    let (family, sizes) = forms.of_tile(problem, &hardware.multiprocessor(), &tile).unwrap();
+    family.forms.counts(0, sizes)
 }
 
 fn model(hardware: &Hardware) -> GpuTime {

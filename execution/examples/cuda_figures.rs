@@ -48,7 +48,7 @@ struct Options {
 
 fn options() -> Result<Options, Box<dyn Error>> {
     let mut options = Options {
-        strategies: vec!["hhc".to_owned(), "naive".to_owned()],
+        strategies: strategy::all().iter().map(|strategy| strategy.id().to_owned()).collect(),
         tile: TileSizes::default(),
         architecture: None,
         element: None,

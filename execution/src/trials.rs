@@ -9,6 +9,7 @@ use crate::error::{ExecutionError, Result};
 use crate::interrupt;
 use crate::timing::Timing;
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use safe_io::Damage;
@@ -35,6 +36,9 @@ pub struct Subject {
     pub size: Vec<i64>,
     /// Time steps.
     pub steps: i64,
+    /// Name of the strategy; absent for the preferred one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<String>,
     /// Threads; 0 on a device.
     pub threads: usize,
     /// Hash of what tells this processor, or this device, from others.
@@ -70,6 +74,8 @@ pub struct Plan<'a> {
     pub program: &'a Arc<Program>,
     /// Its dependence cone.
     pub cone: &'a Cone,
+    /// The strategy whose tiles are measured.
+    pub strategy: &'static dyn Strategy,
     /// Grid extents.
     pub size: &'a [i64],
     /// Time steps.
@@ -80,7 +86,7 @@ pub struct Plan<'a> {
     pub file: Option<&'a Path>,
 }
 
-/// Measures tiles of the hybrid hexagonal strategy; `progress` gets what is done, and the part of it. With the
+/// Measures tiles of a strategy; `progress` gets what is done, and the part of it. With the
 /// trials comes what of the file was damaged and measured again.
 ///
 /// # Errors
@@ -145,6 +151,7 @@ fn subject(plan: &Plan<'_>, runner: &dyn TileRunner) -> Subject {
         source: hash(&plan.program.to_source()),
         size: plan.size.to_vec(),
         steps: plan.steps,
+        strategy: (plan.strategy != strategy::preferred()).then(|| plan.strategy.id().to_owned()),
         threads: runner.threads(),
         processor: hash(&runner.identity()),
     }
@@ -274,8 +281,15 @@ mod tests {
         let program = Arc::new(polyhedral::shipped::load("jacobi2d").unwrap());
         let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
         let tiles = [TileSizes::parse("st=2,s0=4,s1=32").unwrap()];
-        let plan =
-            Plan { program: &program, cone: &cone, size: &[30, 40], steps: 3, runs: 2, file: Some(&path) };
+        let plan = Plan {
+            program: &program,
+            cone: &cone,
+            strategy: strategy::preferred(),
+            size: &[30, 40],
+            steps: 3,
+            runs: 2,
+            file: Some(&path),
+        };
         let measure = |plan: &Plan<'_>| super::measure(plan, &tiles, &mut CpuTiles::new(1), &|_, _| ());
         let (trials, damage) = measure(&plan).unwrap();
         assert_eq!((trials.len(), damage.len()), (1, 0));

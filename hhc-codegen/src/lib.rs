@@ -4,7 +4,9 @@
 //! No strategy knows a back end and no back end knows a strategy.
 
 pub mod backend;
+pub mod counts;
 mod error;
+pub mod geometry;
 pub mod int_expr;
 pub mod pipeline;
 pub mod plan;

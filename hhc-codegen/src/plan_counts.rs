@@ -2,7 +2,7 @@
 
 use crate::KernelPlan;
 use crate::int_expr::Environment;
-use crate::plan::{Launch, SIZE_NAMES};
+use crate::plan::{Kernel, Launch, SIZE_NAMES};
 use polyhedral::program::Program;
 
 /// Grid points that one time step computes: those of the largest domain among the statements, so that a point
@@ -46,6 +46,12 @@ pub fn launches(plan: &KernelPlan, size: Option<&[i64]>, steps: i64) -> Option<u
         }
     }
     Some(launches)
+}
+
+/// Time steps that one tile spans, the highest of all kernels'; 1 where that depends on the grid.
+pub fn steps_of_tile(plan: &KernelPlan) -> i64 {
+    let height = |kernel: &Kernel| Some(kernel.rows.high.constant()? - kernel.rows.low.constant()? + 1);
+    plan.kernels.iter().filter_map(height).max().unwrap_or(1).max(1)
 }
 
 /// The number of blocks of each launch of one host iteration, in order; 0 for a launch that does not happen. `None`

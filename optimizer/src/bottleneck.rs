@@ -114,7 +114,7 @@ pub fn sensitivities(request: &Request<'_>, family: &Family, sizes: [i64; 3], k:
     });
     let wider = Hardware { n_v: request.hardware.n_v + 1, ..request.hardware.clone() };
     let widened = Family::of_tile(request.problem, &wider, family.strategy, &family.tile(sizes));
-    if let Some((widened, sizes)) = widened {
+    if let Ok((widened, sizes)) = widened {
         let change = request.evaluate(&widened, sizes, k).prediction.seconds - base;
         let n_v = request.hardware.n_v as f64;
         all.push(Sensitivity {

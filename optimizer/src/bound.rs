@@ -3,7 +3,7 @@
 use crate::family::Family;
 use crate::request::{Objective, Request};
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::forms::CountBounds;
+use hhc_codegen::counts::CountBounds;
 
 /// Room for the rounding of floating-point sums, so that a bound never exceeds the value that it bounds.
 const ROUNDING: f64 = 1.0 - 1e-12;

@@ -10,17 +10,18 @@ use crate::tuned::{Best, Certificate, Method, Tuned};
 use cost_models::memory::fits;
 use std::time::Instant;
 
-/// The tile that the rule picks. The naive strategy has no hexagonal face and takes no part.
+/// The tile that the rule picks. Strategies whose tiles have no such face take no part.
 ///
 /// # Errors
 /// [`Infeasible`] where no tile fits or none is compute bound.
 pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
-    let families = Family::all(&request.only("hhc"));
+    let families = Family::all(request);
     let hardware = request.hardware;
-    let mut best: Option<((i64, f64, i64), Best)> = None;
+    let mut best: Option<((Option<i64>, f64, i64), Best)> = None;
     let (mut evaluated, mut least_ratio, mut any) = (0, f64::INFINITY, false);
-    for (index, family) in families.iter().enumerate() {
+    let faced = |family: &Family| family.face(family.axes.map(|axis| axis.first)).is_some();
+    for (index, family) in families.iter().enumerate().filter(|(_, family)| faced(family)) {
         let [axis0, axis1, axis2] = family.axes;
         for i2 in 0..axis2.count {
             for i1 in 0..axis1.count {
@@ -43,7 +44,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
                         continue;
                     }
                     let words = (counts.words_in + counts.words_out).max(1) as f64;
-                    let rank = (sizes[0] + family.st().unwrap_or(0), counts.iterations as f64 / words, k);
+                    let rank = (family.face(sizes), counts.iterations as f64 / words, k);
                     if best.as_ref().is_none_or(|(known, _)| rank > *known) {
                         let value = request.value(family, sizes, k).unwrap_or(f64::INFINITY);
                         best = Some((rank, Best { value, family: index, sizes, k }));
@@ -53,6 +54,13 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
         }
     }
     let Some((_, best)) = best else {
+        let faces = |&strategy: &_| {
+            Family::smallest(request, strategy).is_some_and(|(family, sizes)| family.face(sizes).is_some())
+        };
+        if !request.strategies.iter().any(faces) {
+            let strategies = request.strategies.iter().map(|strategy| strategy.id()).collect();
+            return Err(Infeasible::NoFace { strategies });
+        }
         return Err(if any {
             Infeasible::NeverComputeBound {
                 stencil: request.problem.program.name.clone(),

@@ -1,147 +1,31 @@
-//! Tile sizes for a CPU: the least predicted time over all half heights, flat tops and classical sizes.
+//! Tile sizes for a CPU: the least predicted time over all tiles that a strategy names.
 //!
-//! For a fixed half height, time is a sum of products of what the hexagon decides (`Outer`) and of what the classical
-//! sizes decide ([`Inner`]), all of them non-negative, and the larger a working set the larger its share of misses. So
-//! for each half height
+//! Where the tiles are products ([`Products`]: of depths, widths and inner sizes), time is for a fixed depth a sum of
+//! products of what the width decides (`Outer`) and of what the inner sizes decide ([`Inner`]), all of them non-negative,
+//! and the larger a working set the larger its share of misses. So for each depth
 //!
 //! - an [`Inner`] that another one beats in every component can never be best: only the Pareto-optimal ones are looked
 //!   at (few, because longer rows are better in everything but the working set);
-//! - the least components over all [`Inner`]s bound the time of each flat top from below: first with the tiles that lie
-//!   inside the grid alone, which is quick, then with all. Flat tops whose bound is not below the best time so far are
+//! - the least components over all [`Inner`]s bound the time of each width from below: first with the tiles that lie
+//!   inside the grid alone, which is quick, then with all. Widths whose bound is not below the best time so far are
 //!   left out.
+//!
+//! Where a strategy names few tiles, each is evaluated.
 
-mod naive;
+mod sample;
+
+pub use sample::stratified;
 
 use crate::request::{Evaluation, Objective};
-use crate::sample::Random;
 use crate::tuned::{Certificate, Choice, Method, Tuned};
-use cost_models::cpu::{CpuTile, CpuTime, Inner};
+use cost_models::cpu::CpuTime;
 use cost_models::machine::Energy;
 use cost_models::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::{Hexagon, LARGEST_SIZE};
+use hhc_codegen::counts::cores::{CoreSpace, Inner, Products};
+use hhc_codegen::counts::forms;
+use hhc_codegen::strategy::Strategy;
 use std::time::Instant;
-
-/// The largest flat top that is looked at.
-const MOST_FLAT_TOP: i64 = 160;
-/// Flat tops up to here are looked at one by one, then multiples of 8.
-const FLAT_TOPS_ONE_BY_ONE: i64 = 48;
-/// The largest half height in time steps.
-const MOST_HEIGHT: i64 = 64;
-/// Sizes of the middle dimension of three: all up to here, then powers of two.
-const MIDDLE_ONE_BY_ONE: i64 = 32;
-/// Sizes of the innermost dimension, in blocks: all up to here, then in larger steps.
-const BLOCKS_ONE_BY_ONE: i64 = 32;
-
-/// The candidates of a search.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CpuSpace {
-    /// Half heights, ascending.
-    pub heights: Vec<i64>,
-    /// Flat tops, ascending; those below the least of a half height are left out there.
-    pub flat_tops: Vec<i64>,
-    /// Classical sizes.
-    pub classical: Vec<[i64; 2]>,
-}
-
-impl CpuSpace {
-    /// All tile sizes that make sense for a grid: no higher than the steps, no wider than the grid.
-    pub fn new(model: &CpuTime) -> Self {
-        let (statements, size) = (model.statements(), model.size());
-        let most = MOST_HEIGHT.min(model.steps().max(1));
-        let heights = (1..=most).map(|steps| steps * statements).collect();
-        let row = size.len() == 1;
-        let flat_tops = if row {
-            sizes(model.block(), 128 * model.block(), size[0], 32)
-        } else {
-            // All groups of rows where tiles are narrow, then whole groups of the widest kind.
-            (1..=MOST_FLAT_TOP.min(size[0])).filter(|&s0| s0 <= FLAT_TOPS_ONE_BY_ONE || s0 % 8 == 0).collect()
-        };
-        let last = |d: usize| sizes(model.block(), BLOCKS_ONE_BY_ONE * model.block(), size[d], 16);
-        let classical = match size.len() {
-            1 => vec![[0, 0]],
-            2 => last(1).into_iter().map(|s1| [s1, 0]).collect(),
-            _ => {
-                let middle = sizes(1, MIDDLE_ONE_BY_ONE, size[1], 1);
-                let last = last(2);
-                middle.iter().flat_map(|&s1| last.iter().map(move |&s2| [s1, s2])).collect()
-            }
-        };
-        CpuSpace { heights, flat_tops, classical }
-    }
-
-    /// Flat tops that are legal for a half height.
-    pub fn flat_tops_of<'a>(&'a self, model: &CpuTime, st: i64) -> impl Iterator<Item = i64> + 'a {
-        let cone = model.cone();
-        let hexagon = Hexagon { half_height: st, flat_top: 1, lower: cone.lower[0], upper: cone.upper[0] };
-        let least = hexagon.least_flat_top();
-        self.flat_tops.iter().copied().filter(move |&s0| s0 >= least)
-    }
-}
-
-/// About `number` candidates, spread evenly over the logarithms of all sizes (a Latin hypercube: each size takes each
-/// of its strata once); `seed` chooses how strata meet.
-pub fn stratified(model: &CpuTime, number: usize, seed: u64) -> Vec<CpuTile> {
-    let space = CpuSpace::new(model);
-    let axis = |values: &mut Vec<i64>, extent: i64| {
-        // Not cut is as much as the whole extent.
-        values.sort_by_key(|&size| if size == 0 { extent } else { size });
-        values.dedup();
-    };
-    let dimension = model.dimension();
-    let mut classical: Vec<Vec<i64>> = (0..2)
-        .map(|at| space.classical.iter().map(|sizes| sizes[at]).collect::<std::collections::BTreeSet<_>>())
-        .map(|sizes| sizes.into_iter().collect())
-        .collect();
-    for (at, sizes) in classical.iter_mut().enumerate() {
-        axis(sizes, model.size().get(at + 1).copied().unwrap_or(1));
-    }
-    let mut random = Random::new(seed);
-    let mut strata = |extent: f64| {
-        let mut places: Vec<f64> = (0..number).map(|n| (n as f64 + random.next()) / number as f64).collect();
-        for n in (1..number).rev() {
-            let other = ((n + 1) as f64 * random.next()) as usize;
-            places.swap(n, other.min(n));
-        }
-        places.into_iter().map(|place| extent.powf(place)).collect::<Vec<f64>>()
-    };
-    let nearest = |values: &[i64], wanted: f64, extent: i64| {
-        let distance = |size: i64| ((if size == 0 { extent } else { size }) as f64 / wanted).ln().abs();
-        values.iter().copied().min_by(|&a, &b| distance(a).total_cmp(&distance(b))).unwrap_or(0)
-    };
-    let highest = space.heights.last().copied().unwrap_or(1);
-    let widest = space.flat_tops.iter().copied().max().unwrap_or(1);
-    let (heights, tops) = (strata(highest as f64), strata(widest as f64));
-    let inner: Vec<Vec<f64>> = (1..dimension).map(|d| strata(model.size()[d] as f64)).collect();
-    let mut tiles: Vec<CpuTile> = (0..number)
-        .map(|n| {
-            let st = nearest(&space.heights, heights[n], 1);
-            let flat_tops: Vec<i64> = space.flat_tops_of(model, st).collect();
-            let mut tile = CpuTile { st, s0: nearest(&flat_tops, tops[n], widest), classical: [0, 0] };
-            for (at, wanted) in inner.iter().enumerate() {
-                tile.classical[at] = nearest(&classical[at], wanted[n], model.size()[at + 1]);
-            }
-            tile
-        })
-        .collect();
-    tiles.sort_unstable();
-    tiles.dedup();
-    tiles
-}
-
-/// Multiples of `unit` up to `fine`, then doubling steps, below `extent`; and 0, the whole dimension.
-fn sizes(unit: i64, fine: i64, extent: i64, coarse: i64) -> Vec<i64> {
-    let mut sizes = vec![0];
-    let mut size = unit;
-    while size < extent && size <= LARGEST_SIZE {
-        sizes.push(size);
-        size += if size < fine { unit } else { (unit * coarse).max(size / 2) };
-    }
-    sizes
-}
-
-/// The strategies that have a model on a CPU.
-pub const STRATEGIES: [&str; 2] = ["hhc", "naive"];
 
 /// What to minimise on a CPU.
 #[derive(Debug, Clone, Copy)]
@@ -179,59 +63,108 @@ impl Goal<'_> {
     }
 }
 
-/// The best tile sizes of each of the strategies, the best strategy first (super-tuning, formulation (i)).
-pub fn super_tune_cpu(model: &CpuTime, strategies: &[&str], method: Method, goal: Goal<'_>) -> Vec<Tuned> {
-    let solve = |name: &&str| match *name {
-        "naive" => Some(naive::tune(model, method, goal)),
-        "hhc" => Some(tune_hybrid(model, method, goal)),
-        _ => None,
-    };
-    let mut solved: Vec<Tuned> = strategies.iter().filter_map(solve).collect();
+/// The best tile sizes of each of the strategies that can tile the program, the best strategy first (super-tuning,
+/// formulation (i)).
+pub fn super_tune_cpu(
+    model: &CpuTime,
+    strategies: &[&'static dyn Strategy],
+    method: Method,
+    goal: Goal<'_>,
+) -> Vec<Tuned> {
+    let tuned = |&strategy: &&'static dyn Strategy| tune_cpu(model, strategy, method, goal);
+    let mut solved: Vec<Tuned> = strategies.iter().filter_map(tuned).collect();
     solved.sort_by(|a, b| a.certificate.value.total_cmp(&b.certificate.value));
     solved
 }
 
-/// The prediction for tile sizes of a strategy by name; `None` where the strategy has no model or a size is missing.
-pub fn predict(model: &CpuTime, strategy: &str, tile: &TileSizes) -> Option<Prediction> {
-    match strategy {
-        "hhc" => Some(model.predict(CpuTile::from_sizes(tile)?)),
-        "naive" => Some(model.naive(naive::sizes(tile))),
-        _ => None,
-    }
-}
-
-/// The fastest tile sizes of the hybrid hexagonal strategy.
-pub fn tune_cpu(model: &CpuTime, method: Method) -> Tuned {
-    tune_hybrid(model, method, Goal::TIME)
-}
-
-fn tune_hybrid(model: &CpuTime, method: Method, goal: Goal<'_>) -> Tuned {
+/// The best tile sizes of a strategy; `None` where it cannot tile the program.
+pub fn tune_cpu(
+    model: &CpuTime,
+    strategy: &'static dyn Strategy,
+    method: Method,
+    goal: Goal<'_>,
+) -> Option<Tuned> {
     let start = Instant::now();
-    let space = CpuSpace::new(model);
-    // Power falls with time, so that bounds of the time say nothing about it.
-    let prune = method != Method::Exhaustive && goal.objective != Objective::Power;
-    let mut search = Search { goal, best: None, evaluated: 0, nodes: 0, candidates: 0 };
-    // Heights in the middle first: a good value early leaves out more.
-    let mut heights = space.heights.clone();
-    let middle = heights.len() as i64 * 3 / 8;
-    heights.sort_by_key(|&st| (st / model.statements() - middle).abs());
-    if prune {
-        // A few of all sizes first.
-        for &st in heights.iter().step_by(6) {
-            let few: Vec<i64> = space.flat_tops_of(model, st).step_by(12).collect();
-            search.height(model, st, &few, &space.classical, prune);
+    let cores = model.cores();
+    strategy.takes(&cores.program, &cores.cone).ok()?;
+    let found = match forms(strategy).core_space(cores) {
+        CoreSpace::Each(tiles) => best_of(model, strategy, &tiles, goal),
+        CoreSpace::Products(space) => best_product(model, space.as_ref(), method, goal),
+    }?;
+    let Found { prediction, tile, certificate } = found;
+    let energy = goal.energy.map(|constants| model.energy(&prediction, constants));
+    let evaluation = Evaluation { prediction, energy, counts: Vec::new(), constraints: Vec::new() };
+    Some(Tuned {
+        choice: Choice { strategy: strategy.id(), tile, k: 1 },
+        evaluation,
+        relaxed: None,
+        certificate,
+        method,
+        elapsed_s: start.elapsed().as_secs_f64(),
+    })
+}
+
+/// The best of a search.
+struct Found {
+    prediction: Prediction,
+    tile: TileSizes,
+    certificate: Certificate,
+}
+
+/// Evaluates every tile.
+fn best_of(
+    model: &CpuTime,
+    strategy: &'static dyn Strategy,
+    tiles: &[TileSizes],
+    goal: Goal<'_>,
+) -> Option<Found> {
+    let (mut best, mut evaluated): (Option<(f64, Prediction, &TileSizes)>, u64) = (None, 0);
+    for tile in tiles {
+        let Ok(prediction) = model.predict(strategy, tile) else { continue };
+        evaluated += 1;
+        let value = goal.value(model, &prediction);
+        if best.is_none_or(|(known, ..)| value < known) {
+            best = Some((value, prediction, tile));
         }
     }
-    for st in heights {
-        let flat_tops: Vec<i64> = space.flat_tops_of(model, st).collect();
-        search.candidates += (flat_tops.len() * space.classical.len()) as u64;
-        search.height(model, st, &flat_tops, &space.classical, prune);
+    let (value, prediction, tile) = best?;
+    let certificate =
+        Certificate { value, bound: Some(value), evaluated, nodes: 0, pruned: 0, candidates: evaluated };
+    Some(Found { prediction, tile: tile.clone(), certificate })
+}
+
+/// Searches products of sizes.
+fn best_product(model: &CpuTime, space: &dyn Products, method: Method, goal: Goal<'_>) -> Option<Found> {
+    // Power falls with time, so that bounds of the time say nothing about it.
+    let prune = method != Method::Exhaustive && goal.objective != Objective::Power;
+    let mut search = Search { model, space, goal, best: None, evaluated: 0, nodes: 0, candidates: 0 };
+    // Depths in the middle first: a good value early leaves out more.
+    let mut depths = space.depths().to_vec();
+    let middle = depths.len() as i64 * 3 / 8;
+    depths.sort_by_key(|&depth| (depth / model.cores().statements() - middle).abs());
+    let inner = space.inner_sizes();
+    if prune {
+        // A few of all sizes first.
+        for &depth in depths.iter().step_by(6) {
+            let few: Vec<i64> = space.widths_of(depth).into_iter().step_by(12).collect();
+            search.depth(depth, &few, inner, prune);
+        }
     }
-    let (value, prediction, tile) = search.best.unwrap_or_else(|| {
-        let tile = CpuTile { st: model.statements(), s0: 1, classical: [0, 0] };
-        let prediction = model.predict(tile);
-        (goal.value(model, &prediction), prediction, tile)
-    });
+    for depth in depths {
+        let widths = space.widths_of(depth);
+        search.candidates += (widths.len() * inner.len()) as u64;
+        search.depth(depth, &widths, inner, prune);
+    }
+    let (value, prediction, tile) = match search.best {
+        Some(best) => best,
+        // A grid so small that no width is left.
+        None => {
+            let depth = *space.depths().first()?;
+            let tile = Tile { depth, width: space.least_width(depth), inner: [0, 0] };
+            let prediction = model.combine(&space.outer(depth, tile.width), &space.inner(depth, tile.inner));
+            (goal.value(model, &prediction), prediction, tile)
+        }
+    };
     let certificate = Certificate {
         value,
         bound: Some(value),
@@ -240,59 +173,51 @@ fn tune_hybrid(model: &CpuTime, method: Method, goal: Goal<'_>) -> Tuned {
         pruned: search.candidates - search.evaluated,
         candidates: search.candidates,
     };
-    let tile = tile.to_sizes(model.dimension());
-    let choice = Choice { strategy: "hhc", tile, k: 1 };
-    tuned(choice, evaluation(model, prediction, goal), certificate, method, start)
+    Some(Found { prediction, tile: space.tile(tile.depth, tile.width, tile.inner), certificate })
 }
 
-fn evaluation(model: &CpuTime, prediction: Prediction, goal: Goal<'_>) -> Evaluation {
-    let energy = goal.energy.map(|constants| model.energy(&prediction, constants));
-    Evaluation { prediction, energy, counts: Vec::new(), constraints: Vec::new() }
-}
-
-fn tuned(
-    choice: Choice,
-    evaluation: Evaluation,
-    certificate: Certificate,
-    method: Method,
-    start: Instant,
-) -> Tuned {
-    Tuned { choice, evaluation, relaxed: None, certificate, method, elapsed_s: start.elapsed().as_secs_f64() }
+/// A tile of a product, in the order in which of equal ones the first is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Tile {
+    depth: i64,
+    width: i64,
+    inner: [i64; 2],
 }
 
 struct Search<'a> {
+    model: &'a CpuTime,
+    space: &'a dyn Products,
     goal: Goal<'a>,
-    best: Option<(f64, Prediction, CpuTile)>,
+    best: Option<(f64, Prediction, Tile)>,
     evaluated: u64,
     nodes: u64,
     candidates: u64,
 }
 
 impl Search<'_> {
-    /// All candidates of one half height.
-    fn height(&mut self, model: &CpuTime, st: i64, flat_tops: &[i64], classical: &[[i64; 2]], prune: bool) {
+    /// All candidates of one depth.
+    fn depth(&mut self, depth: i64, widths: &[i64], inner: &[[i64; 2]], prune: bool) {
+        let (model, space, goal) = (self.model, self.space, self.goal);
         let inners: Vec<([i64; 2], Inner)> =
-            classical.iter().map(|&sizes| (sizes, model.inner(st, sizes))).collect();
+            inner.iter().map(|&sizes| (sizes, space.inner(depth, sizes))).collect();
         let inners = if prune { pareto(inners) } else { inners };
         let Some(least) = least(&inners) else { return };
-        let goal = self.goal;
         let below =
-            |best: &Option<(f64, Prediction, CpuTile)>, value: f64| best.is_none_or(|known| value < known.0);
+            |best: &Option<(f64, Prediction, Tile)>, value: f64| best.is_none_or(|known| value < known.0);
         self.nodes += 1;
-        if prune && !below(&self.best, goal.bound(model, model.lower_bound(st, &least))) {
+        let bound = model.lower_bound(space.least_wavefronts(depth), &least);
+        if prune && !below(&self.best, goal.bound(model, bound)) {
             return;
         }
-        for &s0 in flat_tops {
-            if prune
-                && !below(
-                    &self.best,
-                    goal.value(model, &model.combine(&model.outer_below(&model.hexagons(st), s0), &least)),
-                )
-            {
-                self.nodes += 1;
-                continue;
+        for &width in widths {
+            if prune {
+                let quick = model.combine(&space.outer_below(depth, width), &least);
+                if !below(&self.best, goal.value(model, &quick)) {
+                    self.nodes += 1;
+                    continue;
+                }
             }
-            let outer = model.outer(st, s0);
+            let outer = space.outer(depth, width);
             if prune {
                 self.nodes += 1;
                 if !below(&self.best, goal.value(model, &model.combine(&outer, &least))) {
@@ -303,7 +228,7 @@ impl Search<'_> {
                 self.evaluated += 1;
                 let prediction = model.combine(&outer, inner);
                 let value = goal.value(model, &prediction);
-                let tile = CpuTile { st, s0, classical: *sizes };
+                let tile = Tile { depth, width, inner: *sizes };
                 // Equal values: the first in order of sizes, so that all methods agree.
                 let equal = self.best.is_some_and(|(best, _, known)| best == value && tile < known);
                 if below(&self.best, value) || equal {
@@ -354,6 +279,7 @@ fn least(inners: &[([i64; 2], Inner)]) -> Option<Inner> {
 mod tests {
     use super::*;
     use cost_models::machine::Machine;
+    use hhc_codegen::strategy::{self, LARGEST_SIZE};
 
     /// A machine with every cost that the model knows.
     const MACHINE: &str = r#"
@@ -409,7 +335,7 @@ runs = [
     #[test]
     fn sizes_on_large_grids_are_possible() {
         let model = model("heat1d", &[1 << 26], 1000);
-        for tuned in super_tune_cpu(&model, &STRATEGIES, Method::Exact, Goal::TIME) {
+        for tuned in super_tune_cpu(&model, strategy::all(), Method::Exact, Goal::TIME) {
             let sizes: Vec<i64> = tuned.choice.tile.iter().map(|(_, size)| size).collect();
             assert!(sizes.iter().all(|&size| size <= LARGEST_SIZE), "{}", tuned.choice.tile);
         }
@@ -421,8 +347,8 @@ runs = [
             [("heat1d", &[20_000][..], 9), ("heat2d", &[300, 400], 7), ("fdtd2d", &[200, 150], 5)]
         {
             let model = model(stencil, size, steps);
-            let exact = tune_cpu(&model, Method::Exact);
-            let exhaustive = tune_cpu(&model, Method::Exhaustive);
+            let exact = tune_cpu(&model, strategy::all()[0], Method::Exact, Goal::TIME).unwrap();
+            let exhaustive = tune_cpu(&model, strategy::all()[0], Method::Exhaustive, Goal::TIME).unwrap();
             assert_eq!(exact.certificate.value, exhaustive.certificate.value, "{stencil}");
             assert_eq!(exact.certificate.candidates, exhaustive.certificate.candidates);
             assert!(exact.certificate.optimal());
@@ -446,11 +372,12 @@ runs = [
         let mut values = Vec::new();
         for objective in [Objective::Time, Objective::Energy, Objective::Power, Objective::Edp] {
             let goal = Goal { objective, energy: Some(&energy) };
-            let solve = |method| super_tune_cpu(&model, &STRATEGIES, method, goal);
+            let strategies: Vec<_> = strategy::in_auto().collect();
+            let solve = |method| super_tune_cpu(&model, &strategies, method, goal);
             let (exact, exhaustive) = (solve(Method::Exact), solve(Method::Exhaustive));
             assert_eq!(exact[0].choice, exhaustive[0].choice, "{objective:?}");
             assert_eq!(exact[0].certificate.value, exhaustive[0].certificate.value);
-            assert_eq!(exact.len(), 2);
+            assert_eq!(exact.len(), strategies.len());
             assert!(exact[0].certificate.value <= exact[1].certificate.value);
             values.push(exact[0].evaluation.joules().unwrap());
         }
@@ -461,21 +388,23 @@ runs = [
     #[test]
     fn bounds_are_below_what_they_bound() {
         let model = model("heat3d", &[60, 70, 80], 6);
-        let space = CpuSpace::new(&model);
-        for st in [1, 3, 6] {
-            let inners: Vec<_> =
-                space.classical.iter().map(|&sizes| (sizes, model.inner(st, sizes))).collect();
+        let CoreSpace::Products(space) = forms(strategy::all()[0]).core_space(model.cores()) else {
+            panic!()
+        };
+        for depth in [1, 3, 6] {
+            let sizes = space.inner_sizes().iter();
+            let inners: Vec<_> = sizes.map(|&sizes| (sizes, space.inner(depth, sizes))).collect();
             let least = least(&inners).unwrap();
-            let bound = model.lower_bound(st, &least);
-            for s0 in [1, 5, 8, 31] {
-                let outer = model.outer(st, s0);
+            let bound = model.lower_bound(space.least_wavefronts(depth), &least);
+            for width in [1, 5, 8, 31] {
+                let outer = space.outer(depth, width);
                 let nearer = model.combine(&outer, &least).seconds;
-                assert!(bound <= nearer, "{st} {s0}: {bound} {nearer}");
-                let quick = model.combine(&model.outer_below(&model.hexagons(st), s0), &least).seconds;
-                assert!(quick <= nearer * (1.0 + 1e-12), "{st} {s0}: {quick} {nearer}");
+                assert!(bound <= nearer, "{depth} {width}: {bound} {nearer}");
+                let quick = model.combine(&space.outer_below(depth, width), &least).seconds;
+                assert!(quick <= nearer * (1.0 + 1e-12), "{depth} {width}: {quick} {nearer}");
                 for (sizes, inner) in &inners {
                     let seconds = model.combine(&outer, inner).seconds;
-                    assert!(nearer <= seconds, "{st} {s0} {sizes:?}: {nearer} {seconds}");
+                    assert!(nearer <= seconds, "{depth} {width} {sizes:?}: {nearer} {seconds}");
                 }
             }
         }

@@ -1,8 +1,7 @@
 //! Why no tile fits: the constraint that cannot be met, and by how much.
 
-use crate::family::{Family, half_heights};
+use crate::family::Family;
 use crate::request::Request;
-use cost_models::forms::{Fast, Hexagonal};
 use cost_models::memory::{Constraint, constraints};
 use serde::Serialize;
 use std::fmt;
@@ -39,7 +38,12 @@ pub enum Infeasible {
         /// Name of the objective.
         objective: &'static str,
     },
-    /// None of the strategies has closed forms.
+    /// No tile has a face, which the closed form maximises.
+    NoFace {
+        /// Names of the strategies.
+        strategies: Vec<&'static str>,
+    },
+    /// None of the strategies can tile the stencil.
     NoStrategy,
 }
 
@@ -61,8 +65,13 @@ impl fmt::Display for Infeasible {
                 "objective {objective} needs energies, and machine {machine} has none: no power could be read when it \
                  was calibrated; use --objective time, or add [calibration.energy] to the machine file"
             ),
+            Infeasible::NoFace { strategies } => write!(
+                f,
+                "--method closed-form maximises the face of tiles that span time, and {} has none; use --method exact",
+                strategies.join(", ")
+            ),
             Infeasible::NoStrategy => {
-                f.write_str("no strategy with a cost model was asked for; there are hhc and naive")
+                f.write_str("none of the strategies that were asked for has tiles for the stencil")
             }
         }
     }
@@ -87,36 +96,15 @@ impl Infeasible {
             }
         };
         for &strategy in &request.strategies {
-            let smallest = match strategy {
-                "hhc" => half_heights(request).next().map(|st| {
-                    let fast = Fast::Shared {
-                        threads_per_block: hardware.threads_per_block,
-                        registers_per_sm: hardware.registers_per_sm,
-                        registers_per_thread: hardware.registers_per_thread,
-                    };
-                    let form = Hexagonal::new(problem, st, hardware.n_v, fast, [None; 3]);
-                    let mut sizes = [form.least_flat_top, 1, 1];
-                    if problem.dimension() > 1 {
-                        sizes[problem.dimension() - 1] = hardware.warp;
-                    }
-                    let names = ["s0", "s1", "s2"].into_iter().zip(sizes).take(problem.dimension());
-                    let tile = hhc_codegen::TileSizes::new([("st", st)].into_iter().chain(names)).to_string();
-                    (form.counts(sizes), tile)
-                }),
-                _ => {
-                    let family = Family::naive(problem, hardware);
-                    let sizes = family.axes.map(|axis| axis.first);
-                    Some((family.counts(0, sizes), family.tile(sizes).to_string()))
-                }
-            };
-            let Some((counts, tile)) = smallest else { continue };
+            let Some((family, sizes)) = Family::smallest(request, strategy) else { continue };
+            let (counts, tile) = (family.counts(0, sizes), family.tile(sizes).to_string());
             let violated = constraints(&counts, 1, hardware).into_iter().filter(|c| !c.satisfied);
             let worst = violated.max_by(|a, b| {
                 let excess = |c: &Constraint| c.needed as f64 / c.limit.max(1) as f64;
                 excess(a).total_cmp(&excess(b))
             });
             if let Some(constraint) = worst {
-                consider(strategy, tile, constraint);
+                consider(strategy.id(), tile, constraint);
             }
         }
         least.map_or(Infeasible::NoStrategy, |(_, infeasible)| infeasible)

@@ -1,12 +1,11 @@
 //! Searches over cost models only: the best tile sizes of a program on a machine, with a certificate.
 //!
 //! ```text
-//! Request --families--> one Family per strategy and half height --exact | exhaustive | closed_form--> Tuned
+//! Request --families--> Families of tiles of each strategy --exact | exhaustive | closed_form--> Tuned
 //! ```
 //!
-//! Variables are the half height `st`, the flat top `s0`, the classical sizes `s1`, `s2` and the hyper-threading factor
-//! `k`; constraints are those of `cost_models::memory` and of the back end. Source: Prajapati 2018, chapters 2.3, 4, 6.
-//! [`codesign`] makes unknowns of the hardware as well.
+//! Variables are the tile sizes of a strategy and the hyper-threading factor `k`; constraints are those of
+//! `cost_models::memory` and of the back end. Source: Prajapati 2018, chapters 2.3, 4, 6. [`codesign`] makes unknowns of the hardware as well.
 
 pub mod codesign;
 

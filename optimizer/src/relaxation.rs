@@ -13,7 +13,7 @@ use crate::family::{Family, last_true};
 use crate::request::Request;
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentOpt;
-use cost_models::counts::TileCounts;
+use hhc_codegen::counts::TileCounts;
 use serde::Serialize;
 
 /// The relaxed optimum along the flat top.

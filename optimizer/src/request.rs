@@ -2,12 +2,12 @@
 
 use crate::family::Family;
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::counts::TileCounts;
 use cost_models::energy::{EnergyTerms, dynamic, energy};
-use cost_models::forms::Problem;
 use cost_models::hardware::Hardware;
 use cost_models::memory::{Constraint, constraints, fits};
 use cost_models::time::{GpuTime, Prediction, Terms, TimeModel};
+use hhc_codegen::counts::{Problem, TileCounts};
+use hhc_codegen::strategy::{self, Strategy};
 use serde::Serialize;
 
 /// What to minimise (paper, section 2.3.2).
@@ -64,9 +64,9 @@ pub struct Request<'a> {
     pub energy: Option<EnergyConstants>,
     /// What to minimise.
     pub objective: Objective,
-    /// Names of the strategies to choose among.
-    pub strategies: Vec<&'static str>,
-    /// The largest half height to look at, in logical rows; `None`: what the back end accepts.
+    /// The strategies to choose among.
+    pub strategies: Vec<&'static dyn Strategy>,
+    /// The largest height to look at, in logical rows; `None`: what the back end accepts.
     pub most_height: Option<i64>,
 }
 
@@ -96,7 +96,7 @@ impl Evaluation {
 }
 
 impl<'a> Request<'a> {
-    /// A request over all strategies.
+    /// A request over all strategies that a choice considers.
     pub fn new(
         problem: &'a Problem,
         hardware: &'a Hardware,
@@ -105,12 +105,12 @@ impl<'a> Request<'a> {
         objective: Objective,
     ) -> Self {
         let time = GpuTime { n_sm: hardware.n_sm, n_v: hardware.n_v, constants: time };
-        let strategies = vec!["hhc", "naive"];
+        let strategies = strategy::in_auto().collect();
         Request { problem, hardware, time, energy, objective, strategies, most_height: None }
     }
 
     /// The same request for one strategy.
-    pub fn only(&self, strategy: &'static str) -> Self {
+    pub fn only(&self, strategy: &'static dyn Strategy) -> Self {
         Request { strategies: vec![strategy], ..self.clone() }
     }
 

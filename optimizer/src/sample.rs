@@ -1,20 +1,18 @@
 //! A stratified sample of the tile sizes that fit a GPU.
 
-use crate::family::{Axis, Family, half_heights};
+use crate::family::{Axis, Family};
 use crate::request::Request;
 use hhc_codegen::TileSizes;
 
 /// Draws for one stratum before it is given up.
 const TRIES: usize = 400;
 
-/// About `number` different tiles of the strategy `hhc` that fit, spread over the logarithms of all sizes: the half heights
-/// take each of `number` strata in turn, so that low tiles and high ones are met, and the other sizes are drawn until the
-/// tile fits. Strata in which nothing fits are left out. `seed` chooses.
+/// About `number` different tiles of the request's strategies that fit, spread over the logarithms of all sizes: the
+/// families, lowest tiles first, take each of `number` strata in turn, so that low tiles and high ones are met, and the
+/// other sizes are drawn until the tile fits. Strata in which nothing fits are left out. `seed` chooses.
 pub fn stratified(request: &Request<'_>, number: usize, seed: u64) -> Vec<TileSizes> {
-    let heights: Vec<i64> = half_heights(request).collect();
     let mut random = Random::new(seed);
-    let feasible: Vec<Family> =
-        (heights.iter()).map_while(|&st| Family::hexagonal(request.problem, request.hardware, st)).collect();
+    let feasible = Family::all(request);
     let mut tiles: Vec<TileSizes> = Vec::new();
     let most = feasible.len() as f64;
     for stratum in 0..number {
@@ -67,9 +65,10 @@ mod tests {
     use super::*;
     use crate::request::Objective;
     use cost_models::constants::TimeConstants;
-    use cost_models::forms::Problem;
     use cost_models::hardware::Hardware;
     use cost_models::machine::shipped;
+    use hhc_codegen::counts::Problem;
+    use hhc_codegen::strategy;
     use std::sync::Arc;
 
     #[test]
@@ -81,12 +80,13 @@ mod tests {
             let machine = shipped("v100").unwrap().unwrap();
             let hardware = Hardware::of("v100", machine.gpu().unwrap());
             let time = TimeConstants::of(&problem, &machine).unwrap();
-            let request = Request::new(&problem, &hardware, time, None, Objective::Time);
+            let request =
+                Request::new(&problem, &hardware, time, None, Objective::Time).only(strategy::all()[0]);
             let tiles = stratified(&request, 60, 1);
             assert!(tiles.len() >= 50, "{stencil}: {}", tiles.len());
             for (number, tile) in tiles.iter().enumerate() {
                 assert!(!tiles[..number].contains(tile));
-                let (family, sizes) = Family::of_tile(&problem, &hardware, "hhc", tile).unwrap();
+                let (family, sizes) = Family::of_tile(&problem, &hardware, strategy::all()[0], tile).unwrap();
                 let k = most_resident(&request, &family, sizes);
                 assert!(request.value(&family, sizes, k).is_some(), "{tile} k={k}");
                 assert!(k == hardware.blocks_per_sm || request.value(&family, sizes, k + 1).is_none());

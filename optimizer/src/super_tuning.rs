@@ -2,8 +2,8 @@
 //!
 //! (i) The minimum of the strategies' own optima. (ii) One problem for every part of the space that the feasible sets
 //! of the strategies cut it into: on the part that lies in the sets of `inside` and in no other, minimise the least of
-//! their models. The strategies meet in the variables that they share, `s0`, `s1`, `s2` and `k`; `st` belongs to `hhc`
-//! alone and is free in each part. The parts are disjoint and together are the union of the sets, so that both
+//! their models. The strategies meet in the variables that they share, the sizes along the dimensions and `k`; those that
+//! a strategy has alone, such as a height, are free in each part. The parts are disjoint and together are the union of the sets, so that both
 //! formulations have the same optimum; (ii) also says what each strategy is good for.
 
 use crate::exact::exact;
@@ -30,7 +30,7 @@ pub struct SubProblem {
 /// [`Infeasible`] where no strategy has a tile that fits: that of the strategy that is nearest to one.
 pub fn super_tune(request: &Request<'_>) -> Result<(Vec<SubProblem>, usize), Infeasible> {
     let solved: Vec<SubProblem> = (request.strategies.iter())
-        .map(|&strategy| SubProblem { strategy, result: exact(&request.only(strategy)) })
+        .map(|&strategy| SubProblem { strategy: strategy.id(), result: exact(&request.only(strategy)) })
         .collect();
     let value =
         |index: &usize| solved[*index].result.as_ref().map_or(f64::INFINITY, |tuned| tuned.certificate.value);
@@ -48,7 +48,7 @@ pub struct Part {
     pub inside: Vec<&'static str>,
     /// The others.
     pub outside: Vec<&'static str>,
-    /// Its points `(s0, s1, s2, k)`.
+    /// Its points: sizes along the dimensions, and `k`.
     pub points: u64,
     /// The best choice of the strategies inside.
     pub choice: Choice,
@@ -65,7 +65,7 @@ pub fn super_tune_by_parts(request: &Request<'_>) -> Result<Vec<Part>, Infeasibl
     // Of every point: the strategies that it is feasible for, and the best of them.
     let mut points: BTreeMap<([i64; 3], i64), (u32, Best)> = BTreeMap::new();
     for (index, family) in families.iter().enumerate() {
-        let strategy = request.strategies.iter().position(|name| *name == family.strategy);
+        let strategy = request.strategies.iter().position(|own| *own == family.strategy);
         let bit = 1 << strategy.unwrap_or(0);
         for_each_candidate(request, family, |sizes, most_k| {
             for k in 1..=most_k {
@@ -90,7 +90,7 @@ pub fn super_tune_by_parts(request: &Request<'_>) -> Result<Vec<Part>, Infeasibl
     let named = |inside: u32, wanted: bool| {
         let chosen =
             request.strategies.iter().enumerate().filter(move |(bit, _)| (inside >> bit & 1 == 1) == wanted);
-        chosen.map(|(_, name)| *name).collect::<Vec<_>>()
+        chosen.map(|(_, strategy)| strategy.id()).collect::<Vec<_>>()
     };
     let mut parts: Vec<Part> = (parts.into_iter())
         .map(|(inside, (points, best))| Part {

@@ -82,7 +82,7 @@ pub(crate) struct Best {
 impl Best {
     pub(crate) fn choice(&self, families: &[Family]) -> Choice {
         let family = &families[self.family];
-        Choice { strategy: family.strategy, tile: family.tile(self.sizes), k: self.k }
+        Choice { strategy: family.strategy.id(), tile: family.tile(self.sizes), k: self.k }
     }
 
     pub(crate) fn evaluation(&self, request: &Request<'_>, families: &[Family]) -> Evaluation {

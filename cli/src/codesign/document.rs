@@ -208,7 +208,7 @@ impl Document {
             formulation: workload.formulation(setting.subjects.len() > 1),
             objective: workload.objective,
             unit: workload.objective.unit(),
-            strategies: workload.strategies.iter().map(|strategy| strategy.name()).collect(),
+            strategies: workload.strategies.iter().map(|strategy| strategy.id()).collect(),
             budget: workload.budget,
             space: workload.space.clone(),
             keep: workload.keep,

@@ -15,11 +15,12 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use execution::output_folder::{NewFile, OutputFolder};
 use execution::{ExecutionError, interrupt};
+use hhc_codegen::strategy::{self, Strategy};
 use optimizer::codesign::journal::{self, Journal};
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::{Control, groups};
-use optimizer::codesign::workload::{Keep, Objective, Strategy, Workload};
+use optimizer::codesign::workload::{Keep, Objective, Workload, strategies};
 use optimizer::codesign::workload_file::Sources;
 use optimizer::codesign::{CodesignError, whatif};
 use polyhedral::program::Program;
@@ -114,11 +115,7 @@ fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
         workload.objective = objective.objective();
     }
     if !arguments.strategy.is_empty() {
-        workload.strategies = Strategy::ALL
-            .iter()
-            .filter(|(name, _)| arguments.strategy.iter().any(|wanted| wanted == name))
-            .map(|(_, strategy)| *strategy)
-            .collect();
+        workload.strategies = chosen(&arguments.strategy)?;
     }
     if arguments.front_only {
         workload.keep = Keep::Front;
@@ -227,12 +224,23 @@ fn answers(
     Ok(answers)
 }
 
+/// The strategies of these names, the preferred one first.
+fn chosen(names: &[String]) -> Result<Vec<&'static dyn Strategy>> {
+    let wanted = names.iter().map(|name| crate::strategies::named(name)).collect::<Result<Vec<_>>>()?;
+    if let Some(other) = wanted.iter().find(|wanted| !strategies().any(|own| own == **wanted)) {
+        let known: Vec<&str> = strategies().map(|own| own.id()).collect();
+        return Err(Error::infeasible(format!("strategy {} takes no part in codesign", other.id()))
+            .hint(format!("strategies that do: {}", known.join(", "))));
+    }
+    Ok(strategies().filter(|own| wanted.contains(own)).collect())
+}
+
 /// All eight: one metric and two, one strategy and all, applications and system.
 fn all_formulations(setting: &Setting, session: &Session) -> Result<Vec<whatif::Formulation>> {
     let own = setting.workload.objective;
     let single = if own == Objective::Edp { Objective::Gflops } else { own };
-    let all = Strategy::ALL.map(|(_, strategy)| strategy).to_vec();
-    let first = setting.workload.strategies.first().copied().unwrap_or(Strategy::Hhc);
+    let all: Vec<_> = strategies().collect();
+    let first = setting.workload.strategies.first().copied().unwrap_or(strategy::preferred());
     let mut formulations = Vec::new();
     for objective in [single, Objective::Edp] {
         for strategies in [vec![first], all.clone()] {

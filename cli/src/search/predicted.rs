@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::machine;
 use crate::model::Modelled;
-use cost_models::cpu::{CpuTile, CpuTime};
-use hhc_codegen::strategy;
+use cost_models::cpu::CpuTime;
+use hhc_codegen::strategy::{self, Strategy};
 use optimizer::bottleneck::best_k;
 use optimizer::{Family, Objective};
 use polyhedral::analysis::analyze;
@@ -20,7 +20,7 @@ use tuner::{Point, Space};
 /// An unknown machine, one without calibration, a strategy without a model there.
 pub fn model(
     program: &Arc<Program>,
-    strategy: &'static str,
+    strategy: &'static dyn Strategy,
     space: &Space,
     (size, steps): (&[i64], i64),
     spec: &str,
@@ -28,10 +28,6 @@ pub fn model(
     let machine = machine::machine(spec)?;
     let name = machine.name.clone();
     let predict = if machine.cpu().is_some() {
-        if strategy != "hhc" {
-            return Err(Error::infeasible(format!("the time model of a CPU knows no strategy {strategy}"))
-                .hint("use --strategy hhc"));
-        }
         execution::layout::grid_points(program, size)?;
         let analysis = analyze(program)
             .map_err(|error| Error::infeasible(format!("`{}` cannot be analysed: {error}", program.name)))?;
@@ -39,21 +35,22 @@ pub fn model(
             .map_err(|error| Error::infeasible(error.to_string()))?;
         let space = space.clone();
         Arc::new(move |point: &Point| {
-            let tile = CpuTile::from_sizes(&stencil::tile_of(&space, point)).ok_or("a tile without sizes")?;
-            Ok(time.predict(tile).seconds)
+            let tile = stencil::tile_of(&space, point);
+            let (program, cone) = (&time.cores().program, &time.cores().cone);
+            strategy::plan(strategy, program, cone, &tile).map_err(|error| error.to_string())?;
+            Ok(time.predict(strategy, &tile)?.seconds)
         }) as Predict
     } else {
         let modelled = Modelled::new(program, size, steps, machine)?;
-        modelled.request(Objective::Time, strategy)?;
+        modelled.request(Objective::Time, strategy.id())?;
         let (program, space) = (program.clone(), space.clone());
         Arc::new(move |point: &Point| {
             let tile = stencil::tile_of(&space, point);
             let problem = &modelled.problem;
-            let plan = strategy::by_name(strategy).map_err(|error| error.to_string())?;
-            strategy::plan(plan, &program, &problem.cone, &tile).map_err(|error| error.to_string())?;
-            let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy, &tile)
-                .ok_or("the strategy has no closed forms")?;
-            let request = modelled.request(Objective::Time, strategy).map_err(|error| error.to_string())?;
+            strategy::plan(strategy, &program, &problem.cone, &tile).map_err(|error| error.to_string())?;
+            let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy, &tile)?;
+            let request =
+                modelled.request(Objective::Time, strategy.id()).map_err(|error| error.to_string())?;
             let evaluation = request.evaluate(&family, sizes, best_k(&request, &family, sizes));
             match evaluation.constraints.iter().find(|constraint| !constraint.satisfied) {
                 Some(broken) => Err(format!("it does not fit: {}", broken.name)),
@@ -63,6 +60,6 @@ pub fn model(
     };
     let extents: Vec<String> = size.iter().map(i64::to_string).collect();
     let description =
-        format!("{} {}, {steps} steps, {strategy}, model of {name}", program.name, extents.join("x"));
+        format!("{} {}, {steps} steps, {}, model of {name}", program.name, extents.join("x"), strategy.id());
     Ok(Predicted::new(predict, stencil::RESPONSE, "s", &description))
 }

@@ -4,7 +4,7 @@ use super::predicted;
 use crate::arguments::{SearchArguments, SearchBackend};
 use crate::error::{Error, Result};
 use crate::progress::Session;
-use crate::{initial_data, load, plan};
+use crate::{initial_data, load, strategies};
 use std::time::Duration;
 use tuner::evaluator::stencil::{self, Job, Stencil};
 use tuner::evaluator::{Evaluator, External, Replay};
@@ -132,16 +132,17 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
             format!("`{}` has {} dimensions, not {}", program.name, program.dimension(), size.0.len());
         return Err(Error::wrong_input(reason));
     }
-    let strategy = plan::strategy_named(&arguments.strategy)?;
+    let strategy = strategies::named(&arguments.strategy)?;
     let mut space = session.stage("space", || stencil::tile_space(&program, strategy, &size.0, steps))?;
     for constraint in &arguments.constraints {
         space = space.restricted(constraint)?;
     }
     let mut start: Vec<Point> = stencil::default_point(&program, strategy, &space)?.into_iter().collect();
     let model = match &arguments.machine {
-        Some(machine) => Some(session.stage("model", || {
-            predicted::model(&program, strategy.id(), &space, (&size.0, steps), machine)
-        })?),
+        Some(machine) => Some(
+            session
+                .stage("model", || predicted::model(&program, strategy, &space, (&size.0, steps), machine))?,
+        ),
         None => None,
     };
     let mut ranking = Vec::new();

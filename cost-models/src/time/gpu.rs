@@ -13,7 +13,7 @@
 
 use super::{Prediction, Terms, TimeModel};
 use crate::constants::TimeConstants;
-use crate::counts::TileCounts;
+use hhc_codegen::counts::TileCounts;
 
 /// The model.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,7 @@ mod gpu;
 
 pub use gpu::{GpuTime, Parts};
 
-use crate::counts::TileCounts;
+use hhc_codegen::counts::TileCounts;
 use serde::Serialize;
 
 /// Where the time goes, in seconds. The terms add up to [`Prediction::seconds`].

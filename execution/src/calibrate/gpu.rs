@@ -17,11 +17,11 @@ use crate::energy::{EnergyMeter, Events, constants, sample};
 use crate::error::{ExecutionError, Result};
 use crate::timing::median;
 use cost_models::constants::{Basis, TimeConstants};
-use cost_models::counts::TileCounts;
-use cost_models::forms::{Fast, Hexagonal, Problem};
+use cost_models::hardware::Hardware;
 use cost_models::machine::{Calibration, GpuFacts, Machine, Provenance, Quantity};
 use cost_models::time::GpuTime;
-use hhc_codegen::strategy::{self, Hexagon, HybridHexagonal, Strategy, Target};
+use hhc_codegen::counts::{Family, Problem, TileCounts, forms};
+use hhc_codegen::strategy::{self, Along, Target};
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
 use std::collections::BTreeMap;
@@ -29,6 +29,9 @@ use std::sync::Arc;
 
 /// Largest `C_iter` that is looked for, in seconds.
 const MOST_ITERATION_S: f64 = 1e-3;
+
+/// Largest extent of a grid that is looked at.
+const MOST_WIDTH: i64 = 1 << 28;
 
 /// What a device, or something that stands for one, can be asked to do.
 pub trait GpuBench {
@@ -169,30 +172,31 @@ fn repeated(rounds: usize, mut measure: impl FnMut() -> Result<f64>) -> Result<V
     (0..rounds).map(|_| measure()).collect()
 }
 
-/// Tiles whose time is that of their rows: the strategy's own, and wider ones.
+/// Tiles whose time is that of their rows: the default one of the preferred strategy, and wider ones.
 fn tiles(problem: &Problem, facts: &GpuFacts) -> Vec<TileSizes> {
-    let default = HybridHexagonal.default_tile(&problem.program, &problem.cone, Target::Cuda);
-    let s0 = default.get("s0").unwrap_or(1);
+    let strategy = strategy::preferred();
+    let default = strategy.default_tile(&problem.program, &problem.cone, Target::Cuda);
+    let space = strategy.space(&problem.program, &problem.cone);
+    let Some(width) = space.along(0).map(|size| size.name) else { return vec![default] };
+    let own = default.get(width).unwrap_or(1);
     let limit = (facts.shared_per_block_kb * 1024.0) as i64;
-    let wider = [0, s0 / 2, s0].into_iter().map(|more| default.clone().with("s0", s0 + more));
-    let mut tiles: Vec<TileSizes> =
-        wider.filter(|tile| form(problem, tile, facts).tile_bytes(sizes(tile)) <= limit).collect();
+    let wider = [0, own / 2, own].into_iter().map(|more| default.clone().with(width, own + more));
+    let fits = |tile: &TileSizes| {
+        family(problem, tile, facts).is_ok_and(|(family, sizes)| family.forms.tile_bytes(sizes) <= limit)
+    };
+    let mut tiles: Vec<TileSizes> = wider.filter(fits).collect();
     tiles.dedup();
     tiles
 }
 
-/// `s0`, `s1`, `s2`; 1 for those of missing dimensions.
-fn sizes(tile: &TileSizes) -> [i64; 3] {
-    ["s0", "s1", "s2"].map(|name| tile.get(name).unwrap_or(1))
+/// The forms of a tile.
+fn family(problem: &Problem, tile: &TileSizes, facts: &GpuFacts) -> Result<(Family, [i64; 3])> {
+    let on = Hardware::of("", facts).multiprocessor();
+    forms(strategy::preferred()).of_tile(problem, &on, tile).map_err(ExecutionError::Generate)
 }
 
-fn form(problem: &Problem, tile: &TileSizes, facts: &GpuFacts) -> Hexagonal {
-    let fast = Fast::Shared {
-        threads_per_block: facts.threads_per_block,
-        registers_per_sm: facts.registers_per_sm(),
-        registers_per_thread: facts.registers_per_thread,
-    };
-    Hexagonal::new(problem, tile.get("st").unwrap_or(1), facts.n_v, fast, [None; 3])
+fn counts(problem: &Problem, tile: &TileSizes, facts: &GpuFacts) -> Result<TileCounts> {
+    family(problem, tile, facts).map(|(family, sizes)| family.forms.counts(0, sizes))
 }
 
 /// A tile on a grid of its own.
@@ -203,27 +207,34 @@ struct Body {
 }
 
 impl Body {
-    /// The grid: eight hexagons per multiprocessor, many sub-tiles, several bands of time.
+    /// The grid: eight tiles per multiprocessor, many sub-tiles, several bands of time.
     fn new(problem: &Problem, tile: &TileSizes, facts: &GpuFacts) -> Result<Body> {
         let program = &problem.program;
-        let st = tile.get("st").unwrap_or(1);
-        let [s0, s1, s2] = sizes(tile);
-        let hexagon = Hexagon {
-            half_height: st,
-            flat_top: s0,
-            lower: problem.cone.lower[0],
-            upper: problem.cone.upper[0],
+        let strategy = strategy::preferred();
+        let space = strategy.space(program, &problem.cone);
+        let length = |d: usize| space.along(d).and_then(|size| tile.get(size.name)).unwrap_or(1);
+        let rows = space.sizes.iter().find_map(|size| match size.along {
+            Along::Time { rows_per_step } => Some(tile.get(size.name)? / rows_per_step),
+            Along::Space(_) => None,
+        });
+        let steps = 8 * rows.unwrap_or(1);
+        let tiles = facts.n_sm * if program.dimension() == 1 { 4 } else { 8 };
+        let inner = [16 * length(1), 8 * length(2)];
+        let with_width = |width: i64| {
+            let size = [width, inner[0], inner[1]];
+            problem.with_size(&size[..program.dimension()], steps.max(1))
         };
-        let tiles = if program.dimension() == 1 { 4 } else { 8 };
-        let size: Vec<i64> = [hexagon.pitch() * tiles * facts.n_sm, 16 * s1, 8 * s2]
-            .into_iter()
-            .take(program.dimension())
-            .collect();
-        let steps = 8 * st / program.statements.len() as i64;
-        let problem = problem.with_size(&size, steps.max(1));
-        let plan = strategy::plan(&HybridHexagonal, program, &problem.cone, tile)
+        // As wide as it can be with so many tiles side by side.
+        let (mut low, mut high) = (1, MOST_WIDTH);
+        while low < high {
+            let middle = low + (high - low + 1) / 2;
+            let few = counts(&with_width(middle), tile, facts)?.tiles_per_wavefront <= tiles;
+            if few { low = middle } else { high = middle - 1 }
+        }
+        let problem = with_width(low);
+        let plan = strategy::plan(strategy, program, &problem.cone, tile)
             .map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        let counts = form(&problem, tile, facts).counts([s0, s1, s2]);
+        let counts = counts(&problem, tile, facts)?;
         Ok(Body { problem, plan, counts })
     }
 

@@ -1,8 +1,9 @@
-//! A tile that stays where it is: the rows of one hexagon, executed again and again at the same place, so that the
+//! A tile that stays where it is: the rows of one tile of the preferred strategy, executed again and again at the same
+//! place, so that the
 //! stencil's body runs from a cache and nothing moves between memory and the core (`C_iter` of the cost models).
 //!
 //! It is a kernel plan like any other, printed by the OpenMP back end, with the loops and the code of real tiles. The
-//! grid's extents choose the flat top and the classical sizes, so that one compilation serves all of them. Its
+//! grid's extents choose how wide and long its rows are, so that one compilation serves all of them. Its
 //! results have no meaning: it is no legal order of the program.
 
 use crate::c_compiler::{self, CompileOptions, SourceText};
@@ -15,12 +16,14 @@ use crate::layout::Layout;
 use crate::native::{NativeLibrary, NativeProgram};
 use crate::reference::default_parameters;
 use crate::timing::median;
-use hhc_codegen::TileSizes;
-use hhc_codegen::backend::openmp::{self, block_points, rows_at_once};
+use hhc_codegen::PlanError;
+use hhc_codegen::backend::openmp;
+use hhc_codegen::counts::cores::sweep_bytes;
+use hhc_codegen::geometry::{LocalKernel, LocalRow, block_points, rows_at_once};
 use hhc_codegen::int_expr::{IntExpr, int, var};
 use hhc_codegen::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
 use hhc_codegen::storage::Memory;
-use hhc_codegen::strategy::Hexagon;
+use hhc_codegen::strategy;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::{Arc, Barrier};
@@ -36,10 +39,25 @@ pub struct Resident {
     program: Arc<Program>,
     parameters: Vec<f64>,
     native: NativeProgram,
-    hexagon: Hexagon,
-    cone: Cone,
+    rows: Rows,
+}
+
+/// The rows of a tile in its own coordinates.
+struct Rows {
+    local: LocalKernel,
+    /// Per dimension: the first and the last coordinate of any row.
+    low: Vec<i64>,
+    high: Vec<i64>,
+    /// Per dimension: points of the narrowest row.
+    own: Vec<i64>,
     /// Largest margins of the statements per dimension, below and above.
     margins: Vec<(i64, i64)>,
+}
+
+/// One row: its statement, and its first and last point per dimension.
+struct Row<'a> {
+    statement: usize,
+    bounds: &'a [(i64, i64)],
 }
 
 /// What one pass over the rows of the tile does, per kind of run.
@@ -72,21 +90,21 @@ pub struct Passes {
 pub type Shape = Vec<i64>;
 
 impl Resident {
-    /// Compiles the benchmark with hexagons of `2 * half_height` rows or a few more, a multiple of the statements.
+    /// Compiles the benchmark with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements.
     ///
     /// # Errors
     /// Those of the compiler and the loader.
     pub fn new(program: &Arc<Program>, cone: &Cone, half_height: i64) -> Result<Self> {
+        let internal = |error: PlanError| ExecutionError::Generate(error.to_string());
         let statements = program.statements.len() as i64;
-        let half_height = (half_height.max(1) + statements - 1) / statements * statements;
-        let mut hexagon = Hexagon { half_height, flat_top: 1, lower: cone.lower[0], upper: cone.upper[0] };
-        // Rows of the least tile are not empty.
-        hexagon.flat_top = hexagon.least_flat_top();
-        let margins = margins(program);
-        let plan = plan(program, cone, &hexagon, &margins);
-        let native = compile(&plan)?;
+        let height = (half_height.max(1) + statements - 1) / statements * statements;
+        let strategy = strategy::preferred();
+        let tile = strategy.space(program, cone).fitted(height, &[1; 3]);
+        let tiled = strategy::plan(strategy, program, cone, &tile).map_err(internal)?;
+        let rows = Rows::new(&tiled, margins(program))?;
+        let native = compile(&rows.plan(&tiled))?;
         let parameters = default_parameters(program);
-        Ok(Resident { program: program.clone(), parameters, native, hexagon, cone: cone.clone(), margins })
+        Ok(Resident { program: program.clone(), parameters, native, rows })
     }
 
     /// The program.
@@ -102,14 +120,11 @@ impl Resident {
 
     /// The grid for a shape.
     fn size(&self, shape: &[i64]) -> Vec<i64> {
-        let (first, last) = self.hexagon.extent();
-        let deepest = |d: usize| skew(&self.cone, d, self.hexagon.rows() - 1);
-        (shape.iter().zip(&self.margins).enumerate())
-            .map(|(d, (&points, &(below, above)))| {
-                let more = if d == 0 { last - first + 1 - self.hexagon.flat_top } else { deepest(d) };
-                points.max(1) + more + below + above
-            })
-            .collect()
+        let Rows { low, high, own, margins, .. } = &self.rows;
+        let extent = |(d, &points): (usize, &i64)| {
+            points.max(1) - own[d] + high[d] - low[d] + 1 + margins[d].0 + margins[d].1
+        };
+        shape.iter().enumerate().map(extent).collect()
     }
 
     /// The work of one pass over all rows of the tile.
@@ -122,20 +137,17 @@ impl Resident {
             .map(|field| (crate::grid::slots(field.role) * field.element.bytes()) as f64)
             .sum();
         let mut work = Work { bytes: size.iter().product::<i64>() as f64 * stored, ..Work::default() };
-        for a in 0..self.hexagon.rows() {
-            let index = (a % self.program.statements.len() as i64) as usize;
-            let statement = &self.program.statements[index];
-            let (first, last) = self.hexagon.row(a);
-            let width = last - first + 1 + shape[0].max(1) - self.hexagon.flat_top;
+        for row in self.rows.in_order() {
+            let statement = &self.program.statements[row.statement];
+            let widths: Vec<i64> = (row.bounds.iter().enumerate())
+                .map(|(d, (first, last))| last - first + 1 + shape[d].max(1) - self.rows.own[d])
+                .collect();
+            let width = widths[0];
             let block = block_points(&self.program, statement) as i64;
             let dimension = self.program.dimension();
-            let length = if dimension == 1 { width } else { shape[dimension - 1] };
-            let start = if dimension == 1 {
-                self.margins[0].0 + first - self.hexagon.extent().0
-            } else {
-                let deepest = skew(&self.cone, dimension - 1, self.hexagon.rows() - 1);
-                self.margins[dimension - 1].0 + deepest - skew(&self.cone, dimension - 1, a)
-            };
+            let last = dimension - 1;
+            let length = widths[last];
+            let start = self.rows.margins[last].0 + row.bounds[last].0 - self.rows.low[last];
             let lines = if dimension == 3 { shape[1] as f64 } else { 1.0 };
             let blocks = if length < block {
                 0.0
@@ -155,7 +167,7 @@ impl Resident {
                 add(&mut work.blocks, rows, runs * blocks);
             }
             let points = width as f64 * shape[1..].iter().map(|&points| points as f64).product::<f64>();
-            work.swept_lines += points * cost_models::cpu::sweep_bytes(&self.program, statement) / 64.0;
+            work.swept_lines += points * sweep_bytes(&self.program, statement) / 64.0;
         }
         work
     }
@@ -214,7 +226,8 @@ impl Resident {
 
     /// Time steps of one pass over the rows.
     fn steps_per_pass(&self) -> i64 {
-        self.hexagon.rows() / self.program.statements.len() as i64
+        let (first, last) = self.rows.local.groups;
+        last - first + 1
     }
 
     fn prepare(&self, shape: &[i64]) -> Result<ProgramData> {
@@ -255,11 +268,6 @@ fn add(list: &mut Vec<(i64, f64)>, rows: i64, more: f64) {
     }
 }
 
-/// `floor(lower_d * a)`: how far classical tile boundaries have moved at row `a`.
-fn skew(cone: &Cone, d: usize, a: i64) -> i64 {
-    (cone.lower[d] * a).floor().to_integer()
-}
-
 /// Points next to the grid's ends that some statement leaves out, per dimension.
 fn margins(program: &Program) -> Vec<(i64, i64)> {
     const LARGE: i64 = 1 << 20;
@@ -273,48 +281,71 @@ fn margins(program: &Program) -> Vec<(i64, i64)> {
     margins
 }
 
-/// One block that walks the rows of the hexagon round and round.
-fn plan(program: &Arc<Program>, cone: &Cone, hexagon: &Hexagon, margins: &[(i64, i64)]) -> KernelPlan {
-    let statements = program.statements.len() as i64;
-    let groups = hexagon.rows() / statements;
-    let (leftmost, rightmost) = hexagon.extent();
-    let instance = |k: i64| {
-        let a: IntExpr = var("m").modulo(groups) * statements + k;
-        let mut ranges = vec![Range {
-            low: hexagon.first_column(a.clone()) + (margins[0].0 - leftmost),
-            high: hexagon.last_column(a.clone()) + var("n0") - (margins[0].1 + 1 + rightmost),
-        }];
-        for d in 1..program.dimension() {
-            let deepest = skew(cone, d, hexagon.rows() - 1);
-            let moved = (a.clone() * *cone.lower[d].numer()).floor_div(*cone.lower[d].denom());
-            ranges.push(Range {
-                low: int(margins[d].0 + deepest) - moved.clone(),
-                high: var(SIZE_NAMES[d]) - moved - (margins[d].1 + 1),
-            });
+impl Rows {
+    /// Those of the plan's first kernel; all of its kernels have tiles of one shape.
+    fn new(plan: &KernelPlan, margins: Vec<(i64, i64)>) -> Result<Self> {
+        let local = LocalKernel::new(plan, &plan.kernels[0])
+            .map_err(|error| ExecutionError::Generate(error.to_string()))?;
+        let dimension = plan.program.dimension();
+        let of = |value: fn(&(i64, i64)) -> i64, best: fn(i64, i64) -> i64| -> Vec<i64> {
+            let boxes = || local.rows.iter().flat_map(|row| &row.boxes);
+            let along = |d: usize| boxes().map(|bounds| value(&bounds[d])).reduce(best).unwrap_or(0);
+            (0..dimension).map(along).collect()
+        };
+        let (low, high) = (of(|bounds| bounds.0, i64::min), of(|bounds| bounds.1, i64::max));
+        let own = of(|(first, last)| last - first + 1, i64::min);
+        Ok(Rows { low, high, own, margins, local })
+    }
+
+    /// The rows in order of execution.
+    fn in_order(&self) -> impl Iterator<Item = Row<'_>> {
+        let groups = (self.local.groups.1 - self.local.groups.0 + 1) as usize;
+        let of_group = |group: usize| {
+            let rows = self.local.rows.iter();
+            rows.map(move |row| Row { statement: row.statement, bounds: &row.boxes[group] })
+        };
+        (0..groups).flat_map(of_group)
+    }
+
+    /// One block that walks the rows round and round; the grid says how much wider they are.
+    fn plan(&self, tiled: &KernelPlan) -> KernelPlan {
+        let kernel = &tiled.kernels[0];
+        let (first, last) = self.local.groups;
+        let group = var("m").modulo(last - first + 1) + first;
+        let instance = |(row, of): (&LocalRow, &Instance)| {
+            let range = |(d, (low, high)): (usize, &(IntExpr, IntExpr))| Range {
+                low: low.substitute(kernel.rows.variable, &group) + (self.margins[d].0 - self.low[d]),
+                high: high.substitute(kernel.rows.variable, &group) + var(SIZE_NAMES[d])
+                    - (self.margins[d].1 + 1 + self.high[d]),
+            };
+            Instance {
+                step: var("t0") + var("m"),
+                ranges: row.ranges.iter().enumerate().map(range).collect(),
+                in_full_tiles: true,
+                ..of.clone()
+            }
+        };
+        let nothing = || Loop { variable: "b0", low: int(0), high: int(0) };
+        KernelPlan {
+            strategy: "resident",
+            outer: Loop { variable: "band", ..nothing() },
+            bands: None,
+            launches: vec![Launch { kernel: 0, when: None }],
+            kernels: vec![Kernel {
+                name: "resident".to_owned(),
+                comment: "one tile, again and again at the same place".to_owned(),
+                blocks: vec![nothing()],
+                blocks_alike: false,
+                bindings: vec![Binding { name: "t0", value: int(0), comment: "first time step".to_owned() }],
+                sub_tiles: Vec::new(),
+                rows: Loop { variable: "m", low: int(0), high: var("steps") - 1 },
+                instances: self.local.rows.iter().zip(&kernel.instances).map(instance).collect(),
+                memory: Memory::Arrays,
+                storages: Vec::new(),
+                transfers: Vec::new(),
+                full_when: Vec::new(),
+            }],
+            ..tiled.clone()
         }
-        Instance::in_arrays(program, k as usize, var("t0") + var("m"), ranges, true)
-    };
-    let nothing = || Loop { variable: "b0", low: int(0), high: int(0) };
-    KernelPlan {
-        program: program.clone(),
-        strategy: "resident",
-        tile: TileSizes::new([("st", hexagon.half_height)]),
-        outer: Loop { variable: "band", ..nothing() },
-        bands: None,
-        launches: vec![Launch { kernel: 0, when: None }],
-        kernels: vec![Kernel {
-            name: "resident".to_owned(),
-            comment: "one tile, again and again at the same place".to_owned(),
-            blocks: vec![nothing()],
-            blocks_alike: false,
-            bindings: vec![Binding { name: "t0", value: int(0), comment: "first time step".to_owned() }],
-            sub_tiles: Vec::new(),
-            rows: Loop { variable: "m", low: int(0), high: var("steps") - 1 },
-            instances: (0..statements).map(instance).collect(),
-            memory: Memory::Arrays,
-            storages: Vec::new(),
-            transfers: Vec::new(),
-            full_when: Vec::new(),
-        }],
     }
 }

@@ -12,9 +12,10 @@ use crate::interrupt;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
 use crate::timing::median;
-use cost_models::cpu::{CpuTile, CpuTime};
+use cost_models::cpu::CpuTime;
 use cost_models::machine::Machine;
-use hhc_codegen::strategy::{self, Hexagon, HybridHexagonal};
+use hhc_codegen::TileSizes;
+use hhc_codegen::strategy;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -124,15 +125,17 @@ pub fn measure(
     let (line, visit) = (cached.with_memory_line(1.0), cached.with_visit_line(1.0));
     let mut lines = Vec::new();
     let mut natives = Vec::new();
+    let strategy = strategy::preferred();
     for tile in tiles(program, cone) {
-        let plan = strategy::plan(&HybridHexagonal, program, cone, &tile.to_sizes(program.dimension()))
-            .map_err(|error| internal(error.to_string()))?;
+        let plan =
+            strategy::plan(strategy, program, cone, &tile).map_err(|error| internal(error.to_string()))?;
         let native = compile(&plan)?;
         native.library().set_threads(threads);
         native.run(program, &parameters, &mut data, STEPS)?;
         natives.push(native);
-        let transfer = |model: &CpuTime| model.predict(tile).terms.transfer;
-        lines.push((cached.predict(tile).seconds, transfer(&line), transfer(&visit)));
+        let predict = |model: &CpuTime| model.predict(strategy, &tile).map_err(internal);
+        let transfer = |model: &CpuTime| predict(model).map(|prediction| prediction.terms.transfer);
+        lines.push((predict(&cached)?.seconds, transfer(&line)?, transfer(&visit)?));
     }
     let measured = rounds(wanted, || {
         let mut seconds = Vec::with_capacity(natives.len());
@@ -167,8 +170,8 @@ fn grid(program: &Program, last_cache: f64) -> Vec<i64> {
 }
 
 /// Tiles of middling height: transfers are a good part of their time, and do not use up the bandwidth.
-fn tiles(program: &Program, cone: &Cone) -> Vec<CpuTile> {
-    let statements = program.statements.len() as i64;
+fn tiles(program: &Program, cone: &Cone) -> Vec<TileSizes> {
+    let space = strategy::preferred().space(program, cone);
     let sizes: &[(i64, i64, [i64; 2])] = match program.dimension() {
         1 => &[
             (16, 1024, [0, 0]),
@@ -196,11 +199,8 @@ fn tiles(program: &Program, cone: &Cone) -> Vec<CpuTile> {
             (12, 12, [16, 0]),
         ],
     };
-    let tile = |&(height, flat_top, classical): &(i64, i64, [i64; 2])| {
-        let st = (height / statements).max(1) * statements;
-        let hexagon = Hexagon { half_height: st, flat_top: 1, lower: cone.lower[0], upper: cone.upper[0] };
-        CpuTile { st, s0: flat_top.max(hexagon.least_flat_top()), classical }
-    };
+    let tile =
+        |&(rows, width, inner): &(i64, i64, [i64; 2])| space.fitted(rows, &[width, inner[0], inner[1]]);
     sizes.iter().map(tile).collect()
 }
 

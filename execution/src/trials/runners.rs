@@ -15,7 +15,7 @@ use crate::layout::Layout;
 use crate::machine::cpu_identity;
 use crate::native::NativeProgram;
 use crate::reference::default_parameters;
-use hhc_codegen::strategy::{self, HybridHexagonal};
+use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -44,7 +44,7 @@ pub trait TileRunner {
 }
 
 fn planned(plan: &Plan<'_>, tile: &TileSizes) -> Result<KernelPlan> {
-    strategy::plan(&HybridHexagonal, plan.program, plan.cone, tile)
+    strategy::plan(plan.strategy, plan.program, plan.cone, tile)
         .map_err(|error| ExecutionError::Generate(error.to_string()))
 }
 

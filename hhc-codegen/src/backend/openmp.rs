@@ -11,10 +11,11 @@ use super::plain_loops::{PlainLoops, displacement, plain_loops, uses_exp};
 use super::templates::render;
 use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
+use crate::geometry::{block_points, rows_at_once};
 use crate::int_expr::IntExpr;
 use crate::plan::{Instance, Kernel, KernelPlan, Loop, RowOrder, SIZE_NAMES, bound};
 use parts::PartsText;
-use polyhedral::program::{Access, ElementType, FieldRole, Program, Statement};
+use polyhedral::program::{Access, ElementType, FieldRole, Program};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -224,18 +225,6 @@ fn loop_text(source: &Loop) -> LoopText {
     LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
 }
 
-/// How many neighbouring rows (along dimension 0) the code of a statement computes at once, in order of
-/// preference; 1 comes last. More rows share more loads, but need registers for their values.
-pub fn rows_at_once(program: &Program, statement: &Statement) -> Vec<usize> {
-    let operands = statement.reads.len();
-    match (program.dimension(), operands) {
-        (1, _) => vec![1],
-        (2, 0..=14) => vec![8, 4, 2, 1],
-        (_, 0..=40) => vec![4, 2, 1],
-        _ => vec![2, 1],
-    }
-}
-
 /// A pointer to one time level of a field.
 struct Plane {
     name: String,
@@ -295,17 +284,6 @@ fn constant_declarations(constants: &[(ElementType, String, String)]) -> Vec<Str
         format!("const {} {name} = {value};", element.c_name())
     };
     constants.iter().map(declare).collect()
-}
-
-/// Bytes of a cache line, and of the widest vectors.
-const LINE_BYTES: usize = 64;
-
-/// How many points of a row are one block: whole cache lines. A single row has no other row to overlap its
-/// latencies with, so it takes several lines at a time.
-pub fn block_points(program: &Program, statement: &Statement) -> usize {
-    let single = rows_at_once(program, statement).len() == 1;
-    let lines = if single && statement.reads.len() <= 14 { 4 } else { 1 };
-    lines * LINE_BYTES / program.field(statement.target).element.bytes()
 }
 
 /// The function of a statement, where some kernel has rows of it that it does not print part by part.

@@ -10,15 +10,16 @@ mod overlapped;
 mod pipeline_toy;
 mod tile_space;
 
-pub use hhc::{Hexagon, HybridHexagonal};
-pub use naive::Naive;
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};
 
+use crate::counts::Forms;
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use polyhedral::suggest::nearest;
+use serde::{Serialize, Serializer};
+use std::fmt;
 use std::sync::Arc;
 
 /// What the default tile sizes are chosen for.
@@ -41,11 +42,6 @@ pub trait Strategy: Sync {
     /// The names of all tile sizes that it has for any program.
     fn size_names(&self) -> &'static [&'static str];
 
-    /// Whether a choice among strategies considers it; one that is not is for those who name it.
-    fn in_auto(&self) -> bool {
-        true
-    }
-
     /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
     ///
     /// # Errors
@@ -59,6 +55,27 @@ pub trait Strategy: Sync {
 
     /// Tile sizes that are legal for this program and sensible for this target.
     fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes;
+
+    /// A value of a size in words, for reports: `s0: flat top of 16 points`.
+    fn size_text(&self, name: &str, value: i64) -> String {
+        format!("{name}: {value}")
+    }
+
+    /// Whether it takes part in a choice among strategies: `--strategy auto`, and codesign. One that does not is for
+    /// those who name it.
+    fn in_auto(&self) -> bool {
+        true
+    }
+
+    /// Whether results and times of others are compared with its own: one strategy is.
+    fn is_baseline(&self) -> bool {
+        false
+    }
+
+    /// Closed forms of its counts, and bounds. Without them, its plan is enumerated where counts are asked for.
+    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
+        None
+    }
 
     /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
@@ -94,12 +111,40 @@ pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<
 
 /// All strategies, the preferred one first.
 pub fn all() -> &'static [&'static dyn Strategy] {
-    &[&HybridHexagonal, &Naive, &overlapped::Overlapped, &pipeline_toy::PipelineToy]
+    &[&hhc::HybridHexagonal, &naive::Naive, &overlapped::Overlapped, &pipeline_toy::PipelineToy]
 }
 
 /// The strategy whose results and times others are compared with: plain sweeps over the grid.
 pub fn baseline() -> &'static dyn Strategy {
-    &Naive
+    all().iter().copied().find(|strategy| strategy.is_baseline()).unwrap_or(all()[0])
+}
+
+/// The strategy that is taken where nobody chooses.
+pub fn preferred() -> &'static dyn Strategy {
+    in_auto().next().unwrap_or(baseline())
+}
+
+/// The strategies that a choice among strategies considers, the preferred one first.
+pub fn in_auto() -> impl Iterator<Item = &'static dyn Strategy> {
+    all().iter().copied().filter(|strategy| strategy.in_auto())
+}
+
+impl fmt::Debug for dyn Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl PartialEq for dyn Strategy {
+    fn eq(&self, other: &dyn Strategy) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Serialize for dyn Strategy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
 }
 
 /// The name that leaves the choice to us.
@@ -111,7 +156,7 @@ pub const AUTO: &str = "auto";
 /// [`PlanError::UnknownStrategy`] lists the names and says which one is near.
 pub fn by_name(name: &str) -> Result<&'static dyn Strategy, PlanError> {
     if name == AUTO {
-        return Ok(all()[0]);
+        return Ok(preferred());
     }
     let names = || all().iter().map(|strategy| strategy.id()).chain([AUTO]);
     all().iter().copied().find(|strategy| strategy.id() == name).ok_or_else(|| PlanError::UnknownStrategy {
@@ -138,7 +183,8 @@ mod tests {
             let PlanError::UnknownStrategy { nearest, .. } = error else { panic!("{error}") };
             assert_eq!(nearest.as_deref(), Some(strategy.id()));
         }
-        assert_eq!(by_name(AUTO).unwrap().id(), all()[0].id());
+        assert_eq!(by_name(AUTO).unwrap().id(), preferred().id());
+        assert!(all().iter().filter(|strategy| strategy.is_baseline()).count() == 1);
     }
 
     /// Defaults lie in the space of every strategy, for every shipped stencil and target.

@@ -94,6 +94,39 @@ impl TileSpace {
         self.sizes.iter().find(|size| size.name == name)
     }
 
+    /// The size along a dimension of space, the first one if there are several.
+    pub fn along(&self, dimension: usize) -> Option<&TileSize> {
+        self.sizes.iter().find(|size| size.along == Along::Space(dimension))
+    }
+
+    /// Tiles of about so many logical rows of time and so many points along each dimension (0: not cut), as far as this
+    /// space has them: rounded to steps, no less than the constraints say.
+    pub fn fitted(&self, rows: i64, points: &[i64]) -> TileSizes {
+        let mut tile = TileSizes::default();
+        for size in &self.sizes {
+            let wanted = match size.along {
+                Along::Time { .. } => rows,
+                Along::Space(d) => points.get(d).copied().unwrap_or(0),
+            };
+            let value = if size.whole && wanted == 0 {
+                0
+            } else {
+                let rounded = (wanted / size.step).max(1) * size.step;
+                rounded.max(self.least(size, &tile)).min(size.most)
+            };
+            tile = tile.with(size.name, value);
+        }
+        tile
+    }
+
+    /// The least value of a size, apart from 0, beside those that are known already.
+    pub fn least(&self, size: &TileSize, tile: &TileSizes) -> i64 {
+        let constraints = self.constraints.iter().filter(|constraint| constraint.size == size.name);
+        let bounds = constraints.filter_map(|constraint| Some(constraint.at(tile.get(constraint.of)?)));
+        let least = bounds.fold(size.least, i64::max);
+        (least + size.step - 1) / size.step * size.step
+    }
+
     /// The given sizes, those that are not given from `defaults`, in the order of the space.
     ///
     /// # Errors

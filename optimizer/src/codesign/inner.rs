@@ -18,20 +18,21 @@
 //! spares the loop over `k`.
 
 use super::tiles::{Sizes, TileSpace, TileTable};
-use super::workload::{Objective, Strategy};
+use super::workload::Objective;
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::counts::TileCounts;
 use cost_models::energy::dynamic;
 use cost_models::hardware::Hardware;
 use cost_models::memory::fits;
 use cost_models::time::GpuTime;
+use hhc_codegen::counts::TileCounts;
+use hhc_codegen::strategy::Strategy;
 use serde::Serialize;
 
 /// The best tile sizes of an execution on a design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
     /// The strategy.
-    pub strategy: Strategy,
+    pub strategy: &'static dyn Strategy,
     /// Tile sizes.
     pub sizes: Sizes,
     /// Tiles that are resident on a multiprocessor together.
@@ -209,7 +210,7 @@ impl<'a> Ranked<'a> {
                 let seconds: f64 = counts.as_slice().iter().map(|counts| model.seconds(counts, k)).sum();
                 let outcome = Outcome {
                     strategy: self.space.strategy,
-                    sizes: self.space.sizes[candidate],
+                    sizes: self.space.sizes()[candidate],
                     k,
                     seconds,
                     joules: joules + design.static_w * seconds,
@@ -243,15 +244,12 @@ impl<'a> Ranked<'a> {
     /// Iterations of the statement that has the fewest, times the number of statements with tiles of their own.
     pub fn iterations(&self, run: usize) -> f64 {
         let stride = self.table.stride;
-        let of = |entry: usize| self.space.of_grid(run, 0, entry, stride).total_iterations;
+        let of = |entry: usize| self.space.of_grid(run, 0, entry).total_iterations;
         (0..stride).map(of).min().unwrap_or(0) as f64 * stride as f64
     }
 
     fn counts(&self, run: usize, candidate: usize) -> Counts {
-        let stride = self.table.stride;
-        let on = |(entry, counts): (usize, &TileCounts)| {
-            self.space.of_grid(run, candidate, entry, stride).on(counts)
-        };
+        let on = |(entry, counts): (usize, &TileCounts)| self.space.of_grid(run, candidate, entry).on(counts);
         match self.entries(candidate) {
             [one] => Counts::One([on((0, one))]),
             many => Counts::Many(many.iter().enumerate().map(on).collect()),
@@ -260,17 +258,17 @@ impl<'a> Ranked<'a> {
 
     /// What the model says in full about tile sizes and `k`; `None` where they are no candidate.
     pub fn details(&self, run: usize, sizes: &Sizes) -> Option<Vec<TileCounts>> {
-        let candidate = (0..self.space.len()).find(|&candidate| self.space.sizes[candidate] == *sizes)?;
+        let candidate = self.space.sizes().iter().position(|own| own == sizes)?;
         Some(self.counts(run, candidate).as_slice().to_vec())
     }
 
     /// The strategy of the candidates.
-    pub fn strategy(&self) -> Strategy {
+    pub fn strategy(&self) -> &'static dyn Strategy {
         self.space.strategy
     }
 
     /// Seconds of execution `run` with the tiles that the closed-form rule takes (paper, eq. 6.5): of the compute-bound
-    /// ones that fit, the largest `tS1 + tT/2 = s0 + st`, of those the one with the most iterations; with the best `k`.
+    /// ones that fit, the largest `tS1 + tT/2`, of those the one with the most iterations; with the best `k`.
     /// `None` where no tile is compute-bound.
     pub fn closed_form(&self, run: usize, design: &OnDesign, hardware: &Hardware) -> Option<f64> {
         let model = GpuTime { n_sm: design.n_sm, n_v: design.n_v, constants: self.time };
@@ -281,8 +279,8 @@ impl<'a> Ranked<'a> {
             })
         };
         let face = |candidate: u32| {
-            let sizes = self.space.sizes[candidate as usize];
-            (sizes[0] + sizes[1], self.entries(candidate as usize)[0].iterations)
+            let sizes = self.space.sizes()[candidate as usize];
+            (self.space.face(&sizes), self.entries(candidate as usize)[0].iterations)
         };
         let list = self.fitting(hardware).list;
         let chosen =
@@ -326,7 +324,7 @@ impl<'a> Ranked<'a> {
                 let seconds: f64 = counts.as_slice().iter().map(|counts| model.seconds(counts, k)).sum();
                 let outcome = Outcome {
                     strategy: self.space.strategy,
-                    sizes: self.space.sizes[candidate as usize],
+                    sizes: self.space.sizes()[candidate as usize],
                     k,
                     seconds,
                     joules: dynamic + design.static_w * seconds,

@@ -7,7 +7,7 @@
 use super::CodesignError;
 use super::inner::{Effort, Outcome};
 use super::sweep::{GroupResult, Verdict};
-use super::workload::Strategy;
+use super::workload::strategies;
 use safe_io::{Damage, journal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -80,9 +80,8 @@ impl Journal {
 
 fn write(index: usize, (verdicts, effort): &GroupResult) -> Value {
     let of_outcome = |outcome: &Outcome| {
-        let strategy = Strategy::ALL.iter().position(|(_, own)| *own == outcome.strategy);
         let bits = [outcome.seconds.to_bits(), outcome.joules.to_bits()];
-        json!([strategy, outcome.sizes, outcome.k, bits])
+        json!([outcome.strategy.id(), outcome.sizes, outcome.k, bits])
     };
     let of_verdict = |(design, verdict): &(usize, Verdict)| match verdict {
         Verdict::Pruned => json!([design, "pruned"]),
@@ -108,7 +107,7 @@ fn read(line: &str) -> Option<(usize, GroupResult)> {
         let [seconds, joules] = bits.as_array()?.as_slice() else { return None };
         let sizes: Vec<i64> = sizes.as_array()?.iter().map(Value::as_i64).collect::<Option<_>>()?;
         Some(Outcome {
-            strategy: Strategy::ALL.get(usize::try_from(strategy.as_u64()?).ok()?)?.1,
+            strategy: strategies().find(|own| Some(own.id()) == strategy.as_str())?,
             sizes: sizes.try_into().ok()?,
             k: k.as_i64()?,
             seconds: f64::from_bits(seconds.as_u64()?),

@@ -3,12 +3,12 @@
 use super::CodesignError;
 use super::design::Design;
 use super::inner::{Effort, Fitting, OnDesign, Outcome, Ranked};
-use super::tiles::{Limits, TileSpace, TileTable};
+use super::tiles::{TileSpace, TileTable};
 use super::workload::{CIter, Load, Objective, Workload};
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::forms::{Fast, Problem};
 use cost_models::hardware::Hardware;
 use cost_models::machine::GpuFacts;
+use hhc_codegen::counts::{Limits, Problem};
 use serde::Serialize;
 
 /// A stencil, ready to be searched.
@@ -18,7 +18,7 @@ pub struct Subject {
     pub load: Load,
     /// The stencil on its first grid.
     pub problem: Problem,
-    /// Candidates, one entry per strategy of the workload.
+    /// Candidates, one entry per strategy of the workload that can tile it.
     pub spaces: Vec<TileSpace>,
     /// The constants on the base machine.
     pub time: TimeConstants,
@@ -139,8 +139,8 @@ impl Setting {
         if let CIter::Stated(seconds) = load.c_iter {
             time.c_iter_s = seconds;
         }
-        let of_strategy = |&strategy| TileSpace::new(strategy, &problem, &load.runs, limits);
-        let spaces: Vec<TileSpace> = self.workload.strategies.iter().map(of_strategy).collect();
+        let of_strategy = |&strategy: &_| TileSpace::new(strategy, &problem, &load.runs, limits);
+        let spaces: Vec<TileSpace> = self.workload.strategies.iter().filter_map(of_strategy).collect();
         if spaces.iter().all(TileSpace::is_empty) {
             return Err(CodesignError::NoTile { stencil: load.name.clone(), bytes: limits.bytes });
         }
@@ -179,13 +179,8 @@ impl Setting {
     pub fn tables<'a>(&'a self, subject: &'a Subject, key: &Key) -> Tables<'a> {
         let any =
             Design { n_sm: 1, n_v: key.n_v, m_sm_kb: 1.0, r_vu_kb: key.r_vu_kb, l1_kb: 0.0, l2_kb: 0.0 };
-        let hardware = any.hardware(&self.base);
-        let fast = Fast::Shared {
-            threads_per_block: hardware.threads_per_block,
-            registers_per_sm: hardware.registers_per_sm,
-            registers_per_thread: hardware.registers_per_thread,
-        };
-        let tables = subject.spaces.iter().map(|space| space.table(key.n_v, fast)).collect();
+        let on = any.hardware(&self.base).multiprocessor();
+        let tables = subject.spaces.iter().map(|space| space.table(&on)).collect();
         let time = TimeConstants { l_s_per_word: subject.time.l_s_per_word * key.l_factor, ..subject.time };
         Tables { subject, tables, time }
     }

@@ -7,7 +7,6 @@ use super::inner::{Effort, Outcome};
 use super::setting::{Setting, Subject};
 use super::study::{Rates, Study, Weighed, rates, together, weighed};
 use super::sweep::{Control, sweep};
-use super::tiles::Sizes;
 use super::workload::Keep;
 use cost_models::machine;
 use cost_models::time::{GpuTime, Terms, TimeModel};
@@ -518,13 +517,13 @@ pub fn tiles(setting: &Setting, weighed: &Weighed) -> Vec<Tiles> {
     let mut all = Vec::new();
     for (subject, outcomes) in setting.subjects.iter().zip(&weighed.outcomes) {
         for ((run, outcome), flops) in subject.load.runs.iter().zip(outcomes).zip(&subject.flops) {
-            let sizes: &Sizes = &outcome.sizes;
+            let space = subject.spaces.iter().find(|space| space.strategy == outcome.strategy);
             all.push(Tiles {
                 stencil: subject.load.name.clone(),
                 size: run.size.clone(),
                 steps: run.steps,
-                strategy: outcome.strategy.name(),
-                tile: super::tiles::text(sizes),
+                strategy: outcome.strategy.id(),
+                tile: space.map(|space| space.text(&outcome.sizes)).unwrap_or_default(),
                 k: outcome.k,
                 seconds: outcome.seconds,
                 joules: outcome.joules,

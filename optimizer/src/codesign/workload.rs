@@ -2,9 +2,12 @@
 
 use crate::codesign::design::{Bandwidth, Design, Space};
 use cost_models::area::Family;
+use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::sync::Arc;
+
+pub use hhc_codegen::counts::Run;
 
 /// A workload, and the hardware that may serve it.
 #[derive(Debug, Clone)]
@@ -18,7 +21,7 @@ pub struct Workload {
     /// What is best.
     pub objective: Objective,
     /// Tiling strategies; with more than one, each execution takes the best of them (super-codesign).
-    pub strategies: Vec<Strategy>,
+    pub strategies: Vec<&'static dyn Strategy>,
     /// What a design may cost.
     pub budget: Budget,
     /// The designs.
@@ -84,24 +87,9 @@ impl Objective {
     }
 }
 
-/// The tiling strategies with closed forms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Strategy {
-    /// Hybrid hexagonal/classical.
-    Hhc,
-    /// One sweep per time step.
-    Naive,
-}
-
-impl Strategy {
-    /// All of them, by name.
-    pub const ALL: [(&'static str, Strategy); 2] = [("hhc", Strategy::Hhc), ("naive", Strategy::Naive)];
-
-    /// Name on the command line.
-    pub fn name(self) -> &'static str {
-        Strategy::ALL.iter().find(|(_, own)| *own == self).map_or("", |(name, _)| name)
-    }
+/// The strategies that codesign can choose among: those that a choice considers and that have tables of their counts.
+pub fn strategies() -> impl Iterator<Item = &'static dyn Strategy> {
+    strategy::in_auto().filter(|strategy| strategy.closed_forms().is_some())
 }
 
 /// Which designs are evaluated.
@@ -136,15 +124,6 @@ pub struct Load {
     pub runs: Vec<Run>,
     /// Where the constants are from.
     pub c_iter: CIter,
-}
-
-/// One execution.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Run {
-    /// Grid extents, slowest dimension first.
-    pub size: Vec<i64>,
-    /// Time steps.
-    pub steps: i64,
 }
 
 /// Where the constants of a stencil are from.

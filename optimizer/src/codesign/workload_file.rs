@@ -1,10 +1,12 @@
 //! Workload files (TOML). Every problem is reported with its line; `docs/codesign.md` is the manual.
 
 use super::design::{Bandwidth, Design, Space};
-use super::workload::{Budget, CIter, Keep, Load, Objective, Reference, Run, Strategy, Workload};
+use super::workload::{Budget, CIter, Keep, Load, Objective, Reference, Run, Workload, strategies};
 use cost_models::area::Family;
 use cost_models::machine::{Problem, Section, read_document};
+use hhc_codegen::strategy::Strategy;
 use polyhedral::program::Program;
+use polyhedral::suggest::nearest;
 use std::fmt;
 use std::sync::Arc;
 
@@ -85,7 +87,7 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
         true => section.choice("keep", &[("all", Keep::All), ("front", Keep::Front)]),
         false => Some(Keep::All),
     };
-    let strategies = strategies(section);
+    let strategies = chosen_strategies(section);
     let budget = section.table("budget", |budget| {
         let least = budget.optional_number("area_low_mm2", "mm2", 0.0..=1e6).unwrap_or(0.0);
         let most = budget.number("area_high_mm2", "mm2", 0.0..=1e6);
@@ -163,21 +165,30 @@ fn family(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Family
     Some(family)
 }
 
-fn strategies(section: &mut Section<'_, '_>) -> Vec<Strategy> {
-    let Some(names) = section.texts("strategies") else { return vec![Strategy::Hhc] };
-    let mut strategies = Vec::new();
+fn chosen_strategies(section: &mut Section<'_, '_>) -> Vec<&'static dyn Strategy> {
+    let Some(names) = section.texts("strategies") else { return strategies().take(1).collect() };
+    let mut chosen: Vec<&'static dyn Strategy> = Vec::new();
     for name in names {
-        match Strategy::ALL.iter().find(|(own, _)| *own == name) {
-            Some((_, strategy)) if !strategies.contains(strategy) => strategies.push(*strategy),
-            Some(_) => section.problem("strategies", format!("`{name}` is named twice")),
-            None => {
-                let known = Strategy::ALL.map(|(name, _)| name).join(", ");
-                let reason = format!("there is no strategy `{name}` with closed forms; there are {known}");
-                section.problem("strategies", reason);
-            }
+        match strategy_named(&name) {
+            Ok(strategy) if !chosen.contains(&strategy) => chosen.push(strategy),
+            Ok(_) => section.problem("strategies", format!("`{name}` is named twice")),
+            Err(reason) => section.problem("strategies", reason),
         }
     }
-    strategies
+    chosen
+}
+
+/// The strategy of this name among those that codesign can choose among.
+///
+/// # Errors
+/// That there is none, with the nearest name and all names.
+pub fn strategy_named(name: &str) -> Result<&'static dyn Strategy, String> {
+    strategies().find(|strategy| strategy.id() == name).ok_or_else(|| {
+        let known: Vec<&str> = strategies().map(|strategy| strategy.id()).collect();
+        let hint = nearest(name, known.iter().copied());
+        let hint = hint.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        format!("there is no strategy `{name}` with closed forms; there are {}{hint}", known.join(", "))
+    })
 }
 
 fn space(section: &mut Section<'_, '_>, warp: i64) -> Option<Space> {

@@ -3,17 +3,15 @@
 
 use crate::{SMALL, setting};
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::counts::TileCounts;
 use cost_models::energy::energy;
-use cost_models::forms::{Fast, Hexagonal, Naive};
 use cost_models::hardware::Hardware;
 use cost_models::memory::fits;
 use cost_models::time::{GpuTime, TimeModel};
+use hhc_codegen::counts::{TileCounts, forms};
 use optimizer::codesign::design::Design;
 use optimizer::codesign::run;
 use optimizer::codesign::setting::{Setting, Subject};
 use optimizer::codesign::sweep::Control;
-use optimizer::codesign::workload::Strategy;
 
 /// The least cost of an execution on a design, by enumeration.
 fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design) -> Option<f64> {
@@ -44,41 +42,29 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
             least = Some(least.map_or(cost, |least: f64| least.min(cost)));
         }
     };
-    let fast = Fast::Shared {
-        threads_per_block: hardware.threads_per_block,
-        registers_per_sm: hardware.registers_per_sm,
-        registers_per_thread: hardware.registers_per_thread,
-    };
-    for strategy in &workload.strategies {
-        match strategy {
-            Strategy::Hhc => {
-                for st in 1..=40 {
-                    let forms = Hexagonal::new(&problem, st, design.n_v, fast, [None; 3]);
-                    for s0 in forms.least_flat_top..6000 {
-                        if forms.tile_bytes([s0, 1, 1]) > hardware.shared_per_block_bytes {
-                            break;
-                        }
-                        if problem.dimension() == 1 {
-                            consider(&[forms.counts([s0, 1, 1])], &hardware);
-                            continue;
-                        }
-                        for s1 in (1..=16).map(|n| n * 32) {
-                            consider(&[forms.counts([s0, s1, 1])], &hardware);
-                        }
+    let on = hardware.multiprocessor();
+    for &strategy in &workload.strategies {
+        for family in forms(strategy).families(&problem, &on, Some(40)) {
+            let forms = &family.forms;
+            let inner: Vec<i64> =
+                if problem.dimension() == 1 { vec![1] } else { (1..=16).map(|n| n * 32).collect() };
+            if strategy.id() == "hhc" {
+                for s0 in family.axes[0].first..6000 {
+                    if forms.tile_bytes([s0, 1, 1]) > hardware.shared_per_block_bytes {
+                        break;
                     }
+                    inner.iter().for_each(|&s1| consider(&[forms.counts(0, [s0, s1, 1])], &hardware));
                 }
+                continue;
             }
-            Strategy::Naive => {
-                let forms = Naive::new(&problem, design.n_v, fast);
-                for first in (0..14).map(|e| 1 << e) {
-                    for second in if problem.dimension() == 1 { 0..1 } else { 0..14 } {
-                        let (s0, s1) = match problem.dimension() {
-                            1 => (32 * first, 1),
-                            _ => (first, 32 << second),
-                        };
-                        if s0 * s1 <= 8192 {
-                            consider(&[forms.counts(0, [s0, s1, 1])], &hardware);
-                        }
+            for first in (0..14).map(|e| 1 << e) {
+                for second in if problem.dimension() == 1 { 0..1 } else { 0..14 } {
+                    let (s0, s1) = match problem.dimension() {
+                        1 => (32 * first, 1),
+                        _ => (first, 32 << second),
+                    };
+                    if s0 * s1 <= 8192 {
+                        consider(&[forms.counts(0, [s0, s1, 1])], &hardware);
                     }
                 }
             }

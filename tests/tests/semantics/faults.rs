@@ -4,7 +4,7 @@ use crate::harness::{Problem, compiled, hexagonal_tile, library_text, planned, s
 use crate::replay::replay;
 use hhc_codegen::int_expr::{int, var};
 use hhc_codegen::prove::prove;
-use hhc_codegen::strategy::{self, Strategy as _};
+use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::dependence::{Dependence, dependences};
@@ -143,7 +143,7 @@ fn tiles_for_a_cone_that_is_too_narrow() {
                     continue;
                 }
                 *slope = zero;
-                let wrong = strategy::HybridHexagonal.plan(&program, &narrow, &plan.tile);
+                let wrong = strategy::by_name("hhc").unwrap().plan(&program, &narrow, &plan.tile);
                 let error = refused(&format!("{side} slope {d} ignored"), &wrong, &dependences);
                 assert!(error.contains("dependence"), "{name}: {error}");
             }

@@ -13,7 +13,7 @@ use hhc_codegen::backend::GeneratedFile;
 use hhc_codegen::backend::cuda::CudaProgram;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::storage::Memory;
-use hhc_codegen::strategy::{self, Hexagon, Strategy, Target};
+use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{KernelPlan, TileSizes, backend};
 use polyhedral::analysis::{Analysis, analyze};
 use polyhedral::program::{Field, FieldId, FieldRole, Program};
@@ -85,12 +85,36 @@ pub fn hexagonal_tile_of(
     wider: i64,
     classical: &[i64],
 ) -> TileSizes {
-    let half_height = steps * program.statements.len() as i64;
-    let (lower, upper) = (analysis.cone.lower[0], analysis.cone.upper[0]);
-    let hexagon = Hexagon { half_height, flat_top: 1, lower, upper };
-    let tile = TileSizes::new([("st", half_height), ("s0", hexagon.least_flat_top() + wider)]);
-    let names = ["s1", "s2"].into_iter().take(program.dimension() - 1);
-    names.zip(classical).fold(tile, |tile, (name, &size)| tile.with(name, size))
+    tile_in_time(strategy::by_name("hhc").unwrap(), program, analysis, steps, wider, classical)
+}
+
+/// The smallest tile of a strategy that spans so many time steps (half its height, for hexagons), some points wider.
+fn tile_in_time(
+    strategy: &dyn Strategy,
+    program: &Program,
+    analysis: &Analysis,
+    steps: i64,
+    wider: i64,
+    inner: &[i64],
+) -> TileSizes {
+    let space = strategy.space(program, &analysis.cone);
+    let rows = steps * program.statements.len() as i64;
+    let tile = space.fitted(rows, &[&[1], inner].concat());
+    let Some(width) = space.along(0) else { return tile };
+    let value = tile.get(width.name).unwrap() + wider * width.step;
+    tile.with(width.name, value)
+}
+
+/// Small tiles of a strategy, none of whose sizes divides a common grid.
+fn small_tile(strategy: &dyn Strategy, program: &Program, analysis: &Analysis) -> TileSizes {
+    let dimension = program.dimension();
+    let space = strategy.space(program, &analysis.cone);
+    if !space.sizes.iter().any(|size| matches!(size.along, Along::Time { .. })) {
+        return space.fitted(0, &[7, 10, 13][..dimension]);
+    }
+    // Two time steps at once, or one where that makes many rows already.
+    let steps = if program.statements.len() > 4 { 1 } else { 2 };
+    tile_in_time(strategy, program, analysis, steps, 1, [&[][..], &[9], &[5, 8]][dimension - 1])
 }
 
 /// The library of a plan: its C file and header.
@@ -278,28 +302,24 @@ pub fn assert_meaningful(program: &Program, data: &ProgramData, steps: i64) {
     }
 }
 
-/// Everything that a program goes through: both strategies with small and with default tiles, at odd sizes, for few
+/// Everything that a program goes through: all strategies that take it, with small and with default tiles, at odd sizes, for few
 /// and many steps, in three layouts.
 pub fn agrees_with_reference(program: &Arc<Program>) {
     let dimension = program.dimension();
-    let classical: &[i64] = [&[][..], &[9], &[5, 8]][dimension - 1];
-    // Two time steps at once, or one where that makes many rows already.
-    let steps = if program.statements.len() > 4 { 1 } else { 2 };
-    let small = hexagonal_tile(program, steps, 1, classical);
-    let small_blocks = TileSizes::new(["s0", "s1", "s2"].into_iter().zip([7, 10, 13]).take(dimension));
-    let variants: Vec<(Planned, NativeProgram)> = [
-        ("hhc", small.clone(), 1),
-        ("hhc", TileSizes::default(), 2),
-        ("naive", small_blocks, 1),
-        ("naive", TileSizes::default(), 1),
-    ]
-    .into_iter()
-    .map(|(strategy, tile, optimization)| {
-        let planned = planned(program, strategy, &tile);
-        let native = compiled(program, &library_text(&planned.plan), &strict(optimization));
-        (planned, native)
-    })
-    .collect();
+    let analysis = analyze(program).unwrap();
+    let small = |strategy: &dyn Strategy| small_tile(strategy, program, &analysis);
+    let optimized = |own: &dyn Strategy| if own.id() == strategy::preferred().id() { 2 } else { 1 };
+    let taking = strategy::all().iter().filter(|strategy| strategy.takes(program, &analysis.cone).is_ok());
+    let variants: Vec<(Planned, NativeProgram)> = taking
+        .flat_map(|&strategy| {
+            [(strategy, small(strategy), 1), (strategy, TileSizes::default(), optimized(strategy))]
+        })
+        .map(|(strategy, tile, optimization)| {
+            let planned = planned(program, strategy.id(), &tile);
+            let native = compiled(program, &library_text(&planned.plan), &strict(optimization));
+            (planned, native)
+        })
+        .collect();
 
     let sizes: &[&[i64]] = match dimension {
         1 => &[&[1], &[5], &[61], &[1013]],

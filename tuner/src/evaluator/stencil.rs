@@ -13,6 +13,7 @@ use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::native::{NativeLibrary, NativeProgram};
 use execution::{ExecutionError, initial, interrupt};
+use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{PlanError, TileSizes, backend, pipeline};
 use polyhedral::program::Program;
@@ -123,7 +124,7 @@ impl Stencil {
         initial::fill_random(&job.program, &mut initial, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
         let native = match compiled(&job.program, strategy::baseline(), &TileSizes::default()) {
-            Ok(native) => native,
+            Ok((native, _)) => native,
             Err(Failure::Trial(_, reason)) => {
                 return Err(TunerError::Infeasible { reason, hint: String::new() });
             }
@@ -145,7 +146,7 @@ impl Stencil {
     }
 
     fn measure(&self, point: &Point) -> std::result::Result<Vec<f64>, Failure> {
-        let native = compiled(&self.job.program, self.job.strategy, &self.tile(point))?;
+        let (native, band) = compiled(&self.job.program, self.job.strategy, &self.tile(point))?;
         let Ok(mut data) = self.work.lock() else {
             return Err(Failure::Trial(Status::RunError, "an earlier run failed badly".to_owned()));
         };
@@ -170,8 +171,6 @@ impl Stencil {
                 return Err(Failure::Trial(Status::Timeout, format!("a run took longer than {limit} s")));
             }
             if run == 0 {
-                let band =
-                    2 * self.tile(point).get("st").unwrap_or(1) / program.statements.len().max(1) as i64;
                 let pace = *steps as f64 / elapsed.as_secs_f64().max(1e-6);
                 piece = ((pace * PIECE_SECONDS) as i64).max(LEAST_BANDS * band).clamp(1, (*steps).max(1));
             }
@@ -244,14 +243,15 @@ fn compiled(
     program: &Arc<Program>,
     strategy: &dyn Strategy,
     tile: &TileSizes,
-) -> std::result::Result<NativeProgram, Failure> {
+) -> std::result::Result<(NativeProgram, i64), Failure> {
     let planned = pipeline::plan(program, strategy, tile, Target::OpenMp)?;
     let library = [format!("{}.c", program.name), format!("{}.h", program.name)];
     let files = backend::openmp::generate(&planned.plan)?;
     let files = files.into_iter().filter(|file| library.contains(&file.name));
     let sources: Vec<SourceText> = files.map(|file| SourceText::new(file.name, file.text)).collect();
     let object = compile_shared(&sources, &CompileOptions::default())?;
-    Ok(NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?)
+    let native = NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?;
+    Ok((native, steps_of_tile(&planned.plan)))
 }
 
 fn plan_failed(error: &PlanError) -> TunerError {

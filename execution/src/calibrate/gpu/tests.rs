@@ -25,7 +25,7 @@ impl GpuBench for Modelled {
     }
     fn folded(&mut self, plan: &KernelPlan, size: &[i64], steps: i64) -> Result<FoldedRun> {
         let problem = Problem::new(&plan.program, size, steps).unwrap();
-        let counts = form(&problem, &plan.tile, &self.facts).counts(sizes(&plan.tile));
+        let counts = counts(&problem, &plan.tile, &self.facts)?;
         let constants = TimeConstants {
             l_s_per_word: 0.0,
             tau_sync_s: self.barrier_s,

@@ -4,9 +4,7 @@
 use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
 use super::super::plain_loops::{constants, displacement, series_values};
-use super::DeviceLimits;
-use super::threads::Threads;
-use crate::int_expr::Environment;
+use crate::geometry::Threads;
 use crate::plan::{Kernel, KernelPlan, bound};
 use polyhedral::program::{Access, FieldRole, Program};
 use serde::Serialize;
@@ -30,25 +28,6 @@ struct DirectLoop {
     threads: i64,
     low: String,
     high: String,
-}
-
-/// Threads along a dimension that is not cut.
-const UNCUT: i64 = 128;
-
-/// The threads of a block.
-pub(super) fn threads(kernel: &Kernel, limits: &DeviceLimits) -> Threads {
-    let nowhere: Environment =
-        kernel.blocks.iter().map(|block| (block.variable, 0)).chain([(kernel.rows.variable, 0)]).collect();
-    let widths: Vec<i64> = kernel.instances[0]
-        .ranges
-        .iter()
-        .map(|range| match (range.low.evaluate(&nowhere), range.high.evaluate(&nowhere)) {
-            (Some(low), Some(high)) => high - low + 1,
-            _ => UNCUT,
-        })
-        .collect();
-    // Here a thread has one point where there are enough threads.
-    Threads::new(&widths, 2 * widths[0], limits.threads_per_block)
 }
 
 /// The text of a kernel.

@@ -5,8 +5,7 @@
 //! only once.
 
 use super::staged::{Printer, signed};
-use super::threads::Threads;
-use super::window::{CellBox, Live, Plane};
+use crate::geometry::{CellBox, Live, Plane, Threads};
 use polyhedral::domain::Bound;
 use polyhedral::program::FieldRole;
 use serde::Serialize;

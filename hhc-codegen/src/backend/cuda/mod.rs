@@ -7,18 +7,15 @@
 mod direct;
 mod host;
 mod loads;
-mod local;
 mod parts;
 mod staged;
-mod threads;
-mod traffic;
-mod window;
 
 use super::names::Names;
 use super::plain_loops::{uses_exp, uses_extrema, uses_square};
 use super::templates::render;
 use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
+use crate::geometry::{Threads, TileTraffic};
 use crate::int_expr::{int, var};
 use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
 use crate::storage::Memory;
@@ -26,10 +23,6 @@ use host::HostText;
 use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
-pub use threads::{MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once};
-
-pub use traffic::TileTraffic;
-pub use window::first_planes;
 
 /// What a device gives to one thread block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,7 +133,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let body = KernelBody::parts(parts::text(plan, &names, kernel, &resources));
             (resources.threads.block(), 1, resources.shared_bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
-            let threads = direct::threads(kernel, &options.limits);
+            let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
             (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
             let known = shapes.iter().position(|shape| same_tiles(shape.kernel, kernel));
@@ -389,7 +382,7 @@ fn suffixed(name: &str, index: usize) -> String {
 }
 
 /// The declarations `const int thread0 = threadIdx.z;`, as far as there is more than one thread.
-fn thread_declarations(threads: &threads::Threads) -> Vec<String> {
+fn thread_declarations(threads: &Threads) -> Vec<String> {
     let dimension = threads.per_dimension.len();
     (threads.per_dimension.iter().enumerate())
         .map(|(d, &count)| {

@@ -13,12 +13,10 @@ use super::super::expression::{ExpressionPrinter, series_used};
 use super::super::names::Names;
 use super::super::plain_loops::{constants, series_values};
 use super::loads::{self, LoadText};
-use super::local::{LocalKernel, LocalRow};
-use super::threads::{Threads, blocks_at_once, operand_registers, points_at_once};
-use super::traffic::TileTraffic;
-use super::window::{Plane, Window, first_planes};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
+use crate::geometry::{LocalKernel, LocalRow, Plane, Threads, TileTraffic, Window, first_planes};
+use crate::geometry::{blocks_at_once, operand_registers};
 use crate::int_expr::{Environment, IntExpr, var};
 use crate::plan::{FullTiles, Kernel, KernelPlan, bound};
 use polyhedral::program::{Access, ElementType, ExprKind, FieldRole, Program};
@@ -49,23 +47,13 @@ const MOST_UNROLLED_OPERATIONS: i64 = 2000;
 /// Rows of a partial tile that are unrolled at most, so that their slots are constants.
 const MOST_UNROLLED: i64 = 16;
 
-/// Arrays in shared memory begin at multiples of this.
-const ALIGNMENT: i64 = 16;
-
 impl Staging {
     pub(super) fn new(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Self, PlanError> {
         let program = &plan.program;
         let local = LocalKernel::new(plan, kernel)?;
         let mut window = Window::new(program, &local);
         let planes = first_planes(program);
-        let (mut offsets, mut shared_bytes) = (Vec::new(), 0_i64);
-        for (field, description) in program.fields.iter().enumerate() {
-            offsets.push(shared_bytes);
-            let cells = window.cells().saturating_mul((planes[field + 1] - planes[field]) as i64);
-            let bytes = cells.saturating_mul(description.element.bytes() as i64);
-            shared_bytes =
-                shared_bytes.saturating_add(bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-        }
+        let (offsets, shared_bytes) = window.layout(program);
         if shared_bytes > limits.shared_bytes_per_block {
             return Err(PlanError::Limit {
                 what: format!("a tile of `{}` with {}", program.name, plan.tile),
@@ -82,21 +70,9 @@ impl Staging {
         }
         window.find_live_cells(program, &local, &missing_steps(plan, &local));
 
-        let widths = |d: usize| {
-            local
-                .rows
-                .iter()
-                .flat_map(move |row| row.boxes.iter().map(move |bounds| bounds[d].1 - bounds[d].0 + 1))
-        };
         let dimension = program.dimension();
-        let widest: Vec<i64> = (0..dimension).map(|d| widths(d).max().unwrap_or(1)).collect();
-        let threads = Threads::new(&widest, widths(0).min().unwrap_or(1), limits.threads_per_block);
-        let points: Vec<i64> = (local.rows.iter())
-            .map(|row| {
-                let width = row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0 + 1).max().unwrap_or(1);
-                points_at_once(program, row.statement, width / threads.per_dimension[0])
-            })
-            .collect();
+        let threads = local.threads(limits.threads_per_block);
+        let points = local.points_at_once(program, &threads);
         let operands = (local.rows.iter().zip(&points))
             .map(|(row, &points)| operand_registers(program, row.statement, points))
             .max();

@@ -2,12 +2,22 @@
 //! other space dimensions. Two launches per band of time; blocks of one launch are independent.
 
 mod default_tile;
+mod forms;
 mod hexagon;
+mod inner;
+mod lines;
+mod outer;
+mod search;
+mod shape;
+mod space;
+mod tables;
+mod wavefront;
 
-pub use hexagon::Hexagon;
+use hexagon::Hexagon;
 
 use super::{Along, LARGEST_SIZE, LeastBy, Strategy, Target, TileSize, TileSpace};
 use crate::TileSizes;
+use crate::counts::Forms;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{
     Binding, FullTiles, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES, bound, hull,
@@ -74,6 +84,19 @@ impl Strategy for HybridHexagonal {
 
     fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes {
         default_tile::default_tile(program, cone, target)
+    }
+
+    fn size_text(&self, name: &str, value: i64) -> String {
+        let points = if value == 1 { "1 point".to_owned() } else { format!("{value} points") };
+        match name {
+            HEIGHT => format!("{name}: half a tile's height in rows of time"),
+            _ if name == SPACE_SIZES[0] => format!("{name}: flat top of {points}"),
+            _ => format!("{name}: {points}"),
+        }
+    }
+
+    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
+        Some(Box::new(search::HexagonalForms))
     }
 
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan {

@@ -1,7 +1,13 @@
 //! The baseline: one launch per statement and time step, the domain cut into blocks.
 
+mod forms;
+mod search;
+mod sweeps;
+mod tables;
+
 use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
 use crate::TileSizes;
+use crate::counts::Forms;
 use crate::int_expr::{int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, bound};
 use crate::storage::Memory;
@@ -55,6 +61,18 @@ impl Strategy for Naive {
             (Target::Cuda, _) => &[2, 4, 32],
         };
         TileSizes::new(SIZES.into_iter().zip(sizes.iter().copied()))
+    }
+
+    fn size_text(&self, name: &str, value: i64) -> String {
+        format!("{name}: {value} {}", if value == 1 { "point" } else { "points" })
+    }
+
+    fn is_baseline(&self) -> bool {
+        true
+    }
+
+    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
+        Some(Box::new(search::BlockForms))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

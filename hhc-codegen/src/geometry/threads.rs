@@ -10,8 +10,13 @@
 //! in shared memory (no bank conflicts). In two and three dimensions a thread computes a column of points along
 //! dimension 0, several of them at once, whose common operands it reads only once.
 
+use crate::int_expr::Environment;
+use crate::plan::Kernel;
 use polyhedral::program::Program;
 use std::collections::BTreeSet;
+
+/// Threads along a dimension that is not cut.
+const UNCUT: i64 = 128;
 
 /// Threads of a block where the tile has work for them: enough for the latencies of one block to be hidden by the
 /// others that fit on a multiprocessor, few enough for every thread to have a column of points.
@@ -77,6 +82,19 @@ impl Threads {
         per_dimension
     }
 
+    /// The threads of a kernel that works in memory directly: one point each where there are enough threads.
+    pub fn in_memory(kernel: &Kernel, limit: i64) -> Self {
+        let blocks = kernel.blocks.iter().map(|block| (block.variable, 0));
+        let nowhere: Environment = blocks.chain([(kernel.rows.variable, 0)]).collect();
+        let widths: Vec<i64> = (kernel.instances[0].ranges.iter())
+            .map(|range| match (range.low.evaluate(&nowhere), range.high.evaluate(&nowhere)) {
+                (Some(low), Some(high)) => high - low + 1,
+                _ => UNCUT,
+            })
+            .collect();
+        Threads::new(&widths, 2 * widths[0], limit)
+    }
+
     /// Threads of a block.
     pub fn count(&self) -> i64 {
         self.per_dimension.iter().product()
@@ -122,4 +140,28 @@ pub fn blocks_at_once(dimension: usize, threads: i64, statements: usize, operand
     let few = dimension < 3 && statements == 1 && operands <= FEW_OPERAND_REGISTERS;
     let resident = if few { MORE_RESIDENT_THREADS } else { RESIDENT_THREADS };
     (resident / threads.max(1)).max(1)
+}
+
+/// Registers for addresses and loop variables, beside those of the operands.
+pub const ADDRESS_REGISTERS: i64 = 32;
+
+/// Registers that a thread needs by the number of points that are its share of a row, 0 to 8: operands of the points that
+/// it computes at once, and addresses.
+pub fn registers_by_share(program: &Program) -> Vec<i64> {
+    let of_statement = |statement: usize, share: i64| {
+        operand_registers(program, statement, points_at_once(program, statement, share)) as i64
+    };
+    (0..=8)
+        .map(|share| {
+            let operands = (0..program.statements.len()).map(|k| of_statement(k, share.max(1))).max();
+            operands.unwrap_or(0) + ADDRESS_REGISTERS
+        })
+        .collect()
+}
+
+/// Registers that the compiler may give a thread where it has to make room for so many threads on a multiprocessor, as
+/// the emitted launch bounds ask.
+pub fn register_bound(threads: i64, registers_per_sm: i64, registers_per_thread: i64) -> i64 {
+    let share = registers_per_sm / threads.max(1);
+    (share / 8 * 8).clamp(16, registers_per_thread)
 }

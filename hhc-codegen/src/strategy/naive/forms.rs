@@ -3,22 +3,17 @@
 //! A tile reads, of every level that its statement reads, the union of its block shifted by all offsets, and writes its
 //! block; nothing is staged in fast memory. Each statement has counts of its own.
 
-use super::Problem;
-use super::bounds::CountBounds;
-use super::hexagonal::{ADDRESS_REGISTERS, Fast, register_bound};
-use super::multilinear::Multilinear;
-use crate::counts::TileCounts;
-use hhc_codegen::backend::cuda::{Threads, operand_registers};
+use crate::counts::{CountBounds, Multilinear, Multiprocessor, Problem, TileCounts, union};
+use crate::geometry::{ADDRESS_REGISTERS, Threads, operand_registers, register_bound};
 use polyhedral::program::FieldId;
 use std::collections::BTreeMap;
 
 /// The forms.
 #[derive(Debug, Clone)]
-pub struct Naive {
+pub struct Blocks {
     dimension: usize,
     steps: i64,
-    lanes: i64,
-    fast: Fast,
+    on: Multiprocessor,
     word_bytes: i64,
     statements: Vec<OfStatement>,
 }
@@ -36,9 +31,9 @@ struct OfStatement {
     total_iterations: i64,
 }
 
-impl Naive {
-    /// The forms for a problem; `lanes` is `n_V`.
-    pub fn new(problem: &Problem, lanes: i64, fast: Fast) -> Self {
+impl Blocks {
+    /// The forms for a problem.
+    pub fn new(problem: &Problem, on: &Multiprocessor) -> Self {
         let program = &problem.program;
         let statements = (0..program.statements.len()).map(|k| {
             let statement = &program.statements[k];
@@ -60,11 +55,10 @@ impl Naive {
                 total_iterations: problem.steps * bounds.iter().map(|(low, end)| end - low).product::<i64>(),
             }
         });
-        Naive {
+        Blocks {
             dimension: problem.dimension(),
             steps: problem.steps,
-            lanes,
-            fast,
+            on: *on,
             word_bytes: problem.element().bytes() as i64,
             statements: statements.collect(),
         }
@@ -88,15 +82,11 @@ impl Naive {
             tiles *= if sizes[d] == 0 { 1 } else { last / sizes[d] - first / sizes[d] + 1 };
         }
         let points = block[0] * block[1] * block[2];
-        let (threads, registers) = match self.fast {
-            Fast::Shared { threads_per_block, registers_per_sm, registers_per_thread } => {
-                let threads = Threads::rule(&block[..self.dimension], 2 * block[0], threads_per_block);
-                let threads = threads[0] * threads[1] * threads[2];
-                let bound = register_bound(threads, registers_per_sm, registers_per_thread);
-                (threads, statement.registers.min(bound))
-            }
-            Fast::Caches => (1, 0),
-        };
+        let on = &self.on;
+        let threads = Threads::rule(&block[..self.dimension], 2 * block[0], on.threads_per_block);
+        let threads = threads[0] * threads[1] * threads[2];
+        let bound = register_bound(threads, on.registers_per_sm, on.registers_per_thread);
+        let registers = statement.registers.min(bound);
         TileCounts {
             wavefronts: self.steps,
             tiles_per_wavefront: tiles,
@@ -104,7 +94,7 @@ impl Naive {
             sub_tiles: 1,
             rows: 1,
             iterations: points,
-            lane_rounds: (points + self.lanes - 1) / self.lanes,
+            lane_rounds: (points + self.on.lanes - 1) / self.on.lanes,
             words_in: statement.words_in.at(block),
             words_out: points,
             fast_words: points * (statement.reads + 1),
@@ -143,7 +133,7 @@ impl Naive {
             words,
             tile_words: words,
             barriers: 0.0,
-            all_rounds: total_iterations / self.lanes as f64,
+            all_rounds: total_iterations / self.on.lanes as f64,
             all_words,
             total_words: ((steps * w.0 * words.0).max(all_words), steps * w.1 * words.1),
             total_barriers: (0.0, 0.0),
@@ -162,26 +152,6 @@ fn words_in(levels: &[Vec<[i64; 3]>], dimension: usize) -> Multilinear {
         if d < dimension { spread as usize + 2 } else { 1 }
     });
     Multilinear::new([1; 3], length, |block| {
-        levels.iter().map(|offsets| cells(offsets, block, 0, dimension)).sum()
+        levels.iter().map(|offsets| union(offsets, block, dimension)).sum()
     })
-}
-
-/// Cells of the union, dimension by dimension: between two neighbouring cuts along dimension `d`, the same offsets
-/// take part.
-fn cells(offsets: &[[i64; 3]], block: [i64; 3], d: usize, dimension: usize) -> i64 {
-    if d == dimension {
-        return 1;
-    }
-    let mut cuts: Vec<i64> = offsets.iter().flat_map(|offset| [offset[d], offset[d] + block[d]]).collect();
-    cuts.sort_unstable();
-    cuts.dedup();
-    cuts.windows(2)
-        .map(|cut| {
-            let inside: Vec<[i64; 3]> = (offsets.iter())
-                .filter(|offset| offset[d] <= cut[0] && cut[1] <= offset[d] + block[d])
-                .copied()
-                .collect();
-            if inside.is_empty() { 0 } else { (cut[1] - cut[0]) * cells(&inside, block, d + 1, dimension) }
-        })
-        .sum()
 }

@@ -28,7 +28,7 @@ impl TileTraffic {
     ///   as enter it.
     /// - A row stores the points that no later row of the same stored level computes again. Along the dimension in
     ///   which the window slides, a later sub-tile computes the others again.
-    pub(super) fn new(program: &Program, local: &LocalKernel, window: &Window) -> Self {
+    pub fn new(program: &Program, local: &LocalKernel, window: &Window) -> Self {
         let dimensions = program.dimension() - usize::from(window.slide.is_some());
         let columns = window.slide.unwrap_or(1);
         let volume = |cells: &[(i64, i64)]| -> i64 {

@@ -8,37 +8,14 @@
 //! words       = lines(s0, s1) * s_innermost          M_tile      = sum over fields of planes * window * bytes
 //! ```
 
-use super::Problem;
-use super::bounds::{CountBounds, range};
+use super::Hexagon;
 use super::lines::Lines;
-use super::rounds::Rounds;
 use super::shape::Shape;
 use super::wavefront::Phase;
-use crate::counts::TileCounts;
-use hhc_codegen::backend::cuda::{Threads, blocks_at_once, operand_registers, points_at_once};
-use hhc_codegen::strategy::Hexagon;
-
-/// Where tiles run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fast {
-    /// Shared memory of thread blocks; the limit of threads per block.
-    Shared {
-        /// Threads that a block may have.
-        threads_per_block: i64,
-        /// Registers of a multiprocessor.
-        registers_per_sm: i64,
-        /// Registers that a thread may have.
-        registers_per_thread: i64,
-    },
-    /// Caches of a core.
-    Caches,
-}
-
-/// Registers for addresses and loop variables, beside those of the operands.
-pub(super) const ADDRESS_REGISTERS: i64 = 32;
-
-/// Arrays in shared memory begin at multiples of this many bytes.
-const ALIGNMENT: i64 = 16;
+use crate::counts::{CountBounds, Multiprocessor, Problem, Rounds, TileCounts, range};
+use crate::geometry::{
+    ADDRESS_REGISTERS, Threads, aligned, blocks_at_once, register_bound, registers_by_share,
+};
 
 /// The forms for one half height.
 #[derive(Debug, Clone)]
@@ -68,15 +45,15 @@ pub struct Hexagonal {
     planes: Vec<(i64, i64)>,
     registers: Vec<i64>,
     statements: usize,
-    fast: Fast,
+    on: Multiprocessor,
     word_bytes: i64,
     total_iterations: i64,
 }
 
 impl Hexagonal {
-    /// The forms for half height `st`, a positive multiple of the number of statements. `lanes` is `n_V`; `uncut`
+    /// The forms for half height `st`, a positive multiple of the number of statements. `uncut`
     /// holds the points of classical dimensions that are not cut.
-    pub fn new(problem: &Problem, st: i64, lanes: i64, fast: Fast, uncut: [Option<i64>; 3]) -> Self {
+    pub fn new(problem: &Problem, st: i64, on: &Multiprocessor, uncut: [Option<i64>; 3]) -> Self {
         let program = &problem.program;
         let hexagon = Hexagon {
             half_height: st,
@@ -102,7 +79,7 @@ impl Hexagonal {
             least_flat_top,
             dimension: problem.dimension(),
             rows: hexagon.rows(),
-            rounds: Rounds::new(bases.clone(), lanes),
+            rounds: Rounds::new(bases.clone(), on.lanes),
             lines: Lines::new(program, &shape, least_flat_top),
             extent: shape.extent,
             least_width: bases.clone().min().unwrap_or(1),
@@ -116,9 +93,9 @@ impl Hexagonal {
             fast_base: shape.rows.iter().map(|row| row.width * touched(row.statement)).sum(),
             fast_slope: shape.rows.iter().map(|row| touched(row.statement)).sum(),
             planes: problem.planes().collect(),
-            registers: registers(problem),
+            registers: registers_by_share(program),
             statements: program.statements.len(),
-            fast,
+            on: *on,
             word_bytes: problem.element().bytes() as i64,
             total_iterations: problem.total_iterations(),
         }
@@ -176,29 +153,28 @@ impl Hexagonal {
             let points = if d == 0 { sizes[0] } else { self.points(d, sizes[d]) };
             cells.saturating_mul(self.extent[d] + points - 1)
         });
-        let aligned = matches!(self.fast, Fast::Shared { .. });
         self.planes.iter().fold(0, |sum, (planes, bytes)| {
             let bytes = cells.saturating_mul(planes * bytes);
-            sum + if aligned { bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT } else { bytes }
+            sum + aligned(bytes)
         })
     }
 
     /// Threads of a block, and registers of a thread.
     #[inline]
     pub fn threads(&self, sizes: [i64; 3]) -> (i64, i64) {
-        let Fast::Shared { threads_per_block, registers_per_sm, registers_per_thread } = self.fast else {
-            return (1, 0);
-        };
         let widest = self.most_width + sizes[0] - 1;
         let widths = [widest, sizes[1], sizes[2]];
-        let threads =
-            Threads::rule(&widths[..self.dimension], self.least_width + sizes[0] - 1, threads_per_block);
+        let threads = Threads::rule(
+            &widths[..self.dimension],
+            self.least_width + sizes[0] - 1,
+            self.on.threads_per_block,
+        );
         let count = threads.iter().product();
         let share = (widest / threads[0]).clamp(1, self.registers.len() as i64 - 1);
         let registers = self.registers[share as usize];
         let operands = (registers - ADDRESS_REGISTERS).max(0) as usize;
         let blocks = blocks_at_once(self.dimension, count, self.statements, operands);
-        let bound = register_bound(count * blocks, registers_per_sm, registers_per_thread);
+        let bound = register_bound(count * blocks, self.on.registers_per_sm, self.on.registers_per_thread);
         (count, registers.min(bound))
     }
 
@@ -237,10 +213,9 @@ impl Hexagonal {
     /// Registers of a thread at least, over all flat tops between `low` and `high` with these classical sizes, before
     /// the compiler's bound: the share of a thread along dimension 0 is the greater, the fewer threads there are.
     pub fn least_registers(&self, low: i64, high: i64, sizes: [i64; 3]) -> i64 {
-        let Fast::Shared { threads_per_block, .. } = self.fast else { return 0 };
         let widths = [self.most_width + high - 1, sizes[1], sizes[2]];
         let narrowest = self.least_width + high - 1;
-        let threads = Threads::rule(&widths[..self.dimension], narrowest, threads_per_block);
+        let threads = Threads::rule(&widths[..self.dimension], narrowest, self.on.threads_per_block);
         let share = ((self.most_width + low - 1) / threads[0]).clamp(1, 8);
         self.registers[share as usize]
     }
@@ -336,26 +311,4 @@ impl Hexagonal {
             total_iterations,
         }
     }
-}
-
-/// Registers that a thread needs by the number of points that are its share of a row: operands of the points that it
-/// computes at once, and addresses.
-pub(super) fn registers(problem: &Problem) -> Vec<i64> {
-    let program = &problem.program;
-    let of_statement = |statement: usize, share: i64| {
-        operand_registers(program, statement, points_at_once(program, statement, share)) as i64
-    };
-    (0..=8)
-        .map(|share| {
-            let operands = (0..program.statements.len()).map(|k| of_statement(k, share.max(1))).max();
-            operands.unwrap_or(0) + ADDRESS_REGISTERS
-        })
-        .collect()
-}
-
-/// Registers that the compiler may give a thread where it has to make room for so many threads on a multiprocessor, as
-/// the emitted launch bounds ask.
-pub(super) fn register_bound(threads: i64, registers_per_sm: i64, registers_per_thread: i64) -> i64 {
-    let share = registers_per_sm / threads.max(1);
-    (share / 8 * 8).clamp(16, registers_per_thread)
 }

@@ -5,10 +5,9 @@
 //! stored level is *live in* if some row reads it before a row writes it; a row's value is *live out* unless the next
 //! row that writes the same level covers it.
 
-use super::bounds::{Interval, range};
-use super::multilinear::Multilinear;
 use super::shape::{Row, Shape};
-use hhc_codegen::backend::cuda::first_planes;
+use crate::counts::{Interval, Multilinear, range};
+use crate::geometry::first_planes;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use std::collections::BTreeSet;
 

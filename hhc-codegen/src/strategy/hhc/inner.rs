@@ -1,31 +1,12 @@
 //! What the classical sizes decide: how often a row is cut along the inner dimensions.
 
-use super::CpuTime;
+use super::outer::OnCores;
+use crate::counts::cores::Inner;
 
-/// Multiplicities per row of the hexagon, averages over its rows.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Inner {
-    /// Sub-tiles with points.
-    pub calls: f64,
-    /// Runs per group of neighbouring grid rows: middle points times pieces of the innermost dimension.
-    pub runs: f64,
-    /// Blocks per such group.
-    pub blocks: f64,
-    /// Points in pieces shorter than a block; 0 where pieces are longer.
-    pub points: f64,
-    /// Points of all inner dimensions.
-    pub area: f64,
-    /// Points that come into the box of a row, because it lies `lower_d` further than that of the row before: all
-    /// dimensions that are cut together.
-    pub visits: f64,
-    /// Points of the window of a sub-tile in the inner dimensions.
-    pub extent: f64,
-}
-
-impl CpuTime {
+impl OnCores<'_> {
     /// The inner dimensions cut to these sizes (0: not cut).
     pub fn inner(&self, st: i64, classical: [i64; 2]) -> Inner {
-        let dimension = self.dimension();
+        let dimension = self.0.dimension();
         if dimension == 1 {
             return Inner {
                 calls: 1.0,
@@ -40,7 +21,7 @@ impl CpuTime {
         let rows = 2 * st;
         let (mut calls, mut runs, mut blocks, mut points, mut area) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for a in 0..rows {
-            let code = &self.code[(a % self.statements()) as usize];
+            let code = &self.0.code[(a % self.0.statements()) as usize];
             let last = dimension - 1;
             let (pieces, mean_blocks) = self.last_pieces(a, classical[last - 1]);
             let (low, high) = code.domain[last];
@@ -61,17 +42,19 @@ impl CpuTime {
         }
         let mut extent = 1.0;
         for d in 1..dimension {
-            let (below, above) = self.halo[d];
+            let (below, above) = self.0.halo[d];
             let points = match classical[d - 1] {
-                0 => self.size[d],
-                size => (size + self.skew(d, rows - 1) + below + above).min(self.size[d]),
+                0 => self.0.size[d],
+                size => (size + self.skew(d, rows - 1) + below + above).min(self.0.size[d]),
             };
             extent *= points as f64;
         }
         let mean = |sum: f64| sum / rows as f64;
         let entering = |d: usize| match classical[d - 1] {
             0 => 0.0,
-            size => (*self.cone.lower[d].numer() as f64 / *self.cone.lower[d].denom() as f64) / size as f64,
+            size => {
+                (*self.0.cone.lower[d].numer() as f64 / *self.0.cone.lower[d].denom() as f64) / size as f64
+            }
         };
         let visits = mean(area) * (1..dimension).map(entering).sum::<f64>();
         Inner {
@@ -87,12 +70,12 @@ impl CpuTime {
 
     /// `floor(lower_d * a)`: how far tile boundaries have moved at row `a`.
     fn skew(&self, d: usize, a: i64) -> i64 {
-        (self.cone.lower[d] * a).floor().to_integer()
+        (self.0.cone.lower[d] * a).floor().to_integer()
     }
 
     /// Pieces with points into which the boundaries `c * size - skew(a)` cut dimension `d` at row `a`.
     fn pieces(&self, a: i64, d: usize, size: i64) -> f64 {
-        let (low, high) = self.code[(a % self.statements()) as usize].domain[d];
+        let (low, high) = self.0.code[(a % self.0.statements()) as usize].domain[d];
         if high <= low {
             return 0.0;
         }
@@ -107,8 +90,8 @@ impl CpuTime {
     /// begins `o` points behind a line's start. Sizes that are multiples of `V` keep the boundaries of a row at one
     /// `o`; else all `o` are equally likely, which makes `(length + V - 1) / V`.
     fn last_pieces(&self, a: i64, size: i64) -> (f64, f64) {
-        let d = self.dimension() - 1;
-        let code = &self.code[(a % self.statements()) as usize];
+        let d = self.0.dimension() - 1;
+        let code = &self.0.code[(a % self.0.statements()) as usize];
         let (low, high) = code.domain[d];
         let pieces = self.pieces(a, d, size);
         let (length, block) = ((high - low).max(0) as f64, code.block as f64);

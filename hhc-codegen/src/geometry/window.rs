@@ -9,9 +9,10 @@
 //! writes goes to memory at once, unless a later row of the sweep writes the same cell again ("live out").
 
 use super::local::{LocalKernel, LocalRow};
+use super::planes::{first_planes, plane_number};
 use polyhedral::domain::shifted;
 use polyhedral::draft::never_meet;
-use polyhedral::program::{FieldId, FieldRole, Program, Statement};
+use polyhedral::program::{FieldId, Program, Statement};
 use std::collections::BTreeSet;
 
 /// A box of cells in window coordinates, both ends inclusive; one interval per dimension but the one in which the
@@ -58,6 +59,14 @@ pub struct Live {
     pub early: Vec<CellBox>,
 }
 
+/// Arrays in shared memory begin at multiples of this many bytes.
+const ALIGNMENT: i64 = 16;
+
+/// Bytes that an array in shared memory takes up.
+pub fn aligned(bytes: i64) -> i64 {
+    bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT
+}
+
 /// The rows of a tile that count, and what is known of the cells of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cells {
@@ -90,6 +99,19 @@ impl Window {
     /// Number of cells of one plane.
     pub fn cells(&self) -> i64 {
         self.extent.iter().product()
+    }
+
+    /// Position of each field's planes in shared memory, in bytes, and the bytes of all.
+    pub fn layout(&self, program: &Program) -> (Vec<i64>, i64) {
+        let planes = first_planes(program);
+        let (mut offsets, mut end) = (Vec::new(), 0_i64);
+        for (field, description) in program.fields.iter().enumerate() {
+            offsets.push(end);
+            let cells = self.cells().saturating_mul((planes[field + 1] - planes[field]) as i64);
+            let bytes = cells.saturating_mul(description.element.bytes() as i64);
+            end = end.saturating_add(aligned(bytes));
+        }
+        (offsets, end)
     }
 
     /// Number of cells between neighbours in dimension 0 (1 where it is the only one).
@@ -218,24 +240,6 @@ fn merge(all: &mut [Vec<bool>], more: Vec<Vec<bool>>) {
     for (all, more) in all.iter_mut().zip(more) {
         all.iter_mut().zip(more).for_each(|(all, more)| *all |= more);
     }
-}
-
-/// Position of the first plane of every field, and the number of planes at the end.
-pub fn first_planes(program: &Program) -> Vec<usize> {
-    let mut first = vec![0];
-    for field in &program.fields {
-        let planes = match field.role {
-            FieldRole::State { slots, .. } => slots,
-            FieldRole::Coefficient => 1,
-        };
-        first.push(first[first.len() - 1] + planes);
-    }
-    first
-}
-
-/// The plane of a time level, counted from local time 0: the slot that it would have if time began there.
-pub fn plane_number(program: &Program, field: usize, level: i64) -> i64 {
-    program.slot_of_level(polyhedral::program::FieldId(field), level) as i64
 }
 
 fn for_each_cell(bounds: &[(i64, i64)], visit: &mut dyn FnMut(&[i64])) {

@@ -1,23 +1,4 @@
-//! Closed forms: from tile sizes to `TileCounts`, without a plan. Each is compared with enumeration of the plan that
-//! the strategy makes, in `tests/forms.rs`.
-
-mod bounds;
-mod hexagonal;
-mod lines;
-mod multilinear;
-mod naive;
-mod rounds;
-mod shape;
-mod wavefront;
-
-pub use bounds::{CountBounds, Interval};
-pub use hexagonal::{Fast, Hexagonal};
-pub use lines::{LineCount, Lines, count};
-pub use multilinear::Multilinear;
-pub use naive::Naive;
-pub use rounds::Rounds;
-pub use shape::{Row, Shape};
-pub use wavefront::{Phase, floor_sum};
+//! A program on a grid: what counts are asked for.
 
 use polyhedral::analysis::{AnalysisError, analyze};
 use polyhedral::cone::Cone;
@@ -96,7 +77,7 @@ impl Problem {
     }
 
     /// Stored levels and coefficients of each field, and bytes of an element.
-    pub(crate) fn planes(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
+    pub fn planes(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
         self.program.fields.iter().map(|field| {
             let planes = match field.role {
                 FieldRole::State { slots, .. } => slots,
@@ -107,7 +88,7 @@ impl Problem {
     }
 
     /// How far all domains keep from the ends of the grid in dimension `d`: `(least_low, least_high)`.
-    pub(crate) fn least_margins(&self, d: usize) -> (i64, i64) {
-        hhc_codegen::plan::hull(&self.program, d)
+    pub fn least_margins(&self, d: usize) -> (i64, i64) {
+        crate::plan::hull(&self.program, d)
     }
 }

@@ -1,45 +1,10 @@
 //! What the hexagon decides: how many runs of which kind the busiest thread executes, over all wavefronts.
 
-use super::{CpuTime, MAX_VARIANTS, StatementCode};
-use hhc_codegen::strategy::Hexagon;
+use super::Hexagon;
+use crate::counts::cores::{Cores, Kind, Outer, RowCode};
 
 /// Interior bands of time that are looked at one by one; the others are taken to be like them.
 const SAMPLED_BANDS: i64 = 6;
-
-/// Sums over the tiles of the busiest thread of each wavefront.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Outer {
-    /// Rows of hexagons with points.
-    pub calls: f64,
-    /// Runs per kind, for one piece of the inner dimensions.
-    pub runs: [f64; MAX_VARIANTS],
-    /// Blocks per kind, likewise; differs from `runs` in one dimension only.
-    pub blocks: [f64; MAX_VARIANTS],
-    /// Grid rows (points in one dimension) of all rows.
-    pub points: f64,
-    /// Bytes per inner point of the windows of all tiles, each level in and out.
-    pub touched: f64,
-    /// Bytes per inner point that all rows move if no cache keeps anything.
-    pub swept: f64,
-    /// Wavefronts.
-    pub wavefronts: f64,
-    /// Mean width of a full tile's rows, with what they read, in grid rows: what a sweep over one row touches.
-    pub extent: f64,
-}
-
-impl Outer {
-    fn add(&mut self, other: &Outer, weight: f64) {
-        self.calls += weight * other.calls;
-        for v in 0..MAX_VARIANTS {
-            self.runs[v] += weight * other.runs[v];
-            self.blocks[v] += weight * other.blocks[v];
-        }
-        self.points += weight * other.points;
-        self.touched += weight * other.touched;
-        self.swept += weight * other.swept;
-        self.wavefronts += weight * other.wavefronts;
-    }
-}
 
 /// The blocks of a wavefront with points of the grid: `first ..= last`, and among them those that lie inside it.
 struct Blocks {
@@ -80,7 +45,11 @@ struct Rows {
     shift: i64,
 }
 
-impl CpuTime {
+/// Hexagons on cores.
+#[derive(Debug, Clone, Copy)]
+pub struct OnCores<'a>(pub &'a Cores);
+
+impl OnCores<'_> {
     /// The hexagons of half height `st` and flat top `s0`.
     pub fn outer(&self, st: i64, s0: i64) -> Outer {
         self.outer_of(&self.hexagons(st), s0)
@@ -97,7 +66,7 @@ impl CpuTime {
         total
     }
 
-    /// Counts below those of [`CpuTime::outer`], for less: only tiles that lie inside the grid altogether and in bands
+    /// Counts below those of [`OnCores::outer`], for less: only tiles that lie inside the grid altogether and in bands
     /// that are executed altogether, spread evenly over the threads.
     pub fn outer_below(&self, hexagons: &Hexagons, s0: i64) -> Outer {
         let rows = hexagons.rows(s0);
@@ -108,7 +77,7 @@ impl CpuTime {
             if executed == whole {
                 let blocks = self.blocks(&rows, band, phase, executed);
                 let full = (blocks.last_full - blocks.first_full + 1).max(0) as f64;
-                total.add(&inside, weight * full / self.threads as f64);
+                total.add(&inside, weight * full / self.0.threads as f64);
                 total.wavefronts += weight;
             }
         });
@@ -118,7 +87,7 @@ impl CpuTime {
     /// Calls `visit` with the band, the phase, the rows that are executed and the weight of each wavefront.
     fn for_each_wavefront(&self, hexagons: &Hexagons, mut visit: impl FnMut(i64, i64, (i64, i64), f64)) {
         let (st, height) = (hexagons.half_height, hexagons.narrowest.columns.len() as i64);
-        let last_row = self.steps * self.statements() - 1;
+        let last_row = self.0.steps * self.0.statements() - 1;
         let bands = (last_row + st).div_euclid(height) + 1;
         for (band, weight) in sampled(bands) {
             for phase in 0..2 {
@@ -134,8 +103,12 @@ impl CpuTime {
 
     /// The hexagons of half height `st`, of any flat top.
     pub fn hexagons(&self, st: i64) -> Hexagons {
-        let hexagon =
-            Hexagon { half_height: st, flat_top: 1, lower: self.cone.lower[0], upper: self.cone.upper[0] };
+        let hexagon = Hexagon {
+            half_height: st,
+            flat_top: 1,
+            lower: self.0.cone.lower[0],
+            upper: self.0.cone.upper[0],
+        };
         let columns: Vec<_> = (0..hexagon.rows()).map(|a| hexagon.row(a)).collect();
         let (ends, pitch, shift) = (ends(&columns), hexagon.pitch(), hexagon.shift());
         Hexagons { half_height: st, narrowest: Rows { columns, ends, pitch, shift } }
@@ -143,7 +116,7 @@ impl CpuTime {
 
     /// Mean width of a row with what it reads.
     fn extent(&self, rows: &Rows) -> f64 {
-        let (below, above) = self.halo[0];
+        let (below, above) = self.0.halo[0];
         let points: i64 = rows.columns.iter().map(|(first, last)| last - first + 1 + below + above).sum();
         points as f64 / rows.columns.len() as f64
     }
@@ -162,8 +135,8 @@ impl CpuTime {
         } else {
             ends(&rows.columns[executed.0 as usize..executed.1.max(executed.0) as usize])
         };
-        let low = self.code.iter().map(|code| code.domain[0].0);
-        let high = self.code.iter().map(|code| code.domain[0].1);
+        let low = self.0.code.iter().map(|code| code.domain[0].0);
+        let high = self.0.code.iter().map(|code| code.domain[0].1);
         let (outer_low, outer_high) = (low.clone().min().unwrap_or(0), high.clone().max().unwrap_or(0));
         let (inner_low, inner_high) = (low.max().unwrap_or(0), high.min().unwrap_or(0));
         // Blocks with a point of the grid, and among them those that lie inside altogether.
@@ -181,7 +154,7 @@ impl CpuTime {
         let Blocks { origin, first, last, first_full, last_full } = self.blocks(rows, band, phase, executed);
         let whole = executed == (0, rows.columns.len() as i64);
         let tile = |block: i64| self.tile(rows, executed, block * rows.pitch + origin);
-        let mut threads = Threads::new(self.threads as usize);
+        let mut threads = Threads::new(self.0.threads as usize);
         for block in first..first_full {
             threads.assign(&tile(block), self);
         }
@@ -205,12 +178,12 @@ impl CpuTime {
         rows: &Rows,
         executed: (i64, i64),
         x0: i64,
-        domain: impl Fn(&StatementCode) -> (i64, i64),
+        domain: impl Fn(&RowCode) -> (i64, i64),
     ) -> Outer {
         let mut sum = Outer::default();
         let (mut left, mut right) = (i64::MAX, i64::MIN);
         for a in executed.0..executed.1 {
-            let code = &self.code[(a % self.statements()) as usize];
+            let code = &self.0.code[(a % self.0.statements()) as usize];
             let (first, last) = rows.columns[a as usize];
             let (low, high) = domain(code);
             let (low, high) = ((x0 + first).max(low), (x0 + last + 1).min(high));
@@ -221,7 +194,7 @@ impl CpuTime {
             sum.calls += 1.0;
             sum.points += width as f64;
             sum.swept += width as f64 * code.sweep_bytes;
-            if self.dimension() == 1 {
+            if self.0.dimension() == 1 {
                 let (_, v) = code.variants[0];
                 sum.runs[v] += 1.0;
                 sum.blocks[v] += (width + code.block - 1) as f64 / code.block as f64;
@@ -237,17 +210,20 @@ impl CpuTime {
             (left, right) = (left.min(low), right.max(high));
         }
         if left < right {
-            let (below, above) = self.halo[0];
-            sum.touched = (right - left + below + above) as f64 * self.touched_bytes;
+            let (below, above) = self.0.halo[0];
+            sum.touched = (right - left + below + above) as f64 * self.0.touched_bytes;
         }
         sum
     }
 
     /// Relative duration of a tile: as if the inner dimensions were not cut. It only decides which thread is idle first.
     fn nominal(&self, tile: &Outer) -> f64 {
-        let blocks = self.size[1..].iter().product::<i64>() as f64 / self.block() as f64;
-        let kinds = self.body.runs.iter().enumerate();
-        kinds.map(|(v, run)| tile.runs[v] * run.run_s + tile.blocks[v] * blocks.max(1.0) * run.block_s).sum()
+        let blocks = self.0.size[1..].iter().product::<i64>() as f64 / self.0.block() as f64;
+        let kinds = self.0.kinds.iter().enumerate();
+        let of_kind = |(v, kind): (usize, &Kind)| {
+            tile.runs[v] * kind.weights.0 + tile.blocks[v] * blocks.max(1.0) * kind.weights.1
+        };
+        kinds.map(of_kind).sum()
     }
 }
 
@@ -280,14 +256,14 @@ impl Threads {
         Threads { busy: vec![0.0; threads.max(1)], work: vec![Outer::default(); threads.max(1)] }
     }
 
-    fn assign(&mut self, tile: &Outer, model: &CpuTime) {
+    fn assign(&mut self, tile: &Outer, model: &OnCores<'_>) {
         let idle = (0..self.busy.len()).min_by(|&a, &b| self.busy[a].total_cmp(&self.busy[b])).unwrap_or(0);
         self.busy[idle] += model.nominal(tile);
         self.work[idle].add(tile, 1.0);
     }
 
     /// Equal tiles: while more than two per thread are left, every thread gets one in each round.
-    fn assign_many(&mut self, tile: &Outer, number: i64, model: &CpuTime) {
+    fn assign_many(&mut self, tile: &Outer, number: i64, model: &OnCores<'_>) {
         let threads = self.busy.len() as i64;
         let rounds = (number / threads - 2).max(0);
         let duration = model.nominal(tile);

@@ -4,12 +4,14 @@
 //! sub-tile, and `local_d` depends on the row alone. The split is by substitution and is checked by evaluation,
 //! so that it holds for the plan at hand, whichever strategy made it.
 
+use super::threads::{Threads, points_at_once};
 use crate::PlanError;
 use crate::int_expr::{Environment, IntExpr, int};
 use crate::plan::{Instance, Kernel, KernelPlan, SIZE_NAMES};
+use polyhedral::program::Program;
 
 /// The most groups of rows that a tile may have: all of them are enumerated.
-const MOST_GROUPS: i64 = 1024;
+pub const MOST_GROUPS: i64 = 1024;
 
 /// A kernel's rows in local coordinates.
 #[derive(Debug, Clone)]
@@ -136,6 +138,25 @@ impl LocalKernel {
             return Err(unsupported("its bounds are not a corner and a local part"));
         }
         Ok(result)
+    }
+
+    /// The threads of a block.
+    pub fn threads(&self, limit: i64) -> Threads {
+        let widths = |d: usize| {
+            let boxes = self.rows.iter().flat_map(|row| &row.boxes);
+            boxes.map(move |bounds| bounds[d].1 - bounds[d].0 + 1)
+        };
+        let widest: Vec<i64> = (0..self.corner.len()).map(|d| widths(d).max().unwrap_or(1)).collect();
+        Threads::new(&widest, widths(0).min().unwrap_or(1), limit)
+    }
+
+    /// Neighbours that a thread computes at once, per row of a group.
+    pub fn points_at_once(&self, program: &Program, threads: &Threads) -> Vec<i64> {
+        let of_row = |row: &LocalRow| {
+            let width = row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0 + 1).max().unwrap_or(1);
+            points_at_once(program, row.statement, width / threads.per_dimension[0])
+        };
+        self.rows.iter().map(of_row).collect()
     }
 
     /// Whether corner and local part together are the plan's bounds, at a few places.

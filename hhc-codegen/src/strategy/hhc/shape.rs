@@ -1,8 +1,8 @@
 //! The shape of a tile of the hybrid hexagonal strategy, for a flat top and classical sizes of one point: every row's
 //! position and width. Larger sizes add to the widths and change nothing else.
 
-use hhc_codegen::plan::FullTiles;
-use hhc_codegen::strategy::Hexagon;
+use super::Hexagon;
+use crate::plan::FullTiles;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
 

@@ -20,6 +20,7 @@ pub struct Phase {
 
 impl Phase {
     /// Tiles in band `T`.
+    #[cfg(test)]
     pub fn tiles_of_band(&self, band: i64) -> i64 {
         let moved = self.drift * band;
         (self.last - moved).div_euclid(self.pitch) + (moved - self.first).div_euclid(self.pitch) + 1

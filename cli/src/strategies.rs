@@ -1,0 +1,56 @@
+//! Strategies on the command line: one look-up by name for every command, and the names for shells and help.
+
+use crate::error::Result;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use hhc_codegen::strategy::{self, AUTO, Strategy};
+use std::ffi::OsStr;
+
+/// Takes any text, so that [`named`] says what is wrong with it, and lists the names for help and completion.
+#[derive(Debug, Clone)]
+pub struct NameParser {
+    /// What a word other than a strategy's name may be.
+    pub others: &'static [&'static str],
+}
+
+impl NameParser {
+    /// The name of a strategy, or `auto`.
+    pub const OR_AUTO: NameParser = NameParser { others: &[AUTO] };
+    /// The name of a strategy.
+    pub const ONLY: NameParser = NameParser { others: &[] };
+}
+
+impl TypedValueParser for NameParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let described =
+            |strategy: &&'static dyn Strategy| PossibleValue::new(strategy.id()).help(strategy.description());
+        let others = self.others.iter().map(|name| PossibleValue::new(*name).help("leave the choice to us"));
+        Some(Box::new(strategy::all().iter().map(described).chain(others)))
+    }
+}
+
+/// The strategy of this name; for `auto` the preferred one.
+///
+/// # Errors
+/// That there is none, with the nearest name and all names.
+pub fn named(name: &str) -> Result<&'static dyn Strategy> {
+    Ok(strategy::by_name(name)?)
+}
+
+/// The strategies to choose among: those that a choice considers for `auto`, else the one of this name.
+///
+/// # Errors
+/// As for [`named`].
+pub fn among(name: &str) -> Result<Vec<&'static dyn Strategy>> {
+    if name == AUTO { Ok(strategy::in_auto().collect()) } else { Ok(vec![named(name)?]) }
+}

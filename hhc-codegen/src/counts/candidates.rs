@@ -1,0 +1,102 @@
+//! Tables of counts for a search over hardware and tile sizes together.
+//!
+//! Counts of a tile fall into two groups, each tabulated as often as it changes and not more:
+//!
+//! ```text
+//! words, iterations, bytes, lane rounds, threads, registers      per stencil and multiprocessor   Candidates
+//! wavefronts, tiles, sub-tiles                                   per stencil and grid             OnGrid
+//! ```
+
+use super::{Multiprocessor, Problem, TileCounts};
+use crate::TileSizes;
+use serde::Serialize;
+use std::fmt::Debug;
+
+/// One execution.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Run {
+    /// Grid extents, slowest dimension first.
+    pub size: Vec<i64>,
+    /// Time steps.
+    pub steps: i64,
+}
+
+/// Tile sizes, in the order of the strategy's own; 0 where there are fewer.
+pub type Sizes = [i64; 4];
+
+/// What a block may have, for any number of lanes: enough to list candidates.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Bytes of shared memory.
+    pub bytes: i64,
+    /// Threads of a warp: innermost sizes are its multiples, so that rows are read without gaps.
+    pub warp: i64,
+}
+
+/// What the size of the grid adds to the counts of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OfGrid {
+    /// `N_w`
+    pub wavefronts: i64,
+    /// `w`
+    pub tiles_per_wavefront: i64,
+    /// Tiles of all wavefronts.
+    pub tiles: i64,
+    /// `q`
+    pub sub_tiles: i64,
+    /// Iterations that really run.
+    pub total_iterations: i64,
+}
+
+impl OfGrid {
+    /// Those of these counts.
+    pub fn of(counts: &TileCounts) -> Self {
+        OfGrid {
+            wavefronts: counts.wavefronts,
+            tiles_per_wavefront: counts.tiles_per_wavefront,
+            tiles: counts.tiles,
+            sub_tiles: counts.sub_tiles,
+            total_iterations: counts.total_iterations,
+        }
+    }
+
+    /// The counts of a tile on this grid.
+    #[inline]
+    pub fn on(&self, tile: &TileCounts) -> TileCounts {
+        TileCounts {
+            wavefronts: self.wavefronts,
+            tiles_per_wavefront: self.tiles_per_wavefront,
+            tiles: self.tiles,
+            sub_tiles: self.sub_tiles,
+            total_iterations: self.total_iterations,
+            ..*tile
+        }
+    }
+}
+
+/// The candidates of a stencil under a strategy.
+pub trait Candidates: Debug + Send + Sync {
+    /// Tile sizes, in the order of the tables.
+    fn sizes(&self) -> &[Sizes];
+
+    /// Counts per candidate: one, or one for each kind of tile that is launched on its own.
+    fn classes(&self) -> usize;
+
+    /// The counts of all candidates, class by class; those of the grid are of no grid in particular.
+    fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts>;
+
+    /// The stencil's other grid.
+    fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid>;
+
+    /// `tS1 + tT/2`, what the paper's closed form maximises (eq. 6.5).
+    fn face(&self, sizes: &Sizes) -> i64;
+
+    /// The sizes by name.
+    fn tile(&self, sizes: &Sizes) -> TileSizes;
+}
+
+/// A grid: what it adds to the counts of each candidate.
+pub trait OnGrid: Debug + Send + Sync {
+    /// What it adds to the counts of class `class` of a candidate.
+    fn of(&self, candidate: usize, class: usize) -> OfGrid;
+}

@@ -1,0 +1,101 @@
+//! Counts of a plan on cores: every launch has tiles like the one in its middle, spread evenly over the threads.
+
+use super::place::{Launched, for_each_launch, tile_inside};
+use crate::counts::cores::{CoreCounts, Cores, Inner, Outer, RowCode};
+use crate::int_expr::Environment;
+use crate::plan::{Kernel, KernelPlan};
+
+/// What the busiest thread does, over all launches.
+///
+/// # Errors
+/// Why it cannot be counted, as half a sentence.
+pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
+    let mut total = Outer::default();
+    let (mut windows, mut points) = (0.0, 0.0);
+    for_each_launch(plan, (&cores.size, cores.steps), true, |launched| {
+        let (inside, sub_tiles) = tile_inside(launched)?;
+        let tile = sub_tile(launched.kernel, inside, cores)?;
+        let Launched { blocks, weight, .. } = *launched;
+        let tiles = (blocks as f64 / cores.threads as f64).ceil() * sub_tiles as f64;
+        total.add(&tile, weight as f64 * tiles);
+        total.wavefronts += weight as f64;
+        // The window of the tiles in which the most time is spent, on average.
+        windows += weight as f64 * tiles * tile.swept * tile.extent;
+        points += weight as f64 * tiles * tile.swept;
+        Some(())
+    })
+    .ok_or_else(|| "a bound of its plan mentions an unknown name".to_owned())?;
+    total.extent = if points > 0.0 { windows / points } else { 0.0 };
+    // All dimensions are in the sums already.
+    let once = Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 1.0, area: 1.0, visits: 0.0, extent: 1.0 };
+    Ok(CoreCounts::Tiles(total, once))
+}
+
+/// The counts of one sub-tile: of `Outer`, `points` are those of rows shorter than a block, and `extent` all points of the
+/// window.
+fn sub_tile(kernel: &Kernel, mut inside: Environment, cores: &Cores) -> Option<Outer> {
+    let mut sum = Outer::default();
+    let dimension = cores.dimension();
+    let mut window = vec![(i64::MAX, i64::MIN); dimension];
+    let (low, high) = (kernel.rows.low.evaluate(&inside)?, kernel.rows.high.evaluate(&inside)?);
+    for group in low..=high {
+        inside.insert(kernel.rows.variable, group);
+        for instance in &kernel.instances {
+            if !(0..cores.steps).contains(&instance.step.evaluate(&inside)?) {
+                continue;
+            }
+            let code = &cores.code[instance.statement];
+            let mut bounds = Vec::with_capacity(dimension);
+            for (range, (first, end)) in instance.ranges.iter().zip(&code.domain) {
+                let (low, high) = (range.low.evaluate(&inside)?, range.high.evaluate(&inside)?);
+                bounds.push((low.max(*first), (high + 1).min(*end)));
+            }
+            if bounds.iter().any(|(low, end)| low >= end) {
+                continue;
+            }
+            row(&bounds, code, &mut sum);
+            for (window, bounds) in window.iter_mut().zip(bounds) {
+                *window = (window.0.min(bounds.0), window.1.max(bounds.1));
+            }
+        }
+    }
+    if sum.calls > 0.0 {
+        let length = |(d, (low, end)): (usize, &(i64, i64))| {
+            (end - low + cores.halo[d].0 + cores.halo[d].1).min(cores.size[d]) as f64
+        };
+        sum.extent = window.iter().enumerate().map(length).product();
+        sum.touched = sum.extent * cores.touched_bytes;
+    }
+    Some(sum)
+}
+
+/// Adds one call.
+fn row(bounds: &[(i64, i64)], code: &RowCode, sum: &mut Outer) {
+    let length = |d: usize| bounds[d].1 - bounds[d].0;
+    let last = bounds.len() - 1;
+    let points: f64 = (0..=last).map(|d| length(d) as f64).product();
+    sum.calls += 1.0;
+    sum.swept += points * code.sweep_bytes;
+    // A row begins anywhere in a line.
+    let blocks = (length(last) + code.block - 1) as f64 / code.block as f64;
+    if last == 0 {
+        if let Some(&(_, v)) = code.variants.first() {
+            sum.runs[v] += 1.0;
+            sum.blocks[v] += blocks;
+        }
+        return;
+    }
+    if length(last) < code.block {
+        sum.points += points;
+    }
+    let middle: f64 = (1..last).map(|d| length(d) as f64).product();
+    let mut rest = length(0);
+    for &(at_once, v) in &code.variants {
+        let runs = (rest / at_once) as f64 * middle;
+        rest %= at_once;
+        sum.runs[v] += runs;
+        if length(last) >= code.block {
+            sum.blocks[v] += runs * blocks;
+        }
+    }
+}

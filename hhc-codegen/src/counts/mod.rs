@@ -1,0 +1,41 @@
+//! Counts: what tiles do, as numbers. Models turn them into time, energy and memory and know no strategy.
+//!
+//! ```text
+//! strategy --closed forms, or enumeration of its plan--> Forms --> TileCounts, CountBounds   (multiprocessors)
+//!                                                          |-----> CoreCounts                (cores)
+//! ```
+//!
+//! A strategy may have closed forms of its own ([`Strategy::closed_forms`]); for one without, [`enumerated`] counts the
+//! plan itself.
+
+mod bounds;
+mod candidates;
+pub mod cores;
+pub mod enumerated;
+mod forms;
+mod multilinear;
+mod problem;
+mod rounds;
+mod tile;
+mod union;
+
+pub(crate) use bounds::range;
+pub use bounds::{CountBounds, Interval};
+pub use candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
+pub use forms::{Axis, Family, Forms, Multiprocessor, SizeOf, TileForms, last_true};
+pub use multilinear::Multilinear;
+pub use problem::Problem;
+pub use rounds::Rounds;
+pub use tile::TileCounts;
+pub(crate) use union::union;
+
+use crate::strategy::Strategy;
+use enumerated::Enumerated;
+
+/// The forms of a strategy: its own, or those that its plan is enumerated for.
+pub fn forms(strategy: &'static dyn Strategy) -> Box<dyn Forms> {
+    match strategy.closed_forms() {
+        Some(own) => own,
+        None => Box::new(Enumerated { strategy }),
+    }
+}

@@ -1,0 +1,20 @@
+//! Geometry of tiles, which back ends print by and models count by: a kernel in coordinates of its tile, its window, what
+//! is live in and out, the threads and registers of a block, the rows and blocks of a core, stored planes. It follows
+//! from the plan and from boxes of points, and exists once.
+
+mod local;
+mod planes;
+mod rows;
+mod threads;
+mod traffic;
+mod window;
+
+pub use local::{LocalKernel, LocalRow, MOST_GROUPS};
+pub use planes::{first_planes, plane_number};
+pub use rows::{block_points, rows_at_once};
+pub use threads::{
+    ADDRESS_REGISTERS, MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once,
+    register_bound, registers_by_share,
+};
+pub use traffic::TileTraffic;
+pub use window::{CellBox, Live, Plane, Window, aligned};
