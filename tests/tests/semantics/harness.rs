@@ -55,11 +55,20 @@ pub fn planned(program: &Arc<Program>, strategy: &str, tile: &TileSizes) -> Plan
 /// The plan of a strategy with sizes that are small and odd, each another one: `seed` says which. `None` where the
 /// strategy does not take the program, or such a tile.
 pub fn small_plan(program: &Arc<Program>, strategy: &dyn Strategy, seed: usize) -> Option<KernelPlan> {
+    let sizes = [[3, 7, 10, 13], [1, 1, 1, 1], [2, 5, 64, 200], [5, 90, 4, 1], [1, 9, 30, 6]];
+    plan_with_sizes(program, strategy, sizes[seed % sizes.len()])
+}
+
+/// The plan of a strategy with these sizes, in the order of its space.
+pub fn plan_with_sizes(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    sizes: [i64; 4],
+) -> Option<KernelPlan> {
     let cone = analyze(program).unwrap().cone;
     let space = strategy.space(program, &cone);
-    let sizes = [[3, 7, 10, 13], [1, 1, 1, 1], [2, 5, 64, 200], [5, 90, 4, 1], [1, 9, 30, 6]];
-    let tile = space.names().zip(sizes[seed % sizes.len()]).collect::<Vec<_>>();
-    strategy::plan(strategy, program, &cone, &TileSizes::new(tile)).ok()
+    let tile = TileSizes::new(space.names().zip(sizes).collect::<Vec<_>>());
+    strategy::plan(strategy, program, &cone, &tile).ok()
 }
 
 /// The strategies whose blocks have storage of their own.
@@ -321,6 +330,14 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
         })
         .collect();
 
+    let with_storages: Vec<(KernelPlan, NativeProgram)> = with_storages()
+        .filter_map(|strategy| small_plan(program, strategy, 0))
+        .map(|plan| {
+            let native = compiled(program, &library_text(&plan), &strict(1));
+            (plan, native)
+        })
+        .collect();
+
     let sizes: &[&[i64]] = match dimension {
         1 => &[&[1], &[5], &[61], &[1013]],
         2 => &[&[1, 9], &[5, 5], &[61, 77], &[161, 93]],
@@ -339,6 +356,14 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
                 for layout in problem.layouts(program) {
                     if let Err(failure) = problem.check(program, native, layout, &expected) {
                         failures.push(format!("{} {}: {failure}", planned.plan.strategy, planned.plan.tile));
+                    }
+                }
+            }
+            let problem = problem.newest();
+            for (plan, native) in &with_storages {
+                for layout in problem.layouts(program) {
+                    if let Err(failure) = problem.check(program, native, layout, &expected) {
+                        failures.push(format!("{} {}: {failure}", plan.strategy, plan.tile));
                     }
                 }
             }

@@ -17,4 +17,6 @@ mod random;
 mod replay;
 mod shipped;
 mod standalone;
+mod storage_faults;
+mod storage_replay;
 mod storages;

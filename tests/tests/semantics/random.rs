@@ -2,13 +2,17 @@
 //!
 //! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` change the number of cases and where they start.
 
-use crate::harness::{Problem, compiled, emulator, hexagonal_tile_of, library_text, parsed, strict};
+use crate::harness::{
+    Problem, compiled, emulator, hexagonal_tile_of, library_text, parsed, plan_with_sizes, strict,
+    with_storages,
+};
 use crate::replay::replay;
+use crate::storage_replay;
 use execution::emulator::ThreadOrder;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::{self, Target};
-use hhc_codegen::{TileSizes, pipeline};
+use hhc_codegen::{KernelPlan, TileSizes, pipeline};
 use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use proptest::prelude::*;
@@ -318,6 +322,13 @@ fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Plan
         .map_err(|error| TestCaseError::fail(error.to_string()))
 }
 
+/// The plans of all strategies whose blocks have storage of their own.
+fn plans_with_storages(program: &Arc<Program>, tile: &TileShape) -> Vec<KernelPlan> {
+    let (steps, wider, [first, second]) = *tile;
+    let sizes = [steps, wider + 1, first + 1, second + 1];
+    with_storages().filter_map(|strategy| plan_with_sizes(program, strategy, sizes)).collect()
+}
+
 fn config(cases: u32) -> ProptestConfig {
     let default = ProptestConfig::default();
     let chosen = std::env::var_os("PROPTEST_CASES").map_or(cases, |_| default.cases);
@@ -342,6 +353,10 @@ proptest! {
             let planned = plan(&program, strategy, &tile)?;
             let result = replay(&planned.plan, &size[..shape.dimension], steps, seed);
             prop_assert!(result.is_ok(), "{} {}: {}\n{}", strategy, planned.plan.tile, result.unwrap_err(), shape.text());
+        }
+        for plan in plans_with_storages(&program, &tile) {
+            let result = storage_replay::replay(&plan, &size[..shape.dimension], steps, seed);
+            prop_assert!(result.is_ok(), "{} {}: {}\n{}", plan.strategy, plan.tile, result.unwrap_err(), shape.text());
         }
     }
 }
@@ -380,6 +395,14 @@ proptest! {
             let result = problem.check_emulated(&program, &emulator, ThreadOrder::Shuffled(order), &expected);
             prop_assert!(result.is_ok(), "{}: {}\n{}", planned.plan.tile, result.unwrap_err(), shape.text());
         }
+        for plan in plans_with_storages(&program, &(steps, wider, classical)) {
+            let Ok(cuda) = cuda::generate(&plan, &CudaOptions::default()) else { continue };
+            let emulator = self::emulator(&plan, &cuda);
+            let problem = Problem::new(&program, &size[..shape.dimension], 5).newest();
+            let expected = problem.expected(&program);
+            let result = problem.check_emulated(&program, &emulator, ThreadOrder::Shuffled(order), &expected);
+            prop_assert!(result.is_ok(), "{} {}: {}\n{}", plan.strategy, plan.tile, result.unwrap_err(), shape.text());
+        }
     }
 }
 
@@ -401,6 +424,19 @@ proptest! {
             for layout in problem.layouts(&program) {
                 let result = problem.check(&program, &native, layout, &expected);
                 prop_assert!(result.is_ok(), "{}: {}\n{}", planned.plan.tile, result.unwrap_err(), shape.text());
+            }
+        }
+        for plan in plans_with_storages(&program, &tile) {
+            let native = compiled(&program, &library_text(&plan), &strict(1));
+            for (size, steps) in [(&size, steps), (&large, 9)] {
+                let problem = Problem::new(&program, &size[..shape.dimension], steps).newest();
+                let expected = problem.expected(&program);
+                for layout in problem.layouts(&program) {
+                    let result = problem.check(&program, &native, layout, &expected);
+                    prop_assert!(
+                        result.is_ok(), "{} {}: {}\n{}", plan.strategy, plan.tile, result.unwrap_err(), shape.text()
+                    );
+                }
             }
         }
     }

@@ -73,19 +73,21 @@ impl std::fmt::Display for Row {
 
 /// Who touched a cell last, in one launch or one row.
 #[derive(Debug, Clone, Copy, Default)]
-struct Mark {
+pub struct Mark {
     epoch: u64,
     who: usize,
     several: bool,
 }
 
 impl Mark {
-    fn set(&mut self, epoch: u64, who: usize) {
+    /// `who` touches it.
+    pub fn set(&mut self, epoch: u64, who: usize) {
         let several = self.epoch == epoch && (self.several || self.who != who);
         *self = Mark { epoch, who, several };
     }
 
-    fn by_another(&self, epoch: u64, who: usize) -> bool {
+    /// Whether somebody else has touched it in this epoch.
+    pub fn by_another(&self, epoch: u64, who: usize) -> bool {
         self.epoch == epoch && (self.several || self.who != who)
     }
 }
@@ -199,7 +201,7 @@ impl<'a> Memory<'a> {
 }
 
 /// All points of a box, last dimension fastest.
-fn points_of(bounds: &[(i64, i64)]) -> Vec<Vec<i64>> {
+pub fn points_of(bounds: &[(i64, i64)]) -> Vec<Vec<i64>> {
     bounds.iter().fold(vec![Vec::new()], |points, &(first, end)| {
         points
             .iter()

@@ -1,8 +1,13 @@
 //! Plans whose blocks have storage of their own.
 
 use crate::harness::{Problem, compiled, emulator, library_text, shipped, small_plan, strict, with_storages};
+use crate::storage_faults::{faults, slots_of_levels};
+use crate::storage_replay::replay;
 use execution::emulator::ThreadOrder;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
+use hhc_codegen::plan::RowOrder;
+use hhc_codegen::storage::Axis;
+use hhc_codegen::{KernelPlan, PlanError, backend};
 
 /// Small, thin and tiny grids, per dimension.
 const SIZES: [&[&[i64]]; 3] = [
@@ -97,4 +102,138 @@ fn emulated_2d() {
 #[test]
 fn emulated_3d() {
     emulated("heat3d", &[0]);
+}
+
+/// The replay takes the plans of all strategies.
+#[test]
+fn plans_replay() {
+    for name in ["heat1d", "heat2d", "box2d2r", "fdtd2d", "varcoef2d", "wave2d", "heat3d"] {
+        let program = shipped(name);
+        for strategy in hhc_codegen::strategy::all() {
+            for seed in 0..4 {
+                let Some(plan) = small_plan(&program, *strategy, seed) else { continue };
+                let sizes: [&[&[i64]]; 3] = [&[&[1], &[61]], &[&[5, 9], &[17, 23]], &[&[5, 6, 7]]];
+                let sizes = sizes[program.dimension() - 1];
+                for size in sizes {
+                    for steps in [0, 1, 2, 3, 5] {
+                        let result = replay(&plan, size, steps, 1);
+                        result.unwrap_or_else(|error| {
+                            panic!("{name} {} {}: {error}", plan.strategy, plan.tile)
+                        });
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Steps for which all kinds of bands occur.
+const STEPS: [i64; 3] = [4, 5, 8];
+
+fn found_by_replay(plan: &KernelPlan) -> bool {
+    STEPS.into_iter().any(|steps| replay(plan, &[17, 23], steps, 1).is_err())
+}
+
+fn found_by_emulator(plan: &KernelPlan) -> bool {
+    let cuda = cuda::generate(plan, &CudaOptions::default()).unwrap();
+    let emulator = emulator(plan, &cuda);
+    STEPS.into_iter().any(|steps| {
+        let problem = Problem::new(&plan.program, &[17, 23], steps).newest();
+        let expected = problem.expected(&plan.program);
+        problem.check_emulated(&plan.program, &emulator, ThreadOrder::Shuffled(7), &expected).is_err()
+    })
+}
+
+/// Mistakes that show in what a program does; the others only in what a plan says, and in speed.
+const SHOWN: [&str; 6] = [
+    "the ghost zone loaded one point short",
+    "a ring one slot short",
+    "storage with a plane less",
+    "the last refill missing",
+    "the wrong band's buffer read",
+    "a stage without its barrier",
+];
+
+/// Every mistake is found by the replay, and those that show, by the emulator.
+#[test]
+fn faults_are_found() {
+    let program = shipped("heat2d");
+    let mut missed = Vec::new();
+    for strategy in with_storages() {
+        let plan = small_plan(&program, strategy, 0).unwrap();
+        assert!(!found_by_replay(&plan));
+        let mut made = 0;
+        for (what, wrong) in faults(&plan) {
+            made += 1;
+            if !found_by_replay(&wrong) {
+                missed.push(format!("{}, {what}: by the replay", plan.strategy));
+            }
+            if SHOWN.contains(&what) && !found_by_emulator(&wrong) {
+                missed.push(format!("{}, {what}: by the emulator", plan.strategy));
+            }
+        }
+        assert!(made > 10, "{} mistakes in {}", made, plan.strategy);
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// With an even number of steps in a band, its input and its output are one slot if slots follow levels.
+#[test]
+fn bands_need_their_own_buffers() {
+    let program = shipped("heat2d");
+    for strategy in with_storages() {
+        let plan = small_plan(&program, strategy, 2).unwrap();
+        // A pipeline of three stages has odd bands alone.
+        if plan.tile.get("depth") == Some(2) {
+            let wrong = slots_of_levels(&plan);
+            assert!(found_by_replay(&wrong) && found_by_emulator(&wrong), "{}", plan.strategy);
+        }
+    }
+}
+
+/// Rows whose points follow each other, and rings along the innermost dimension: the same values.
+#[test]
+fn rows_in_order_and_rings() {
+    for name in ["heat1d", "fdtd2d", "heat3d"] {
+        let program = shipped(name);
+        for strategy in hhc_codegen::strategy::all() {
+            let Some(mut plan) = small_plan(&program, *strategy, 0) else { continue };
+            for kernel in &mut plan.kernels {
+                kernel.instances.iter_mut().for_each(|row| row.order = RowOrder::Sequential);
+                for storage in &mut kernel.storages {
+                    if let Some(axis) = storage.axes.last_mut() {
+                        *axis = Axis::Ring { extent: axis.extent() };
+                    }
+                }
+            }
+            let size: &[i64] = [&[61][..], &[17, 23], &[9, 13, 11]][program.dimension() - 1];
+            let problem = Problem::new(&program, size, 5).newest();
+            let expected = problem.expected(&program);
+            let native = compiled(&program, &library_text(&plan), &strict(1));
+            let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
+            let emulator = emulator(&plan, &cuda);
+            for layout in problem.layouts(&program) {
+                problem.check(&program, &native, layout, &expected).unwrap();
+            }
+            problem.check_emulated(&program, &emulator, ThreadOrder::Descending, &expected).unwrap();
+        }
+    }
+}
+
+/// Storage that no thread, or no multiprocessor, has.
+#[test]
+fn too_much_storage_is_refused() {
+    let program = shipped("heat2d");
+    for strategy in with_storages() {
+        let plan =
+            crate::harness::plan_with_sizes(&program, strategy, [100_000, 100_000, 100_000, 1]).unwrap();
+        for error in [
+            backend::openmp::generate(&plan).unwrap_err(),
+            cuda::generate(&plan, &CudaOptions::default()).unwrap_err(),
+        ] {
+            assert!(matches!(error, PlanError::Limit { .. }), "{error}");
+            let size = plan.tile.iter().next().unwrap().0.to_owned();
+            assert!(error.to_string().contains(&format!("make {size}")), "{error}");
+        }
+    }
 }

@@ -1,0 +1,181 @@
+//! Plans with one mistake in how they use storage.
+//!
+//! The mistakes are made by changing what a plan says, whatever its strategy: each returns the wrong plan where the
+//! plan has what the mistake is about.
+
+use hhc_codegen::KernelPlan;
+use hhc_codegen::int_expr::{IntExpr, int};
+use hhc_codegen::plan::{Kernel, Role};
+use hhc_codegen::storage::{Axis, Place, Region, Slot, Sync, Transfer};
+
+/// A change of a kernel; whether it changed anything.
+type Change = fn(&mut Kernel) -> bool;
+
+/// All mistakes that a plan can have, each by itself.
+pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
+    let changes: [(&'static str, Change); 16] = [
+        ("the ghost zone loaded one point short", |kernel| change_loads(kernel, |load| shorten(load, true))),
+        ("the ghost zone loaded one row short", |kernel| change_loads(kernel, |load| shorten(load, false))),
+        ("copies one point short", copies_one_short),
+        ("storage one cell short", |kernel| change_axes(kernel, shorten_window)),
+        ("a ring one slot short", |kernel| change_axes(kernel, shorten_ring)),
+        ("storage with a plane less", one_plane_less),
+        ("no refill", |kernel| change_refills(kernel, empty)),
+        ("the last refill missing", last_refill_missing),
+        ("the wrong band's buffer read", |kernel| {
+            change_loads(kernel, |load| exchange(&mut load.from.place))
+        }),
+        ("the wrong band's buffer written", wrong_buffer_written),
+        ("a stage without its barrier", |kernel| {
+            kernel.instances[0].sync = Sync::Nothing;
+            true
+        }),
+        ("refills without their barriers", |kernel| {
+            change_refills(kernel, |refill| refill.sync = Sync::Nothing)
+        }),
+        ("a transfer inside the block without its barrier", |kernel| {
+            change_transfers(
+                kernel,
+                |transfer| inside(transfer) && transfer.region != Region::Boundary,
+                |transfer| {
+                    transfer.sync = Sync::Nothing;
+                },
+            )
+        }),
+        ("nothing stored or handed over", |kernel| {
+            change_transfers(kernel, |transfer| matches!(transfer.from.place, Place::Storage(_)), empty)
+        }),
+        ("copies that call themselves owners", |kernel| {
+            let copies = kernel.instances.iter_mut().filter(|row| matches!(row.role, Role::Copies { .. }));
+            copies.map(|row| row.role = Role::Owner).count() > 0
+        }),
+        ("copies that write to the arrays", |kernel| {
+            let copies = kernel.instances.iter_mut().filter(|row| matches!(row.role, Role::Copies { .. }));
+            copies.map(|row| row.writes.push(Place::Arrays(Slot::OfLevel))).count() > 0
+        }),
+    ];
+    let made = changes.iter().filter_map(|(what, change)| {
+        let mut wrong = plan.clone();
+        let mut changed = false;
+        for kernel in &mut wrong.kernels {
+            changed |= change(kernel);
+        }
+        changed.then_some((*what, wrong))
+    });
+    made.collect()
+}
+
+/// Bands that write to the slots of their levels, as if neighbours did not read their input at the same time: a
+/// mistake where bands have an even number of steps.
+pub fn slots_of_levels(plan: &KernelPlan) -> KernelPlan {
+    let mut wrong = plan.clone();
+    let forget = |place: &mut Place| {
+        if let Place::Arrays(slot) = place {
+            *slot = Slot::OfLevel;
+        }
+    };
+    for kernel in &mut wrong.kernels {
+        kernel.instances.iter_mut().flat_map(|row| &mut row.writes).for_each(forget);
+        kernel.transfers.iter_mut().for_each(|transfer| {
+            forget(&mut transfer.from.place);
+            forget(&mut transfer.to);
+        });
+    }
+    wrong
+}
+
+/// Whether a transfer stays within the block.
+fn inside(transfer: &Transfer) -> bool {
+    matches!((&transfer.from.place, &transfer.to), (Place::Storage(_), Place::Storage(_)))
+}
+
+fn change_transfers(
+    kernel: &mut Kernel,
+    which: impl Fn(&Transfer) -> bool,
+    mut change: impl FnMut(&mut Transfer),
+) -> bool {
+    let chosen = kernel.transfers.iter_mut().filter(|transfer| which(transfer));
+    chosen.map(&mut change).count() > 0
+}
+
+/// Loads of what other blocks have left.
+fn change_loads(kernel: &mut Kernel, change: impl FnMut(&mut Transfer)) -> bool {
+    let loads = |transfer: &Transfer| matches!(transfer.from.place, Place::Arrays(Slot::At(_)));
+    change_transfers(kernel, loads, change)
+}
+
+/// Refills of boundaries.
+fn change_refills(kernel: &mut Kernel, change: impl FnMut(&mut Transfer)) -> bool {
+    change_transfers(kernel, |transfer| transfer.region == Region::Boundary, change)
+}
+
+/// Of several: the first one may repeat what was loaded.
+fn last_refill_missing(kernel: &mut Kernel) -> bool {
+    let refills = || |transfer: &&mut Transfer| transfer.region == Region::Boundary;
+    let several = kernel.transfers.iter_mut().filter(refills()).count() > 1;
+    if several && let Some(last) = kernel.transfers.iter_mut().rfind(refills()) {
+        empty(last);
+    }
+    several
+}
+
+/// Along the innermost dimension, or the slowest one.
+fn shorten(transfer: &mut Transfer, innermost: bool) {
+    let d = if innermost { transfer.ranges.len() - 1 } else { 0 };
+    let low = &mut transfer.ranges[d].low;
+    *low = low.clone() + 1;
+}
+
+fn empty(transfer: &mut Transfer) {
+    transfer.ranges[0].low = int(0);
+    transfer.ranges[0].high = int(-1);
+}
+
+/// Those of the first row: later ones may still have points enough.
+fn copies_one_short(kernel: &mut Kernel) -> bool {
+    let row = &mut kernel.instances[0];
+    let copies = matches!(row.role, Role::Copies { .. });
+    if copies && let Some(range) = row.ranges.last_mut() {
+        range.high = range.high.clone() - 1;
+    }
+    copies
+}
+
+fn change_axes(kernel: &mut Kernel, change: fn(&mut Axis) -> bool) -> bool {
+    let axes = kernel.storages.iter_mut().flat_map(|storage| &mut storage.axes);
+    axes.filter_map(|axis| change(axis).then_some(())).count() > 0
+}
+
+fn shorten_window(axis: &mut Axis) -> bool {
+    let Axis::Window { extent, .. } = axis else { return false };
+    let long = *extent > 1;
+    *extent -= i64::from(long);
+    long
+}
+
+fn shorten_ring(axis: &mut Axis) -> bool {
+    let Axis::Ring { extent } = axis else { return false };
+    let long = *extent > 1;
+    *extent -= i64::from(long);
+    long
+}
+
+fn one_plane_less(kernel: &mut Kernel) -> bool {
+    let storages = kernel.storages.iter_mut().filter(|storage| storage.planes > 1);
+    storages.map(|storage| storage.planes -= 1).count() > 0
+}
+
+/// The other one of two slots.
+fn exchange(place: &mut Place) {
+    let other = |slot: &IntExpr| (slot.clone() + 1).modulo(2);
+    if let Place::Arrays(Slot::At(slot)) = place {
+        *slot = other(slot);
+    }
+}
+
+fn wrong_buffer_written(kernel: &mut Kernel) -> bool {
+    let chosen = |place: &&mut Place| matches!(place, Place::Arrays(Slot::At(_)));
+    let rows = kernel.instances.iter_mut().flat_map(|row| &mut row.writes);
+    let stores = kernel.transfers.iter_mut().map(|transfer| &mut transfer.to);
+    rows.chain(stores).filter(chosen).map(exchange).count() > 0
+}
