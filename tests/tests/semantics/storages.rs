@@ -7,7 +7,7 @@ use execution::emulator::ThreadOrder;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
 use hhc_codegen::plan::RowOrder;
 use hhc_codegen::storage::Axis;
-use hhc_codegen::{KernelPlan, PlanError, backend};
+use hhc_codegen::{KernelPlan, PlanError, backend, prove};
 
 /// Small, thin and tiny grids, per dimension.
 const SIZES: [&[&[i64]]; 3] = [
@@ -154,17 +154,31 @@ const SHOWN: [&str; 6] = [
     "a stage without its barrier",
 ];
 
-/// Every mistake is found by the replay, and those that show, by the emulator.
+fn found_by_proof(plan: &KernelPlan) -> bool {
+    match prove::prove(plan, &[]) {
+        Ok(_) => false,
+        Err(PlanError::Illegal { reason, .. }) => {
+            println!("{reason}");
+            !reason.contains("isl")
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Every mistake is found by the proof and by the replay, and those that show, by the emulator.
 #[test]
 fn faults_are_found() {
     let program = shipped("heat2d");
     let mut missed = Vec::new();
     for strategy in with_storages() {
         let plan = small_plan(&program, strategy, 0).unwrap();
-        assert!(!found_by_replay(&plan));
+        assert!(!found_by_proof(&plan) && !found_by_replay(&plan));
         let mut made = 0;
         for (what, wrong) in faults(&plan) {
             made += 1;
+            if !found_by_proof(&wrong) {
+                missed.push(format!("{}, {what}: by the proof", plan.strategy));
+            }
             if !found_by_replay(&wrong) {
                 missed.push(format!("{}, {what}: by the replay", plan.strategy));
             }
@@ -186,6 +200,7 @@ fn bands_need_their_own_buffers() {
         // A pipeline of three stages has odd bands alone.
         if plan.tile.get("depth") == Some(2) {
             let wrong = slots_of_levels(&plan);
+            assert!(found_by_proof(&wrong), "{}", plan.strategy);
             assert!(found_by_replay(&wrong) && found_by_emulator(&wrong), "{}", plan.strategy);
         }
     }
