@@ -557,7 +557,7 @@ template <class T> inline T shuffled(Operation operation, std::uint32_t mask, T 
     wait_for_warp(request);
     const Request &answer = this_thread().request;
     if (answer.missing < 0) {
-        std::memcpy(&value, &answer.value, sizeof value);
+        std::memcpy(static_cast<void *>(&value), &answer.value, sizeof value);
         return value;
     }
 #ifdef TW_POISON_TRAVELS
