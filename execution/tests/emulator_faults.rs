@@ -76,6 +76,25 @@ fn a_barrier_removed_after_a_row() {
     finds("tw_rows(", "            __syncthreads();\n", "", ViolationKind::SharedRace);
 }
 
+/// Judged by what is ordered, a text whose threads meet at barriers only has the same faults; and none of its values is
+/// without meaning where it is stored.
+#[test]
+fn clocks_find_what_barriers_find() {
+    let plan = plan();
+    let mut device = DeviceProgram::from(&cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap());
+    device.source.insert_str(0, "#define TW_POISON_TRAVELS 1\n");
+    for (report, same) in run(&plan, &device) {
+        assert!(report.is_clean() && same, "{:#?}", report.violations);
+    }
+    let barrier = "            __syncthreads();\n";
+    let rows = device.source.find("tw_rows(").unwrap();
+    let place = rows + device.source[rows..].find(barrier).unwrap();
+    device.source.replace_range(place..place + barrier.len(), "");
+    for (report, _) in run(&plan, &device) {
+        assert!(report.kinds().contains(&ViolationKind::SharedRace), "{:#?}", report.violations);
+    }
+}
+
 #[test]
 fn a_barrier_removed_after_the_loads() {
     finds(

@@ -1,6 +1,7 @@
 /* warp.cuh: warps that work on their own, what they hand over, vector accesses, and copies in the background.
  *
- * Stands before everything else in a text that uses it. TW_WARPS tells the emulator, which has its own definitions. */
+ * Stands before everything else in a text that uses it. TW_WARPS tells the emulator, which has definitions of its
+ * own. */
 #define TW_WARPS 1
 #ifndef TW_EMULATOR
 
@@ -50,7 +51,6 @@ static __device__ __forceinline__ void tw_link_post(const tw_link &link, long lo
         __threadfence_block();
         link.counters[index] = value;
     }
-    __syncwarp();
 }
 static __device__ __forceinline__ void tw_link_wait(const tw_link &link, long long index, int value)
 {
@@ -89,8 +89,8 @@ template <class T> static __device__ __forceinline__ void tw_store4(T *p, long l
     *reinterpret_cast<tw_vector<T, 4> *>(p + i) = value;
 }
 
-/* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after the thread's wait for the
- * group in which it committed them. Below sm_80 they are there at once. */
+/* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after the thread's wait for
+ * the group in which it committed them. Below sm_80 they are there at once. */
 template <int count = 1, class T>
 static __device__ __forceinline__ void tw_copy_async(T *to, long long i, const T *from, long long j)
 {

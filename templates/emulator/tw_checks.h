@@ -84,7 +84,7 @@ struct Violation {
     std::int32_t writes;       /* 1: `thread` writes; 2: `other_thread` writes or wrote; 3: both */
     std::int32_t field;        /* -1: a shared array or none */
     std::int64_t index;        /* where threads do not meet: the line */
-    std::int64_t other_index;  /* where threads do not meet: the line of the other, or -1: the thread had ended */
+    std::int64_t other_index;  /* the line of the other; 0: not known; -1: it had ended */
     std::int64_t interval;     /* barriers that the block had passed */
     std::int32_t line;         /* of the text; 0: not known */
     char array[48];            /* name of a shared array */
@@ -117,6 +117,8 @@ struct Shadow {
 #ifdef TW_WARPS
     /* Its set of readings besides `read`; 0: none. */
     std::uint32_t further = 0;
+    /* Of the last write. */
+    std::int32_t line = 0;
 #endif
 };
 
@@ -201,6 +203,10 @@ inline void block_of_number(std::uint64_t number, std::uint32_t *block) {
     block[2] = static_cast<std::uint32_t>(number / launch.grid[0] / launch.grid[1]);
 }
 
+template <std::size_t size> inline void copy_text(char (&to)[size], const char *text) {
+    std::strncpy(to, text, size - 1);
+}
+
 /* Counts a violation; returns where to describe it, or null where enough are described. */
 __attribute__((noinline, cold)) inline Violation *report(Kind kind, int writes) {
     Context &context = *running.context;
@@ -226,13 +232,15 @@ __attribute__((noinline, cold)) inline Violation *report(Kind kind, int writes) 
 }
 
 __attribute__((noinline, cold)) inline void
-report_global(Kind kind, int writes, const Array &array, std::int64_t index, int other_thread, Stamp other) {
+report_global(Kind kind, int writes, const Array &array, std::int64_t index, int other_thread, Stamp other,
+              int other_line = 0) {
     Violation *violation = report(kind, writes);
     if (!violation)
         return;
     violation->field = array.number;
     violation->index = index;
     violation->other_thread = other_thread;
+    violation->other_index = other_line;
     if (kind == BLOCK_RACE) {
         const Context &context = *running.context;
         std::size_t position = context.block_stamps.size() - 1;
@@ -243,13 +251,15 @@ report_global(Kind kind, int writes, const Array &array, std::int64_t index, int
 }
 
 __attribute__((noinline, cold)) inline void
-report_shared(Kind kind, int writes, const char *name, std::int64_t index, int other_thread) {
+report_shared(Kind kind, int writes, const char *name, std::int64_t index, int other_thread,
+              int other_line = 0) {
     Violation *violation = report(kind, writes);
     if (!violation)
         return;
-    std::strncpy(violation->array, name, sizeof violation->array - 1);
+    copy_text(violation->array, name);
     violation->index = index;
     violation->other_thread = other_thread;
+    violation->other_index = other_line;
 }
 
 /* ---- Checks ------------------------------------------------------------------------------------------------- */

@@ -2,19 +2,20 @@
  *
  * Let -> be the least strict order on what the threads of a block do such that
  *   (1) what a thread does is ordered as in its program;
- *   (2) if a set P of threads meets (__syncwarp: the lanes of the mask; a barrier: its threads), then what one
- *       of P did before is -> what any of P does after. Shuffles and votes order no memory;
+ *   (2) if a set P of threads meets (__syncwarp: the lanes of the mask; a post or a wait: its warp; a barrier:
+ *       its threads), then what one of P did before is -> what any of P does after. Shuffles and votes order
+ *       no memory;
  *   (3) if warp v posts x to a counter and warp w waits there for y, and x is the first value >= y posted, then
  *       what the lanes of v did before the post is -> what the lanes of w do after the wait. Later posts that
  *       happen to have been made by then order nothing: no other run needs to have seen them.
  * Two accesses of a block to one element, one of them a write, are a race unless one -> the other.
  *
- * The emulator does one thing after the other in an order that contains ->, so for a past access a and the present one
- * of thread t only a -> t's present is open. Let time(a) be the number of meetings, posts and waits that were
- * complete before a, in all of the run. Each thread has a clock C: C(s) is the greatest time such that all that s did at
- * times <= C(s) is -> t's present. Then a of thread s is -> t's present  <=>  s = t or time(a) <= C(s):
- *   - a meeting, a post or a wait at time x sets C(s) = x for the s that it orders, and time is x + 1 before any of
- *     these goes on; so what s does later has a time > x, and what it did has one <= x;
+ * The emulator does one thing after the other in an order that contains ->, so for a past access a and the present
+ * one of thread t only a -> t's present is open. Let time(a) be the number of meetings, posts and waits that were
+ * complete before a, in all of the run. Each thread has a clock C: C(s) is the greatest time such that all that s
+ * did at times <= C(s) is -> t's present. Then a of thread s is -> t's present  <=>  s = t or time(a) <= C(s):
+ *   - a meeting, a post or a wait at time x sets C(s) = x for the s that it orders, and time is x + 1 before
+ *     any of these goes on; so what s does later has a time > x, and what it did has one <= x;
  *   - C grows by nothing else than joins, max over s, of clocks of those who are ordered before.
  * What comes from another warp comes by calls of the whole warp, and what is posted is known of whole warps. So
  * clocks are kept as two tables: what a thread knows of the lanes of its warp, and what a warp knows of warps.
@@ -107,7 +108,7 @@ inline void remember_read(Shadow &shadow) {
     shadow.reader = running.thread;
 }
 
-/* Remembers a write by the running thread: what it is ordered after need not be remembered, the rest is reported. */
+/* Remembers a write by the running thread: what it is ordered after needs no memory, the rest is reported. */
 inline void remember_write(Shadow &shadow) {
     if (shadow.read >= running.block_start) {
         shadow.read = 0;
@@ -116,6 +117,7 @@ inline void remember_write(Shadow &shadow) {
     forget_readings(shadow);
     shadow.write = running.stamp;
     shadow.writer = running.thread;
+    shadow.line = running.line;
 }
 
 /* Whether the element may be read; false only where it has no value. */
@@ -130,9 +132,9 @@ __attribute__((noinline)) inline bool check_global_read(const Array &array, std:
         return false;
     }
     if (is_concurrent(shadow.write, shadow.writer))
-        report_global(GLOBAL_RACE, 2, array, index, shadow.writer, 0);
+        report_global(GLOBAL_RACE, 2, array, index, shadow.writer, 0, shadow.line);
     else if (in_other_block(shadow.write))
-        report_global(BLOCK_RACE, 2, array, index, shadow.writer, shadow.write);
+        report_global(BLOCK_RACE, 2, array, index, shadow.writer, shadow.write, shadow.line);
     /* Nobody can write where everything is fixed; many read there. */
     if (!(shadow.flags & FIXED))
         remember_read(shadow);
@@ -153,11 +155,11 @@ __attribute__((noinline)) inline bool check_global_write(const Array &array, std
     }
     const Thread reader = concurrent_reader(shadow);
     if (is_concurrent(shadow.write, shadow.writer))
-        report_global(GLOBAL_RACE, 3, array, index, shadow.writer, 0);
+        report_global(GLOBAL_RACE, 3, array, index, shadow.writer, 0, shadow.line);
     else if (reader != NO_THREAD)
         report_global(GLOBAL_RACE, 1, array, index, reader, 0);
     else if (in_other_block(shadow.write))
-        report_global(BLOCK_RACE, 3, array, index, shadow.writer, shadow.write);
+        report_global(BLOCK_RACE, 3, array, index, shadow.writer, shadow.write, shadow.line);
     else if (in_other_block(shadow.read))
         report_global(BLOCK_RACE, 1, array, index, shadow.reader, shadow.read);
     else if (in_other_block(shadow.older_read))
@@ -169,7 +171,8 @@ __attribute__((noinline)) inline bool check_global_write(const Array &array, std
 }
 
 inline Shadow *shared_words(const SharedPlace &place, std::int64_t index, std::uint64_t bytes) {
-    return &running.context->shared_shadow[(place.byte_offset + static_cast<std::uint64_t>(index) * bytes) / 4];
+    return &running.context
+                ->shared_shadow[(place.byte_offset + static_cast<std::uint64_t>(index) * bytes) / 4];
 }
 
 /* Reports where these words are not for plain accesses. */
@@ -177,11 +180,11 @@ inline bool is_plain(const SharedPlace &place, std::int64_t index, const Shadow 
     if (!(shadow.flags & (PENDING | COUNTER)))
         return true;
     if (shadow.flags & PENDING)
-        report_shared(COPY_PENDING, writes, place.name, index, shadow.writer);
+        report_shared(COPY_PENDING, writes, place.name, index, shadow.writer, shadow.line);
     else if (Violation *violation = report(LINK_MISUSED, writes)) {
-        std::strncpy(violation->array, place.name, sizeof violation->array - 1);
+        copy_text(violation->array, place.name);
         violation->index = index;
-        std::strncpy(violation->detail, "this memory has counters of a link", sizeof violation->detail - 1);
+        copy_text(violation->detail, "this memory has counters of a link");
     }
     return false;
 }
@@ -205,7 +208,7 @@ check_shared_read(const SharedPlace &place, std::int64_t index, std::uint64_t by
             written = false;
         }
         if (is_concurrent(shadow.write, shadow.writer))
-            report_shared(SHARED_RACE, 2, place.name, index, shadow.writer);
+            report_shared(SHARED_RACE, 2, place.name, index, shadow.writer, shadow.line);
         remember_read(shadow);
     }
     return written;
@@ -214,7 +217,7 @@ check_shared_read(const SharedPlace &place, std::int64_t index, std::uint64_t by
 /* Reports where a write of the word by the running thread is not ordered after all that was before. */
 inline void check_order_of_write(const SharedPlace &place, std::int64_t index, const Shadow &shadow) {
     if (is_concurrent(shadow.write, shadow.writer)) {
-        report_shared(SHARED_RACE, 3, place.name, index, shadow.writer);
+        report_shared(SHARED_RACE, 3, place.name, index, shadow.writer, shadow.line);
         return;
     }
     const Thread reader = concurrent_reader(shadow);
@@ -223,8 +226,8 @@ inline void check_order_of_write(const SharedPlace &place, std::int64_t index, c
 }
 
 /* Whether the element may be written, with these flags afterwards. */
-__attribute__((noinline)) inline bool
-check_shared_write(const SharedPlace &place, std::int64_t index, std::uint64_t bytes, unsigned char flags = 0) {
+__attribute__((noinline)) inline bool check_shared_write(const SharedPlace &place, std::int64_t index,
+                                                         std::uint64_t bytes, unsigned char flags = 0) {
     if (index < 0 || index >= place.count) {
         report_shared(SHARED_BOUNDS, 1, place.name, index, -1);
         return false;

@@ -2,8 +2,8 @@
  *
  * The text that is compiled for a GPU includes this file where TW_EMULATOR is defined. The threads of a block
  * are fibers that run one after another from barrier to barrier, in an order of the caller's choice; blocks
- * run one after another, in such an order too. Where the text defines TW_WARPS, warps run from call to call of theirs
- * (tw_warp.h), and where it defines TW_POISON_TRAVELS, junk lanes may compute without values (tw_poison.h). */
+ * run one after another, in such an order too. Where the text defines TW_WARPS, warps run from call to call of
+ * theirs (tw_warp.h), and where it defines TW_POISON_TRAVELS, junk lanes may compute without values (tw_poison.h). */
 #ifndef TW_EMULATOR_H
 #define TW_EMULATOR_H
 

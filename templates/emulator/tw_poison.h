@@ -1,11 +1,12 @@
 /* tw_poison.h: numbers that may have no value, for kernels with junk lanes (TW_POISON_TRAVELS).
  *
- * `float` and `double` of a kernel become Number<float> and Number<double>, of the same size. A value that nobody gave
- * is poison: a quiet NaN whose payload is a mark and the number of its origin. Poison travels: through arithmetic, moves,
- * memory, shuffles, vector accesses and functions, each of which has poison as its result where an operand is. It is a
- * fault where it decides (a comparison, a condition, a conversion to an integer) and where it is stored in a field. The
- * rules are those of this class, not those of the processor's NaNs, so that a NaN of the user's data neither is
- * taken for poison nor hides it. What arithmetic makes is no NaN in most cases, which is one comparison. */
+ * `float` and `double` of a kernel become Number<float> and Number<double>, of the same size. A value that nobody
+ * gave is poison: a quiet NaN whose payload is a mark and the number of its origin. Poison travels: through
+ * arithmetic, moves, memory, shuffles, vector accesses and functions, each of which has poison as its result where an
+ * operand is. It is a fault where it decides (a comparison, a condition, a conversion to an integer) and where it is
+ * stored in a field. The rules are those of this class, not those of the processor's NaNs, so that a NaN of the
+ * user's data neither is taken for poison nor hides it. They cost one comparison in most cases: whether what
+ * arithmetic made is a NaN. */
 #ifndef TW_POISON_H
 #define TW_POISON_H
 
@@ -53,8 +54,8 @@ template <class T> inline T poison(int origin) {
 constexpr int UNSET = 0;
 
 /* The number of an origin. Those with one kind, array and line are one origin, described once. */
-template <class Describe>
-__attribute__((noinline)) inline int number_of_origin(const char *kind, const char *array, int line, Describe describe) {
+template <class Describe> __attribute__((noinline)) inline int
+number_of_origin(const char *kind, const char *array, int line, Describe describe) {
     std::vector<Origin> &origins = running.context->origins;
     for (std::size_t number = 1; number < origins.size(); number++)
         if (origins[number].kind == kind && origins[number].array == array && origins[number].line == line)
@@ -77,11 +78,12 @@ __attribute__((noinline, cold)) inline void describe_origin(Violation *violation
     const std::vector<Origin> &origins = running.context->origins;
     const std::size_t number = static_cast<std::size_t>(origin);
     const std::string text = number < origins.size() ? origins[number].text : "a variable that was never set";
-    std::strncpy(violation->detail, text.c_str(), sizeof violation->detail - 1);
+    copy_text(violation->detail, text);
 }
 
 template <class T> class Number;
 template <class Pointer> class NumberElement;
+template <class T> class Global;
 
 /* Whether operators on it are those of Number. */
 template <class X> struct HasNumber : std::false_type {};
@@ -113,8 +115,8 @@ template <class X> inline X deciding(X x) {
 template <class T> class Number {
 public:
     Number() : value_(poison<T>(UNSET)) {}
-    template <class X, class = std::enable_if_t<std::is_arithmetic_v<X>>>
-    Number(X value) : value_(static_cast<T>(value)) {}
+    template <class X, class = std::enable_if_t<std::is_arithmetic_v<X>>> Number(X value)
+        : value_(static_cast<T>(value)) {}
     template <class Other, class = std::enable_if_t<!std::is_same_v<Other, T>>, class = void>
     Number(const Number<Other> &other) : value_(static_cast<T>(other.raw_value())) {
         const int origin = poison_in(other.raw_value());
@@ -145,6 +147,9 @@ private:
     T value_;
 };
 
+template <class Pointer> struct IsGlobal : std::false_type {};
+template <class T> struct IsGlobal<Global<T>> : std::true_type {};
+
 /* `p[i]` where it may be read and written; or a value, so that `inside ? p[i] : 0.0f` has a type. */
 template <class Pointer> class NumberElement {
 public:
@@ -152,8 +157,14 @@ public:
 
     NumberElement(const Pointer &pointer, Index index) : pointer_(pointer), index_(index) {}
     NumberElement(const NumberElement &) = default;
-    template <class X, class = std::enable_if_t<std::is_arithmetic_v<X>>>
-    NumberElement(X value) : index_(0), has_value_(true), value_(value) {}
+    template <class X, class = std::enable_if_t<std::is_arithmetic_v<X>>> NumberElement(X value)
+        : index_(0), has_value_(true), value_(value) {}
+    /* `inside ? shared[i] : global[i]` has one, too. */
+    template <class Other,
+              class = std::enable_if_t<IsGlobal<Pointer>::value && HasNumber<NumberElement<Other>>::value
+                                       && !IsGlobal<Other>::value>,
+              class = void>
+    NumberElement(const NumberElement<Other> &other) : index_(0), has_value_(true), value_(other.get()) {}
 
     auto raw_value() const {
         return get().raw_value();
@@ -210,27 +221,29 @@ template <class R, class... X> inline Number<R> combined(R result, X... operands
     return result;
 }
 
-template <class A, class B>
-using EitherNumber = std::enable_if_t<(HasNumber<A>::value || HasNumber<B>::value)
-                                      && (HasNumber<A>::value || std::is_arithmetic_v<A>)
-                                      && (HasNumber<B>::value || std::is_arithmetic_v<B>)>;
+template <class A, class B> using EitherNumber
+    = std::enable_if_t<(HasNumber<A>::value || HasNumber<B>::value)
+                       && (HasNumber<A>::value || std::is_arithmetic_v<A>)
+                       && (HasNumber<B>::value || std::is_arithmetic_v<B>)>;
 
-#define TW_ARITHMETIC(op)                                                                                      \
-    template <class A, class B, class = EitherNumber<A, B>> inline auto operator op(const A &a, const B &b) {   \
-        const auto x = raw(a);                                                                                  \
-        const auto y = raw(b);                                                                                  \
-        return combined(x op y, x, y);                                                                          \
+#define TW_ARITHMETIC(op)                                                                                    \
+    template <class A, class B, class = EitherNumber<A, B>>                                                  \
+    inline auto operator op(const A &a, const B &b) {                                                        \
+        const auto x = raw(a);                                                                               \
+        const auto y = raw(b);                                                                               \
+        return combined(x op y, x, y);                                                                       \
     }
 TW_ARITHMETIC(+)
 TW_ARITHMETIC(-)
 TW_ARITHMETIC(*)
 TW_ARITHMETIC(/)
 
-#define TW_COMPARISON(op)                                                                                      \
-    template <class A, class B, class = EitherNumber<A, B>> inline bool operator op(const A &a, const B &b) {   \
-        const auto x = raw(a);                                                                                  \
-        const auto y = raw(b);                                                                                  \
-        return deciding(x) op deciding(y);                                                                      \
+#define TW_COMPARISON(op)                                                                                    \
+    template <class A, class B, class = EitherNumber<A, B>>                                                  \
+    inline bool operator op(const A &a, const B &b) {                                                        \
+        const auto x = raw(a);                                                                               \
+        const auto y = raw(b);                                                                               \
+        return deciding(x) op deciding(y);                                                                   \
     }
 TW_COMPARISON(<)
 TW_COMPARISON(>)
@@ -255,16 +268,16 @@ template <class R, class... X> inline Number<R> applied(R result, X... operands)
     return origin >= 0 ? poison<R>(origin) : result;
 }
 
-#define TW_UNARY(name)                                                                                         \
-    template <class A, class = std::enable_if_t<HasNumber<A>::value>> inline auto name(const A &a) {            \
-        const auto x = raw(a);                                                                                  \
-        return applied(::name(x), x);                                                                           \
+#define TW_UNARY(name)                                                                                       \
+    template <class A, class = std::enable_if_t<HasNumber<A>::value>> inline auto name(const A &a) {         \
+        const auto x = raw(a);                                                                               \
+        return applied(::name(x), x);                                                                        \
     }
-#define TW_BINARY(name)                                                                                        \
-    template <class A, class B, class = EitherNumber<A, B>> inline auto name(const A &a, const B &b) {          \
-        const auto x = raw(a);                                                                                  \
-        const auto y = raw(b);                                                                                  \
-        return applied(::name(x, y), x, y);                                                                     \
+#define TW_BINARY(name)                                                                                      \
+    template <class A, class B, class = EitherNumber<A, B>> inline auto name(const A &a, const B &b) {       \
+        const auto x = raw(a);                                                                               \
+        const auto y = raw(b);                                                                               \
+        return applied(::name(x, y), x, y);                                                                  \
     }
 #define TW_UNARIES(name) TW_UNARY(name) TW_UNARY(name##f)
 #define TW_BINARIES(name) TW_BINARY(name) TW_BINARY(name##f)
@@ -273,10 +286,15 @@ TW_UNARIES(cbrt) TW_UNARIES(ceil) TW_UNARIES(cos) TW_UNARIES(cosh) TW_UNARIES(er
 TW_UNARIES(exp) TW_UNARIES(exp2) TW_UNARIES(expm1) TW_UNARIES(fabs) TW_UNARIES(floor) TW_UNARIES(lgamma)
 TW_UNARIES(log) TW_UNARIES(log10) TW_UNARIES(log1p) TW_UNARIES(log2) TW_UNARIES(nearbyint) TW_UNARIES(rint)
 TW_UNARIES(round) TW_UNARIES(sin) TW_UNARIES(sinh) TW_UNARIES(sqrt) TW_UNARIES(tan) TW_UNARIES(tanh)
-TW_UNARIES(tgamma) TW_UNARIES(trunc)
-TW_UNARY(tw_exp) TW_UNARY(tw_expf)
+TW_UNARIES(tgamma) TW_UNARIES(trunc) TW_UNARY(tw_exp) TW_UNARY(tw_expf)
 TW_BINARIES(atan2) TW_BINARIES(copysign) TW_BINARIES(fdim) TW_BINARIES(fmax) TW_BINARIES(fmin)
 TW_BINARIES(fmod) TW_BINARIES(hypot) TW_BINARIES(pow) TW_BINARIES(remainder)
+#undef TW_ARITHMETIC
+#undef TW_COMPARISON
+#undef TW_UNARY
+#undef TW_UNARIES
+#undef TW_BINARY
+#undef TW_BINARIES
 
 /* ---- Between values and memory ---------------------------------------------------------------------------- */
 

@@ -1,9 +1,10 @@
-/* tw_warp.h: warps, what they hand over, and copies in the background, as templates/cuda/warp.cuh has them for a GPU.
+/* tw_warp.h: warps, what they hand over, and copies in the background, as templates/cuda/warp.cuh has them for a
+ * GPU.
  *
- * A warp is 32 threads of a block, in the order of their numbers. It runs until each of its threads waits, for its warp
- * or for others, or has ended; then the calls for which all have come are made, and a warp that can go on is
- * chosen by the launch's pacing. Where lanes wait for each other, or no warp can go on, that is reported and the
- * block is given up. */
+ * A warp is 32 threads of a block, in the order of their numbers. It runs until each of its threads waits, for
+ * its warp or for others, or has ended; then the calls for which all have come are made, and a warp that can go
+ * on is chosen by the launch's pacing. Where lanes wait for each other, or no warp can go on, that is reported
+ * and the block is given up. */
 #ifndef TW_WARP_H
 #define TW_WARP_H
 
@@ -45,8 +46,9 @@ inline std::string waiting_text(int thread) {
     switch (request.operation) {
     case LINK_POST:
     case LINK_WAIT:
-        return std::string(request.operation == LINK_POST ? "posts " : "waits for ") + std::to_string(request.count)
-            + " in " + running.context->links[static_cast<std::size_t>(request.object)].name + "["
+        return std::string(request.operation == LINK_POST ? "posts " : "waits for ")
+            + std::to_string(request.count) + " in "
+            + running.context->links[static_cast<std::size_t>(request.object)].name + "["
             + std::to_string(request.index) + "] at the link" + line;
     case NAMED_BARRIER:
         return "is at barrier " + std::to_string(request.object) + line;
@@ -67,13 +69,13 @@ __attribute__((noinline, cold)) inline void report_meeting(Kind kind, int thread
     std::string text = waiting_text(thread);
     if (other >= 0)
         text += ", and thread " + std::to_string(other) + " " + waiting_text(other);
-    std::strncpy(violation->detail, text.c_str(), sizeof violation->detail - 1);
+    copy_text(violation->detail, text);
 }
 
 /* ---- Calls of warps -------------------------------------------------------------------------------------- */
 
-/* The lanes of a warp that wait with the same call as `lane`, among those of its mask; false in `all` where one of the
- * mask that has not ended does not. Calls of the whole warp need all of its threads. */
+/* The lanes of a warp that wait with the same call as `lane`, among those of its mask; false in `all` where one of
+ * the mask that has not ended does not. Calls of the whole warp need all of its threads. */
 inline std::uint32_t lanes_at_call(int warp, int lane, bool &all, int &missing) {
     const Request &request = thread_state(warp * WARP + lane).request;
     const bool whole = request.operation >= LINK_POST;
@@ -165,13 +167,14 @@ inline void make_warp_call(int warp, std::uint32_t lanes) {
 
 /* ---- Links ------------------------------------------------------------------------------------------------ */
 
-__attribute__((noinline, cold)) inline void report_link(const LinkState &link, std::int64_t index, const char *what) {
+__attribute__((noinline, cold)) inline void
+report_link(const LinkState &link, std::int64_t index, const char *what) {
     Violation *violation = report(LINK_MISUSED, 0);
     if (!violation)
         return;
-    std::strncpy(violation->array, link.name.c_str(), sizeof violation->array - 1);
+    copy_text(violation->array, link.name);
     violation->index = index;
-    std::strncpy(violation->detail, what, sizeof violation->detail - 1);
+    copy_text(violation->detail, what);
 }
 
 /* The counter of a post or a wait, which is known to exist, and to be cleared for the running thread. */
@@ -183,7 +186,8 @@ inline Counter *usable_counter(const Request &request) {
     }
     Counter &counter = link.counters[static_cast<std::size_t>(request.index)];
     if (!counter.cleared || is_concurrent(counter.cleared, counter.clearer)) {
-        report_link(link, request.index, counter.cleared ? "nothing orders its clearing before" : "it was never cleared");
+        report_link(link, request.index,
+                    counter.cleared ? "nothing orders its clearing before" : "it was never cleared");
         if (!counter.cleared) {
             counter.cleared = running.stamp;
             counter.clearer = running.thread;
@@ -209,7 +213,8 @@ inline void make_post(int warp, const Request &request) {
             report_link(link, request.index, "the value posted is not larger than the last one");
         else
             counter->posts.push_back(
-                {request.count, warp, std::vector<Stamp>(&warp_clock(warp, 0), &warp_clock(warp, 0) + context.warps)});
+                {request.count, warp,
+                 std::vector<Stamp>(&warp_clock(warp, 0), &warp_clock(warp, 0) + context.warps)});
     }
     running.stamp++;
 }
@@ -225,7 +230,8 @@ inline const Post *ending_post(const Counter &counter, std::int64_t value) {
 /* Whether the wait can end. One for an index that does not exist does. */
 inline bool can_end(const Request &request) {
     const LinkState &link = running.context->links[static_cast<std::size_t>(request.object)];
-    if (request.index < 0 || request.index >= static_cast<std::int64_t>(link.counters.size()) || request.count <= 0)
+    if (request.index < 0 || request.index >= static_cast<std::int64_t>(link.counters.size())
+        || request.count <= 0)
         return true;
     const std::vector<Post> &posts = link.counters[static_cast<std::size_t>(request.index)].posts;
     return !posts.empty() && posts.back().value >= request.count;
@@ -237,7 +243,8 @@ inline void end_wait(int warp, const Request &request) {
     if (const Counter *counter = usable_counter(request))
         if (const Post *post = request.count > 0 ? ending_post(*counter, request.count) : nullptr)
             for (int other = 0; other < running.context->warps; other++)
-                warp_clock(warp, other) = std::max(warp_clock(warp, other), post->clock[static_cast<std::size_t>(other)]);
+                warp_clock(warp, other)
+                    = std::max(warp_clock(warp, other), post->clock[static_cast<std::size_t>(other)]);
     join_lanes(warp, ALL_LANES);
     running.stamp++;
 }
@@ -245,7 +252,8 @@ inline void end_wait(int warp, const Request &request) {
 /* ---- Copies ------------------------------------------------------------------------------------------------ */
 
 inline SharedPlace place_of(const Copy &copy) {
-    return {copy.name, copy.index + copy.count, copy.first_byte - static_cast<std::uint64_t>(copy.index * copy.element_bytes)};
+    return {copy.name, copy.index + copy.count,
+            copy.first_byte - static_cast<std::uint64_t>(copy.index * copy.element_bytes)};
 }
 
 /* The copies of the running thread whose groups have these numbers or lower ones land. */
@@ -266,17 +274,18 @@ inline void land_copies(std::int64_t last_group) {
             /* The copy may have read at any time since it began. */
             const std::int64_t source = copy.from_index + k;
             const Shadow &shadow = copy.from->shadow[source];
-            const unsigned char *const value
-                = static_cast<const unsigned char *>(copy.from->values) + static_cast<std::uint64_t>(source) * bytes;
+            const unsigned char *const value = static_cast<const unsigned char *>(copy.from->values)
+                + static_cast<std::uint64_t>(source) * bytes;
             const bool written = shadow.flags & INITIALISED;
             if (shadow.write > copy.begun || (shadow.write == copy.begun && shadow.writer != running.thread)
                 || std::memcmp(value, copy.seen + static_cast<std::uint64_t>(k) * bytes, bytes) != 0)
-                report_global(GLOBAL_RACE, 2, *copy.from, source, shadow.writer, 0);
+                report_global(GLOBAL_RACE, 2, *copy.from, source, shadow.writer, 0, shadow.line);
             else if (written)
                 remember_read(copy.from->shadow[source]);
             check_shared_write(place, copy.index + k, bytes, written ? 0 : VALUELESS);
             if (written)
-                std::memcpy(running.context->shared_bytes.data() + copy.first_byte + static_cast<std::uint64_t>(k) * bytes,
+                std::memcpy(running.context->shared_bytes.data() + copy.first_byte
+                                + static_cast<std::uint64_t>(k) * bytes,
                             value, bytes);
         }
     }
@@ -312,8 +321,8 @@ inline bool link_is_open(int warp) {
     return request.operation == LINK_POST || (request.operation == LINK_WAIT && can_end(request));
 }
 
-/* Runs the warp until each of its threads waits or has ended; makes the calls that are complete. False where lanes wait for
- * each other. */
+/* Runs the warp until each of its threads waits or has ended; makes the calls that are complete. False where
+ * lanes wait for each other. */
 inline bool step(int warp, WarpRun &run) {
     Context &context = *running.context;
     run.waits = false;
@@ -392,7 +401,8 @@ inline bool ends_waiting(int warp, std::vector<WarpRun> &runs) {
     }
     for (int other : freed) {
         runs[static_cast<std::size_t>(other)].waits = false;
-        release_lanes(other, ALL_LANES >> (WARP - std::min(WARP, running.context->thread_count - other * WARP)));
+        release_lanes(other,
+                      ALL_LANES >> (WARP - std::min(WARP, running.context->thread_count - other * WARP)));
     }
     return true;
 }
@@ -400,9 +410,11 @@ inline bool ends_waiting(int warp, std::vector<WarpRun> &runs) {
 /* Whether a thread of the warp can run, or what all of them wait for is there. */
 inline bool can_go_on(int warp, const std::vector<WarpRun> &runs) {
     if (runs[static_cast<std::size_t>(warp)].waits)
-        return thread_state(warp * WARP).request.operation == NAMED_BARRIER ? !warps_at_barrier(warp, runs).empty()
-                                                                             : link_is_open(warp);
-    for (int thread = warp * WARP; thread < std::min((warp + 1) * WARP, running.context->thread_count); thread++)
+        return thread_state(warp * WARP).request.operation == NAMED_BARRIER
+            ? !warps_at_barrier(warp, runs).empty()
+            : link_is_open(warp);
+    for (int thread = warp * WARP; thread < std::min((warp + 1) * WARP, running.context->thread_count);
+         thread++)
         if (!thread_state(thread).ended && thread_state(thread).stop == Stop::RUNNABLE)
             return true;
     return false;
@@ -418,7 +430,8 @@ inline int choose_warp(const std::vector<unsigned char> &ready, int last) {
             continue;
         count++;
         const bool better = running.launch->pacing == LAST_AHEAD
-            || (running.launch->pacing == AT_RANDOM && next_random() % static_cast<std::uint64_t>(count) == 0);
+            || (running.launch->pacing == AT_RANDOM
+                && next_random() % static_cast<std::uint64_t>(count) == 0);
         if (chosen < 0 || better)
             chosen = warp;
     }
@@ -507,36 +520,44 @@ inline int this_lane() {
     return running.thread % WARP;
 }
 
+__attribute__((noinline, cold)) inline void report_call(int line, const std::string &what) {
+    if (Violation *violation = report(WRONG_MASK, 0)) {
+        violation->index = line;
+        copy_text(violation->detail, what);
+    }
+}
+
 /* Whether the mask names the calling lane; reports where it does not. */
 inline bool names_itself(std::uint32_t mask, int line) {
     running.line = line;
     if (mask >> this_lane() & 1)
         return true;
-    if (Violation *violation = report(WRONG_MASK, 0)) {
-        violation->index = line;
-        std::strncpy(violation->detail, mask_text(mask).c_str(), sizeof violation->detail - 1);
-    }
+    report_call(line, "mask " + mask_text(mask) + ", which does not name its lane");
     return false;
 }
 
-template <class T> inline T shuffled(Operation operation, std::uint32_t mask, T value, int argument, int width, int line,
-                                     bool shifts = false) {
+template <class T> inline T shuffled(Operation operation, std::uint32_t mask, T value, int argument,
+                                     int width, int line, bool shifts = false) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "a shuffle moves 4 or 8 bytes");
     if (!names_itself(mask, line))
         return value;
+    if (width < 1 || width > WARP || (width & (width - 1)) != 0) {
+        report_call(line, "width " + std::to_string(width) + ", which is no power of two up to 32");
+        return value;
+    }
     Request request;
     request.operation = operation;
     request.shifts = shifts;
     request.line = line;
     request.mask = mask;
-    request.width = width >= 1 && width <= WARP && (width & (width - 1)) == 0 ? width : WARP;
+    request.width = width;
     request.bytes = sizeof(T);
     request.argument = argument;
     std::memcpy(&request.value, &value, sizeof value);
     wait_for_warp(request);
     const Request &answer = this_thread().request;
     if (answer.missing < 0) {
-        std::memcpy(&value, &answer.value, sizeof value);
+        std::memcpy(static_cast<void *>(&value), &answer.value, sizeof value);
         return value;
     }
 #ifdef TW_POISON_TRAVELS
@@ -545,8 +566,8 @@ template <class T> inline T shuffled(Operation operation, std::uint32_t mask, T 
             return poisoned<T>("shift", nullptr, line,
                                [&] { return "a lane beyond the end of the warp, read " + line_text(line); });
         return poisoned<T>("lane", nullptr, line, [&] {
-            return "inactive lane " + std::to_string(answer.missing) + ", read by lane " + std::to_string(this_lane()) + " "
-                + line_text(line);
+            return "inactive lane " + std::to_string(answer.missing) + ", read by lane "
+                + std::to_string(this_lane()) + " " + line_text(line);
         });
     }
 #endif
@@ -637,32 +658,37 @@ template <class T, int N> struct Vector {
     T x[N];
 };
 
-__attribute__((noinline, cold)) inline void report_alignment(int writes, const char *name, int field, std::int64_t index) {
+__attribute__((noinline, cold)) inline void
+report_alignment(int writes, const char *name, int field, std::int64_t index) {
     if (Violation *violation = report(MISALIGNED, writes)) {
         violation->field = field;
         violation->index = index;
-        std::strncpy(violation->array, name, sizeof violation->array - 1);
+        copy_text(violation->array, name);
     }
 }
 
-template <class T> inline bool check_alignment(const Global<T> &pointer, std::int64_t index, int count, int writes) {
+template <class T> inline bool
+check_alignment(const Global<T> &pointer, std::int64_t index, int count, int writes) {
     const bool aligned = (pointer.offset + index) % count == 0;
     if (!aligned)
         report_alignment(writes, "", pointer.array->number, pointer.offset + index);
     return aligned;
 }
 
-template <class T> inline bool check_alignment(const Shared<T> &pointer, std::int64_t index, int count, int writes) {
+template <class T> inline bool
+check_alignment(const Shared<T> &pointer, std::int64_t index, int count, int writes) {
     const std::int64_t size = static_cast<std::int64_t>(sizeof(T));
     const bool aligned
-        = (static_cast<std::int64_t>(pointer.place.byte_offset) + (pointer.offset + index) * size) % (count * size) == 0;
+        = (static_cast<std::int64_t>(pointer.place.byte_offset) + (pointer.offset + index) * size)
+            % (count * size)
+        == 0;
     if (!aligned)
         report_alignment(writes, pointer.place.name, -1, pointer.offset + index);
     return aligned;
 }
 
-template <int N, class Pointer>
-inline Vector<typename Pointer::Value, N> load_vector(const Pointer &pointer, std::int64_t index, int line) {
+template <int N, class Pointer> inline Vector<typename Pointer::Value, N>
+load_vector(const Pointer &pointer, std::int64_t index, int line) {
     static_assert(N * sizeof(typename Pointer::Value) <= 16, "at most 16 bytes are one access");
     running.line = line;
     check_alignment(pointer, index, N, 0);
@@ -672,9 +698,9 @@ inline Vector<typename Pointer::Value, N> load_vector(const Pointer &pointer, st
     return vector;
 }
 
-template <int N, class Pointer>
-inline void store_vector(const Pointer &pointer, std::int64_t index, const Vector<typename Pointer::Value, N> &vector,
-                         int line) {
+template <int N, class Pointer> inline void
+store_vector(const Pointer &pointer, std::int64_t index, const Vector<typename Pointer::Value, N> &vector,
+             int line) {
     static_assert(N * sizeof(typename Pointer::Value) <= 16, "at most 16 bytes are one access");
     running.line = line;
     check_alignment(pointer, index, N, 1);
@@ -682,10 +708,13 @@ inline void store_vector(const Pointer &pointer, std::int64_t index, const Vecto
         pointer.write(index + k, vector.x[k]);
 }
 
-template <int N, class S, class G>
-inline void copy_async(const Shared<S> &to, std::int64_t to_index, const Global<G> &from, std::int64_t from_index, int line) {
-    static_assert(std::is_same_v<std::remove_const_t<S>, std::remove_const_t<G>>, "elements of one type are copied");
-    static_assert(N * sizeof(S) == 4 || N * sizeof(S) == 8 || N * sizeof(S) == 16, "a copy has 4, 8 or 16 bytes");
+template <int N, class S, class G> inline void
+copy_async(const Shared<S> &to, std::int64_t to_index, const Global<G> &from, std::int64_t from_index,
+           int line) {
+    static_assert(std::is_same_v<std::remove_const_t<S>, std::remove_const_t<G>>,
+                  "elements of one type are copied");
+    static_assert(N * sizeof(S) == 4 || N * sizeof(S) == 8 || N * sizeof(S) == 16,
+                  "a copy has 4, 8 or 16 bytes");
     running.line = line;
     check_alignment(to, to_index, N, 1);
     check_alignment(from, from_index, N, 0);
@@ -715,8 +744,16 @@ inline void copy_async(const Shared<S> &to, std::int64_t to_index, const Global<
         context.shared_shadow[word].flags |= PENDING;
         context.flagged_words.push_back(word);
     }
-    Copy copy = {from.array, source, to.place.name, first_byte, first, static_cast<int>(sizeof(S)), N,
-                 this_thread().copy_group, running.stamp, {}};
+    Copy copy = {from.array,
+                 source,
+                 to.place.name,
+                 first_byte,
+                 first,
+                 static_cast<int>(sizeof(S)),
+                 N,
+                 this_thread().copy_group,
+                 running.stamp,
+                 {}};
     std::memcpy(copy.seen, static_cast<const S *>(from.array->values) + source, N * sizeof(S));
     this_thread().copies.push_back(copy);
 }
@@ -726,21 +763,24 @@ inline void copy_async(const Shared<S> &to, std::int64_t to_index, const Global<
 inline void __syncwarp(unsigned mask = tw_emulator::ALL_LANES, int line = __builtin_LINE()) {
     tw_emulator::voted(tw_emulator::SYNCWARP, mask, false, line);
 }
-template <class T>
-inline auto __shfl_sync(unsigned mask, const T &value, int source, int width = 32, int line = __builtin_LINE()) {
+template <class T> inline auto
+__shfl_sync(unsigned mask, const T &value, int source, int width = 32, int line = __builtin_LINE()) {
     return tw_emulator::shuffled(tw_emulator::SHUFFLE, mask, tw_emulator::valued(value), source, width, line);
 }
-template <class T>
-inline auto __shfl_up_sync(unsigned mask, const T &value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
-    return tw_emulator::shuffled(tw_emulator::SHUFFLE_UP, mask, tw_emulator::valued(value), static_cast<int>(delta), width, line);
+template <class T> inline auto
+__shfl_up_sync(unsigned mask, const T &value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
+    return tw_emulator::shuffled(tw_emulator::SHUFFLE_UP, mask, tw_emulator::valued(value),
+                                 static_cast<int>(delta), width, line);
 }
-template <class T>
-inline auto __shfl_down_sync(unsigned mask, const T &value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
-    return tw_emulator::shuffled(tw_emulator::SHUFFLE_DOWN, mask, tw_emulator::valued(value), static_cast<int>(delta), width, line);
+template <class T> inline auto
+__shfl_down_sync(unsigned mask, const T &value, unsigned delta, int width = 32, int line = __builtin_LINE()) {
+    return tw_emulator::shuffled(tw_emulator::SHUFFLE_DOWN, mask, tw_emulator::valued(value),
+                                 static_cast<int>(delta), width, line);
 }
-template <class T>
-inline auto __shfl_xor_sync(unsigned mask, const T &value, int lane_mask, int width = 32, int line = __builtin_LINE()) {
-    return tw_emulator::shuffled(tw_emulator::SHUFFLE_XOR, mask, tw_emulator::valued(value), lane_mask, width, line);
+template <class T> inline auto
+__shfl_xor_sync(unsigned mask, const T &value, int lane_mask, int width = 32, int line = __builtin_LINE()) {
+    return tw_emulator::shuffled(tw_emulator::SHUFFLE_XOR, mask, tw_emulator::valued(value), lane_mask, width,
+                                 line);
 }
 inline unsigned __ballot_sync(unsigned mask, int predicate, int line = __builtin_LINE()) {
     return tw_emulator::voted(tw_emulator::BALLOT, mask, predicate != 0, line);
@@ -754,7 +794,7 @@ inline int __all_sync(unsigned mask, int predicate, int line = __builtin_LINE())
 /* Which lanes happen to run together says nothing that a kernel may rely on. */
 unsigned __activemask() = delete;
 
-#define TW_LINK(name, count, byte_offset) \
+#define TW_LINK(name, count, byte_offset)                                                                    \
     const tw_emulator::Link name = tw_emulator::link_array(#name, (count), (byte_offset))
 
 inline int tw_lane() {
@@ -776,10 +816,12 @@ inline void tw_link_clear(const tw_emulator::Link &link, int line = __builtin_LI
         counter.clearer = running.thread;
     }
 }
-inline void tw_link_post(const tw_emulator::Link &link, long long index, int value, int line = __builtin_LINE()) {
+inline void
+tw_link_post(const tw_emulator::Link &link, long long index, int value, int line = __builtin_LINE()) {
     tw_emulator::whole_warp(tw_emulator::LINK_POST, link.number, index, value, line);
 }
-inline void tw_link_wait(const tw_emulator::Link &link, long long index, int value, int line = __builtin_LINE()) {
+inline void
+tw_link_wait(const tw_emulator::Link &link, long long index, int value, int line = __builtin_LINE()) {
     tw_emulator::whole_warp(tw_emulator::LINK_WAIT, link.number, index, value, line);
 }
 inline void tw_barrier(int number, int threads, int line = __builtin_LINE()) {
@@ -787,9 +829,9 @@ inline void tw_barrier(int number, int threads, int line = __builtin_LINE()) {
     running.line = line;
     if (number < 1 || number > 15 || threads < WARP || threads % WARP != 0) {
         if (Violation *violation = report(LINK_MISUSED, 0)) {
-            std::strncpy(violation->array, "barrier", sizeof violation->array - 1);
+            copy_text(violation->array, "barrier");
             violation->index = number;
-            std::strncpy(violation->detail, "barriers of whole warps have the numbers 1 to 15", sizeof violation->detail - 1);
+            copy_text(violation->detail, "barriers of whole warps have the numbers 1 to 15");
         }
         return;
     }
@@ -803,20 +845,20 @@ template <class Pointer> inline auto tw_load2(const Pointer &p, long long i, int
 template <class Pointer> inline auto tw_load4(const Pointer &p, long long i, int line = __builtin_LINE()) {
     return tw_emulator::load_vector<4>(p, i, line);
 }
-template <class Pointer>
-inline void tw_store2(const Pointer &p, long long i, const tw_vector<typename Pointer::Value, 2> &v,
-                      int line = __builtin_LINE()) {
+template <class Pointer> inline void
+tw_store2(const Pointer &p, long long i, const tw_vector<typename Pointer::Value, 2> &v,
+          int line = __builtin_LINE()) {
     tw_emulator::store_vector<2>(p, i, v, line);
 }
-template <class Pointer>
-inline void tw_store4(const Pointer &p, long long i, const tw_vector<typename Pointer::Value, 4> &v,
-                      int line = __builtin_LINE()) {
+template <class Pointer> inline void
+tw_store4(const Pointer &p, long long i, const tw_vector<typename Pointer::Value, 4> &v,
+          int line = __builtin_LINE()) {
     tw_emulator::store_vector<4>(p, i, v, line);
 }
 
-template <int N = 1, class S, class G>
-inline void tw_copy_async(const tw_emulator::Shared<S> &to, long long i, const tw_emulator::Global<G> &from, long long j,
-                          int line = __builtin_LINE()) {
+template <int N = 1, class S, class G> inline void
+tw_copy_async(const tw_emulator::Shared<S> &to, long long i, const tw_emulator::Global<G> &from, long long j,
+              int line = __builtin_LINE()) {
     tw_emulator::copy_async<N>(to, i, from, j, line);
 }
 inline void tw_copy_commit() {
@@ -838,15 +880,16 @@ template <class A, class B> inline auto tw_greatest(const A &a, const B &b) {
 #ifdef TW_POISON_TRAVELS
 /* A value that nobody gave. */
 template <class T> inline T tw_junk(int line = __builtin_LINE()) {
-    return tw_emulator::poisoned<T>("junk", nullptr, line, [&] { return "junk " + tw_emulator::line_text(line); });
+    return tw_emulator::poisoned<T>("junk", nullptr, line,
+                                    [&] { return "junk " + tw_emulator::line_text(line); });
 }
 template <class T> inline auto tw_shift_up(const T &value, unsigned delta, int line = __builtin_LINE()) {
     return tw_emulator::shuffled(tw_emulator::SHUFFLE_UP, tw_emulator::ALL_LANES, tw_emulator::valued(value),
                                  static_cast<int>(delta), 32, line, true);
 }
 template <class T> inline auto tw_shift_down(const T &value, unsigned delta, int line = __builtin_LINE()) {
-    return tw_emulator::shuffled(tw_emulator::SHUFFLE_DOWN, tw_emulator::ALL_LANES, tw_emulator::valued(value),
-                                 static_cast<int>(delta), 32, line, true);
+    return tw_emulator::shuffled(tw_emulator::SHUFFLE_DOWN, tw_emulator::ALL_LANES,
+                                 tw_emulator::valued(value), static_cast<int>(delta), 32, line, true);
 }
 #endif
 

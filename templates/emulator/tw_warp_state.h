@@ -6,6 +6,10 @@
 
 namespace tw_emulator {
 
+template <std::size_t size> inline void copy_text(char (&to)[size], const std::string &text) {
+    std::strncpy(to, text.c_str(), size - 1);
+}
+
 constexpr int WARP = 32;
 constexpr std::uint32_t ALL_LANES = 0xffffffffu;
 
@@ -45,9 +49,9 @@ struct Request {
     std::int64_t index = 0, count = 0;
 
     bool same_call(const Request &other) const {
-        return operation == other.operation && line == other.line && mask == other.mask && width == other.width
-            && bytes == other.bytes && shifts == other.shifts && object == other.object && index == other.index
-            && count == other.count;
+        return operation == other.operation && line == other.line && mask == other.mask
+            && width == other.width && bytes == other.bytes && shifts == other.shifts
+            && object == other.object && index == other.index && count == other.count;
     }
 };
 

@@ -53,7 +53,7 @@ pub enum ViolationKind {
     DivergentBarrier,
     /// A call of a warp that lanes of its mask do not make, or make elsewhere or with another mask.
     DivergentWarp,
-    /// A mask that does not name the lane that calls with it.
+    /// A mask that does not name the lane that calls with it, or a width that is none.
     WrongMask,
     /// A shuffle that reads a lane which takes no part in it, in a kernel without junk lanes.
     InactiveLane,
@@ -95,14 +95,6 @@ impl ViolationKind {
         ViolationKind::Misaligned,
         ViolationKind::CopyPending,
     ];
-
-    /// Whether it is about where threads wait, not about an element.
-    fn is_meeting(self) -> bool {
-        matches!(
-            self,
-            ViolationKind::DivergentBarrier | ViolationKind::DivergentWarp | ViolationKind::Deadlock
-        )
-    }
 }
 
 /// One violation.
@@ -145,7 +137,7 @@ pub struct OtherThread {
     pub thread: u32,
     /// Whether it wrote.
     pub writes: bool,
-    /// Where threads do not meet: the line at which it waits; `None` where it has ended.
+    /// The line at which it wrote, or waits where threads do not meet; `None` where that is not known or it has ended.
     pub line: Option<i64>,
 }
 
@@ -188,7 +180,7 @@ impl Violation {
             block: raw.other_block,
             thread,
             writes: raw.writes & 2 != 0,
-            line: (kind.is_meeting() && raw.other_index >= 0).then_some(raw.other_index),
+            line: Some(raw.other_index).filter(|&line| line > 0),
         });
         let field = usize::try_from(raw.field).ok().and_then(|field| plan.program.fields.get(field));
         let text = |bytes: &[u8]| {
@@ -285,7 +277,7 @@ impl fmt::Display for Violation {
                 }
             }
             ViolationKind::DivergentWarp => format!("lanes of a warp do not meet: it {detail}"),
-            ViolationKind::WrongMask => format!("calls with mask {detail}, which does not name its lane"),
+            ViolationKind::WrongMask => format!("calls with {detail}"),
             ViolationKind::InactiveLane => {
                 format!("reads lane {} in a shuffle, which takes no part in it", self.index)
             }
@@ -309,10 +301,15 @@ impl Violation {
     fn other_text(&self) -> String {
         let Some(other) = &self.other else { return "another thread uses".to_owned() };
         let verb = if other.writes { "wrote" } else { "read" };
+        let line = other.line.map_or(String::new(), |line| format!(" at line {line}"));
         if self.kind == ViolationKind::BlockRace {
-            format!("thread {} of block {} {verb} in the same launch", other.thread, block_text(other.block))
+            format!(
+                "thread {} of block {} {verb}{line} in the same launch",
+                other.thread,
+                block_text(other.block)
+            )
         } else if self.line.is_some() {
-            format!("thread {} {verb}, and nothing orders the two", other.thread)
+            format!("thread {} {verb}{line}, and nothing orders the two", other.thread)
         } else {
             format!("thread {} {verb} since the last barrier", other.thread)
         }

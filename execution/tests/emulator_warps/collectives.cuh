@@ -4,12 +4,13 @@
 #else
 #define TW_GLOBAL(T) T *__restrict__
 extern __shared__ __align__(16) unsigned char tw_shared_bytes[];
-#define TW_SHARED(T, name, count, byte_offset) T *const name = reinterpret_cast<T *>(tw_shared_bytes + (byte_offset))
+#define TW_SHARED(T, name, count, byte_offset) \
+    T *const name = reinterpret_cast<T *>(tw_shared_bytes + (byte_offset))
 #endif
 
 extern "C" __global__ void __launch_bounds__(64)
-hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long steps, double fault_number, long long step,
-            long long b0_first)
+hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long steps, double fault_number,
+            long long step, long long b0_first)
 {
     TW_SHARED(float, edge, 64, 0);
     const int fault = (int)fault_number, lane = tw_lane(), thread = tw_warp() * 32 + lane;
@@ -37,7 +38,9 @@ hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long 
     } else if (fault == 5) { // a lane that never comes
         if (lane != 31)
             left = __shfl_up_sync(0xffffffffu, here, 1);
-    } else if (fault == 11) { // halves of the warp on their own, no fault: lane 16 reads its left neighbour itself
+    } else if (fault == 9) { // 24 lanes are no part of a warp
+        left = __shfl_up_sync(0xffffffffu, here, 1, 24);
+    } else if (fault == 11) { // no fault: halves of the warp on their own
         if (lane < 16)
             left = __shfl_up_sync(0x0000ffffu, here, 1);
         else

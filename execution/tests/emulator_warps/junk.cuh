@@ -5,13 +5,14 @@
 #else
 #define TW_GLOBAL(T) T *__restrict__
 extern __shared__ __align__(16) unsigned char tw_shared_bytes[];
-#define TW_SHARED(T, name, count, byte_offset) T *const name = reinterpret_cast<T *>(tw_shared_bytes + (byte_offset))
+#define TW_SHARED(T, name, count, byte_offset) \
+    T *const name = reinterpret_cast<T *>(tw_shared_bytes + (byte_offset))
 #define TW_MOVE(name, to, from) name[to] = name[from]
 #endif
 
 extern "C" __global__ void __launch_bounds__(32)
-hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long steps, double fault_number, long long step,
-            long long b0_first)
+hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long steps, double fault_number,
+            long long step, long long b0_first)
 {
     TW_SHARED(float, scratch, 72, 0);
     const int fault = (int)fault_number, lane = tw_lane();
@@ -20,7 +21,7 @@ hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long 
     auto from = u + step % 2 * level_stride;
     auto to = u + (step + 1) % 2 * level_stride;
     (void)steps;
-    const float here = i >= 0 && i < n0 ? from[i] : tw_junk<float>();
+    float here = i >= 0 && i < n0 ? from[i] : tw_junk<float>();
     float sum = tw_shift_up(here, 1) + tw_shift_down(here, 1);
     const bool inside = i >= 1 && i < n0 - 1;
     /* Junk may go through shared memory, moves, vectors, extrema and functions. */
@@ -30,8 +31,9 @@ hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long 
     if (lane < 4)
         TW_MOVE(scratch, 64 + lane, 68 + lane); /* cells 68 to 71 have no value */
     __syncwarp();
+    sum = lane < 32 ? scratch[lane] : from[0];
     const tw_vector<float, 4> four = tw_load4(scratch, lane / 4 * 4);
-    sum = four.x[lane % 4];
+    sum = inside ? four.x[lane % 4] : sum;
     sum = tw_greatest(tw_least(sum, sum), sum) * 1.0f + sqrtf(fabsf(sum)) * 0.0f;
     const double wide = sum;
     sum = (float)(0.0 + wide);

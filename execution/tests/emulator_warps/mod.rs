@@ -1,5 +1,7 @@
-//! Kernels whose warps work on their own. Each text is right where its parameter is 0 and has the fault of that number
-//! otherwise, so that it is compiled once.
+//! Kernels whose warps work on their own. Each text is right where its parameter is 0 and has the fault of that
+//! number otherwise, so that it is compiled once.
+
+mod random;
 
 use super::{CACHE, ViolationKind};
 use execution::c_compiler::{Compiler, Language};
@@ -106,19 +108,24 @@ fn lanes_that_do_not_meet() {
         &[&site("left = __shfl_up_sync(0xffffffffu, here, 1);\n        else")],
     );
     hand.finds(2, ViolationKind::DivergentWarp, &["0xffffffff", "0xfffffffe"]);
-    hand.finds(3, ViolationKind::WrongMask, &["0xfffffffe", &site("__shfl_up_sync(0xfffffffeu")]);
+    hand.finds(3, ViolationKind::WrongMask, &["mask 0xfffffffe,", &site("__shfl_up_sync(0xfffffffeu")]);
     hand.finds(
         4,
         ViolationKind::InactiveLane,
         &["lane 15", &site("left = __shfl_up_sync(0xffff0000u, here, 1);")],
     );
-    hand.finds(5, ViolationKind::DivergentWarp, &["thread "]);
+    hand.finds(5, ViolationKind::DivergentWarp, &["is at the call", &site("right = __shfl_down_sync")]);
+    hand.finds(9, ViolationKind::WrongMask, &["width 24"]);
 }
 
 #[test]
 fn only_a_meeting_orders_the_lanes_of_a_warp() {
     for fault in [6, 7, 8] {
-        COLLECTIVES_RUN.finds(fault, ViolationKind::SharedRace, &["edge[", "nothing orders the two"]);
+        COLLECTIVES_RUN.finds(
+            fault,
+            ViolationKind::SharedRace,
+            &["edge[", "wrote at line", "nothing orders the two"],
+        );
     }
 }
 
@@ -135,6 +142,7 @@ fn a_ring_one_slot_short_or_without_its_waits_is_a_race() {
     for fault in [3, 4, 5, 9, 10] {
         LINKS_RUN.finds(fault, ViolationKind::SharedRace, &["ring["]);
     }
+    LINKS_RUN.finds(9, ViolationKind::SharedRace, &["race:", &line(LINKS, "ring[place + cell] =")]);
     LINKS_RUN.finds(8, ViolationKind::DivergentWarp, &["waits for 1 in full[0]", "posts 1 in empty[0]"]);
 }
 

@@ -4,12 +4,13 @@
 #else
 #define TW_GLOBAL(T) T *__restrict__
 extern __shared__ __align__(16) unsigned char tw_shared_bytes[];
-#define TW_SHARED(T, name, count, byte_offset) T *const name = reinterpret_cast<T *>(tw_shared_bytes + (byte_offset))
+#define TW_SHARED(T, name, count, byte_offset) \
+    T *const name = reinterpret_cast<T *>(tw_shared_bytes + (byte_offset))
 #endif
 
 extern "C" __global__ void __launch_bounds__(32)
-hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long steps, double fault_number, long long step,
-            long long b0_first)
+hand_step_u(TW_GLOBAL(float) u, long long n0, long long level_stride, long long steps, double fault_number,
+            long long step, long long b0_first)
 {
     TW_SHARED(float, tile, 136, 16);
     const int fault = (int)fault_number, lane = tw_lane(), cell = 4 + 4 * lane;
