@@ -1,7 +1,9 @@
-//! Counts of a plan on cores: every launch has tiles like the one in its middle, spread evenly over the threads.
+//! Counts of a plan on cores: every launch has tiles like the one in its middle, spread evenly over the threads. Where each
+//! kernel goes over the grid once in a time step, its launches are sweeps.
 
 use super::place::{Launched, for_each_launch, tile_inside};
-use crate::counts::cores::{CoreCounts, Cores, Inner, Outer, RowCode};
+use crate::counts::cores::{CoreCounts, Cores, Inner, Outer, RowCode, Sweep};
+use crate::geometry::works_in_memory;
 use crate::int_expr::Environment;
 use crate::plan::{Kernel, KernelPlan};
 
@@ -10,6 +12,10 @@ use crate::plan::{Kernel, KernelPlan};
 /// # Errors
 /// Why it cannot be counted, as half a sentence.
 pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
+    let unknown = || "a bound of its plan mentions an unknown name".to_owned();
+    if plan.kernels.iter().all(works_in_memory) {
+        return sweeps(plan, cores).map(CoreCounts::Sweeps).ok_or_else(unknown);
+    }
     let mut total = Outer::default();
     let (mut windows, mut points) = (0.0, 0.0);
     for_each_launch(plan, (&cores.size, cores.steps), true, |launched| {
@@ -24,11 +30,41 @@ pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
         points += weight as f64 * tiles * tile.swept;
         Some(())
     })
-    .ok_or_else(|| "a bound of its plan mentions an unknown name".to_owned())?;
+    .ok_or_else(unknown)?;
     total.extent = if points > 0.0 { windows / points } else { 0.0 };
     // All dimensions are in the sums already.
     let once = Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 1.0, area: 1.0, visits: 0.0, extent: 1.0 };
     Ok(CoreCounts::Tiles(total, once))
+}
+
+/// The launches of one time step: of each kernel the one that has most blocks, scaled to the points that there are.
+fn sweeps(plan: &KernelPlan, cores: &Cores) -> Option<Vec<Sweep>> {
+    let mut found: Vec<(i64, Option<Sweep>)> = vec![(0, None); plan.kernels.len()];
+    for_each_launch(plan, (&cores.size, cores.steps), true, |launched| {
+        let (most, sweep) = &mut found[launched.index];
+        if launched.blocks <= *most {
+            return Some(());
+        }
+        let tile = sub_tile(launched.kernel, tile_inside(launched)?.0, cores)?;
+        let code = &cores.code[launched.kernel.instances[0].statement];
+        let (blocks, points) = (launched.blocks as f64, code.points());
+        let scale = if tile.swept > 0.0 { points * code.sweep_bytes / tile.swept } else { 0.0 };
+        // Blocks of a run are alike.
+        let runs: f64 = tile.runs.iter().sum();
+        *most = launched.blocks;
+        *sweep = Some(Sweep {
+            share: (blocks / cores.threads as f64).ceil() / blocks,
+            boxes: blocks,
+            runs: vec![tile.runs.map(|runs| runs * scale)],
+            pieces: 1.0,
+            blocks: if runs > 0.0 { tile.blocks.iter().sum::<f64>() / runs } else { 0.0 },
+            short: tile.points * scale,
+            points,
+            sweep_bytes: code.sweep_bytes,
+        });
+        Some(())
+    })?;
+    Some(found.into_iter().filter_map(|(_, sweep)| sweep).collect())
 }
 
 /// The counts of one sub-tile: of `Outer`, `points` are those of rows shorter than a block, and `extent` all points of the
