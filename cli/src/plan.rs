@@ -7,7 +7,8 @@ use crate::{report, strategies};
 use execution::ExecutionError;
 use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
-use hhc_codegen::plan::{Instance, Loop};
+use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder};
+use hhc_codegen::storage::{Axis, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{KernelPlan, TileSizes, prove};
 use polyhedral::legality::Proof;
@@ -108,19 +109,117 @@ fn plan_text(plan: &KernelPlan) -> String {
             line(depth, format!("for sub-tile {}", loop_text(sub_tile)));
             depth += 1;
         }
-        let full = kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_c()));
-        line(depth, format!("full where {}", full.collect::<Vec<_>>().join(" and ")));
+        for storage in &kernel.storages {
+            line(depth, storage_text(plan, storage));
+        }
+        if !kernel.full_when.is_empty() || kernel.memory != Memory::Storages {
+            let full = kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_c()));
+            line(depth, format!("full where {}", full.collect::<Vec<_>>().join(" and ")));
+        }
+        for (_, transfer) in kernel.transfers_at(Moment::Start) {
+            line(depth, transfer_text(plan, kernel, transfer));
+        }
         line(depth, format!("for {}", loop_text(&kernel.rows)));
-        for Instance { statement, step, ranges, .. } in &kernel.instances {
-            let ranges: Vec<String> = ranges
-                .iter()
-                .map(|range| format!("{} ..= {}", range.low.to_c(), range.high.to_c()))
-                .collect();
-            let target = &plan.program.field(plan.program.statements[*statement].target).name;
-            line(depth + 1, format!("row: {target} of step {} at [{}]", step.to_c(), ranges.join(", ")));
+        for part in kernel.parts_of_a_group() {
+            match part {
+                Part::Row(row) => {
+                    for text in row_text(plan, kernel, &kernel.instances[row]) {
+                        line(depth + 1, text);
+                    }
+                }
+                Part::Transfer(index) => {
+                    line(depth + 1, transfer_text(plan, kernel, &kernel.transfers[index]));
+                }
+            }
+        }
+        for (_, transfer) in kernel.transfers_at(Moment::End) {
+            line(depth, transfer_text(plan, kernel, transfer));
         }
     }
     text
+}
+
+fn ranges_text(ranges: &[Range]) -> String {
+    let range = |range: &Range| format!("{} ..= {}", range.low.to_c(), range.high.to_c());
+    ranges.iter().map(range).collect::<Vec<_>>().join(", ")
+}
+
+fn storage_text(plan: &KernelPlan, storage: &Storage) -> String {
+    let axes = storage.axes.iter().map(|axis| match axis {
+        Axis::Window { first, extent } => format!("{extent} from {}", first.to_c()),
+        Axis::Ring { extent } => format!("ring of {extent}"),
+    });
+    let planes = report::count(storage.planes.unsigned_abs(), "level", "levels");
+    let field = &plan.program.field(storage.field).name;
+    let axes = axes.collect::<Vec<_>>().join(", ");
+    format!("storage {}: {planes} of {field} at [{axes}]  // {}", storage.name, storage.comment)
+}
+
+fn place_text(kernel: &Kernel, place: &Place) -> String {
+    match place {
+        Place::Arrays(Slot::OfLevel) => "the arrays".to_owned(),
+        Place::Arrays(Slot::At(slot)) => format!("slot {} of the arrays", slot.to_c()),
+        Place::Storage(index) => kernel.storages[*index].name.clone(),
+    }
+}
+
+fn sync_text(sync: Sync) -> &'static str {
+    match sync {
+        Sync::Barrier => "",
+        Sync::Nothing => ", without waiting",
+    }
+}
+
+fn transfer_text(plan: &KernelPlan, kernel: &Kernel, transfer: &Transfer) -> String {
+    let region = match transfer.region {
+        Region::Grid => String::new(),
+        Region::Boundary => "the boundary of ".to_owned(),
+        Region::Domain(statement) => format!("the domain of {} of ", plan.program.statement_name(statement)),
+    };
+    format!(
+        "move {region}{} of level {} at [{}] from {} to {}{}  // {}",
+        plan.program.field(transfer.field).name,
+        transfer.level.to_c(),
+        ranges_text(&transfer.ranges),
+        place_text(kernel, &transfer.from.place),
+        place_text(kernel, &transfer.to),
+        sync_text(transfer.sync),
+        transfer.comment,
+    )
+}
+
+/// A row, and, where the kernel says so, what is its own and where its values are.
+fn row_text(plan: &KernelPlan, kernel: &Kernel, row: &Instance) -> Vec<String> {
+    let statement = &plan.program.statements[row.statement];
+    let target = &plan.program.field(statement.target).name;
+    let mut lines =
+        vec![format!("row: {target} of step {} at [{}]", row.step.to_c(), ranges_text(&row.ranges))];
+    if kernel.memory != Memory::Storages {
+        return lines;
+    }
+    if let Role::Copies { owned } = &row.role {
+        lines.push(format!("  its own at [{}], copies of other blocks' elsewhere", ranges_text(owned)));
+    }
+    let places = |places: &mut dyn Iterator<Item = &Place>| {
+        let mut texts: Vec<String> = Vec::new();
+        for text in places.map(|place| place_text(kernel, place)) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        if texts.is_empty() { "the arrays".to_owned() } else { texts.join(" and ") }
+    };
+    let order = match row.order {
+        RowOrder::Parallel { .. } => "",
+        RowOrder::Sequential => ", one point after the other",
+    };
+    lines.push(format!(
+        "  from {} to {}{order}{}",
+        places(&mut row.reads.iter().map(|read| &read.place)),
+        places(&mut row.writes.iter()),
+        sync_text(row.sync),
+    ));
+    lines
 }
 
 fn schedule_text(plan: &KernelPlan) -> String {

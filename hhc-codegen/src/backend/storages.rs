@@ -227,6 +227,11 @@ pub(super) fn cell(storage: &Storage, point: &[IntExpr]) -> IntExpr {
     cells.fold(int(0), |cell, (axis, point)| cell * axis.extent() + axis.cell(point.clone()))
 }
 
+/// An index as a factor or a term: in parentheses, unless it is a name.
+pub(super) fn operand(index: &IntExpr) -> String {
+    if let IntExpr::Var(name) = index { (*name).to_owned() } else { format!("({})", index.to_c()) }
+}
+
 /// Cells of all planes.
 pub(super) fn cells(storage: &Storage) -> i64 {
     storage.cells().saturating_mul(storage.planes.max(1))

@@ -1,7 +1,7 @@
 //! The standalone program: it builds without warnings, and its own check finds no difference.
 
-use crate::harness::{hexagonal_tile, parsed, planned, shipped};
-use hhc_codegen::TileSizes;
+use crate::harness::{hexagonal_tile, parsed, planned, shipped, small_plan, with_storages};
+use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -14,10 +14,15 @@ fn run(command: &mut Command) -> Output {
 
 /// Builds and runs all generated files the way their header says; gives what the program prints.
 fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &str)>) -> Output {
+    standalone_of(&planned(program, "hhc", tile).plan, &[], wrong)
+}
+
+/// The same of a plan, with these options of the compiler.
+fn standalone_of(plan: &KernelPlan, options: &[&str], wrong: Option<(&str, &str)>) -> Output {
     let folder = tempfile::tempdir().unwrap();
-    let plan = planned(program, "hhc", tile).plan;
+    let program = &plan.program;
     let name = &program.name;
-    for mut file in hhc_codegen::backend::openmp::generate(&plan).unwrap() {
+    for mut file in hhc_codegen::backend::openmp::generate(plan).unwrap() {
         if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}.c")) {
             assert!(file.text.contains(from), "{name}: no `{from}`");
             file.text = file.text.replace(from, to);
@@ -37,7 +42,8 @@ fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &st
             "-lm".to_owned(),
         ],
     ] {
-        let built = run(compiler.command().args(strict).args(arguments).current_dir(folder.path()));
+        let built =
+            run(compiler.command().args(strict).args(options).args(arguments).current_dir(folder.path()));
         assert!(built.status.success(), "{name}: {}", String::from_utf8_lossy(&built.stderr));
     }
     // A small grid to time, and few steps.
@@ -65,6 +71,26 @@ fn programs() {
     for name in ["mixed2d", "arrhenius2d", "depth8_2d", "limiter1d"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.stencil"));
         check(&parsed(name, &std::fs::read_to_string(path).unwrap()));
+    }
+}
+
+/// Threads with memory of their own, with every access and every sum of integers checked where the compiler can.
+#[test]
+fn storage_of_threads() {
+    let sanitizers = execution::equivalence::has_sanitizers();
+    if !sanitizers {
+        println!("SKIPPED: the C compiler has no sanitizers; programs are built without");
+    }
+    let options: &[&str] =
+        if sanitizers { &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] } else { &[] };
+    for (name, seed) in [("heat2d", 0), ("fdtd2d", 0)] {
+        for strategy in with_storages() {
+            let Some(plan) = small_plan(&shipped(name), strategy, seed) else { continue };
+            let output = standalone_of(&plan, options, None);
+            let text = String::from_utf8_lossy(&output.stdout);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && text.contains("check: 0 of"), "{name}: {text}{errors}");
+        }
     }
 }
 

@@ -293,14 +293,17 @@ impl Printer<'_> {
             }
             Place::Arrays(slot) => {
                 let mut terms: Vec<String> = storages::slot(program, field, level, slot)
-                    .map(|slot| format!("({}) * level_stride", slot.to_c()))
+                    .map(|slot| format!("{} * level_stride", storages::operand(&slot)))
                     .into_iter()
                     .collect();
                 let (outer, last) = point.split_at(point.len() - 1);
                 terms.extend(
-                    outer.iter().enumerate().map(|(d, index)| format!("({}) * stride{d}", index.to_c())),
+                    outer
+                        .iter()
+                        .enumerate()
+                        .map(|(d, index)| format!("{} * stride{d}", storages::operand(index))),
                 );
-                terms.extend(last.iter().map(|index| format!("({})", index.to_c())));
+                terms.extend(last.iter().map(storages::operand));
                 format!("{}[{}]", self.names.fields[field.0], terms.join(" + "))
             }
         }

@@ -305,12 +305,12 @@ impl Printer<'_> {
             Place::Arrays(slot) => {
                 let mut text = format!("grid->{}", self.names.fields[field.0]);
                 if let Some(slot) = storages::slot(self.program, field, level, slot) {
-                    text.push_str(&format!(" + ({}) * grid->level_stride", slot.to_c()));
+                    text.push_str(&format!(" + {} * grid->level_stride", storages::operand(&slot)));
                 }
                 for (d, index) in point.iter().enumerate() {
-                    text.push_str(&format!(" + ({}) * grid->stride{d}", index.to_c()));
+                    text.push_str(&format!(" + {} * grid->stride{d}", storages::operand(index)));
                 }
-                (format!("{text} + ({})", along.to_c()), None)
+                (format!("{text} + {}", storages::operand(&along)), None)
             }
         }
     }
