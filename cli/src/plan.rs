@@ -8,7 +8,7 @@ use execution::ExecutionError;
 use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder};
-use hhc_codegen::storage::{Axis, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
+use hhc_codegen::storage::{Axis, Link, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{KernelPlan, TileSizes, prove};
 use polyhedral::legality::Proof;
@@ -119,6 +119,10 @@ fn plan_text(plan: &KernelPlan) -> String {
         for (_, transfer) in kernel.transfers_at(Moment::Start) {
             line(depth, transfer_text(plan, kernel, transfer));
         }
+        for link in &kernel.links {
+            let Link { from, to, distance } = link;
+            line(depth, format!("warp {to} waits for warp {from} to be at most {distance} behind"));
+        }
         line(depth, format!("for {}", loop_text(&kernel.rows)));
         for part in kernel.parts_of_a_group() {
             match part {
@@ -167,6 +171,7 @@ fn sync_text(sync: Sync) -> &'static str {
     match sync {
         Sync::Barrier => "",
         Sync::Nothing => ", without waiting",
+        Sync::Warp => ", its warp waits",
     }
 }
 

@@ -21,7 +21,7 @@
 //! instance whose time step lies outside `0 .. steps` does not run.
 
 use crate::int_expr::{Environment, IntExpr, int, var};
-use crate::storage::{Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
+use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use polyhedral::domain::{Bound, GridEnd};
 use polyhedral::program::{FieldRole, Program};
@@ -165,6 +165,12 @@ pub struct Kernel {
     pub storages: Vec<Storage>,
     /// What moves between storages and arrays; those of one moment follow each other in this order.
     pub transfers: Vec<Transfer>,
+    /// The parts of a group that each warp of a block runs, where warps go through the sub-tiles on their own, each in its
+    /// own time; empty where all threads run all parts. All parts are in one warp's list, in order; there is one loop
+    /// over sub-tiles, and one group.
+    pub warps: Vec<Vec<Part>>,
+    /// How they wait for each other.
+    pub links: Vec<Link>,
     /// Expressions over sizes, `steps`, bindings and sub-tile variables, all of them non-negative in a full tile:
     /// one in which every time step exists, no box of an instance that runs in full tiles needs clipping, and
     /// those of the others lie outside their domains.

@@ -185,4 +185,18 @@ pub enum Sync {
     Nothing,
     /// They wait for each other.
     Barrier,
+    /// The lanes of the warp that runs the part wait for each other; other warps go on.
+    Warp,
+}
+
+/// That a warp of a block waits for another one, where each has parts of its own: at position `c` of the sub-tile loop
+/// the warp `to` waits until the warp `from` has finished position `c - distance`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// The warp that is waited for.
+    pub from: usize,
+    /// The warp that waits.
+    pub to: usize,
+    /// How far behind; not negative.
+    pub distance: i64,
 }

@@ -99,6 +99,11 @@ pub struct Event {
     /// Its place in a block's time: variables of loops and constants, as many for all events of a kernel, compared
     /// lexicographically. Two events at one place run side by side.
     pub position: Vec<String>,
+    /// The warp of the block that runs it, where warps run on their own: then positions order events of one warp.
+    pub warp: Option<usize>,
+    /// For each warp by how much the first number of a position of its events must be greater, at least, for them to
+    /// run after this one; `None` where they need not.
+    pub before: Vec<Option<i64>>,
     /// Constraints on all of them and on the point, besides those on the host's variable.
     pub constraints: Vec<String>,
     /// Which of these points.

@@ -177,6 +177,15 @@ pub(super) fn parts(kernel: &Kernel) -> [Vec<Work<'_>>; 3] {
     [at(Moment::Start), kernel.parts_of_a_group().into_iter().map(work).collect(), at(Moment::End)]
 }
 
+/// The parts of a group that a warp runs, where warps run parts of their own.
+pub(super) fn parts_of_warp(kernel: &Kernel, warp: usize) -> Vec<Work<'_>> {
+    let work = |part: &Part| match part {
+        Part::Row(row) => Work::Row(&kernel.instances[*row]),
+        Part::Transfer(transfer) => Work::Transfer(&kernel.transfers[*transfer]),
+    };
+    kernel.warps[warp].iter().map(work).collect()
+}
+
 /// Whether the time steps of a row all exist, wherever the kernel is launched: they are those of the host's loop.
 pub(super) fn steps_exist(plan: &KernelPlan, instance: &Instance) -> bool {
     instance.step == var(plan.outer.variable)

@@ -1,5 +1,7 @@
 //! The dataflow of a plan whose blocks have storage of their own: its rows and transfers as events, with the same
-//! [`IntExpr`](crate::int_expr::IntExpr)s that the back ends print.
+//! [`IntExpr`]s that the back ends print.
+
+mod order;
 
 use super::interval;
 use crate::int_expr::{IntExpr, var};
@@ -61,8 +63,10 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         let [(position, launch)] = launches.collect::<Vec<_>>()[..] else {
             return Err(format!("kernel {} is not launched once in an iteration", kernel.name));
         };
-        barriers_end_loops(kernel)?;
-        let printer = Printer { plan, kernel, index, position: position as i64, when: launch.when.as_ref() };
+        let before = order::of_warps(kernel)?;
+        order::barriers_end_loops(kernel)?;
+        let position = position as i64;
+        let printer = Printer { plan, kernel, index, position, when: launch.when.as_ref(), before };
         flow.storages.extend(kernel.storages.iter().map(|storage| printer.storage(storage)));
         for (at, instance) in kernel.instances.iter().enumerate() {
             flow.events.push(printer.row(at, instance)?);
@@ -87,29 +91,14 @@ fn of_plan(plan: &KernelPlan, bands: &TimeBands) -> Bands {
     }
 }
 
-/// That the threads of a block meet where a loop begins again.
-fn barriers_end_loops(kernel: &Kernel) -> Result<(), String> {
-    let sync = |part: &Part| match part {
-        Part::Row(row) => kernel.instances[*row].sync,
-        Part::Transfer(transfer) => kernel.transfers[*transfer].sync,
-    };
-    let at = |moment| kernel.transfers_at(moment).map(|(index, _)| Part::Transfer(index)).collect::<Vec<_>>();
-    let mut sequences = vec![at(Moment::Start), kernel.parts_of_a_group()];
-    if !kernel.sub_tiles.is_empty() {
-        sequences.push(at(Moment::End));
-    }
-    match sequences.iter().filter_map(|parts| parts.last()).find(|part| sync(part) == Sync::Nothing) {
-        Some(_) => Err(format!("kernel {}: no barrier ends the parts of a loop", kernel.name)),
-        None => Ok(()),
-    }
-}
-
 struct Printer<'a> {
     plan: &'a KernelPlan,
     kernel: &'a Kernel,
     index: usize,
     position: i64,
     when: Option<&'a IntExpr>,
+    /// By how much a warp must be behind another one to run after it.
+    before: Vec<Vec<Option<i64>>>,
 }
 
 impl Printer<'_> {
@@ -205,11 +194,9 @@ impl Printer<'_> {
             Some(Moment::End) => ("2", "0", alone(Moment::End)),
             _ => ("1", self.kernel.rows.variable, self.kernel.parts_of_a_group()),
         };
+        let parts = order::warp_of(self.kernel, part).map_or(parts, |warp| self.kernel.warps[warp].clone());
         let before = parts.iter().take_while(|&&other| other != part);
-        let barriers = before.filter(|part| match part {
-            Part::Row(row) => self.kernel.instances[*row].sync == Sync::Barrier,
-            Part::Transfer(transfer) => self.kernel.transfers[*transfer].sync == Sync::Barrier,
-        });
+        let barriers = before.filter(|&&part| order::sync(self.kernel, part) != Sync::Nothing);
         let sub_tiles = self.kernel.sub_tiles.iter().map(|sub_tile| sub_tile.variable.to_owned());
         sub_tiles.chain([phase.to_owned(), group.to_owned(), barriers.count().to_string()]).collect()
     }
@@ -230,6 +217,8 @@ impl Printer<'_> {
             blocks: kernel.blocks.iter().map(|block| block.variable.to_owned()).collect(),
             loops: loops().map(|around| around.variable.to_owned()).collect(),
             position: self.position(part),
+            warp: order::warp_of(self.kernel, part),
+            before: order::warp_of(self.kernel, part).map_or(Vec::new(), |warp| self.before[warp].clone()),
             constraints,
             region: Region::Grid,
             field: polyhedral::program::FieldId(0),

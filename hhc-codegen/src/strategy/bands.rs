@@ -2,14 +2,15 @@
 //!
 //! Blocks of a band read each other's input, so that a band must not write to the slot that it reads. Band `T` reads
 //! slot `T mod 2` and writes the other one, whatever levels lie there. The first level lies in slot 0, and the last
-//! one, `steps`, belongs in slot `steps mod 2`: the number of bands must have the parity of the number of steps.
-//! With `c = ceil(steps/depth)` that is
+//! one, `steps`, belongs in slot `steps mod 2`: the number of bands must have the parity of the number of steps. And
+//! the last band has one step alone, so that the level before the last one is left in the other slot, as the program
+//! leaves it. With `c = ceil((steps - 1)/depth)` that is
 //!
 //! ```text
-//! bands = c + (c - steps) mod 2 <= steps        first step of band T = min(depth*T, steps - bands + T)
+//! bands = 1 + c + (c - steps + 1) mod 2 <= steps        first step of band T = min(depth*T, steps - bands + T)
 //! ```
 //!
-//! so that all bands have `depth` steps but the last one or two, which have at least one.
+//! where there is a step; so that all bands have `depth` steps but the last two or three, which have at least one.
 
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Loop, TimeBands};
@@ -36,15 +37,15 @@ pub struct Bands {
 }
 
 impl Bands {
-    /// How many there are.
+    /// How many there are, where there is a step.
     fn count(self) -> IntExpr {
-        let least = var("steps").ceil_div(self.depth);
-        least.clone() + (least - var("steps")).modulo(2)
+        let least = (var("steps") - 1).ceil_div(self.depth);
+        least.clone() + (least - var("steps") + 1).modulo(2) + 1
     }
 
     /// The host's loop over the bands.
     pub fn outer(self) -> Loop {
-        Loop { variable: BAND, low: int(0), high: self.count() - 1 }
+        Loop { variable: BAND, low: int(0), high: (self.count() - 1).min(var("steps") - 1) }
     }
 
     /// The first step of band `band`.

@@ -16,7 +16,7 @@ use hhc_codegen::storage::Memory;
 use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{KernelPlan, TileSizes, backend};
 use polyhedral::analysis::{Analysis, analyze};
-use polyhedral::program::{Field, FieldId, FieldRole, Program};
+use polyhedral::program::{FieldId, Program};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -152,25 +152,12 @@ pub struct Problem {
     pub size: Vec<i64>,
     pub steps: i64,
     pub parameters: Vec<f64>,
-    /// Whether older levels than those from which a run goes on are compared, too: a plan that keeps levels in storage
-    /// of its blocks' own need not write them.
-    pub all_slots: bool,
 }
 
 impl Problem {
     /// With the program's own parameters.
     pub fn new(program: &Program, size: &[i64], steps: i64) -> Self {
-        Problem {
-            size: size.to_vec(),
-            steps,
-            parameters: reference::default_parameters(program),
-            all_slots: true,
-        }
-    }
-
-    /// Without levels that a run needs no more.
-    pub fn newest(self) -> Self {
-        Problem { all_slots: false, ..self }
+        Problem { size: size.to_vec(), steps, parameters: reference::default_parameters(program) }
     }
 
     /// Initial data in a layout; what lies between the points is marked.
@@ -248,13 +235,9 @@ impl Problem {
         self.compare(program, expected, &data)
     }
 
-    /// Compares every stored time level, or those from which a run goes on.
+    /// Compares every stored time level.
     fn compare(&self, program: &Program, expected: &ProgramData, data: &ProgramData) -> Result<(), String> {
-        let levels = |field: &Field| match field.role {
-            FieldRole::State { levels, .. } if !self.all_slots => levels,
-            role => slots(role),
-        };
-        let stored = program.fields.iter().map(levels).max().unwrap_or(1) as i64;
+        let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap_or(1) as i64;
         for back in 0..stored {
             let comparison = compare(program, expected, data, self.steps - back);
             if let Some(first) = comparison.first {
@@ -359,7 +342,6 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
                     }
                 }
             }
-            let problem = problem.newest();
             for (plan, native) in &with_storages {
                 for layout in problem.layouts(program) {
                     if let Err(failure) = problem.check(program, native, layout, &expected) {

@@ -398,7 +398,7 @@ proptest! {
         for plan in plans_with_storages(&program, &(steps, wider, classical)) {
             let Ok(cuda) = cuda::generate(&plan, &CudaOptions::default()) else { continue };
             let emulator = self::emulator(&plan, &cuda);
-            let problem = Problem::new(&program, &size[..shape.dimension], 5).newest();
+            let problem = Problem::new(&program, &size[..shape.dimension], 5);
             let expected = problem.expected(&program);
             let result = problem.check_emulated(&program, &emulator, ThreadOrder::Shuffled(order), &expected);
             prop_assert!(result.is_ok(), "{} {}: {}\n{}", plan.strategy, plan.tile, result.unwrap_err(), shape.text());
@@ -429,7 +429,7 @@ proptest! {
         for plan in plans_with_storages(&program, &tile) {
             let native = compiled(&program, &library_text(&plan), &strict(1));
             for (size, steps) in [(&size, steps), (&large, 9)] {
-                let problem = Problem::new(&program, &size[..shape.dimension], steps).newest();
+                let problem = Problem::new(&program, &size[..shape.dimension], steps);
                 let expected = problem.expected(&program);
                 for layout in problem.layouts(&program) {
                     let result = problem.check(&program, &native, layout, &expected);

@@ -422,7 +422,7 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// Every instance has run, and the levels from which a run goes on lie in their slots.
+    /// Every instance has run, and the newest levels lie in their slots.
     fn check_result(&self) -> Result<(), String> {
         for statement in 0..self.program.statements.len() {
             let domain = self.program.domain(statement, self.size);
@@ -438,8 +438,8 @@ impl Replay<'_> {
         }
         let grid: Vec<(i64, i64)> = self.size.iter().map(|&extent| (0, extent)).collect();
         for field in (0..self.program.fields.len()).map(FieldId) {
-            let (levels, _) = self.levels_and_slots(field);
-            for level in self.steps + 1 - levels..=self.steps {
+            let (levels, slots) = self.levels_and_slots(field);
+            for level in (self.steps + 1 - slots).max(1 - levels)..=self.steps {
                 for point in points_of(&grid) {
                     let at = self.slot_of_level(field, level) as usize * self.points + self.linear(&point);
                     let (found, wanted) =

@@ -25,7 +25,7 @@ fn openmp(name: &str, seeds: &[usize]) {
             let native = compiled(&program, &library_text(&plan), &strict(1));
             for size in SIZES[program.dimension() - 1] {
                 for steps in [0, 1, 2, 3, 5, 8] {
-                    let problem = Problem::new(&program, size, steps).newest();
+                    let problem = Problem::new(&program, size, steps);
                     let expected = problem.expected(&program);
                     for layout in problem.layouts(&program) {
                         if let Err(failure) = problem.check(&program, &native, layout, &expected) {
@@ -74,7 +74,7 @@ fn emulated(name: &str, seeds: &[usize]) {
                     (5, ThreadOrder::Shuffled(2)),
                     (8, ThreadOrder::Ascending),
                 ] {
-                    let problem = Problem::new(&program, size, steps).newest();
+                    let problem = Problem::new(&program, size, steps);
                     let expected = problem.expected(&program);
                     if let Err(failure) = problem.check_emulated(&program, &emulator, order, &expected) {
                         failures.push(format!("{} {}, {steps} steps: {failure}", plan.strategy, plan.tile));
@@ -138,7 +138,7 @@ fn found_by_emulator(plan: &KernelPlan) -> bool {
     let cuda = cuda::generate(plan, &CudaOptions::default()).unwrap();
     let emulator = emulator(plan, &cuda);
     STEPS.into_iter().any(|steps| {
-        let problem = Problem::new(&plan.program, &[17, 23], steps).newest();
+        let problem = Problem::new(&plan.program, &[17, 23], steps);
         let expected = problem.expected(&plan.program);
         problem.check_emulated(&plan.program, &emulator, ThreadOrder::Shuffled(7), &expected).is_err()
     })
@@ -222,7 +222,7 @@ fn rows_in_order_and_rings() {
                 }
             }
             let size: &[i64] = [&[61][..], &[17, 23], &[9, 13, 11]][program.dimension() - 1];
-            let problem = Problem::new(&program, size, 5).newest();
+            let problem = Problem::new(&program, size, 5);
             let expected = problem.expected(&program);
             let native = compiled(&program, &library_text(&plan), &strict(1));
             let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();

@@ -24,6 +24,32 @@ pub(super) struct PartsText {
     rows: Option<LoopText>,
     group: Vec<PartText>,
     end: Vec<PartText>,
+    /// Where warps run parts of their own: what each does at one position, in place of `group`.
+    warps: Option<WarpsText>,
+}
+
+/// Warps that run parts of their own.
+#[derive(Serialize)]
+struct WarpsText {
+    count: usize,
+    /// Where the counters are.
+    byte_offset: i64,
+    /// The number of positions that a warp has begun.
+    position: String,
+    warps: Vec<WarpText>,
+}
+
+#[derive(Serialize)]
+struct WarpText {
+    number: usize,
+    waits: Vec<WaitText>,
+    parts: Vec<PartText>,
+}
+
+#[derive(Serialize)]
+struct WaitText {
+    from: usize,
+    distance: i64,
 }
 
 #[derive(Serialize)]
@@ -55,6 +81,8 @@ struct PartText {
     left_out: Vec<String>,
     body: Vec<String>,
     barrier: bool,
+    /// The lanes of the warp wait for each other afterwards.
+    warp: bool,
 }
 
 #[derive(Serialize)]
@@ -75,8 +103,15 @@ pub(super) struct Resources {
     pub(super) threads: Threads,
     /// Where each storage begins.
     offsets: Vec<i64>,
+    /// Where the counters of links begin.
+    links: i64,
     pub(super) shared_bytes: i64,
 }
+
+/// Threads of a warp.
+const WARP: i64 = 32;
+/// Bytes of a counter.
+const COUNTER: i64 = 4;
 
 /// Extents and steps for which widths are measured: none of them cuts a tile.
 const LARGE: i64 = 1 << 20;
@@ -94,6 +129,8 @@ impl Resources {
             let end = shared_bytes.saturating_add(storages::bytes(&plan.program, storage));
             shared_bytes = end.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         }
+        let links = shared_bytes;
+        shared_bytes = shared_bytes.saturating_add(kernel.warps.len() as i64 * COUNTER);
         if shared_bytes > limits.shared_bytes_per_block {
             let names: Vec<&str> = plan.tile.iter().map(|(name, _)| name).collect();
             return Err(PlanError::Limit {
@@ -106,8 +143,33 @@ impl Resources {
         }
         let widths = widest(plan, kernel);
         // A thread has one point where there are enough threads.
-        let threads = Threads::new(&widths, 2 * widths[0], limits.threads_per_block);
-        Ok(Resources { threads, offsets, shared_bytes })
+        let threads = if kernel.warps.is_empty() {
+            Threads::new(&widths, 2 * widths[0], limits.threads_per_block)
+        } else {
+            Resources::of_warps(plan, kernel, limits)?
+        };
+        Ok(Resources { threads, offsets, links, shared_bytes })
+    }
+}
+
+impl Resources {
+    /// Warps lie one after the other along the innermost dimension.
+    fn of_warps(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Threads, PlanError> {
+        let needed = kernel.warps.len() as i64 * WARP;
+        if needed > limits.threads_per_block {
+            return Err(PlanError::Limit {
+                what: format!("kernel {} of {} on {}", kernel.name, plan.program.name, limits.device),
+                needed,
+                limit: limits.threads_per_block,
+                unit: "threads per block".to_owned(),
+                hint: "choose another strategy".to_owned(),
+            });
+        }
+        let mut per_dimension = vec![1; plan.program.dimension()];
+        if let Some(innermost) = per_dimension.last_mut() {
+            *innermost = needed;
+        }
+        Ok(Threads { per_dimension })
     }
 }
 
@@ -156,19 +218,52 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources:
         byte_offset,
         comment: storage.comment.clone(),
     });
-    let [start, group, end] = storages::parts(kernel).map(|parts| {
-        let print = |work| Printer { plan, names, kernel, threads: &resources.threads, work }.text();
-        parts.into_iter().map(print).collect()
+    let alone = !kernel.warps.is_empty();
+    // A warp has a lane for each point of the innermost dimension.
+    let mut of_part = resources.threads.clone();
+    if let Some(innermost) = of_part.per_dimension.last_mut().filter(|_| alone) {
+        *innermost = WARP;
+    }
+    let all = |parts: Vec<Work>| -> Vec<PartText> {
+        let print = |&work| Printer { plan, names, kernel, threads: &of_part, work }.text();
+        parts.iter().map(print).collect()
+    };
+    let [start, group, end] = storages::parts(kernel);
+    let warps = alone.then(|| WarpsText {
+        count: kernel.warps.len(),
+        byte_offset: resources.links,
+        position: positions(kernel),
+        warps: (0..kernel.warps.len())
+            .map(|number| WarpText {
+                number,
+                waits: (kernel.links.iter().filter(|link| link.to == number))
+                    .map(|link| WaitText { from: link.from, distance: link.distance })
+                    .collect(),
+                parts: all(storages::parts_of_warp(kernel, number)),
+            })
+            .collect(),
     });
+    let mut declarations = super::thread_declarations(&resources.threads);
+    if alone {
+        let innermost = plan.program.dimension() - 1;
+        declarations[innermost] = format!("const int thread{innermost} = tw_lane();");
+    }
     PartsText {
         memory: memory.collect(),
-        declarations: super::thread_declarations(&resources.threads),
+        declarations,
         sub_tiles: kernel.sub_tiles.iter().map(loop_text).collect(),
-        start,
-        rows: storages::has_groups(kernel).then(|| loop_text(&kernel.rows)),
-        group,
-        end,
+        start: all(start),
+        rows: (storages::has_groups(kernel) && !alone).then(|| loop_text(&kernel.rows)),
+        group: if alone { Vec::new() } else { all(group) },
+        end: all(end),
+        warps,
     }
+}
+
+/// How many positions of the loop over sub-tiles have begun.
+fn positions(kernel: &Kernel) -> String {
+    let begun = kernel.sub_tiles.iter().map(|tile| (var(tile.variable) - tile.low.clone() + 1).to_c());
+    begun.collect::<Vec<_>>().join(" + ")
 }
 
 /// Prints one part.
@@ -239,6 +334,7 @@ impl Printer<'_> {
             left_out: left_out.collect(),
             body: self.points(),
             barrier: self.work.sync() == Sync::Barrier,
+            warp: self.work.sync() == Sync::Warp,
         }
     }
 

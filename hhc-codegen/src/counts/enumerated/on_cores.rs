@@ -3,9 +3,9 @@
 
 use super::place::{Launched, for_each_launch, tile_inside};
 use crate::counts::cores::{CoreCounts, Cores, Inner, Outer, RowCode, Sweep};
-use crate::geometry::works_in_memory;
 use crate::int_expr::Environment;
 use crate::plan::{Kernel, KernelPlan};
+use crate::storage::Memory;
 
 /// What the busiest thread does, over all launches.
 ///
@@ -13,7 +13,7 @@ use crate::plan::{Kernel, KernelPlan};
 /// Why it cannot be counted, as half a sentence.
 pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
     let unknown = || "a bound of its plan mentions an unknown name".to_owned();
-    if plan.kernels.iter().all(works_in_memory) {
+    if plan.kernels.iter().all(|kernel| kernel.memory == Memory::Arrays) {
         return sweeps(plan, cores).map(CoreCounts::Sweeps).ok_or_else(unknown);
     }
     let mut total = Outer::default();

@@ -228,6 +228,8 @@ impl<'a> Geometry<'a> {
             memory: Memory::Window,
             storages: Vec::new(),
             transfers: Vec::new(),
+            warps: Vec::new(),
+            links: Vec::new(),
             full_when,
         }
     }

@@ -125,6 +125,8 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         memory: Memory::Arrays,
         storages: Vec::new(),
         transfers: Vec::new(),
+        warps: Vec::new(),
+        links: Vec::new(),
         full_when,
     }
 }

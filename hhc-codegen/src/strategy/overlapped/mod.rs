@@ -339,6 +339,8 @@ impl<'a> Zone<'a> {
             memory: Memory::Storages,
             storages: self.storages(),
             transfers: self.transfers(),
+            warps: Vec::new(),
+            links: Vec::new(),
             full_when: Vec::new(),
         }
     }

@@ -10,8 +10,9 @@
 //!         hand over                                        its hand's row into its ring
 //! ```
 //!
-//! With reads of one row to both sides a ring has two rows. Blocks lie along both dimensions and compute what lies
-//! around them several times, as overlapped tiles do.
+//! A hand is a ring of two rows, so that a stage may be a row ahead of the next one. Each stage is a warp; they wait for
+//! each other by links. Blocks lie along both dimensions and compute what lies around them several times, as
+//! overlapped tiles do.
 
 use super::bands::{self, Bands};
 use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
@@ -19,7 +20,8 @@ use crate::TileSizes;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, Role, RowOrder, SIZE_NAMES, hull};
 use crate::storage::{
-    Axis, Memory, Moment, POINT_NAMES, Part, Place, Read, Region, Slot, Storage, Supplier, Sync, Transfer,
+    Axis, Link, Memory, Moment, POINT_NAMES, Part, Place, Read, Region, Slot, Storage, Supplier, Sync,
+    Transfer,
 };
 use polyhedral::cone::Cone;
 use polyhedral::program::{Access, FieldId, FieldRole, Program};
@@ -31,6 +33,9 @@ pub struct PipelineToy;
 
 /// Stages of a whole band; the last bands have fewer.
 const STAGES: usize = 3;
+
+/// Rows between two stages.
+const HANDS: i64 = 2;
 
 /// Names of the sizes of a block: rows of a stream, and points of a row.
 const SIZES: [&str; 2] = ["rows", "columns"];
@@ -187,7 +192,7 @@ impl Stream<'_> {
         (0..self.stages)
             .flat_map(|stage| {
                 [
-                    storage(stage, "hand", "the newest row before", 1),
+                    storage(stage, "hand", "the newest rows before", HANDS),
                     storage(stage, "ring", "the older rows before", self.ring_rows().max(1)),
                 ]
             })
@@ -237,7 +242,7 @@ impl Stream<'_> {
                 from,
                 to,
                 moment,
-                sync: Sync::Barrier,
+                sync: Sync::Warp,
             };
             let hand = Place::Storage(self.hand(stage));
             if stage == 0 {
@@ -300,8 +305,32 @@ impl Stream<'_> {
             order: RowOrder::Parallel { repeats: true },
             reads: self.program.statements[0].reads.iter().map(|access| self.read(stage, access)).collect(),
             writes: vec![write],
-            sync: Sync::Barrier,
+            sync: Sync::Warp,
         }
+    }
+
+    /// Each stage is a warp.
+    fn warps(&self) -> Vec<Vec<Part>> {
+        let parts = |stage: usize| {
+            let load = (stage == 0).then_some(Part::Transfer(0));
+            let refill = self.refill(stage);
+            let own = [Part::Transfer(refill), Part::Row(stage), Part::Transfer(refill + 1)];
+            load.into_iter().chain(own).collect()
+        };
+        (0..self.stages).map(parts).collect()
+    }
+
+    /// A stage takes a row when the one before has left it, which does not fill a hand that is still in use.
+    fn links(&self) -> Vec<Link> {
+        let neighbours = 1..self.stages;
+        neighbours
+            .flat_map(|stage| {
+                [
+                    Link { from: stage - 1, to: stage, distance: 0 },
+                    Link { from: stage, to: stage - 1, distance: HANDS },
+                ]
+            })
+            .collect()
     }
 
     fn kernel(&self) -> Kernel {
@@ -333,6 +362,8 @@ impl Stream<'_> {
             memory: Memory::Storages,
             storages: self.storages(),
             transfers: self.transfers(),
+            warps: self.warps(),
+            links: self.links(),
             full_when: Vec::new(),
         }
     }

@@ -1,8 +1,8 @@
 //! The cells of storages: **inside**, **kept** and **apart**.
 
-use super::events::{Case, Finding, FlowProof, around, levels, marked};
+use super::events::{Case, Finding, FlowProof, around, levels, marked, not_before_in_block};
 use super::supply::Supply;
-use super::text::{all, any, equal, later_or_equal};
+use super::text::{all, any, equal};
 use super::{FlowKind, LegalityError};
 use crate::dataflow::{Axis, Event, Place, Reads, Storage};
 use crate::program::FieldId;
@@ -80,8 +80,10 @@ impl<'a> FlowProof<'a> {
         let marks: Vec<String> = moved.iter().map(|name| format!("{name}_w")).collect();
         let names = [self.own(reader), self.point("q"), marks].concat();
         let position: Vec<String> = writer.position.iter().map(|place| marked(place, &moved)).collect();
-        let between =
-            all([later_or_equal(&position, &supply.position), later_or_equal(&reader.position, &position)]);
+        let between = all([
+            not_before_in_block((writer, &position), (supply.event, &supply.position)),
+            not_before_in_block((reader, &reader.position), (writer, &position)),
+        ]);
         if between == "1 = 0" {
             return Ok(());
         }
@@ -180,7 +182,10 @@ impl<'a> FlowProof<'a> {
                 let moved: Vec<String> = [second.loops.clone(), self.point("p")].concat();
                 let position: Vec<String> =
                     second.position.iter().map(|place| marked(place, &moved)).collect();
-                let together = equal(&first.position, &position);
+                let together = all([
+                    not_before_in_block((first, &first.position), (second, &position)),
+                    not_before_in_block((second, &position), (first, &first.position)),
+                ]);
                 if together == "1 = 0" {
                     continue;
                 }

@@ -1,7 +1,7 @@
 //! Events as isl's text, and the questions that are asked about them.
 
 use super::bands::{self, Band};
-use super::text::{all, any, conjuncts, renamed};
+use super::text::{all, any, conjuncts, later_or_equal, renamed};
 use super::{FlowError, FlowKind, LegalityError, Problem};
 use crate::dataflow::{Dataflow, Event, Place, Region};
 use crate::isl::{Conjunction, Context, IslError, Sample, Set};
@@ -250,8 +250,10 @@ impl<'a> FlowProof<'a> {
                 let places = |event: &Event, text: &dyn Fn(&str) -> String| -> Vec<String> {
                     event.position.iter().map(|place| text(place)).collect()
                 };
-                let late =
-                    super::text::later_or_equal(&places(first, first_text), &places(second, second_text));
+                let late = not_before_in_block(
+                    (first, &places(first, first_text)),
+                    (second, &places(second, second_text)),
+                );
                 any(elsewhere.chain([late]))
             }
         };
@@ -372,6 +374,23 @@ impl<'a> FlowProof<'a> {
             sample.parameters.iter().find(|(parameter, _)| parameter == name).map_or(0, |(_, value)| *value)
         };
         Problem { steps: value("steps"), size: self.point("n").iter().map(|name| value(name)).collect() }
+    }
+}
+
+/// That an event at one position does not run before another one at its position, in one block. Two warps are ordered by
+/// the first numbers of the positions alone.
+pub fn not_before_in_block(
+    (first, here): (&Event, &[String]),
+    (second, there): (&Event, &[String]),
+) -> String {
+    let (Some(own), Some(other)) = (first.warp, second.warp) else { return later_or_equal(here, there) };
+    if own == other {
+        return later_or_equal(here, there);
+    }
+    let distance = first.before.get(other).copied().flatten();
+    match (distance, here.first(), there.first()) {
+        (Some(distance), Some(here), Some(there)) => format!("({here}) + {distance} > ({there})"),
+        _ => "1 = 1".to_owned(),
     }
 }
 
