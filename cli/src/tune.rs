@@ -214,7 +214,7 @@ impl StrategyOptimum {
 
 impl TuneReport {
     fn rounding(&self) -> String {
-        self.relaxed.map_or("nothing to vary along s0".to_owned(), |relaxed| {
+        self.relaxed.map_or("nothing to vary".to_owned(), |relaxed| {
             format!(
                 "{} if nothing had to be whole (points, rounds, wavefronts), at s0={:.1}",
                 report::seconds(relaxed.seconds),

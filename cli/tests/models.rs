@@ -93,6 +93,9 @@ fn methods_and_objectives() {
         assert_eq!(exact, value(&["--objective", objective, "--formulation", "parts"]), "{objective}");
     }
     assert!(value(&["--method", "closed-form", "--dtype", "f64"]) > 0.0);
+    // A strategy whose tiles have no face has no closed form, and gets no other strategy's.
+    let faceless = tilewright(&[&TUNE[..], &["--method", "closed-form", "--strategy", "naive"]].concat());
+    assert!(faceless.stderr.contains("naive has none"), "{}", faceless.stderr);
     let text = tilewright(&TUNE).succeeded().stdout;
     assert!(text.contains("proved: no candidate is better") && text.contains("note: L, tau_sync"), "{text}");
 }

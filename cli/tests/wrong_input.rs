@@ -39,6 +39,23 @@ fn arguments() {
         &["analyze", "heat2d", "--strategy", "hcc"],
         &["hcc", "hhc, naive, auto", "did you mean `hhc`?"],
     );
+    let known = ["there is no strategy `hcc`", "hhc, naive", "did you mean `hhc`?"];
+    let grid = ["heat2d", "--size", "40x40", "--steps", "4", "--strategy", "hcc"];
+    let with = |command: &'static str, more: &[&'static str]| [&[command], &grid[..], more].concat();
+    for arguments in [
+        with("predict", &["--machine", "v100"]),
+        with("predict", &["--machine", "zen4"]),
+        with("tune", &["--machine", "v100"]),
+        with("tune", &["--machine", "zen4"]),
+        with("search", &["--method", "random"]),
+        with("search", &["--method", "random", "--machine", "v100", "--backend", "model"]),
+        with("run", &[]),
+        with("validate", &["--machine", "zen4", "--backend", "openmp"]),
+        with("compile", &["--target", "openmp", "-o", "never"]),
+        vec!["codesign", "paper", "-o", "never", "--strategy", "naive,hcc"],
+    ] {
+        refused(2, &arguments, &known);
+    }
     refused(2, &["analyze", "heat2d", "--dtype", "f16"], &["f16"]);
     refused(2, &["analyze", "heat2d", "--dump", "everything"], &["everything"]);
     for threads in ["0", "-1", "two", "99999999"] {

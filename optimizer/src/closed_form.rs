@@ -10,6 +10,9 @@ use crate::tuned::{Best, Certificate, Method, Tuned};
 use cost_models::memory::fits;
 use std::time::Instant;
 
+/// What decides: face, iterations per word, `k`.
+type Rank = (Option<i64>, f64, i64);
+
 /// The tile that the rule picks. Strategies whose tiles have no such face take no part.
 ///
 /// # Errors
@@ -18,7 +21,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
     let families = Family::all(request);
     let hardware = request.hardware;
-    let mut best: Option<((Option<i64>, f64, i64), Best)> = None;
+    let mut best: Option<(Rank, Best)> = None;
     let (mut evaluated, mut least_ratio, mut any) = (0, f64::INFINITY, false);
     let faced = |family: &Family| family.face(family.axes.map(|axis| axis.first)).is_some();
     for (index, family) in families.iter().enumerate().filter(|(_, family)| faced(family)) {

@@ -253,3 +253,24 @@ fn documents_are_read() {
     assert_eq!(command_start(&["cargo", "test"]), None);
     assert!(workspace().join("Cargo.lock").exists());
 }
+
+/// What is known of a strategy is known in its folder alone, and models know no back end.
+#[test]
+fn strategies_are_named_in_their_own_folders_only() {
+    for path in files("", &[".rs"]) {
+        let file = shown(&path).to_string();
+        if !file.contains("/src/") || file.starts_with("tests/") || file.ends_with("tests.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+        for strategy in hhc_codegen::strategy::all() {
+            let own = format!("strategy/{}/", strategy.id().replace('-', "_"));
+            let named = text.contains(&format!("\"{}\"", strategy.id()));
+            assert!(!named || file.contains(&own), "{file} names {}", strategy.id());
+        }
+        if file.starts_with("cost-models/") || file.starts_with("optimizer/") {
+            assert!(!text.contains("hhc_codegen::backend"), "{file} knows a back end");
+        }
+    }
+}

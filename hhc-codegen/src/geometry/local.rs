@@ -63,7 +63,7 @@ impl LocalKernel {
                 needed: high - low + 1,
                 limit: MOST_GROUPS,
                 unit: "time steps".to_string(),
-                hint: "reduce st".to_string(),
+                hint: "reduce the size along time".to_string(),
             });
         }
         let row = kernel.rows.variable;
@@ -86,13 +86,15 @@ impl LocalKernel {
             let uncut = SIZE_NAMES.iter().any(|name| range.low.mentions(name) || range.high.mentions(name));
             let fixed = !kernel.sub_tiles.is_empty() || dimension > 1;
             if uncut || (fixed && !moving.iter().any(|name| range.low.mentions(name))) {
+                // Sizes of 0, the whole dimension, come in the order of the dimensions.
+                let size = plan.tile.iter().find(|(_, value)| *value == 0).map_or("size", |(name, _)| name);
                 return Err(PlanError::Tile {
                     strategy: plan.strategy.to_string(),
-                    size: format!("s{d}"),
-                    value: plan.tile.get(&format!("s{d}")).unwrap_or(0),
+                    size: size.to_string(),
+                    value: plan.tile.get(size).unwrap_or(0),
                     reason: format!(
                         "the window of a tile in shared memory would be as large as the grid along dimension {d}; \
-                         for CUDA every dimension must be cut, for example s{d}=32"
+                         for CUDA every dimension must be cut, for example {size}=32"
                     ),
                 });
             }
