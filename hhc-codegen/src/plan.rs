@@ -196,7 +196,7 @@ pub struct TimeBands {
     pub end: Binding,
     /// Steps of a band at most.
     pub most: i64,
-    /// The number of the last band and the number of steps agree, modulo this.
+    /// So many bands at the end leave one level each: the numbers of these bands and levels agree modulo this.
     pub turns: i64,
 }
 

@@ -30,8 +30,8 @@ pub struct Dataflow {
 ///
 /// ```text
 /// 0 <= first < end <= first + most,   end <= steps,   first = 0 <=> T = 0,   first >= T,
-/// end = steps => T + 1 = steps (mod turns),   end(T) = first(T + 1),   end(T) <= first(T') for T < T',
-/// and the last one has end = steps,
+/// end > steps - turns => T + 1 = end (mod turns),   end(T) = first(T + 1),   end(T) <= first(T') for T < T',
+/// and there are bands with end = steps, .., steps - turns + 1 (those that are at least 1),
 /// ```
 ///
 /// which is proved first, from the definitions.
@@ -47,7 +47,7 @@ pub struct Bands {
     pub last: String,
     /// Steps of a band at most.
     pub most: i64,
-    /// The number of the last band and the number of steps agree, modulo this.
+    /// So many bands at the end leave one level each: the numbers of these bands and levels agree modulo this.
     pub turns: i64,
 }
 

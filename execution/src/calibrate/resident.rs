@@ -343,8 +343,8 @@ impl Rows {
                 memory: Memory::Arrays,
                 storages: Vec::new(),
                 transfers: Vec::new(),
-            warps: Vec::new(),
-            links: Vec::new(),
+                warps: Vec::new(),
+                links: Vec::new(),
                 full_when: Vec::new(),
             }],
             ..tiled.clone()

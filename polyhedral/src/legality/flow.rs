@@ -9,7 +9,7 @@
 //! - **kept**: no event `X` writes another value to that cell with `S(V, q) <= X <= V`;
 //! - **apart**: no two events that run side by side write to one cell;
 //! - **in turn**: to a cell of the arrays, values are written in order of their levels, after the reads of lower ones;
-//! - **landed**: the newest levels are stored, each in the slot of its level.
+//! - **landed**: as many newest levels as there are slots are stored, each in the slot of its level.
 //!
 //! A boundary value is that of a class of levels: those that share a slot of the arrays.
 //!

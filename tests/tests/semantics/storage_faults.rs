@@ -6,14 +6,14 @@
 use hhc_codegen::KernelPlan;
 use hhc_codegen::int_expr::{IntExpr, int};
 use hhc_codegen::plan::{Kernel, Role};
-use hhc_codegen::storage::{Axis, Place, Region, Slot, Sync, Transfer};
+use hhc_codegen::storage::{Axis, Link, Place, Region, Slot, Sync, Transfer};
 
 /// A change of a kernel; whether it changed anything.
 type Change = fn(&mut Kernel) -> bool;
 
 /// All mistakes that a plan can have, each by itself.
 pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
-    let changes: [(&'static str, Change); 16] = [
+    let changes: [(&'static str, Change); 19] = [
         ("the ghost zone loaded one point short", |kernel| change_loads(kernel, |load| shorten(load, true))),
         ("the ghost zone loaded one row short", |kernel| change_loads(kernel, |load| shorten(load, false))),
         ("copies one point short", copies_one_short),
@@ -29,6 +29,16 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
         ("a stage without its barrier", |kernel| {
             kernel.instances[0].sync = Sync::Nothing;
             true
+        }),
+        ("a stage that does not wait for the one before", |kernel| {
+            remove_links(kernel, |link| link.distance == 0)
+        }),
+        ("a stage that does not wait for the next one", |kernel| {
+            remove_links(kernel, |link| link.distance > 0)
+        }),
+        ("a stage that runs one row too far ahead", |kernel| {
+            let ahead = kernel.links.iter_mut().filter(|link| link.distance > 0);
+            ahead.map(|link| link.distance += 1).count() > 0
         }),
         ("refills without their barriers", |kernel| {
             change_refills(kernel, |refill| refill.sync = Sync::Nothing)
@@ -117,6 +127,12 @@ fn last_refill_missing(kernel: &mut Kernel) -> bool {
         empty(last);
     }
     several
+}
+
+fn remove_links(kernel: &mut Kernel, which: fn(&Link) -> bool) -> bool {
+    let before = kernel.links.len();
+    kernel.links.retain(|link| !which(link));
+    kernel.links.len() < before
 }
 
 /// Along the innermost dimension, or the slowest one.

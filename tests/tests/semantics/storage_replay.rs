@@ -286,7 +286,7 @@ impl Replay<'_> {
             }
             self.actor += usize::from(sequential);
         }
-        self.interval += u64::from(row.sync == Sync::Barrier);
+        self.interval += u64::from(row.sync != Sync::Nothing);
         Ok(())
     }
 
@@ -324,7 +324,7 @@ impl Replay<'_> {
             let to = (kernel, &transfer.to);
             self.write(to, (transfer.field, level), &point, environment, value, false).map_err(what)?;
         }
-        self.interval += u64::from(transfer.sync == Sync::Barrier);
+        self.interval += u64::from(transfer.sync != Sync::Nothing);
         Ok(())
     }
 

@@ -209,7 +209,7 @@ impl Stream<'_> {
     }
 
     /// Who puts a row into a hand.
-    fn into_hand(&self, stage: usize) -> Vec<Supplier> {
+    fn suppliers_of_hand(&self, stage: usize) -> Vec<Supplier> {
         let before = if stage == 0 { Part::Transfer(0) } else { Part::Row(stage - 1) };
         vec![Self::here(before), Self::here(Part::Transfer(self.refill(stage)))]
     }
@@ -267,7 +267,7 @@ impl Stream<'_> {
             transfers.push(transfer(
                 "from hand to ring".to_owned(),
                 Region::Grid,
-                Read { place: hand, suppliers: self.into_hand(stage) },
+                Read { place: hand, suppliers: self.suppliers_of_hand(stage) },
                 Place::Storage(self.ring(stage)),
                 Moment::After(stage),
             ));
@@ -281,7 +281,7 @@ impl Stream<'_> {
         }
         let older = self.reach[0].1 - access.offset[0];
         if older == 0 {
-            return Read { place: Place::Storage(self.hand(stage)), suppliers: self.into_hand(stage) };
+            return Read { place: Place::Storage(self.hand(stage)), suppliers: self.suppliers_of_hand(stage) };
         }
         let handed_over = Supplier {
             kernel: None,

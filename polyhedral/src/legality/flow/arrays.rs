@@ -122,18 +122,18 @@ impl<'a> FlowProof<'a> {
         self.none(&names, &[all(loose), all(exact)], &finding)
     }
 
-    /// The newest levels are in their slots.
+    /// The newest levels, as many as there are slots, are in their slots.
     pub fn landed(&self) -> Result<(), LegalityError> {
         let stores = self.stores();
         for (store, slot) in &stores {
-            let (initial, _) = levels(self.program, store.field);
-            let newest = format!("({}) > steps - {initial}", store.level);
+            let (initial, slots) = levels(self.program, store.field);
+            let newest = format!("({}) > steps - {slots}", store.level);
             let own = self.slot(store.field, &store.level, &None);
             let mut wrong = vec![all([newest, format!("{slot} != {own}")])];
             // An initial level that is still among the newest ones.
-            wrong.extend((1 - initial..=0).filter(|_| initial > 1).map(|level| {
+            wrong.extend((1 - initial..=0).map(|level| {
                 let its = self.slot(store.field, &level.to_string(), &None);
-                all([format!("{level} > steps - {initial}"), format!("{slot} = {its}")])
+                all([format!("{level} > steps - {slots}"), format!("{slot} = {its}")])
             }));
             let in_turn = self.flow.bands.as_ref().zip(self.band(""));
             let in_turn = in_turn.map(|(bands, band)| bands::ends_in_turn(bands, &band.borrowed()));
@@ -149,8 +149,8 @@ impl<'a> FlowProof<'a> {
             self.none(&self.own(store), &bodies, &finding)?;
         }
         for (k, statement) in self.program.statements.iter().enumerate() {
-            let (initial, _) = levels(self.program, statement.target);
-            for age in 0..initial {
+            let (_, slots) = levels(self.program, statement.target);
+            for age in 0..slots {
                 self.stored(&stores, k, &format!("steps - {age}"))?;
             }
         }
@@ -160,9 +160,9 @@ impl<'a> FlowProof<'a> {
     /// What a statement computes of a level that a run leaves is stored.
     fn stored(&self, stores: &[(&'a Event, String)], k: usize, level: &str) -> Result<(), LegalityError> {
         let names = self.point_and_band();
-        // In the band that ends with the last step, where there are bands.
+        // In the band that ends with it, where there are bands.
         let last = self.flow.bands.as_ref();
-        let last = last.map(|bands| format!("{} and {} = steps", self.iteration(), bands.end));
+        let last = last.map(|bands| format!("{} and {} = {level}", self.iteration(), bands.end));
         let wanted = all([self.in_domain(k, "p"), format!("{level} >= 1")].into_iter().chain(last));
         let field = self.program.statements[k].target;
         let of_point = |set: Set<'a>| set.project_out(names.len(), self.coordinates().len() - names.len());

@@ -27,9 +27,11 @@ pub fn begins(band: &Band) -> String {
     format!("{} >= 1 or {} = 0", band.number, band.first)
 }
 
-/// The number of the last band agrees with that of steps.
+/// The numbers of the last bands agree with the levels that they leave.
 pub fn ends_in_turn(bands: &Bands, band: &Band) -> String {
-    format!("{} < steps or (({}) + 1 - steps) mod {} = 0", band.end, band.number, bands.turns)
+    let Band { number, end, .. } = band;
+    let turns = bands.turns;
+    format!("{end} <= steps - {turns} or (({number}) + 1 - {end}) mod {turns} = 0")
 }
 
 /// How two bands lie.
@@ -61,12 +63,10 @@ pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError
 
     let one = format!("{number}, {first}, {end}");
     let two = format!("{one}, {number_w}, {first_w}, {end_w}");
-    let ends = format!("{number} != {} or {end} = steps", bands.last);
     let facts = [
         (&one, defined.clone(), of_one(bands, &band)),
         (&one, defined.clone(), begins(&band)),
         (&one, defined.clone(), ends_in_turn(bands, &band)),
-        (&one, defined.clone(), ends),
         (&two, all([defined.clone(), other(&defined)]), of_two(&band, &band_w)),
         (&two, all([defined.clone(), other(&defined)]), adjacent(&band, &band_w)),
     ];
@@ -79,9 +79,15 @@ pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError
         }
         shown += 1;
     }
-    let none = context.set(&format!("[steps] -> {{ [] : steps >= 1 and ({}) < 0 }}", bands.last))?;
-    if !none.is_empty()? {
-        return Err(LegalityError::Bands { fact: "there is a band".to_owned() });
+    // A band ends with each of the last levels, as far as there are so many.
+    for age in 0..bands.turns {
+        let known = context.set(&format!("[steps] -> {{ [] : steps >= 1 and steps - {age} >= 1 }}"))?;
+        let ends =
+            context.set(&format!("[steps] -> {{ [{one}] : ({defined}) and {end} = steps - {age} }}"))?;
+        if !known.subtract(&ends.project_out(0, names.len())?)?.is_empty()? {
+            return Err(LegalityError::Bands { fact: format!("there is a band with {end} = steps - {age}") });
+        }
+        shown += 1;
     }
-    Ok(shown + 1)
+    Ok(shown)
 }
