@@ -34,7 +34,7 @@ pub fn ends_in_turn(bands: &Bands, band: &Band) -> String {
     format!("{end} <= steps - {turns} or (({number}) + 1 - {end}) mod {turns} = 0")
 }
 
-/// How two bands lie.
+/// How two bands lie. It follows by induction from `first < end` and from `end = first` of the next band.
 pub fn of_two(one: &Band, other: &Band) -> String {
     let before = |a: &Band, b: &Band| format!("{} < {} and {} <= {}", a.number, b.number, a.end, b.first);
     let same = format!(
@@ -44,11 +44,6 @@ pub fn of_two(one: &Band, other: &Band) -> String {
     any([same, before(one, other), before(other, one)])
 }
 
-/// A band begins where the one before it ends.
-fn adjacent(one: &Band, next: &Band) -> String {
-    format!("{} != {} + 1 or {} = {}", next.number, one.number, one.end, next.first)
-}
-
 /// Shows all of it; returns how many sets were shown to be empty.
 pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError> {
     let Some(bands) = &flow.bands else { return Ok(0) };
@@ -56,19 +51,24 @@ pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError
     let band = Band { number, first, end };
     let names = [number, first, end];
     let defined = all(bands.definitions.iter().cloned().chain([format!("0 <= {number} <= {}", bands.last)]));
-    let other = |text: &str| renamed(text, &|name| names.contains(&name).then(|| format!("{name}_w")));
-    let of_other = [number, first, end].map(other);
-    let [number_w, first_w, end_w] = &of_other;
-    let band_w = Band { number: number_w, first: first_w, end: end_w };
-
-    let one = format!("{number}, {first}, {end}");
-    let two = format!("{one}, {number_w}, {first_w}, {end_w}");
+    let all_of_one = names.join(", ");
+    // The bounds of the next band.
+    let marked = [first, end].map(|name| format!("{name}_w"));
+    let [first_w, end_w] = &marked;
+    let next = |text: &str| {
+        renamed(text, &|name| match name {
+            _ if name == number => Some(format!("({number} + 1)")),
+            _ if name == first => Some(first_w.clone()),
+            _ if name == end => Some(end_w.clone()),
+            _ => None,
+        })
+    };
+    let two = format!("{all_of_one}, {first_w}, {end_w}");
     let facts = [
-        (&one, defined.clone(), of_one(bands, &band)),
-        (&one, defined.clone(), begins(&band)),
-        (&one, defined.clone(), ends_in_turn(bands, &band)),
-        (&two, all([defined.clone(), other(&defined)]), of_two(&band, &band_w)),
-        (&two, all([defined.clone(), other(&defined)]), adjacent(&band, &band_w)),
+        (&all_of_one, defined.clone(), of_one(bands, &band)),
+        (&all_of_one, defined.clone(), begins(&band)),
+        (&all_of_one, defined.clone(), ends_in_turn(bands, &band)),
+        (&two, all([defined.clone(), next(&defined)]), format!("{end} = {first_w}")),
     ];
     let mut shown = 0;
     for (names, known, fact) in facts {
@@ -82,8 +82,8 @@ pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError
     // A band ends with each of the last levels, as far as there are so many.
     for age in 0..bands.turns {
         let known = context.set(&format!("[steps] -> {{ [] : steps >= 1 and steps - {age} >= 1 }}"))?;
-        let ends =
-            context.set(&format!("[steps] -> {{ [{one}] : ({defined}) and {end} = steps - {age} }}"))?;
+        let ends = context
+            .set(&format!("[steps] -> {{ [{all_of_one}] : ({defined}) and {end} = steps - {age} }}"))?;
         if !known.subtract(&ends.project_out(0, names.len())?)?.is_empty()? {
             return Err(LegalityError::Bands { fact: format!("there is a band with {end} = steps - {age}") });
         }
