@@ -39,10 +39,11 @@ pub fn planned(
 pub fn proof_text(proof: &Proof) -> String {
     format!(
         "legal for all grid sizes and step counts: isl proved that every statement instance runs exactly once\n\
-         and that {} respected ({} shown empty in {})",
-        match proof.dependences {
-            1 => "its dependence is".to_owned(),
-            many => format!("all {many} dependences are"),
+         and that {} ({} shown empty in {})",
+        match (proof.reads, proof.dependences) {
+            (Some(reads), _) => format!("all {reads} reads find the value that the program gives them"),
+            (None, 1) => "its dependence is respected".to_owned(),
+            (None, many) => format!("all {many} dependences are respected"),
         },
         report::count(proof.relations as u64, "relation", "relations"),
         report::seconds(proof.seconds),

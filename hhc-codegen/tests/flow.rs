@@ -1,30 +1,27 @@
-//! Plans whose blocks have storage of their own are proved, in time.
+//! Plans whose blocks have storage of their own are proved, whatever their strategy.
 #![allow(clippy::unwrap_used)]
 
 use hhc_codegen::storage::Memory;
 use hhc_codegen::strategy::{self, Target};
-use hhc_codegen::{TileSizes, pipeline};
+use hhc_codegen::{PlanError, TileSizes, pipeline};
 use std::sync::Arc;
 
 #[test]
-fn every_shipped_stencil_that_is_taken_is_proved() {
-    for name in polyhedral::shipped::names() {
-        if std::env::var("ONLY").is_ok_and(|only| !only.split(',').any(|o| o == name)) {
-            continue;
-        }
+fn storages_are_proved() {
+    let mut proved = 0;
+    for name in ["heat1d", "asym2d", "varcoef2d", "box2d2r", "heat3d"] {
         let program = Arc::new(polyhedral::shipped::load(name).unwrap());
         for strategy in strategy::all() {
-            for target in [Target::OpenMp, Target::Cuda] {
-                let planned = pipeline::plan(&program, *strategy, &TileSizes::default(), target);
-                let planned = match planned {
-                    Err(hhc_codegen::PlanError::Refused { .. }) => continue,
-                    other => other.unwrap_or_else(|error| panic!("{name}: {error}")),
-                };
-                if planned.plan.kernels.iter().all(|kernel| kernel.memory != Memory::Storages) {
-                    continue;
-                }
+            let planned = match pipeline::plan(&program, *strategy, &TileSizes::default(), Target::Cuda) {
+                Err(PlanError::Refused { .. }) => continue,
+                other => other.unwrap_or_else(|error| panic!("{name}: {error}")),
+            };
+            if planned.plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
+                assert!(planned.proof.reads.is_some_and(|reads| reads > 0));
                 println!("{name} {} {}: {:?}", strategy.id(), planned.plan.tile, planned.proof);
+                proved += 1;
             }
         }
     }
+    assert!(proved > 5, "{proved} plans");
 }

@@ -185,7 +185,8 @@ fn faults_are_found() {
             // The replay runs the parts of all warps one after the other.
             let warps = wrong.kernels.iter().any(|kernel| !kernel.warps.is_empty());
             let order = what.contains("barrier") || what.contains("wait") || what.contains("ahead");
-            if !(warps && order) && !found_by_replay(&wrong) {
+            let unseen = warps && order;
+            if !unseen && !found_by_replay(&wrong) {
                 missed.push(format!("{}, {what}: by the replay", plan.strategy));
             }
             if SHOWN.contains(&what) && !found_by_emulator(&wrong) {
