@@ -219,6 +219,7 @@ fn row_text(plan: &KernelPlan, kernel: &Kernel, row: &Instance) -> Vec<String> {
         RowOrder::Parallel { .. } => "",
         RowOrder::Sequential => ", one point after the other",
     };
+    let order = if row.junk { format!("{order}, junk outside of the domain") } else { order.to_owned() };
     lines.push(format!(
         "  from {} to {}{order}{}",
         places(&mut row.reads.iter().map(|read| &read.place)),

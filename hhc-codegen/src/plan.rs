@@ -24,7 +24,7 @@ use crate::int_expr::{Environment, IntExpr, int, var};
 use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use polyhedral::domain::{Bound, GridEnd};
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::program::{BinaryOp, ExprKind, FieldRole, Function, Program};
 use std::sync::Arc;
 
 /// A loop with inclusive bounds and step 1.
@@ -72,6 +72,9 @@ pub struct Instance {
     pub in_full_tiles: bool,
     /// Whose instances they are.
     pub role: Role,
+    /// Whether the points of its box outside the statement's domain are computed, too, so that no lane has to ask: what they
+    /// read has cells, but maybe no values, and nobody needs what they leave. Otherwise the box is clipped.
+    pub junk: bool,
     /// How the points follow each other.
     pub order: RowOrder,
     /// Where the values come from, one entry per read of the statement; empty where all come from the arrays, from the
@@ -123,12 +126,32 @@ impl Instance {
             ranges,
             in_full_tiles,
             role: Role::Owner,
+            junk: false,
             order: RowOrder::Parallel { repeats: !overwrites_what_it_reads(program, statement) },
             reads: Vec::new(),
             writes: vec![Place::Arrays(Slot::OfLevel)],
             sync: Sync::Barrier,
         }
     }
+}
+
+/// Whether a statement is arithmetic alone, in which values decide nothing: then it can be computed where there are none.
+pub fn decides_nothing(program: &Program, statement: usize) -> bool {
+    let statement = &program.statements[statement];
+    let mut decides = false;
+    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+        value.walk(|expr| {
+            decides |= match &expr.kind {
+                ExprKind::Binary(operator, ..) => {
+                    !matches!(operator, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div)
+                }
+                ExprKind::Call(function, _) => *function != Function::Square,
+                ExprKind::Select(..) => true,
+                _ => false,
+            }
+        });
+    }
+    !decides
 }
 
 /// Whether a statement writes to a slot of the arrays that it reads.

@@ -129,6 +129,9 @@ pub enum Region {
     Grid,
     /// The points of the grid that no statement of the field computes.
     Boundary,
+    /// The points outside a statement's domain, of the grid and beyond: the event computes something that nobody needs, from
+    /// cells that exist.
+    Junk(usize),
 }
 
 /// Reads of one level of one field, around an event's point.

@@ -1,6 +1,7 @@
 //! What C and CUDA have in common where a kernel says itself where values live: places as C text, boxes that are
 //! clipped, and the parts of a kernel in their order.
 
+use super::expression::ExpressionPrinter;
 use super::names::Names;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Range, RowOrder, SIZE_NAMES, bound};
@@ -14,6 +15,11 @@ pub(super) const INDEX_NAMES: [&str; 3] = ["i0", "i1", "i2"];
 pub(super) const LOW_NAMES: [&str; 3] = ["low0", "low1", "low2"];
 /// Names of the point after the last one.
 pub(super) const HIGH_NAMES: [&str; 3] = ["high0", "high1", "high2"];
+
+/// Whether some lanes compute what nobody needs.
+pub(super) fn has_junk(plan: &KernelPlan) -> bool {
+    plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.junk)
+}
 
 /// Whether a kernel is printed part by part. The others compute rows of several statements in the arrays at once, or
 /// in windows of them, in any order.
@@ -106,6 +112,9 @@ impl<'a> Work<'a> {
     /// The box of its points: first point and the one after the last, per dimension.
     pub(super) fn clipped(self, program: &Program) -> Vec<(IntExpr, IntExpr)> {
         let clip = |(d, range): (usize, &Range)| {
+            if matches!(self, Work::Row(Instance { junk: true, .. })) {
+                return (range.low.clone(), range.high.clone() + 1);
+            }
             let (first, end) = match self.region() {
                 Region::Domain(statement) => {
                     let interval = program.statements[statement].domain[d];
@@ -128,6 +137,26 @@ impl<'a> Work<'a> {
             intervals.map(|(d, interval)| (bound(interval.low, d), bound(interval.high, d))).collect()
         };
         program.writers_of(self.field(program)).map(domain).collect()
+    }
+
+    /// Declarations of locals and of `tw_value`, the value at a point; `read` prints an access.
+    pub(super) fn value(
+        self,
+        program: &Program,
+        names: &Names,
+        read: &dyn Fn(&Access) -> String,
+    ) -> Vec<String> {
+        let (mut lines, value) = match self {
+            Work::Row(instance) => {
+                let statement = instance.statement;
+                let printer = ExpressionPrinter { program, names, statement, copy: None, read };
+                (printer.locals(), printer.value())
+            }
+            Work::Transfer(_) => (Vec::new(), read(&self.reads(program)[0].0)),
+        };
+        let element = program.field(self.field(program)).element.c_name();
+        lines.push(format!("const {element} tw_value = {value};"));
+        lines
     }
 
     pub(super) fn sync(self) -> Sync {

@@ -58,6 +58,7 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         events: Vec::new(),
         storages: Vec::new(),
     };
+    let mut junk = Vec::new();
     for (index, kernel) in plan.kernels.iter().enumerate() {
         let launches = plan.launches.iter().enumerate().filter(|(_, launch)| launch.kernel == index);
         let [(position, launch)] = launches.collect::<Vec<_>>()[..] else {
@@ -69,13 +70,27 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         let printer = Printer { plan, kernel, index, position, when: launch.when.as_ref(), before };
         flow.storages.extend(kernel.storages.iter().map(|storage| printer.storage(storage)));
         for (at, instance) in kernel.instances.iter().enumerate() {
-            flow.events.push(printer.row(at, instance)?);
+            let row = printer.row(at, instance)?;
+            junk.extend(instance.junk.then(|| of_junk(&row, instance)).transpose()?);
+            flow.events.push(row);
         }
         for (at, transfer) in kernel.transfers.iter().enumerate() {
             flow.events.push(printer.transfer(at, transfer));
         }
     }
+    // Behind all others, whose numbers suppliers have.
+    flow.events.extend(junk);
     Ok(flow)
+}
+
+/// What a row computes outside the domain of its statement.
+fn of_junk(row: &Event, instance: &Instance) -> Result<Event, String> {
+    let arrays = |place: &Place| matches!(place, Place::Arrays { .. });
+    if row.writes.iter().any(arrays) || row.reads.iter().any(|reads| arrays(&reads.place)) {
+        return Err(format!("{} computes junk from the arrays, or into them", row.name));
+    }
+    let (name, region) = (format!("junk of {}", row.name), Region::Junk(instance.statement));
+    Ok(Event { name, region, ..row.clone() })
 }
 
 /// The bands of a plan, with their definitions.

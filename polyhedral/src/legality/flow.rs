@@ -11,6 +11,9 @@
 //! - **in turn**: to a cell of the arrays, values are written in order of their levels, after the reads of lower ones;
 //! - **landed**: as many newest levels as there are slots are stored, each in the slot of its level.
 //!
+//! Junk, what lanes outside of all domains compute, is no value: it supplies nothing, is never written to the arrays, and
+//! whatever it overwrites is lost.
+//!
 //! A boundary value is that of a class of levels: those that share a slot of the arrays.
 //!
 //! Each statement is the emptiness of its negation. All reads of a level are looked at together, as the box of their
@@ -25,7 +28,7 @@ mod supply;
 mod text;
 
 use super::{LegalityError, Problem};
-use crate::dataflow::{Dataflow, Place};
+use crate::dataflow::{Dataflow, Place, Region};
 use crate::isl::Context;
 use crate::program::Program;
 use events::FlowProof;
@@ -100,6 +103,9 @@ pub fn proved(context: &Context, program: &Program, flow: &Dataflow) -> Result<u
     let proof = FlowProof::new(context, program, flow, bands::proved(context, flow)?);
     for reader in &flow.events {
         proof.inside(reader)?;
+        if matches!(reader.region, Region::Junk(_)) {
+            continue;
+        }
         for reads in reader.reads.iter().filter(|reads| !proof.never_written(reads.field)) {
             proof.supplied(reader, reads)?;
             if let Place::Storage(storage) = reads.place {

@@ -13,7 +13,7 @@ type Change = fn(&mut Kernel) -> bool;
 
 /// All mistakes that a plan can have, each by itself.
 pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
-    let changes: [(&'static str, Change); 19] = [
+    let changes: [(&'static str, Change); 20] = [
         ("the ghost zone loaded one point short", |kernel| change_loads(kernel, |load| shorten(load, true))),
         ("the ghost zone loaded one row short", |kernel| change_loads(kernel, |load| shorten(load, false))),
         ("copies one point short", copies_one_short),
@@ -39,6 +39,11 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
         ("a stage that runs one row too far ahead", |kernel| {
             let ahead = kernel.links.iter_mut().filter(|link| link.distance > 0);
             ahead.map(|link| link.distance += 1).count() > 0
+        }),
+        ("junk that reaches the arrays", |kernel| {
+            let junk = kernel.instances.iter().any(|row| row.junk);
+            kernel.instances.iter_mut().for_each(|row| row.junk |= junk);
+            junk
         }),
         ("refills without their barriers", |kernel| {
             change_refills(kernel, |refill| refill.sync = Sync::Nothing)

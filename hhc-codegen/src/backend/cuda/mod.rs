@@ -169,6 +169,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         strategy: plan.strategy,
         tile: plan.tile.to_string(),
         uses_warps: plan.kernels.iter().any(|kernel| !kernel.warps.is_empty()),
+        has_junk: storages::has_junk(plan),
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
         uses_square: uses_square(program),
@@ -209,6 +210,8 @@ struct ProgramText {
     tile: String,
     /// Whether warps run parts of their own.
     uses_warps: bool,
+    /// Whether some lanes compute what nobody needs.
+    has_junk: bool,
     uses_exp: bool,
     uses_extrema: bool,
     uses_square: bool,

@@ -1,7 +1,6 @@
 //! Kernels that say themselves where values live: storages in shared memory, and one part after the other, each by all
 //! threads of the block, which wait for each other where the plan says so.
 
-use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
 use super::super::plain_loops::{constants, series_values};
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
@@ -349,23 +348,7 @@ impl Printer<'_> {
             })
         };
         let field = self.work.field(program);
-        let element = program.field(field).element.c_name();
-        let mut body = Vec::new();
-        let value = match self.work {
-            Work::Row(instance) => {
-                let printer = ExpressionPrinter {
-                    program,
-                    names: self.names,
-                    statement: instance.statement,
-                    copy: None,
-                    read: &read,
-                };
-                body.extend(printer.locals());
-                printer.value()
-            }
-            Work::Transfer(_) => read(&reads[0].0),
-        };
-        body.push(format!("const {element} tw_value = {value};"));
+        let mut body = self.work.value(program, self.names, &read);
         let here = vec![0; program.dimension()];
         let level = self.work.level();
         body.extend(

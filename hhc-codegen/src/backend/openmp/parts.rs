@@ -1,7 +1,6 @@
 //! Kernels that say themselves where values live: memory of a thread's own, and one part after the other as loops
 //! over its box, with a pointer for each line of cells that the innermost loop walks along.
 
-use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
 use super::{LoopText, constant_declarations, constants, loop_text, step_exists};
@@ -249,21 +248,7 @@ impl Printer<'_> {
         };
         let field = self.work.field(program);
         let element = program.field(field).element.c_name();
-        let value = match self.work {
-            Work::Row(instance) => {
-                let printer = ExpressionPrinter {
-                    program,
-                    names: self.names,
-                    statement: instance.statement,
-                    copy: None,
-                    read: &read,
-                };
-                body.extend(printer.locals());
-                printer.value()
-            }
-            Work::Transfer(_) => read(&reads[0].0),
-        };
-        body.push(format!("const {element} tw_value = {value};"));
+        body.extend(self.work.value(program, self.names, &read));
         let here = vec![0; program.dimension()];
         for (at, place) in self.work.writes().iter().enumerate() {
             let (address, ring) = self.line(field, self.work.level(), place, &here, 0);

@@ -311,6 +311,7 @@ impl<'a> Zone<'a> {
             ranges: self.needed(&after, &|_| (0, 0)),
             in_full_tiles: true,
             role: Role::Copies { owned: self.owned() },
+            junk: false,
             order: RowOrder::Parallel { repeats: !overwrites_what_it_reads(self.program, k) },
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
             writes: vec![Place::Storage(self.storage_of(statement.target))],

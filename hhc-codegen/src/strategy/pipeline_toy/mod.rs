@@ -18,7 +18,9 @@ use super::bands::{self, Bands};
 use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
 use crate::TileSizes;
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, Role, RowOrder, SIZE_NAMES, hull};
+use crate::plan::{
+    Instance, Kernel, KernelPlan, Launch, Loop, Range, Role, RowOrder, SIZE_NAMES, decides_nothing, hull,
+};
 use crate::storage::{
     Axis, Link, Memory, Moment, POINT_NAMES, Part, Place, Read, Region, Slot, Storage, Supplier, Sync,
     Transfer,
@@ -304,6 +306,8 @@ impl Stream<'_> {
             step: self.bands.first() + stage as i64,
             ranges: self.row(stage + 1, &self.row_of(stage)),
             in_full_tiles: true,
+            // The lanes of a stage compute whole rows; the next stage's boundary comes after them.
+            junk: !last && reads_itself_alone(self.program) && decides_nothing(self.program, 0),
             role: if last { Role::Owner } else { Role::Copies { owned } },
             order: RowOrder::Parallel { repeats: true },
             reads: self.program.statements[0].reads.iter().map(|access| self.read(stage, access)).collect(),
@@ -370,4 +374,10 @@ impl Stream<'_> {
             full_when: Vec::new(),
         }
     }
+}
+
+/// Whether everything that is read is in storage of the block.
+fn reads_itself_alone(program: &Program) -> bool {
+    let statement = &program.statements[0];
+    statement.reads.iter().all(|read| read.field == statement.target)
 }

@@ -4,7 +4,7 @@ use super::events::{Case, Finding, FlowProof, around, levels, marked, not_before
 use super::supply::Supply;
 use super::text::{all, any, equal};
 use super::{FlowKind, LegalityError};
-use crate::dataflow::{Axis, Event, Place, Reads, Storage};
+use crate::dataflow::{Axis, Event, Place, Reads, Region, Storage};
 use crate::program::FieldId;
 
 impl<'a> FlowProof<'a> {
@@ -35,9 +35,14 @@ impl<'a> FlowProof<'a> {
                 }
                 Axis::Ring { .. } => None,
             }));
+            // What junk reads may lie beside the grid.
+            let grid = match event.region {
+                Region::Junk(_) => "1 = 1".to_owned(),
+                _ => self.in_grid("q"),
+            };
             let bodies = [
                 all([self.runs_loosely(event), around(offsets), wrong.clone()]),
-                all([self.runs(event), around(offsets), self.in_grid("q"), wrong]),
+                all([self.runs(event), around(offsets), grid, wrong]),
             ];
             let finding = Finding {
                 kind: FlowKind::Outside,
@@ -162,6 +167,13 @@ impl<'a> FlowProof<'a> {
             });
             let rest = all(rest.chain([planes.clone(), modulo(format!("p{d}_w - q{d}"), *extent)]));
             ways.push(all([rest, format!("p{d}_w != q{d}")]));
+        }
+        if matches!(writer.region, Region::Junk(_)) {
+            if !computed {
+                let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
+                ways.push(all(point.chain([planes])));
+            }
+            return ways;
         }
         // At a boundary point only levels of another class have another value, and nothing is computed.
         let point = Case { text: String::new(), computed: None };

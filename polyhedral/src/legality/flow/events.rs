@@ -110,6 +110,12 @@ impl<'a> FlowProof<'a> {
         all((0..self.dimension()).map(|d| format!("0 <= {prefix}{d} < n{d} and n{d} >= {}", least[d].max(1))))
     }
 
+    /// The grid has the least size on which the program computes anything.
+    fn large_enough(&self) -> String {
+        let least = &self.program.least_size;
+        all((0..self.dimension()).map(|d| format!("n{d} >= {}", least[d].max(1))))
+    }
+
     /// Conjunctions whose union is the points in no domain of a field's statements: beyond one side of each of them.
     fn beyond(&self, field: FieldId, prefix: &str) -> Vec<String> {
         let mut beyond = vec!["1 = 1".to_owned()];
@@ -151,6 +157,7 @@ impl<'a> FlowProof<'a> {
             Region::Domain(k) => (case.computed == Some(k)).then(|| "1 = 1".to_owned()),
             Region::Boundary => case.computed.is_none().then(|| "1 = 1".to_owned()),
             Region::Grid => Some("1 = 1".to_owned()),
+            Region::Junk(_) => None,
         }
     }
 
@@ -168,6 +175,15 @@ impl<'a> FlowProof<'a> {
             Region::Domain(k) => self.in_domain(k, "p"),
             Region::Grid => "1 = 1".to_owned(),
             Region::Boundary => any(self.beyond(event.field, "p")),
+            Region::Junk(k) => {
+                let outside = format!("not ({})", self.in_domain(k, "p"));
+                return all([
+                    self.runs_loosely(event),
+                    format!("1 <= ({}) <= steps", event.level),
+                    any([outside]),
+                    self.large_enough(),
+                ]);
+            }
         };
         all([self.runs_loosely(event), region, self.in_grid("p")])
     }
