@@ -184,11 +184,7 @@ impl<'a> Zone<'a> {
 
     /// Bytes of all storages.
     fn bytes(&self) -> i64 {
-        let bytes = |storage: &Storage| {
-            let element = self.program.field(storage.field).element.bytes() as i64;
-            storage.cells().saturating_mul(storage.planes * element)
-        };
-        self.storages().iter().map(bytes).fold(0, i64::saturating_add)
+        self.storages().iter().map(|storage| storage.bytes(self.program)).fold(0, i64::saturating_add)
     }
 
     fn storage_of(&self, field: FieldId) -> usize {

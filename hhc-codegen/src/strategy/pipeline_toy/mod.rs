@@ -281,7 +281,10 @@ impl Stream<'_> {
         }
         let older = self.reach[0].1 - access.offset[0];
         if older == 0 {
-            return Read { place: Place::Storage(self.hand(stage)), suppliers: self.suppliers_of_hand(stage) };
+            return Read {
+                place: Place::Storage(self.hand(stage)),
+                suppliers: self.suppliers_of_hand(stage),
+            };
         }
         let handed_over = Supplier {
             kernel: None,
