@@ -147,7 +147,7 @@ fn in_memory(
 fn fits(tile_bytes: i64, on: &Multiprocessor) -> Result<(), String> {
     if tile_bytes > on.shared_per_block_bytes {
         return Err(format!(
-            "its window needs {tile_bytes} bytes of shared memory, and a block may have {}",
+            "a tile needs {tile_bytes} bytes of shared memory, and a block may have {}",
             on.shared_per_block_bytes
         ));
     }

@@ -44,6 +44,11 @@ impl Strategy for Overlapped {
         &[DEPTH, WIDTHS[0], WIDTHS[1], WIDTHS[2]]
     }
 
+    fn size_text(&self, name: &str, value: i64) -> String {
+        let unit = if name == DEPTH { "time step" } else { "point" };
+        format!("{name}: {value} {unit}{}", if value == 1 { "" } else { "s" })
+    }
+
     fn in_auto(&self) -> bool {
         false
     }
