@@ -450,7 +450,7 @@ pub struct CodesignArguments {
     #[arg(long, value_name = "NAME")]
     pub objective: Option<CodesignObjective>,
     /// Tiling strategies, instead of the file's; with several, every execution takes the best of them
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = NameParser::ONLY)]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = NameParser::OF_CODESIGN)]
     pub strategy: Vec<String>,
     /// Leave out designs that provably lie on no front
     #[arg(long)]

@@ -12,6 +12,7 @@ use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy;
 use optimizer::{Method, Part, Relaxed, Tuned, super_tune, super_tune_by_parts, tune as search};
 use polyhedral::program::Program;
 use serde::Serialize;
@@ -166,9 +167,10 @@ fn report(
     program: &Program,
     machine: String,
     tuned: Tuned,
-    notes: Vec<String>,
+    mut notes: Vec<String>,
 ) -> TuneReport {
     let certificate = tuned.certificate;
+    notes.extend(each_counted(&tuned));
     TuneReport {
         stencil: program.name.clone(),
         machine,
@@ -198,6 +200,18 @@ fn report(
         parts: Vec::new(),
         notes,
     }
+}
+
+/// What the optimum of a strategy without closed forms is an optimum of.
+fn each_counted(tuned: &Tuned) -> Option<String> {
+    let own = strategy::by_name(tuned.choice.strategy).ok()?;
+    own.closed_forms().is_none().then(|| {
+        format!(
+            "strategy {} has no closed forms: {} of tile sizes in powers of two were looked at, by counting their plans",
+            own.id(),
+            report::count(tuned.certificate.candidates, "candidate", "candidates"),
+        )
+    })
 }
 
 impl StrategyOptimum {

@@ -100,6 +100,31 @@ fn methods_and_objectives() {
     assert!(text.contains("proved: no candidate is better") && text.contains("note: L, tau_sync"), "{text}");
 }
 
+/// Every strategy is predicted and tuned, with its own sizes and with the best ones, on a GPU and on cores.
+#[test]
+fn all_strategies_have_a_model() {
+    let list = tilewright(&["list", "--json"]).succeeded().json();
+    let strategies = list["strategies"].as_array().unwrap();
+    assert!(!strategies.is_empty());
+    for strategy in strategies {
+        let strategy = strategy["name"].as_str().unwrap();
+        for machine in ["v100", "zen4"] {
+            let about = ["heat2d", "--size", "300x200", "--steps", "9", "--machine", machine, "--json"];
+            let about = [&about[..], &["--strategy", strategy]].concat();
+            let tuned = tilewright(&[&["tune"], &about[..]].concat()).succeeded().json();
+            let tile = tuned["tile_text"].as_str().unwrap();
+            let best = tilewright(&[&["predict"], &about[..], &["--tile", tile]].concat()).succeeded().json();
+            let own = tilewright(&[&["predict"], &about[..]].concat()).succeeded().json();
+            assert_eq!((&best["feasible"], &own["feasible"]), (&Value::Bool(true), &Value::Bool(true)));
+            assert!(own["seconds"].as_f64().unwrap() > 0.0, "{strategy} {machine}");
+            assert!(tuned["seconds"].as_f64().unwrap() > 0.0, "{strategy} {machine}");
+            if machine == "zen4" {
+                close(&best["seconds"], &tuned["seconds"]);
+            }
+        }
+    }
+}
+
 #[test]
 fn infeasible_requests_and_wrong_machines() {
     let folder = Folder::new();

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! (paper, section 3.2: linear in counts of events; the time is the modelled or a measured one, so that the two models
-//! stay apart.) Words and barriers are those of full tiles, iterations those that really run.
+//! stay apart.) Words and barriers are those of full tiles, iterations those that really run, copies included.
 
 use crate::constants::EnergyConstants;
 use hhc_codegen::counts::TileCounts;
@@ -54,11 +54,11 @@ pub fn energy(counts: &[TileCounts], constants: &EnergyConstants, seconds: f64) 
 /// The part of the energy that does not depend on time.
 #[inline]
 pub fn dynamic(counts: &TileCounts, constants: &EnergyConstants) -> EnergyTerms {
-    let per_iteration = counts.fast_words as f64 / counts.iterations as f64;
+    let per_iteration = counts.fast_words as f64 / counts.iterations.max(1) as f64;
     EnergyTerms {
         global: constants.e_glob_j * counts.total_words(),
         shared: constants.e_shared_j * per_iteration * counts.total_iterations as f64,
-        iterations: constants.e_iter_j * counts.total_iterations as f64,
+        iterations: constants.e_iter_j * counts.computed_iterations(),
         barriers: constants.e_sync_j * counts.total_barriers(),
         launches: constants.e_launch_j * counts.wavefronts as f64,
         fixed: 0.0,

@@ -8,6 +8,9 @@ use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::{CudaOptions, generate};
 use hhc_codegen::counts::enumerated;
 use hhc_codegen::counts::{Family, Forms, Multiprocessor, Problem, TileCounts};
+use hhc_codegen::int_expr::Environment;
+use hhc_codegen::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
+use hhc_codegen::storage::{Memory, Moment, Place, Region, Transfer};
 use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::shipped;
 use proptest::prelude::*;
@@ -224,6 +227,128 @@ fn enumeration_of_the_plan_is_the_closed_forms() {
             assert_eq!(of_grid, closed, "{what}");
         }
     }
+}
+
+/// Runs `body` for every point of a nest of loops.
+fn nest(loops: &[Loop], inside: &mut Environment, body: &mut dyn FnMut(&mut Environment)) {
+    let Some((first, rest)) = loops.split_first() else { return body(inside) };
+    for value in first.low.evaluate(inside).unwrap()..=first.high.evaluate(inside).unwrap() {
+        inside.insert(first.variable, value);
+        nest(rest, inside, body);
+    }
+}
+
+/// Iterations, copies, loads and stores of the blocks in the middle of all launches, point by point.
+fn of_middle_blocks(plan: &KernelPlan, size: &[i64], steps: i64) -> [i64; 4] {
+    let program = &plan.program;
+    let mut outside: Environment = SIZE_NAMES.into_iter().zip(size.iter().copied()).collect();
+    outside.insert("steps", steps);
+    let middle = |kernel: &Kernel, outer: i64| -> Environment {
+        let mut inside = outside.clone();
+        inside.insert(plan.outer.variable, outer);
+        for block in &kernel.blocks {
+            let (low, high) = (block.low.evaluate(&inside).unwrap(), block.high.evaluate(&inside).unwrap());
+            inside.insert(block.variable, low + (high - low) / 2);
+        }
+        inside
+    };
+    let to_arrays = |place: &Place| i64::from(matches!(place, Place::Arrays(_)));
+    let volume = |bounds: &[(i64, i64)]| bounds.iter().map(|(low, end)| (end - low).max(0)).product::<i64>();
+    let mut sums = [0; 4];
+    plan.for_each_row(size, steps, |row| {
+        let kernel = &plan.kernels[plan.launches[row.launch].kernel];
+        let inside = middle(kernel, row.outer);
+        if kernel.blocks.iter().zip(row.block).all(|(block, at)| inside[block.variable] == *at) {
+            let (all, own) = (volume(row.bounds), volume(row.owned));
+            let instance = &kernel.instances[row.instance];
+            sums[0] += own;
+            sums[1] += all - own;
+            sums[3] += all * instance.writes.iter().map(to_arrays).sum::<i64>();
+        }
+    })
+    .unwrap();
+    let within = |statement: usize, point: &[i64]| {
+        let domain = program.domain(statement, size);
+        point.iter().zip(domain).all(|(s, (low, end))| (low..end).contains(s))
+    };
+    // Points of a transfer.
+    let moved = |transfer: &Transfer, inside: &Environment| {
+        let bounds = |d: usize| {
+            let range = &transfer.ranges[d];
+            let (low, high) = (range.low.evaluate(inside).unwrap(), range.high.evaluate(inside).unwrap());
+            low.max(0)..=high.min(size[d] - 1)
+        };
+        let points = bounds(0).flat_map(|s0| bounds(1).map(move |s1| [s0, s1]));
+        points
+            .filter(|point| match transfer.region {
+                Region::Grid => true,
+                Region::Domain(statement) => within(statement, point),
+                Region::Boundary => program.writers_of(transfer.field).all(|(k, _)| !within(k, point)),
+            })
+            .count() as i64
+    };
+    let high = plan.outer.high.evaluate(&outside).unwrap();
+    for outer in plan.outer.low.evaluate(&outside).unwrap()..=high {
+        for launch in &plan.launches {
+            let kernel = &plan.kernels[launch.kernel];
+            let mut inside = middle(kernel, outer);
+            if launch.when.as_ref().is_some_and(|when| when.evaluate(&inside).unwrap() < 0) {
+                continue;
+            }
+            for binding in &kernel.bindings {
+                let value = binding.value.evaluate(&inside).unwrap();
+                inside.insert(binding.name, value);
+            }
+            nest(&kernel.sub_tiles, &mut inside, &mut |inside| {
+                let mut count = |transfer: &Transfer, inside: &Environment| {
+                    let points = moved(transfer, inside);
+                    sums[2] += points * to_arrays(&transfer.from.place);
+                    sums[3] += points * to_arrays(&transfer.to);
+                };
+                let (once, in_groups): (Vec<_>, Vec<_>) = (kernel.transfers.iter())
+                    .partition(|transfer| matches!(transfer.moment, Moment::Start | Moment::End));
+                once.iter().for_each(|transfer| count(transfer, inside));
+                nest(std::slice::from_ref(&kernel.rows), inside, &mut |inside| {
+                    in_groups.iter().for_each(|transfer| count(transfer, inside));
+                });
+            });
+        }
+    }
+    sums
+}
+
+/// Plans that say themselves where values live: the counts of their blocks are those of every point.
+#[test]
+fn blocks_with_storages_are_counted_exactly() {
+    let mut compared = 0;
+    for name in ["heat2d", "box2d2r", "fdtd2d"] {
+        let program = Arc::new(shipped::load(name).unwrap());
+        // With blocks inside the grid, and with one that its ends cut.
+        for (size, rows, points) in [([40, 70], 3, [6, 9]), ([23, 19], 2, [16, 12])] {
+            let problem = Problem::new(&program, &size, 8).unwrap();
+            for strategy in strategy::all() {
+                if strategy.takes(&program, &problem.cone).is_err() {
+                    continue;
+                }
+                let tile = strategy.space(&program, &problem.cone).fitted(rows, &points);
+                let plan = strategy::plan(*strategy, &program, &problem.cone, &tile).unwrap();
+                if !plan.kernels.iter().all(|kernel| kernel.memory == Memory::Storages) {
+                    continue;
+                }
+                let counted = enumerated::tile_counts(&plan, &problem, &Multiprocessor::ANY).unwrap();
+                let sum = |value: fn(&TileCounts) -> i64| -> i64 {
+                    counted.iter().map(|counts| counts.wavefronts * value(counts)).sum()
+                };
+                let all =
+                    [sum(|c| c.iterations), sum(|c| c.copies), sum(|c| c.words_in), sum(|c| c.words_out)];
+                assert_eq!(all, of_middle_blocks(&plan, &size, 8), "{name} {} {tile}", strategy.id());
+                let total: i64 = counted.iter().map(|counts| counts.total_iterations).sum();
+                assert_eq!(total, problem.total_iterations(), "{name} {} {tile}", strategy.id());
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 8, "{compared}");
 }
 
 /// Shared memory and threads are those of the emitted kernels.

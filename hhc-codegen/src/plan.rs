@@ -272,6 +272,13 @@ pub struct ExecutedRow<'a> {
 }
 
 impl Kernel {
+    /// Whether a kernel is printed and counted part by part. The others compute rows of several statements in the arrays
+    /// at once, or in windows of them, in any order.
+    pub fn in_parts(&self) -> bool {
+        let at_once = |instance: &Instance| matches!(instance.order, RowOrder::Parallel { .. });
+        self.memory == Memory::Storages || !self.instances.iter().all(at_once)
+    }
+
     /// The transfers of a moment, in order.
     pub fn transfers_at(&self, moment: Moment) -> impl Iterator<Item = (usize, &Transfer)> {
         self.transfers.iter().enumerate().filter(move |(_, transfer)| transfer.moment == moment)

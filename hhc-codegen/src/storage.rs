@@ -9,7 +9,7 @@
 
 use crate::int_expr::IntExpr;
 use crate::plan::Range;
-use polyhedral::program::FieldId;
+use polyhedral::program::{FieldId, Program};
 
 /// What the rows of a kernel work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,17 @@ impl Axis {
 impl Storage {
     /// Cells of one plane.
     pub fn cells(&self) -> i64 {
-        self.axes.iter().map(Axis::extent).product()
+        self.axes.iter().map(Axis::extent).fold(1, i64::saturating_mul)
+    }
+
+    /// Cells of all planes.
+    pub fn all_cells(&self) -> i64 {
+        self.cells().saturating_mul(self.planes.max(1))
+    }
+
+    /// Bytes of all planes.
+    pub fn bytes(&self, program: &Program) -> i64 {
+        self.all_cells().saturating_mul(program.field(self.field).element.bytes() as i64)
     }
 }
 

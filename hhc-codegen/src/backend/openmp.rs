@@ -291,7 +291,7 @@ fn update(plan: &KernelPlan, names: &Names, index: usize) -> Option<UpdateText> 
     let program = &*plan.program;
     let statement = &program.statements[index];
     let dimension = program.dimension();
-    let kernels = plan.kernels.iter().filter(|kernel| !storages::in_parts(kernel));
+    let kernels = plan.kernels.iter().filter(|kernel| !kernel.in_parts());
     let rows = kernels.flat_map(|kernel| &kernel.instances).filter(|row| row.statement == index);
     let orders: Vec<RowOrder> = rows.map(|row| row.order).collect();
     if orders.is_empty() {
@@ -410,7 +410,7 @@ fn step_exists(step: &IntExpr) -> String {
 
 fn kernel_text(plan: &KernelPlan, names: &Names, kernel: &Kernel) -> KernelText {
     let program = &plan.program;
-    let in_parts = storages::in_parts(kernel);
+    let in_parts = kernel.in_parts();
     let guarded = |instance: &&Instance| !storages::steps_exist(plan, instance);
     let steps: BTreeSet<String> =
         kernel.instances.iter().filter(guarded).map(|instance| instance.step.to_c()).collect();

@@ -5,7 +5,7 @@ use super::expression::ExpressionPrinter;
 use super::names::Names;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Range, RowOrder, SIZE_NAMES, bound};
-use crate::storage::{Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
+use crate::storage::{Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
 use polyhedral::program::{Access, FieldId, FieldRole, Program};
 use std::collections::BTreeSet;
 
@@ -21,17 +21,10 @@ pub(super) fn has_junk(plan: &KernelPlan) -> bool {
     plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.junk)
 }
 
-/// Whether a kernel is printed part by part. The others compute rows of several statements in the arrays at once, or
-/// in windows of them, in any order.
-pub(super) fn in_parts(kernel: &Kernel) -> bool {
-    let at_once = |instance: &Instance| matches!(instance.order, RowOrder::Parallel { .. });
-    kernel.memory == Memory::Storages || !kernel.instances.iter().all(at_once)
-}
-
 /// The names of a program, apart from those that a plan gives to its loops, bindings and storages.
 pub(super) fn names(plan: &KernelPlan) -> Names {
     let mut own = BTreeSet::new();
-    for kernel in plan.kernels.iter().filter(|kernel| in_parts(kernel)) {
+    for kernel in plan.kernels.iter().filter(|kernel| kernel.in_parts()) {
         let loops = kernel.blocks.iter().chain(&kernel.sub_tiles).chain([&kernel.rows, &plan.outer]);
         own.extend(loops.map(|source| source.variable.to_owned()));
         own.extend(kernel.bindings.iter().map(|binding| binding.name.to_owned()));
@@ -268,14 +261,4 @@ pub(super) fn cell(storage: &Storage, point: &[IntExpr]) -> IntExpr {
 /// An index as a factor or a term: in parentheses, unless it is a name.
 pub(super) fn operand(index: &IntExpr) -> String {
     if let IntExpr::Var(name) = index { (*name).to_owned() } else { format!("({})", index.to_c()) }
-}
-
-/// Cells of all planes.
-pub(super) fn cells(storage: &Storage) -> i64 {
-    storage.cells().saturating_mul(storage.planes.max(1))
-}
-
-/// Bytes of all planes.
-pub(super) fn bytes(program: &Program, storage: &Storage) -> i64 {
-    cells(storage).saturating_mul(program.field(storage.field).element.bytes() as i64)
 }

@@ -5,6 +5,7 @@
 mod local;
 mod planes;
 mod rows;
+mod storages;
 mod threads;
 mod traffic;
 mod window;
@@ -12,9 +13,10 @@ mod window;
 pub use local::{LocalKernel, LocalRow, MOST_GROUPS};
 pub use planes::{first_planes, plane_number};
 pub use rows::{block_points, rows_at_once};
+pub use storages::{MOST_OWN_BYTES, StorageLayout, own_bytes};
 pub use threads::{
-    ADDRESS_REGISTERS, MORE_RESIDENT_THREADS, Threads, blocks_at_once, operand_registers, points_at_once,
-    register_bound, registers_by_share,
+    ADDRESS_REGISTERS, MORE_RESIDENT_THREADS, Threads, WARP, blocks_at_once, operand_registers,
+    points_at_once, register_bound, registers_by_share,
 };
 pub use traffic::TileTraffic;
 pub use window::{CellBox, Live, Plane, Window, aligned};

@@ -11,12 +11,18 @@
 //! dimension 0, several of them at once, whose common operands it reads only once.
 
 use crate::int_expr::Environment;
-use crate::plan::Kernel;
+use crate::plan::{Kernel, KernelPlan, SIZE_NAMES};
 use polyhedral::program::Program;
 use std::collections::BTreeSet;
 
 /// Threads along a dimension that is not cut.
 const UNCUT: i64 = 128;
+
+/// Threads of a warp.
+pub const WARP: i64 = 32;
+
+/// Extents and steps for which widths are measured: none of them cuts a tile.
+const LARGE: i64 = 1 << 20;
 
 /// Threads of a block where the tile has work for them: enough for the latencies of one block to be hidden by the
 /// others that fit on a multiprocessor, few enough for every thread to have a column of points.
@@ -95,6 +101,21 @@ impl Threads {
         Threads::new(&widths, 2 * widths[0], limit)
     }
 
+    /// The threads of a kernel that says itself where values live: one point of the widest row each where there are
+    /// enough threads. Warps that run parts of their own lie one after the other along the innermost dimension, however
+    /// many a block may have.
+    pub fn in_parts(plan: &KernelPlan, kernel: &Kernel, limit: i64) -> Self {
+        if kernel.warps.is_empty() {
+            let widths = widest(plan, kernel);
+            return Threads::new(&widths, 2 * widths[0], limit);
+        }
+        let mut per_dimension = vec![1; plan.program.dimension()];
+        if let Some(innermost) = per_dimension.last_mut() {
+            *innermost = kernel.warps.len() as i64 * WARP;
+        }
+        Threads { per_dimension }
+    }
+
     /// Threads of a block.
     pub fn count(&self) -> i64 {
         self.per_dimension.iter().product()
@@ -108,6 +129,38 @@ impl Threads {
         }
         block
     }
+}
+
+/// Points of the widest row along each dimension, in a tile that nothing cuts.
+fn widest(plan: &KernelPlan, kernel: &Kernel) -> Vec<i64> {
+    let mut environment: Environment = SIZE_NAMES.iter().map(|&name| (name, LARGE)).collect();
+    environment.insert("steps", LARGE);
+    environment.insert(plan.outer.variable, 0);
+    environment.extend(kernel.blocks.iter().map(|block| (block.variable, 1)));
+    for binding in &kernel.bindings {
+        if let Some(value) = binding.value.evaluate(&environment) {
+            environment.insert(binding.name, value);
+        }
+    }
+    // In the middle of loops, where rows are whole.
+    for source in kernel.sub_tiles.iter().chain([&kernel.rows]) {
+        if let (Some(low), Some(high)) =
+            (source.low.evaluate(&environment), source.high.evaluate(&environment))
+        {
+            environment.insert(source.variable, low.midpoint(high));
+        }
+    }
+    let width = |d: usize| {
+        let rows = kernel.instances.iter().map(|row| {
+            let range = &row.ranges[d];
+            match (range.low.evaluate(&environment), range.high.evaluate(&environment)) {
+                (Some(low), Some(high)) if high - low < LARGE / 2 => high - low + 1,
+                _ => UNCUT,
+            }
+        });
+        rows.max().unwrap_or(1).max(1)
+    };
+    (0..plan.program.dimension()).map(width).collect()
 }
 
 /// How many neighbours along dimension 0 a thread computes at once: a power of two, at most 8 and at most a

@@ -128,10 +128,10 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let mut text = Vec::new();
     for kernel in &plan.kernels {
         let symbol = format!("{}_{}", program.name, kernel.name);
-        let (threads, blocks_at_once, shared_bytes, traffic, body) = if storages::in_parts(kernel) {
+        let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
             let body = KernelBody::parts(parts::text(plan, &names, kernel, &resources));
-            (resources.threads.block(), 1, resources.shared_bytes as u32, None, body)
+            (resources.threads.block(), 1, resources.layout.bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
             let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
             (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))

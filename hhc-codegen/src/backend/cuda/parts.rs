@@ -6,9 +6,9 @@ use super::super::plain_loops::{constants, series_values};
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
 use super::DeviceLimits;
 use crate::PlanError;
-use crate::geometry::Threads;
-use crate::int_expr::{Environment, IntExpr, var};
-use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
+use crate::geometry::{StorageLayout, Threads, WARP};
+use crate::int_expr::{IntExpr, var};
+use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Place, Sync};
 use polyhedral::program::{Access, FieldId};
 use serde::Serialize;
@@ -94,114 +94,39 @@ struct BoxLoop {
     threads: i64,
 }
 
-/// Shared arrays begin at multiples of this many bytes.
-const ALIGNMENT: i64 = 16;
-
 /// What a kernel asks of a device.
 pub(super) struct Resources {
     pub(super) threads: Threads,
-    /// Where each storage begins.
-    offsets: Vec<i64>,
-    /// Where the counters of links begin.
-    links: i64,
-    pub(super) shared_bytes: i64,
+    pub(super) layout: StorageLayout,
 }
-
-/// Threads of a warp.
-const WARP: i64 = 32;
-/// Bytes of a counter.
-const COUNTER: i64 = 4;
-
-/// Extents and steps for which widths are measured: none of them cuts a tile.
-const LARGE: i64 = 1 << 20;
-/// Threads along a dimension that is not cut.
-const UNCUT: i64 = 128;
 
 impl Resources {
     /// # Errors
-    /// [`PlanError::Limit`] where the storages do not fit in shared memory.
+    /// [`PlanError::Limit`] where the storages do not fit in shared memory, or the warps not in a block.
     pub(super) fn new(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Self, PlanError> {
-        let mut offsets = Vec::new();
-        let mut shared_bytes: i64 = 0;
-        for storage in &kernel.storages {
-            offsets.push(shared_bytes);
-            let end = shared_bytes.saturating_add(storages::bytes(&plan.program, storage));
-            shared_bytes = end.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-        }
-        let links = shared_bytes;
-        shared_bytes = shared_bytes.saturating_add(kernel.warps.len() as i64 * COUNTER);
-        if shared_bytes > limits.shared_bytes_per_block {
+        let layout = StorageLayout::new(&plan.program, kernel);
+        if layout.bytes > limits.shared_bytes_per_block {
             let names: Vec<&str> = plan.tile.iter().map(|(name, _)| name).collect();
             return Err(PlanError::Limit {
                 what: format!("tile {} of {} on {}", plan.tile, plan.program.name, limits.device),
-                needed: shared_bytes,
+                needed: layout.bytes,
                 limit: limits.shared_bytes_per_block,
                 unit: "bytes of shared memory".to_owned(),
                 hint: format!("make {} smaller", names.join(" or ")),
             });
         }
-        let widths = widest(plan, kernel);
-        // A thread has one point where there are enough threads.
-        let threads = if kernel.warps.is_empty() {
-            Threads::new(&widths, 2 * widths[0], limits.threads_per_block)
-        } else {
-            Resources::of_warps(plan, kernel, limits)?
-        };
-        Ok(Resources { threads, offsets, links, shared_bytes })
-    }
-}
-
-impl Resources {
-    /// Warps lie one after the other along the innermost dimension.
-    fn of_warps(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Threads, PlanError> {
-        let needed = kernel.warps.len() as i64 * WARP;
-        if needed > limits.threads_per_block {
+        let threads = Threads::in_parts(plan, kernel, limits.threads_per_block);
+        if threads.count() > limits.threads_per_block {
             return Err(PlanError::Limit {
                 what: format!("kernel {} of {} on {}", kernel.name, plan.program.name, limits.device),
-                needed,
+                needed: threads.count(),
                 limit: limits.threads_per_block,
                 unit: "threads per block".to_owned(),
                 hint: "choose another strategy".to_owned(),
             });
         }
-        let mut per_dimension = vec![1; plan.program.dimension()];
-        if let Some(innermost) = per_dimension.last_mut() {
-            *innermost = needed;
-        }
-        Ok(Threads { per_dimension })
+        Ok(Resources { threads, layout })
     }
-}
-
-/// Points of the widest row along each dimension, in a tile that nothing cuts.
-fn widest(plan: &KernelPlan, kernel: &Kernel) -> Vec<i64> {
-    let mut environment: Environment = SIZE_NAMES.iter().map(|&name| (name, LARGE)).collect();
-    environment.insert("steps", LARGE);
-    environment.insert(plan.outer.variable, 0);
-    environment.extend(kernel.blocks.iter().map(|block| (block.variable, 1)));
-    for binding in &kernel.bindings {
-        if let Some(value) = binding.value.evaluate(&environment) {
-            environment.insert(binding.name, value);
-        }
-    }
-    // In the middle of loops, where rows are whole.
-    for source in kernel.sub_tiles.iter().chain([&kernel.rows]) {
-        if let (Some(low), Some(high)) =
-            (source.low.evaluate(&environment), source.high.evaluate(&environment))
-        {
-            environment.insert(source.variable, low.midpoint(high));
-        }
-    }
-    let width = |d: usize| {
-        let rows = kernel.instances.iter().map(|row| {
-            let range = &row.ranges[d];
-            match (range.low.evaluate(&environment), range.high.evaluate(&environment)) {
-                (Some(low), Some(high)) if high - low < LARGE / 2 => high - low + 1,
-                _ => UNCUT,
-            }
-        });
-        rows.max().unwrap_or(1).max(1)
-    };
-    (0..plan.program.dimension()).map(width).collect()
 }
 
 fn loop_text(source: &Loop) -> LoopText {
@@ -210,13 +135,14 @@ fn loop_text(source: &Loop) -> LoopText {
 
 /// The text of a kernel.
 pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources: &Resources) -> PartsText {
-    let memory = kernel.storages.iter().zip(&resources.offsets).map(|(storage, &byte_offset)| SharedText {
-        element: plan.program.field(storage.field).element.c_name(),
-        name: storage.name.clone(),
-        count: storages::cells(storage),
-        byte_offset,
-        comment: storage.comment.clone(),
-    });
+    let memory =
+        kernel.storages.iter().zip(&resources.layout.offsets).map(|(storage, &byte_offset)| SharedText {
+            element: plan.program.field(storage.field).element.c_name(),
+            name: storage.name.clone(),
+            count: storage.all_cells(),
+            byte_offset,
+            comment: storage.comment.clone(),
+        });
     let alone = !kernel.warps.is_empty();
     // A warp has a lane for each point of the innermost dimension.
     let mut of_part = resources.threads.clone();
@@ -230,7 +156,7 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources:
     let [start, group, end] = storages::parts(kernel);
     let warps = alone.then(|| WarpsText {
         count: kernel.warps.len(),
-        byte_offset: resources.links,
+        byte_offset: resources.layout.links,
         position: positions(kernel),
         warps: (0..kernel.warps.len())
             .map(|number| WarpText {

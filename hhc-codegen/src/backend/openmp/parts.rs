@@ -5,6 +5,7 @@ use super::super::names::Names;
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
 use super::{LoopText, constant_declarations, constants, loop_text, step_exists};
 use crate::PlanError;
+use crate::geometry::{self, MOST_OWN_BYTES};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Kernel, KernelPlan};
 use crate::storage::{Axis, Place, Storage};
@@ -65,17 +66,12 @@ struct SkipText {
     high: String,
 }
 
-/// Bytes that a thread may have of its own. Where the C library takes them from its threads' stacks, most of a stack
-/// of the usual 8 MiB remains; and more would not stay in its caches.
-const MOST_OWN_BYTES: i64 = 4 << 20;
-
 /// Bytes of a thread's own memory.
 ///
 /// # Errors
 /// [`PlanError::Limit`] where it is too much.
 pub(super) fn own_bytes(plan: &KernelPlan) -> Result<i64, PlanError> {
-    let storages = plan.kernels.iter().flat_map(|kernel| &kernel.storages);
-    let bytes = storages.map(|storage| storages::bytes(&plan.program, storage)).fold(0, i64::saturating_add);
+    let bytes = geometry::own_bytes(plan);
     if bytes <= MOST_OWN_BYTES {
         return Ok(bytes);
     }
@@ -95,7 +91,7 @@ impl PartsText {
         let memory = |storage: &Storage| MemoryText {
             element: program.field(storage.field).element.c_name(),
             name: storage.name.clone(),
-            count: storages::cells(storage),
+            count: storage.all_cells(),
             comment: storage.comment.clone(),
         };
         let mut unused = vec!["grid".to_owned(), "steps".to_owned(), plan.outer.variable.to_owned()];

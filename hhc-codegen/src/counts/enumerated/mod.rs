@@ -6,6 +6,7 @@
 
 mod candidates;
 mod on_cores;
+mod parts;
 mod place;
 mod tiles;
 

@@ -1,11 +1,16 @@
 //! Counts of a plan on cores: every launch has tiles like the one in its middle, spread evenly over the threads. Where each
 //! kernel goes over the grid once in a time step, its launches are sweeps.
 
-use super::place::{Launched, for_each_launch, tile_inside};
+use super::parts::{Parts, Work, in_arrays, reads_of_arrays};
+use super::place::{Launched, block_inside, for_each_launch, groups, tile_inside};
 use crate::counts::cores::{CoreCounts, Cores, Inner, Outer, RowCode, Sweep};
+use crate::geometry::{MOST_OWN_BYTES, own_bytes};
 use crate::int_expr::Environment;
 use crate::plan::{Kernel, KernelPlan};
 use crate::storage::Memory;
+use polyhedral::program::FieldId;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// What the busiest thread does, over all launches.
 ///
@@ -13,14 +18,31 @@ use crate::storage::Memory;
 /// Why it cannot be counted, as half a sentence.
 pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
     let unknown = || "a bound of its plan mentions an unknown name".to_owned();
-    if plan.kernels.iter().all(|kernel| kernel.memory == Memory::Arrays) {
+    let own = own_bytes(plan);
+    if own > MOST_OWN_BYTES {
+        return Err(format!(
+            "its storages need {own} bytes, and a thread may have {MOST_OWN_BYTES} of its own"
+        ));
+    }
+    if plan.kernels.iter().all(|kernel| kernel.memory == Memory::Arrays && !kernel.in_parts()) {
         return sweeps(plan, cores).map(CoreCounts::Sweeps).ok_or_else(unknown);
     }
     let mut total = Outer::default();
     let (mut windows, mut points) = (0.0, 0.0);
+    let mut known: BTreeMap<(usize, i64, i64), Outer> = BTreeMap::new();
     for_each_launch(plan, (&cores.size, cores.steps), true, |launched| {
-        let (inside, sub_tiles) = tile_inside(launched)?;
-        let tile = sub_tile(launched.kernel, inside, cores)?;
+        let (tile, sub_tiles) = if launched.kernel.in_parts() {
+            let block = block_inside(launched)?;
+            // Blocks of bands of the same height are alike.
+            let tile = match known.entry((launched.index, launched.blocks, groups(launched, &block)?)) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(vacant) => *vacant.insert(in_parts(plan, launched.kernel, &block, cores)?),
+            };
+            (tile, 1)
+        } else {
+            let (inside, sub_tiles) = tile_inside(launched)?;
+            (sub_tile(launched.kernel, inside, cores)?, sub_tiles)
+        };
         let Launched { blocks, weight, .. } = *launched;
         let tiles = (blocks as f64 / cores.threads as f64).ceil() * sub_tiles as f64;
         total.add(&tile, weight as f64 * tiles);
@@ -103,6 +125,58 @@ fn sub_tile(kernel: &Kernel, mut inside: Environment, cores: &Cores) -> Option<O
         sum.touched = sum.extent * cores.touched_bytes;
     }
     Some(sum)
+}
+
+/// The counts of one block that says itself where values live, in the same units as those of [`sub_tile`]: rows one line
+/// after the other, transfers as sweeps over what they read and write; its window is its storages.
+fn in_parts(plan: &KernelPlan, kernel: &Kernel, block: &Environment, cores: &Cores) -> Option<Outer> {
+    let program = &plan.program;
+    let bytes = |field: FieldId| program.field(field).element.bytes() as f64;
+    let mut sum = Outer::default();
+    // Bytes that rows read from the arrays: of each level as many as the largest row, the first time.
+    let mut read: BTreeMap<(usize, FieldId, i64), f64> = BTreeMap::new();
+    Parts::new(plan, kernel, &cores.size, cores.steps).for_each(block, &mut |ran| {
+        if ran.points == 0 {
+            return;
+        }
+        let (times, points) = (ran.times as f64, ran.points as f64);
+        match ran.work {
+            Work::Row(row) => {
+                let mut own = Outer::default();
+                lines(&ran.bounds, &cores.code[row.statement], &mut own);
+                let statement = &program.statements[row.statement];
+                let stores = row.writes.iter().filter(|place| in_arrays(place)).count() as f64;
+                own.touched += 2.0 * stores * points * bytes(statement.target);
+                sum.add(&own, times);
+                for at in reads_of_arrays(row, statement.reads.len()) {
+                    let access = &statement.reads[at];
+                    let most = read.entry((row.statement, access.field, access.time)).or_default();
+                    *most = most.max(points * bytes(access.field));
+                }
+            }
+            Work::Transfer(transfer) => {
+                let (from, to) = (in_arrays(&transfer.from.place), in_arrays(&transfer.to));
+                let moved = times * points * bytes(transfer.field);
+                sum.calls += times;
+                sum.swept += 3.0 * moved;
+                sum.touched += if from { moved } else { 0.0 } + if to { 2.0 * moved } else { 0.0 };
+            }
+        }
+    })?;
+    sum.touched += read.values().sum::<f64>();
+    let storages: i64 = kernel.storages.iter().map(|storage| storage.bytes(program)).sum();
+    sum.extent = storages as f64 / cores.stored_bytes.max(1.0);
+    Some(sum)
+}
+
+/// Adds one call whose code computes one line of its box after the other.
+fn lines(bounds: &[(i64, i64)], code: &RowCode, sum: &mut Outer) {
+    let one = RowCode {
+        variants: code.variants.iter().copied().filter(|(at_once, _)| *at_once == 1).collect(),
+        domain: code.domain.clone(),
+        ..*code
+    };
+    row(bounds, &one, sum);
 }
 
 /// Adds one call.

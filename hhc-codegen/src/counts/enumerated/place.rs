@@ -4,7 +4,7 @@ use crate::int_expr::Environment;
 use crate::plan::{Kernel, KernelPlan, Launch, Loop, SIZE_NAMES};
 
 /// Host iterations that stand for themselves; of more of them, samples stand for those between both ends.
-const ONE_BY_ONE: i64 = 1024;
+pub const ONE_BY_ONE: i64 = 1024;
 /// Iterations at each end of a long run, where tiles may be cut off.
 const AT_ENDS: i64 = 4;
 /// Samples between them.
@@ -19,7 +19,7 @@ pub fn environment(size: &[i64], steps: i64) -> Environment {
 }
 
 /// Values of the host's loop, and how many each stands for; no more than `one_by_one` of them where that is a choice.
-fn samples(low: i64, high: i64, one_by_one: i64) -> Vec<(i64, i64)> {
+pub fn samples(low: i64, high: i64, one_by_one: i64) -> Vec<(i64, i64)> {
     let count = (high - low + 1).max(0);
     if count <= one_by_one.max(2 * AT_ENDS + BETWEEN) {
         return (low..=high).map(|value| (value, 1)).collect();
@@ -82,8 +82,8 @@ fn middle(source: &Loop, environment: &mut Environment) -> Option<i64> {
     Some((high - low + 1).max(0))
 }
 
-/// The sub-tile in the middle of the block in the middle of a launch, and how many sub-tiles the block has.
-pub fn tile_inside(launched: &Launched<'_>) -> Option<(Environment, i64)> {
+/// The block in the middle of a launch.
+pub fn block_inside(launched: &Launched<'_>) -> Option<Environment> {
     let Launched { kernel, environment, .. } = launched;
     let mut inside = (*environment).clone();
     for block in &kernel.blocks {
@@ -93,8 +93,25 @@ pub fn tile_inside(launched: &Launched<'_>) -> Option<(Environment, i64)> {
         let value = binding.value.evaluate(&inside)?;
         inside.insert(binding.name, value);
     }
+    Some(inside)
+}
+
+/// The groups of rows of a sub-tile in that block: launches of a kernel that differ in it, as bands of different heights
+/// do, are counted apart.
+pub fn groups(launched: &Launched<'_>, block: &Environment) -> Option<i64> {
+    let rows = &launched.kernel.rows;
+    let mut inside = block.clone();
+    for sub_tile in &launched.kernel.sub_tiles {
+        middle(sub_tile, &mut inside)?;
+    }
+    Some((rows.high.evaluate(&inside)? - rows.low.evaluate(&inside)? + 1).max(0))
+}
+
+/// The sub-tile in the middle of the block in the middle of a launch, and how many sub-tiles the block has.
+pub fn tile_inside(launched: &Launched<'_>) -> Option<(Environment, i64)> {
+    let mut inside = block_inside(launched)?;
     let mut sub_tiles = 1;
-    for sub_tile in &kernel.sub_tiles {
+    for sub_tile in &launched.kernel.sub_tiles {
         sub_tiles *= middle(sub_tile, &mut inside)?;
     }
     Some((inside, sub_tiles))

@@ -1,14 +1,17 @@
-//! Counts of a plan's tiles on multiprocessors: one entry for each kernel, its rows unclipped.
+//! Counts of a plan's tiles on multiprocessors: one entry for each kernel, its rows unclipped. A kernel that says itself
+//! where values live has one for each height of its bands, for the block in the middle of a launch.
 
-use super::place::{for_each_launch, tile_inside};
+use super::parts::{Parts, Work, in_arrays, reads_of_arrays};
+use super::place::{block_inside, for_each_launch, groups, tile_inside};
 use crate::counts::{Multiprocessor, Problem, TileCounts, union};
 use crate::geometry::{
-    ADDRESS_REGISTERS, LocalKernel, Threads, TileTraffic, Window, blocks_at_once, operand_registers,
-    register_bound,
+    ADDRESS_REGISTERS, LocalKernel, StorageLayout, Threads, TileTraffic, Window, blocks_at_once,
+    operand_registers, register_bound,
 };
 use crate::int_expr::Environment;
-use crate::plan::{Kernel, KernelPlan};
-use crate::storage::Memory;
+use crate::plan::{Instance, Kernel, KernelPlan, RowOrder};
+use crate::storage::{Memory, Moment, Part, Sync};
+use polyhedral::program::Program;
 use std::collections::BTreeMap;
 
 /// What a kernel's launches add up to.
@@ -18,8 +21,8 @@ struct Launches {
     tiles: i64,
     most: i64,
     sub_tiles: i64,
-    /// Inside the tile in the middle of a launch that has most blocks.
-    inside: Option<Environment>,
+    /// Inside the tile in the middle of a launch that has most blocks; inside the block, where it is counted whole.
+    inside: Environment,
 }
 
 /// One sub-tile, and the points of each statement in it.
@@ -34,23 +37,34 @@ struct SubTile {
 /// Why they cannot be had, as half a sentence: what a block would have to hold depends on the grid, for example.
 pub fn counts(plan: &KernelPlan, problem: &Problem, on: &Multiprocessor) -> Result<Vec<TileCounts>, String> {
     let unknown = || "a bound of its plan mentions an unknown name".to_owned();
-    let mut launches = vec![Launches::default(); plan.kernels.len()];
+    for kernel in plan.kernels.iter().filter(|kernel| kernel.in_parts()) {
+        fits(StorageLayout::new(&plan.program, kernel).bytes, on)?;
+    }
+    // By kernel, and by groups of rows where bands of different heights are launched.
+    let mut launches: BTreeMap<(usize, i64), Launches> = BTreeMap::new();
     for_each_launch(plan, (&problem.size, problem.steps), false, |launched| {
-        let own = &mut launches[launched.index];
+        let block = block_inside(launched)?;
+        let in_parts = launched.kernel.in_parts();
+        let groups = if in_parts { -groups(launched, &block)? } else { 0 };
+        let own = launches.entry((launched.index, groups)).or_default();
         own.wavefronts += launched.weight;
         own.tiles += launched.blocks * launched.weight;
-        if launched.blocks > own.most || own.inside.is_none() {
-            let (inside, sub_tiles) = tile_inside(launched)?;
-            (own.most, own.sub_tiles, own.inside) = (launched.blocks, sub_tiles, Some(inside));
+        if launched.blocks > own.most {
+            (own.most, own.sub_tiles, own.inside) = (launched.blocks, 1, block);
+            if !in_parts {
+                (own.inside, own.sub_tiles) = tile_inside(launched)?;
+            }
         }
         Some(())
     })
     .ok_or_else(unknown)?;
     let mut found = Vec::new();
-    for (kernel, launches) in plan.kernels.iter().zip(&launches) {
-        let Some(inside) = &launches.inside else { continue };
-        let sub_tile = if kernel.memory == Memory::Arrays {
-            in_memory(plan, kernel, inside, on).ok_or_else(unknown)?
+    for ((kernel, _), launches) in &launches {
+        let kernel = &plan.kernels[*kernel];
+        let sub_tile = if kernel.in_parts() {
+            in_parts(plan, kernel, &launches.inside, problem, on).ok_or_else(unknown)?
+        } else if kernel.memory == Memory::Arrays {
+            in_memory(plan, kernel, &launches.inside, on).ok_or_else(unknown)?
         } else {
             staged(plan, kernel, on)?
         };
@@ -109,12 +123,7 @@ fn in_memory(
         *length = range.high.evaluate(&inside)? - range.low.evaluate(&inside)? + 1;
     }
     let statement = &program.statements[instance.statement];
-    let mut levels: BTreeMap<_, Vec<[i64; 3]>> = BTreeMap::new();
-    for read in &statement.reads {
-        let mut offset = [0; 3];
-        offset[..read.offset.len()].copy_from_slice(&read.offset);
-        levels.entry((read.field, read.time)).or_default().push(offset);
-    }
+    let bounds: Vec<(i64, i64)> = block[..program.dimension()].iter().map(|&length| (0, length)).collect();
     let iterations = block.iter().product();
     let threads = Threads::in_memory(kernel, on.threads_per_block).count();
     let registers = operand_registers(program, instance.statement, 1) as i64 + ADDRESS_REGISTERS;
@@ -124,7 +133,7 @@ fn in_memory(
         rows: 1,
         iterations,
         lane_rounds: (iterations + on.lanes - 1) / on.lanes,
-        words_in: levels.values().map(|offsets| union(offsets, block, program.dimension())).sum(),
+        words_in: words_from_arrays(program, instance, &bounds),
         words_out: iterations,
         fast_words: iterations * (statement.reads.len() as i64 + 1),
         threads,
@@ -134,18 +143,102 @@ fn in_memory(
     Some(SubTile { counts, points })
 }
 
+/// Whether a block may have so much memory.
+fn fits(tile_bytes: i64, on: &Multiprocessor) -> Result<(), String> {
+    if tile_bytes > on.shared_per_block_bytes {
+        return Err(format!(
+            "a tile needs {tile_bytes} bytes of shared memory, and a block may have {}",
+            on.shared_per_block_bytes
+        ));
+    }
+    Ok(())
+}
+
+/// Words that a row reads from the arrays: what lies under the shapes of its reads, each time level of each field.
+fn words_from_arrays(program: &Program, row: &Instance, bounds: &[(i64, i64)]) -> i64 {
+    let reads = &program.statements[row.statement].reads;
+    let mut levels: BTreeMap<_, Vec<[i64; 3]>> = BTreeMap::new();
+    for at in reads_of_arrays(row, reads.len()) {
+        let read = &reads[at];
+        let mut offset = [0; 3];
+        offset[..read.offset.len()].copy_from_slice(&read.offset);
+        levels.entry((read.field, read.time)).or_default().push(offset);
+    }
+    let mut block = [1; 3];
+    block.iter_mut().zip(bounds).for_each(|(length, (low, end))| *length = end - low);
+    levels.values().map(|offsets| union(offsets, block, bounds.len())).sum()
+}
+
+/// A kernel that says itself where values live: all sub-tiles of a block together.
+fn in_parts(
+    plan: &KernelPlan,
+    kernel: &Kernel,
+    block: &Environment,
+    problem: &Problem,
+    on: &Multiprocessor,
+) -> Option<SubTile> {
+    let program = &plan.program;
+    let threads = Threads::in_parts(plan, kernel, on.threads_per_block).count();
+    let operands = kernel.instances.iter().map(|row| operand_registers(program, row.statement, 1)).max();
+    let bound = register_bound(threads, on.registers_per_sm, on.registers_per_thread);
+    let mut counts = TileCounts {
+        tile_bytes: StorageLayout::new(program, kernel).bytes,
+        threads,
+        registers: (operands.unwrap_or(0) as i64 + ADDRESS_REGISTERS).min(bound),
+        ..TileCounts::default()
+    };
+    let mut points = vec![0; program.statements.len()];
+    // Lanes of warps that run rows of their own.
+    let mut lanes = 0;
+    let up = |a: i64, b: i64| (a + b - 1) / b;
+    // The models have barriers of their own after the words of a tile have come, and before they go.
+    let last = |moment| kernel.transfers_at(moment).last().map(|(index, _)| Part::Transfer(index));
+    let with_words = [last(Moment::Start), last(Moment::End)];
+    Parts::new(plan, kernel, &problem.size, problem.steps).for_each(block, &mut |ran| {
+        let (times, computed) = (ran.times, ran.times * ran.points);
+        if ran.work.sync() == Sync::Barrier && !with_words.contains(&Some(ran.part)) {
+            counts.barriers += times;
+        }
+        if ran.points == 0 {
+            return;
+        }
+        match ran.work {
+            Work::Row(row) => {
+                counts.rows += times;
+                counts.iterations += times * ran.owned;
+                counts.copies += computed - times * ran.owned;
+                points[row.statement] += times * ran.owned;
+                let sequential = row.order == RowOrder::Sequential;
+                match (kernel.warps.is_empty(), sequential) {
+                    (true, false) => counts.lane_rounds += times * up(ran.points, on.lanes),
+                    (true, true) => counts.lane_rounds += computed,
+                    (false, false) => lanes += times * up(ran.points, on.warp) * on.warp,
+                    (false, true) => lanes += computed * on.warp,
+                }
+                counts.fast_words += computed * (program.statements[row.statement].reads.len() as i64 + 1);
+                counts.words_in += times * words_from_arrays(program, row, &ran.bounds);
+                let stores = row.writes.iter().filter(|place| in_arrays(place)).count() as i64;
+                counts.words_out += computed * stores;
+            }
+            Work::Transfer(transfer) => {
+                let (from, to) = (in_arrays(&transfer.from.place), in_arrays(&transfer.to));
+                counts.words_in += if from { computed } else { 0 };
+                counts.words_out += if to { computed } else { 0 };
+                counts.fast_words += if from || to { 0 } else { 2 * computed };
+            }
+        }
+    })?;
+    counts.lane_rounds += up(lanes, on.lanes);
+    Some(SubTile { counts, points })
+}
+
 /// A kernel that keeps a window in shared memory.
 fn staged(plan: &KernelPlan, kernel: &Kernel, on: &Multiprocessor) -> Result<SubTile, String> {
     let program = &plan.program;
     let local = LocalKernel::new(plan, kernel).map_err(|error| error.to_string())?;
     let mut window = Window::new(program, &local);
     let tile_bytes = window.layout(program).1;
-    if tile_bytes > on.shared_per_block_bytes {
-        return Err(format!(
-            "its window needs {tile_bytes} bytes of shared memory, and a block may have {}",
-            on.shared_per_block_bytes
-        ));
-    }
+    fits(tile_bytes, on)?;
     window.find_live_cells(program, &local, &[]);
     let traffic = TileTraffic::new(program, &local, &window);
     let threads = local.threads(on.threads_per_block);

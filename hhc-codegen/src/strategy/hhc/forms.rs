@@ -197,6 +197,7 @@ impl Hexagonal {
             sub_tiles: self.sub_tiles(1, sizes[1]) * self.sub_tiles(2, sizes[2]),
             rows: self.rows,
             iterations: self.rounds.points(s0, c),
+            copies: 0,
             lane_rounds: self.rounds.rounds(s0, c),
             words_in: lines.live_in * innermost,
             words_out: lines.live_out * innermost,

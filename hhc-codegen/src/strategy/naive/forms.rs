@@ -94,6 +94,7 @@ impl Blocks {
             sub_tiles: 1,
             rows: 1,
             iterations: points,
+            copies: 0,
             lane_rounds: (points + self.on.lanes - 1) / self.on.lanes,
             words_in: statement.words_in.at(block),
             words_out: points,

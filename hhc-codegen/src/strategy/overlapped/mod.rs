@@ -44,6 +44,11 @@ impl Strategy for Overlapped {
         &[DEPTH, WIDTHS[0], WIDTHS[1], WIDTHS[2]]
     }
 
+    fn size_text(&self, name: &str, value: i64) -> String {
+        let unit = if name == DEPTH { "time step" } else { "point" };
+        format!("{name}: {value} {unit}{}", if value == 1 { "" } else { "s" })
+    }
+
     fn in_auto(&self) -> bool {
         false
     }
@@ -184,11 +189,7 @@ impl<'a> Zone<'a> {
 
     /// Bytes of all storages.
     fn bytes(&self) -> i64 {
-        let bytes = |storage: &Storage| {
-            let element = self.program.field(storage.field).element.bytes() as i64;
-            storage.cells().saturating_mul(storage.planes * element)
-        };
-        self.storages().iter().map(bytes).fold(0, i64::saturating_add)
+        self.storages().iter().map(|storage| storage.bytes(self.program)).fold(0, i64::saturating_add)
     }
 
     fn storage_of(&self, field: FieldId) -> usize {

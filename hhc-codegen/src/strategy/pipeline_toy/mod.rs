@@ -58,6 +58,10 @@ impl Strategy for PipelineToy {
         &SIZES
     }
 
+    fn size_text(&self, name: &str, value: i64) -> String {
+        format!("{name}: {value} {}", if value == 1 { "point" } else { "points" })
+    }
+
     fn in_auto(&self) -> bool {
         false
     }
@@ -354,7 +358,11 @@ impl Stream<'_> {
         let own = var(BLOCK_NAMES[0]) * self.sizes[0];
         Kernel {
             name: format!("stream{}", self.stages),
-            comment: format!("{} time steps as stages of a stream", self.stages),
+            comment: format!(
+                "{} time step{} as stages of a stream",
+                self.stages,
+                if self.stages == 1 { "" } else { "s" }
+            ),
             blocks: (0..2).map(block).collect(),
             blocks_alike: true,
             bindings: self.bands.bindings(),
