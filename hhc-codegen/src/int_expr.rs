@@ -152,8 +152,8 @@ impl IntExpr {
         self.print(0, &|operator, a, b| format!("tw_{operator}({a}, {b})"))
     }
 
-    /// isl text; `Min` and `Max` must have been resolved into several constraints before
-    /// (see [`IntExpr::alternatives`]).
+    /// isl text; `Min` and `Max` are isl's `min` and `max`, which make unions
+    /// ([`IntExpr::largest_of`] and [`IntExpr::least_of`] take apart those that need none).
     pub fn to_isl(&self) -> String {
         self.print(0, &|operator, a, b| match operator {
             "floordiv" => format!("floor(({a})/{b})"),
@@ -162,21 +162,28 @@ impl IntExpr {
         })
     }
 
-    /// The expressions whose maximum (`Max` inside a lower bound) or minimum (`Min` inside an upper
-    /// bound) this expression is: a bound `x >= max(a, b)` becomes two constraints.
-    pub fn alternatives(&self) -> Vec<IntExpr> {
-        let combine = |a: &IntExpr, b: &IntExpr, join: &dyn Fn(IntExpr, IntExpr) -> IntExpr| {
-            let (left, right) = (a.alternatives(), b.alternatives());
-            left.iter().flat_map(|x| right.iter().map(|y| join(x.clone(), y.clone()))).collect::<Vec<_>>()
-        };
+    /// The expressions of which this one is the largest: `x >= max(a, b)` is two constraints. A least of several stays
+    /// whole, as `x >= min(a, b)` is none of them alone.
+    pub fn largest_of(&self) -> Vec<IntExpr> {
+        self.extreme_of(true)
+    }
+
+    /// The expressions of which this one is the least: `x <= min(a, b)` is two constraints, and so is `min(a, b) >= 0`.
+    pub fn least_of(&self) -> Vec<IntExpr> {
+        self.extreme_of(false)
+    }
+
+    fn extreme_of(&self, largest: bool) -> Vec<IntExpr> {
+        let combine =
+            |left: Vec<IntExpr>, right: Vec<IntExpr>, join: &dyn Fn(IntExpr, IntExpr) -> IntExpr| {
+                left.iter().flat_map(|x| right.iter().map(|y| join(x.clone(), y.clone()))).collect::<Vec<_>>()
+            };
         match self {
-            IntExpr::Min(a, b) | IntExpr::Max(a, b) => {
-                let mut all = a.alternatives();
-                all.extend(b.alternatives());
-                all
-            }
-            IntExpr::Add(a, b) => combine(a, b, &|x, y| x + y),
-            IntExpr::Sub(a, b) => a.alternatives().into_iter().map(|x| x - (**b).clone()).collect(),
+            IntExpr::Min(a, b) if !largest => [a.extreme_of(false), b.extreme_of(false)].concat(),
+            IntExpr::Max(a, b) if largest => [a.extreme_of(true), b.extreme_of(true)].concat(),
+            IntExpr::Add(a, b) => combine(a.extreme_of(largest), b.extreme_of(largest), &|x, y| x + y),
+            // a - max(b, c) = min(a - b, a - c)
+            IntExpr::Sub(a, b) => combine(a.extreme_of(largest), b.extreme_of(!largest), &|x, y| x - y),
             _ => vec![self.clone()],
         }
     }

@@ -52,9 +52,9 @@ pub struct Binding {
 /// A closed interval of one space dimension, before clipping.
 #[derive(Debug, Clone)]
 pub struct Range {
-    /// First point. Contains no `Min`.
+    /// First point.
     pub low: IntExpr,
-    /// Last point. Contains no `Max`.
+    /// Last point.
     pub high: IntExpr,
 }
 

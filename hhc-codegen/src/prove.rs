@@ -127,15 +127,15 @@ fn piece(
 
 /// `low <= variable <= high`
 fn interval(variable: &str, low: &IntExpr, high: &IntExpr) -> Vec<String> {
-    let lows = low.alternatives();
+    let lows = low.largest_of();
     let lows = lows.iter().map(|bound| lower_bound(variable, bound));
-    let highs = high.alternatives();
+    let highs = high.least_of();
     lows.chain(highs.iter().map(|bound| upper_bound(variable, bound))).collect()
 }
 
 /// When a launch happens: all of a smallest of several are non-negative.
 fn launched(launch: &Launch) -> Vec<String> {
-    let conditions = launch.when.iter().flat_map(IntExpr::alternatives);
+    let conditions = launch.when.iter().flat_map(IntExpr::least_of);
     conditions.map(|condition| format!("{} >= 0", condition.to_isl())).collect()
 }
 

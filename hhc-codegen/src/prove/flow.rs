@@ -136,7 +136,7 @@ impl Printer<'_> {
         let named = bands.fold(condition.clone(), |condition, binding| {
             condition.replace(&binding.value, &var(binding.name))
         });
-        named.alternatives().iter().map(|condition| format!("{} >= 0", condition.to_isl())).collect()
+        named.least_of().iter().map(|condition| format!("{} >= 0", condition.to_isl())).collect()
     }
 
     /// The same for an interval.

@@ -50,7 +50,7 @@ pub trait Strategy: Sync {
         Ok(())
     }
 
-    /// The tile sizes that it takes for this program.
+    /// The tile sizes that it takes for this program, which it takes.
     fn space(&self, program: &Program, cone: &Cone) -> TileSpace;
 
     /// Tile sizes that are legal for this program and sensible for this target.

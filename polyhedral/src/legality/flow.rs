@@ -77,7 +77,10 @@ impl fmt::Display for FlowError {
         match kind {
             FlowKind::Outside => write!(formatter, "{event} touches {value} outside of {other}")?,
             FlowKind::NotSupplied => {
-                write!(formatter, "{event} reads {value}, which nobody has put there")?;
+                write!(
+                    formatter,
+                    "{event} reads {value}, which none of the suppliers that it names has put there"
+                )?;
             }
             FlowKind::TooLate => {
                 write!(formatter, "{event} reads {value}, which {other} does not put there before")?;
@@ -93,6 +96,7 @@ impl fmt::Display for FlowError {
             }
             FlowKind::NotLanded => write!(formatter, "{event} leaves {value} in the wrong slot, or nowhere")?,
         }
+        // p is the point of the event, q that of the value; `_w` marks what is the other event's, `_s` the supplier's.
         let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
         write!(formatter, " (at {}; problem: {problem})", at.join(", "))
     }

@@ -66,6 +66,7 @@ pub fn plan_with_sizes(
     sizes: [i64; 4],
 ) -> Option<KernelPlan> {
     let cone = analyze(program).unwrap().cone;
+    strategy.takes(program, &cone).ok()?;
     let space = strategy.space(program, &cone);
     let tile = TileSizes::new(space.names().zip(sizes).collect::<Vec<_>>());
     strategy::plan(strategy, program, &cone, &tile).ok()

@@ -297,7 +297,7 @@ impl<'a> Zone<'a> {
         suppliers.extend(self.loads_of(field).map(|transfer| Supplier {
             kernel: None,
             part: Part::Transfer(transfer),
-            at: vec![(bands::ROW, int(0))],
+            at: Vec::new(),
         }));
         Read { place: Place::Storage(storage), suppliers }
     }

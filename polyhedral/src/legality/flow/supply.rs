@@ -158,6 +158,12 @@ impl<'a> Supply<'a> {
                 )));
             }
         }
+        if let Some((name, _)) = supplier.at.iter().find(|(name, _)| !own.contains(name)) {
+            return Err(malformed(format!(
+                "{} names a supplier at some {name}, which {} does not have",
+                reader.name, event.name
+            )));
+        }
         let same_band = !supplier.at.iter().any(|(name, _)| *name == proof.flow.outer);
         let (bounds, point) = (proof.bounds(), proof.point("p"));
         let text = move |text: &str| {
