@@ -209,7 +209,7 @@ pub fn prove(
 }
 
 /// Proves that a plan whose blocks have storage of their own is legal for a program, for all sizes and step counts:
-/// the schedule runs every instance exactly once, as its owner's, and every value is where it is read ([`flow`]).
+/// the schedule runs every instance exactly once, as its owner's, and every value is where it is read (`legality/flow.rs`).
 ///
 /// # Errors
 /// [`LegalityError`] says which property fails, with a counter-example.
