@@ -14,7 +14,7 @@ use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, Sc
 
 /// Proves with isl that the plan is legal, for all grid sizes and numbers of steps. Every statement instance has one
 /// owner. Where the plan works on the arrays as the program does, every dependence is respected; where blocks have
-/// storage of their own, every value is where it is read ([`flow`]). The tiles that it calls full have nothing to clip,
+/// storage of their own, every value is where it is read (`flow`). The tiles that it calls full have nothing to clip,
 /// and rows that may compute a point twice overwrite nothing that they read.
 ///
 /// # Errors

@@ -1,8 +1,8 @@
 //! Counts of a strategy without closed forms, by looking at its plan.
 //!
 //! Nothing here knows what the sizes of a strategy mean. Limits: of long runs some host iterations stand for all
-//! ([`place`]), one tile stands for all of a kernel's ([`tiles`], [`on_cores`]), and a search looks at a few hundred tiles,
-//! sizes in powers of two ([`candidates`]); there are no bounds, so that each of them is evaluated.
+//! (`place`), one tile stands for all of a kernel's (`tiles`, `on_cores`), and a search looks at a few hundred tiles,
+//! sizes in powers of two (`candidates`); there are no bounds, so that each of them is evaluated.
 
 mod candidates;
 mod on_cores;
