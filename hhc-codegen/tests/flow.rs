@@ -1,9 +1,10 @@
 //! Plans whose blocks have storage of their own are proved, whatever their strategy.
 #![allow(clippy::unwrap_used)]
 
-use hhc_codegen::storage::Memory;
+use hhc_codegen::storage::{Memory, Moment, Place, Region, Storage};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline, prove};
+use polyhedral::program::{FieldId, FieldRole};
 use std::sync::Arc;
 
 #[test]
@@ -51,4 +52,58 @@ fn extrema_mean_in_proofs_what_they_mean_in_c() {
             prove::prove(&same, &dependences).unwrap();
         }
     }
+}
+
+fn overlapped(name: &str) -> hhc_codegen::KernelPlan {
+    let program = Arc::new(polyhedral::shipped::load(name).unwrap());
+    let strategy = strategy::by_name("overlapped").unwrap();
+    pipeline::plan(&program, strategy, &TileSizes::default(), Target::Cuda).unwrap().plan
+}
+
+fn refused(plan: &hhc_codegen::KernelPlan) -> String {
+    match prove::prove(plan, &[]) {
+        Err(PlanError::Illegal { reason, .. }) => reason,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A storage for a field that nobody computes has to be filled like any other.
+#[test]
+fn coefficients_in_storages_need_a_load() {
+    let mut plan = overlapped("varcoef2d");
+    let fields = &plan.program.fields;
+    let coefficient = fields.iter().position(|field| field.role == FieldRole::Coefficient).unwrap();
+    let kernel = &mut plan.kernels[0];
+    let (own, next) = (kernel.storages[0].clone(), kernel.storages.len());
+    kernel.storages.push(Storage {
+        name: "weights".to_owned(),
+        field: FieldId(coefficient),
+        planes: 1,
+        ..own
+    });
+    let accesses = plan.program.statements[0].reads.clone();
+    for (access, read) in accesses.iter().zip(&mut kernel.instances[0].reads) {
+        if access.field.0 == coefficient {
+            read.place = Place::Storage(next);
+        }
+    }
+    let reason = refused(&plan);
+    assert!(reason.contains("none of the suppliers"), "{reason}");
+}
+
+/// What the plan says of bands and of stores is what kernels do.
+#[test]
+fn bands_and_stores_are_those_of_the_kernels() {
+    let mut plan = overlapped("heat2d");
+    plan.kernels[0].bindings[1].value = plan.kernels[0].bindings[1].value.clone() + 1;
+    assert!(refused(&plan).contains("does not compute t1"));
+
+    let mut plan = overlapped("heat2d");
+    let stores = plan.kernels[0].transfers.iter_mut().filter(|transfer| transfer.moment == Moment::End);
+    stores.for_each(|store| store.region = Region::Grid);
+    assert!(refused(&plan).contains("stores points that no statement computes"));
+
+    let mut plan = overlapped("heat2d");
+    plan.kernels[0].instances[0].reads[0].suppliers[0].at.push(("zz", 0.into()));
+    assert!(refused(&plan).contains("zz"));
 }

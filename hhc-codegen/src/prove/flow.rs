@@ -64,6 +64,7 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         let [(position, launch)] = launches.collect::<Vec<_>>()[..] else {
             return Err(format!("kernel {} is not launched once in an iteration", kernel.name));
         };
+        bound_by_the_bands(plan, kernel)?;
         let before = order::of_warps(kernel)?;
         order::barriers_end_loops(kernel)?;
         let position = position as i64;
@@ -75,6 +76,13 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
             flow.events.push(row);
         }
         for (at, transfer) in kernel.transfers.iter().enumerate() {
+            let stored = matches!(transfer.to, storage::Place::Arrays(_));
+            if stored && !matches!(transfer.region, storage::Region::Domain(_)) {
+                return Err(format!(
+                    "transfer {at} of kernel {} stores points that no statement computes",
+                    kernel.name
+                ));
+            }
             flow.events.push(printer.transfer(at, transfer));
         }
     }
@@ -91,6 +99,17 @@ fn of_junk(row: &Event, instance: &Instance) -> Result<Event, String> {
     }
     let (name, region) = (format!("junk of {}", row.name), Region::Junk(instance.statement));
     Ok(Event { name, region, ..row.clone() })
+}
+
+/// That a kernel computes the bounds of the band as the plan says they are.
+fn bound_by_the_bands(plan: &KernelPlan, kernel: &Kernel) -> Result<(), String> {
+    for bound in plan.bands.iter().flat_map(|bands| [&bands.first, &bands.end]) {
+        let own = kernel.bindings.iter().find(|binding| binding.name == bound.name);
+        if own.is_none_or(|own| own.value != bound.value) {
+            return Err(format!("kernel {} does not compute {} as its plan does", kernel.name, bound.name));
+        }
+    }
+    Ok(())
 }
 
 /// The bands of a plan, with their definitions.

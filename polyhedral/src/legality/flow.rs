@@ -28,7 +28,7 @@ mod supply;
 mod text;
 
 use super::{LegalityError, Problem};
-use crate::dataflow::{Dataflow, Place, Region};
+use crate::dataflow::{Dataflow, Place, Reads, Region};
 use crate::isl::Context;
 use crate::program::Program;
 use events::FlowProof;
@@ -110,7 +110,10 @@ pub fn proved(context: &Context, program: &Program, flow: &Dataflow) -> Result<u
         if matches!(reader.region, Region::Junk(_)) {
             continue;
         }
-        for reads in reader.reads.iter().filter(|reads| !proof.never_written(reads.field)) {
+        // The arrays of a field that nobody writes have its values from the beginning.
+        let known =
+            |reads: &&Reads| proof.never_written(reads.field) && matches!(reads.place, Place::Arrays { .. });
+        for reads in reader.reads.iter().filter(|reads| !known(reads)) {
             proof.supplied(reader, reads)?;
             if let Place::Storage(storage) = reads.place {
                 proof.kept(reader, reads, storage)?;
