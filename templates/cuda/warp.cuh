@@ -6,12 +6,12 @@
 #ifndef TW_EMULATOR
 
 /* The thread's lane, and its warp in the block. */
-static __device__ __forceinline__ int tw_thread_of_block()
+[[maybe_unused]] static __device__ __forceinline__ int tw_thread_of_block()
 {
     return (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
 }
-static __device__ __forceinline__ int tw_lane() { return tw_thread_of_block() % 32; }
-static __device__ __forceinline__ int tw_warp() { return tw_thread_of_block() / 32; }
+[[maybe_unused]] static __device__ __forceinline__ int tw_lane() { return tw_thread_of_block() % 32; }
+[[maybe_unused]] static __device__ __forceinline__ int tw_warp() { return tw_thread_of_block() / 32; }
 
 /* The value of the lane `delta` below or above; where there is none any value, which nothing may depend on. */
 template <class T> static __device__ __forceinline__ T tw_shift_up(T value, unsigned int delta)
@@ -39,12 +39,12 @@ struct tw_link {
 };
 #define TW_LINK(name, count, byte_offset) \
     const tw_link name = {reinterpret_cast<volatile int *>(tw_shared_bytes + (byte_offset)), (count)}
-static __device__ __forceinline__ void tw_link_clear(const tw_link &link)
+[[maybe_unused]] static __device__ __forceinline__ void tw_link_clear(const tw_link &link)
 {
     const int threads = (int)(blockDim.x * blockDim.y * blockDim.z);
     for (int k = tw_thread_of_block(); k < link.count; k += threads) link.counters[k] = 0;
 }
-static __device__ __forceinline__ void tw_link_post(const tw_link &link, long long index, int value)
+[[maybe_unused]] static __device__ __forceinline__ void tw_link_post(const tw_link &link, long long index, int value)
 {
     __syncwarp();
     if (tw_lane() == 0) {
@@ -52,7 +52,7 @@ static __device__ __forceinline__ void tw_link_post(const tw_link &link, long lo
         link.counters[index] = value;
     }
 }
-static __device__ __forceinline__ void tw_link_wait(const tw_link &link, long long index, int value)
+[[maybe_unused]] static __device__ __forceinline__ void tw_link_wait(const tw_link &link, long long index, int value)
 {
     while (link.counters[index] < value) {
     }
@@ -61,7 +61,7 @@ static __device__ __forceinline__ void tw_link_wait(const tw_link &link, long lo
 }
 
 /* A barrier of `threads` threads, whole warps; numbers 1 to 15. */
-static __device__ __forceinline__ void tw_barrier(int number, int threads)
+[[maybe_unused]] static __device__ __forceinline__ void tw_barrier(int number, int threads)
 {
     asm volatile("bar.sync %0, %1;" : : "r"(number), "r"(threads) : "memory");
 }
@@ -92,7 +92,7 @@ template <class T> static __device__ __forceinline__ void tw_store4(T *p, long l
 /* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after the thread's wait for
  * the group in which it committed them. Below sm_80 they are there at once. */
 template <int count = 1, class T>
-static __device__ __forceinline__ void tw_copy_async(T *to, long long i, const T *from, long long j)
+[[maybe_unused]] static __device__ __forceinline__ void tw_copy_async(T *to, long long i, const T *from, long long j)
 {
     static_assert(count * sizeof(T) == 4 || count * sizeof(T) == 8 || count * sizeof(T) == 16,
                   "a copy has 4, 8 or 16 bytes");
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void tw_copy_async(T *to, long long i, const T
     for (int k = 0; k < count; ++k) to[i + k] = from[j + k];
 #endif
 }
-static __device__ __forceinline__ void tw_copy_commit()
+[[maybe_unused]] static __device__ __forceinline__ void tw_copy_commit()
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" : : : "memory");
