@@ -51,6 +51,25 @@ pub struct Bands {
     pub turns: i64,
 }
 
+impl Dataflow {
+    /// The same with every read by itself.
+    pub fn with_each_read(&self) -> Dataflow {
+        let mut flow = self.clone();
+        for event in &mut flow.events {
+            let single = |reads: &Reads| {
+                let of = |offset: &Vec<i64>| Reads {
+                    offsets: offset.iter().map(|&offset| (offset, offset)).collect(),
+                    each: vec![offset.clone()],
+                    ..reads.clone()
+                };
+                reads.each.iter().map(of).collect::<Vec<_>>()
+            };
+            event.reads = event.reads.iter().flat_map(single).collect();
+        }
+        flow
+    }
+}
+
 /// Memory of one block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Storage {
@@ -143,6 +162,8 @@ pub struct Reads {
     pub level: String,
     /// Offsets from the event's point, least and greatest per dimension.
     pub offsets: Vec<(i64, i64)>,
+    /// All of them; the box of [`Reads::offsets`] may have more.
+    pub each: Vec<Vec<i64>>,
     /// The place.
     pub place: Place,
     /// Events, one of which has put the value there.

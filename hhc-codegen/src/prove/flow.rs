@@ -284,6 +284,7 @@ impl Printer<'_> {
                 field: *field,
                 level: self.isl(&(step.clone() + *time)),
                 offsets: offset.iter().map(|&offset| (offset, offset)).collect(),
+                each: vec![offset.clone()],
                 place: self.place(&read.place),
                 suppliers: self.suppliers(read),
             };
@@ -296,6 +297,7 @@ impl Printer<'_> {
                     for (hull, &offset) in known.offsets.iter_mut().zip(offset) {
                         *hull = (hull.0.min(offset), hull.1.max(offset));
                     }
+                    known.each.push(offset.clone());
                 }
                 None => event.reads.push(found),
             }
@@ -321,6 +323,7 @@ impl Printer<'_> {
             field: transfer.field,
             level: self.isl(&transfer.level),
             offsets: vec![(0, 0); self.plan.program.dimension()],
+            each: vec![vec![0; self.plan.program.dimension()]],
             place: self.place(&transfer.from.place),
             suppliers: self.suppliers(&transfer.from),
         }];

@@ -17,7 +17,7 @@
 //! A boundary value is that of a class of levels: those that share a slot of the arrays.
 //!
 //! Each statement is the emptiness of its negation. All reads of a level are looked at together, as the box of their
-//! offsets; and first without the constraints that are seldom needed, such as those of the grid. Both only enlarge the
+//! offsets, before each by itself; and first without the constraints that are seldom needed, such as those of the grid. Both only enlarge the
 //! set that must be empty.
 
 mod arrays;
