@@ -15,7 +15,7 @@
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Loop, TimeBands};
 use crate::storage::Slot;
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::program::{FieldId, FieldRole, Program};
 
 /// Slots of the arrays that bands alternate between.
 pub const SLOTS: i64 = 2;
@@ -106,7 +106,15 @@ impl Bands {
 /// # Errors
 /// The reason, as half a sentence.
 pub fn one_level_in_two_slots(program: &Program) -> Result<(), String> {
-    for field in &program.fields {
+    for (index, field) in program.fields.iter().enumerate() {
+        let statements = program.writers_of(FieldId(index)).count();
+        if statements > 1 {
+            // isl could show it, and takes too long.
+            return Err(format!(
+                "where values live is proved for fields of one statement each; `{}` has {statements}",
+                field.name
+            ));
+        }
         if let FieldRole::State { levels, slots } = field.role
             && (levels, slots as i64) != (1, SLOTS)
         {
