@@ -220,11 +220,7 @@ pub fn prove_flow(program: &Program, schedule: &Schedule, flow: &Dataflow) -> Re
     totality::total(&mut relations)?;
     totality::once(&mut relations)?;
     totality::injective(&mut relations)?;
-    let shown = match flow::proved(&context, program, flow) {
-        // The boxes of reads have points that no read has.
-        Err(LegalityError::Flow(_)) => flow::proved(&context, program, &flow.with_each_read())?,
-        other => other?,
-    };
+    let shown = flow::proved(&context, program, flow)?;
     Ok(Proof {
         dependences: 0,
         reads: Some(flow.events.iter().map(|event| event.reads.len()).sum()),

@@ -192,20 +192,20 @@ static IN_ARRAYS: Place = Place::Arrays(Slot::OfLevel);
 /// The parts of a kernel: those before the rows of a sub-tile, those of one group, and those after the rows.
 pub(super) fn parts(kernel: &Kernel) -> [Vec<Work<'_>>; 3] {
     let at = |moment| kernel.transfers_at(moment).map(|(_, transfer)| Work::Transfer(transfer)).collect();
-    let work = |part: Part| match part {
-        Part::Row(row) => Work::Row(&kernel.instances[row]),
-        Part::Transfer(transfer) => Work::Transfer(&kernel.transfers[transfer]),
-    };
-    [at(Moment::Start), kernel.parts_of_a_group().into_iter().map(work).collect(), at(Moment::End)]
+    [at(Moment::Start), works(kernel, &kernel.parts_of_a_group()), at(Moment::End)]
 }
 
 /// The parts of a group that a warp runs, where warps run parts of their own.
 pub(super) fn parts_of_warp(kernel: &Kernel, warp: usize) -> Vec<Work<'_>> {
-    let work = |part: &Part| match part {
-        Part::Row(row) => Work::Row(&kernel.instances[*row]),
-        Part::Transfer(transfer) => Work::Transfer(&kernel.transfers[*transfer]),
+    works(kernel, &kernel.warps[warp])
+}
+
+fn works<'a>(kernel: &'a Kernel, parts: &[Part]) -> Vec<Work<'a>> {
+    let work = |part: &Part| match *part {
+        Part::Row(row) => Work::Row(&kernel.instances[row]),
+        Part::Transfer(transfer) => Work::Transfer(&kernel.transfers[transfer]),
     };
-    kernel.warps[warp].iter().map(work).collect()
+    parts.iter().map(work).collect()
 }
 
 /// Whether the time steps of a row all exist, wherever the kernel is launched: they are those of the host's loop.

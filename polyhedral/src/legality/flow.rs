@@ -104,7 +104,21 @@ impl fmt::Display for FlowError {
 
 /// Proves all of the above; returns how many sets were shown to be empty.
 pub fn proved(context: &Context, program: &Program, flow: &Dataflow) -> Result<usize, LegalityError> {
-    let proof = FlowProof::new(context, program, flow, bands::proved(context, flow)?);
+    let shown = bands::proved(context, flow)?;
+    match of_events(context, program, flow, shown) {
+        // The boxes of reads have points that no read has.
+        Err(LegalityError::Flow(_)) => of_events(context, program, &flow.with_each_read(), shown),
+        other => other,
+    }
+}
+
+fn of_events(
+    context: &Context,
+    program: &Program,
+    flow: &Dataflow,
+    shown: usize,
+) -> Result<usize, LegalityError> {
+    let proof = FlowProof::new(context, program, flow, shown);
     for reader in &flow.events {
         proof.inside(reader)?;
         if matches!(reader.region, Region::Junk(_)) {

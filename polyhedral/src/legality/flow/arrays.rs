@@ -45,7 +45,7 @@ impl<'a> FlowProof<'a> {
             for (before, slot) in stores.iter().filter(|(before, _)| before.field == store.0.field) {
                 let point = all(self.same_point("p").into_iter().chain(self.same_point_as_q()));
                 self.in_turn_after((before, &before.level, slot), &point, store)?;
-                self.once((before, slot), store)?;
+                self.once(before, store.0)?;
             }
         }
         Ok(())
@@ -91,14 +91,10 @@ impl<'a> FlowProof<'a> {
     }
 
     /// No value is stored twice.
-    fn once(
-        &self,
-        (before, _): (&'a Event, &str),
-        (store, _): &(&'a Event, String),
-    ) -> Result<(), LegalityError> {
+    fn once(&self, before: &'a Event, store: &'a Event) -> Result<(), LegalityError> {
         let moved = self.own(store);
         let other = |text: &str| marked(text, &moved);
-        let differ = if std::ptr::eq(before, *store) {
+        let differ = if std::ptr::eq(before, store) {
             any(moved.iter().map(|name| format!("{name} != {name}_w")))
         } else {
             "1 = 1".to_owned()

@@ -59,9 +59,9 @@ impl<'a> FlowProof<'a> {
             supplied.push(there);
         }
         supplied.extend(self.there_from_the_beginning(reads, case));
+        let there = supplied.iter().map(|there| self.set(there)).collect::<Result<Vec<_>, _>>()?;
         for (at, runs) in [self.runs_loosely(reader), self.runs(reader)].into_iter().enumerate() {
             let reading = all([runs, common.to_owned(), case.text.clone()]);
-            let there = supplied.iter().map(|there| self.set(there)).collect::<Result<Vec<_>, _>>()?;
             match self.missing(&self.set(&reading)?, &there)? {
                 None => return Ok(()),
                 Some(set) if at == 1 => {
