@@ -134,11 +134,7 @@ fn measure(
     for (name, layout) in variants {
         let tile = chosen(&program, name, size, steps)?;
         let planned = pipeline::plan(&program, strategy::by_name(name)?, &tile, strategy::Target::OpenMp)?;
-        let sources: Vec<SourceText> = backend::openmp::generate(&planned.plan)?
-            .into_iter()
-            .filter(|file| file.name == format!("{stencil}.c") || file.name == format!("{stencil}.h"))
-            .map(|file| SourceText::new(file.name, file.text))
-            .collect();
+        let sources = execution::tiled::sources(&planned.plan)?;
         contestants.push(contestant(&program, name, planned.plan.tile.to_string(), &sources, size, layout)?);
     }
 

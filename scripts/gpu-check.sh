@@ -33,7 +33,7 @@ fi
 make setup >&2
 scripts/get-nvrtc.sh >&2
 say "building"
-cargo build --release --quiet --package tilewright
+cargo build --release --quiet --package tilewright-cli
 cargo build --release --quiet --package execution --example cuda_device
 target=${CARGO_TARGET_DIR:-target}/release
 tilewright=$target/tilewright

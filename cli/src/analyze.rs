@@ -15,6 +15,8 @@ use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
+use tilewright::text;
 
 /// The text report shows no more dependences than this.
 const MOST_DEPENDENCES: usize = 24;
@@ -84,15 +86,16 @@ pub struct Totals {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a file that cannot be written.
 pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<AnalyzeReport> {
-    let load::Loaded { program, files, .. } = session.stage("read", || load::of_plan(&arguments.plan))?;
-    outputs::check(&outputs::given([("--svg", &arguments.svg)]), &files)?;
+    let stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let program = &stencil.program;
+    outputs::check(&outputs::given([("--svg", &arguments.svg)]), &stencil.files)?;
     let points = match &arguments.size {
-        Some(size) => Some((size.0.clone(), grid_points(&program, &size.0)?)),
+        Some(size) => Some((size.0.clone(), grid_points(program, &size.0)?)),
         None => None,
     };
-    let planned = plan::planned(&program, &arguments.plan, arguments.target.target(), session)?;
+    let planned = tilewright::plan(&stencil, &arguments.plan.tiling(), arguments.target.target(), session)?;
     let totals = points.map(|(size, points)| {
-        let per_step = plan_counts::points_per_step(&program, &size);
+        let per_step = plan_counts::points_per_step(program, &size);
         let all =
             |per_point: usize| arguments.steps.map(|steps| per_point as f64 * per_step as f64 * steps as f64);
         let counts = &planned.analysis.counts;
@@ -100,7 +103,7 @@ pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<Analyz
             steps: arguments.steps,
             points,
             points_per_step: per_step,
-            grid_bytes: bytes_per_point(&program).saturating_mul(points as u64),
+            grid_bytes: bytes_per_point(program).saturating_mul(points as u64),
             flops: all(counts.flops),
             bytes: all(counts.bytes),
             launches: arguments
@@ -133,7 +136,7 @@ pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<Analyz
         totals,
         svg: arguments.svg.clone(),
         dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
-        analysis: planned.analysis,
+        analysis: Arc::unwrap_or_clone(planned.analysis),
         proof: planned.proof,
     })
 }
@@ -165,7 +168,7 @@ impl Report for AnalyzeReport {
                     "{}, {}D, {}",
                     self.stencil,
                     self.dimension,
-                    report::count(self.statements as u64, "statement", "statements")
+                    text::count(self.statements as u64, "statement", "statements")
                 ),
             ),
             ("flops", format!("{} per point and step", self.flops)),
@@ -221,7 +224,7 @@ impl Report for AnalyzeReport {
 fn totals_text(totals: &Totals) -> String {
     let mut text = format!(
         "{}: {} points, {} computed per step, {}",
-        report::size(&totals.size),
+        text::size(&totals.size),
         totals.points,
         totals.points_per_step,
         report::bytes(totals.grid_bytes as f64)
@@ -229,10 +232,10 @@ fn totals_text(totals: &Totals) -> String {
     if let (Some(steps), Some(flops), Some(bytes)) = (totals.steps, totals.flops, totals.bytes) {
         text.push_str(&format!(
             "\n{}: {flops:.4e} flop, {} moved without tiling in time, {}",
-            report::count(steps as u64, "step", "steps"),
+            text::count(steps as u64, "step", "steps"),
             report::bytes(bytes),
             totals.launches.map_or("launches not counted".to_owned(), |launches| {
-                report::count(launches, "launch", "launches")
+                text::count(launches, "launch", "launches")
             }),
         ));
     }

@@ -8,6 +8,8 @@ use optimizer::{Method, Objective};
 use polyhedral::program::ElementType;
 use std::path::PathBuf;
 use std::str::FromStr;
+use tilewright::data::Arrangement;
+use tilewright::{Backend, Tiling};
 
 /// Turns stencils into tiled CUDA and OpenMP code, proves the tiling legal, and runs it.
 #[derive(Debug, Parser)]
@@ -702,6 +704,13 @@ pub struct PlanArguments {
     pub dump: Option<Stage>,
 }
 
+impl PlanArguments {
+    /// The tiling that they ask for.
+    pub fn tiling(&self) -> Tiling {
+        Tiling { strategy: self.strategy.clone(), tile: self.tile.clone() }
+    }
+}
+
 /// How C files are preprocessed.
 #[derive(Debug, Clone, Default, Args)]
 pub struct CArguments {
@@ -938,13 +947,13 @@ pub enum BackendName {
 }
 
 impl BackendName {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
+    /// The back end.
+    pub fn backend(self) -> Backend {
         match self {
-            BackendName::OpenMp => "openmp",
-            BackendName::Cuda => "cuda",
-            BackendName::Emulator => "emulator",
-            BackendName::Reference => "reference",
+            BackendName::OpenMp => Backend::OpenMp,
+            BackendName::Cuda => Backend::Cuda,
+            BackendName::Emulator => Backend::Emulator,
+            BackendName::Reference => Backend::Reference,
         }
     }
 }
@@ -959,6 +968,14 @@ pub enum LayoutName {
 }
 
 impl LayoutName {
+    /// The arrangement.
+    pub fn arrangement(self) -> Arrangement {
+        match self {
+            LayoutName::Dense => Arrangement::Dense,
+            LayoutName::Padded => Arrangement::Padded,
+        }
+    }
+
     /// The name on the command line.
     pub fn name(self) -> &'static str {
         match self {

@@ -5,6 +5,7 @@ use crate::predict::PredictReport;
 use crate::report;
 use std::fmt::Write;
 use text_escape::markup as escape;
+use tilewright::text;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 150.0;
@@ -38,7 +39,7 @@ pub fn draw(prediction: &PredictReport) -> String {
     let title = format!(
         "{} {}, {} steps, on {}: {}",
         prediction.stencil,
-        report::size(&prediction.size),
+        text::size(&prediction.size),
         prediction.steps,
         prediction.machine,
         report::seconds(prediction.seconds)

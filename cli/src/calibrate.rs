@@ -4,8 +4,7 @@ use crate::arguments::{CArguments, CalibrateArguments, CalibratedBackend};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::tile_choice::machine_of_device;
-use crate::{load, machine, outputs};
+use crate::{load, outputs};
 use cost_models::machine::{Energy, Facts, Machine};
 use execution::calibrate::gpu::{DeviceBench, GpuRequest};
 use execution::calibrate::{self, Calibrated, CpuRequest};
@@ -15,6 +14,9 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tilewright::choice::machine_of_device;
+use tilewright::machines;
+use tilewright::text;
 
 /// Stencils that are measured where none is named: those of the paper, and the kinds of rows that differ most.
 const STENCILS: [&str; 9] = [
@@ -94,7 +96,7 @@ fn programs(arguments: &CalibrateArguments) -> Result<Vec<Arc<Program>>> {
         [] => STENCILS.map(str::to_owned).to_vec(),
         some => some.to_vec(),
     };
-    let mut files: Vec<PathBuf> = arguments.machine.as_deref().and_then(machine::file).into_iter().collect();
+    let mut files: Vec<PathBuf> = arguments.machine.as_deref().and_then(machines::file).into_iter().collect();
     let mut programs = Vec::new();
     for name in &names {
         let loaded = load::load(name, arguments.dtype, &CArguments::default())?;
@@ -108,7 +110,7 @@ fn programs(arguments: &CalibrateArguments) -> Result<Vec<Arc<Program>>> {
 /// The machine's published facts: those of the machine that is named, else of the shipped one that the device is.
 fn published(arguments: &CalibrateArguments, device: &DeviceFacts) -> Result<Machine> {
     let mut machine = match &arguments.machine {
-        Some(spec) => machine::machine(spec)?,
+        Some(spec) => machines::machine(spec)?,
         None => machine_of_device(&device.name).ok_or_else(|| {
             Error::infeasible(format!("no facts of `{}` are shipped (lanes, area, power)", device.name)).hint(
                 "write a machine file with what is published about it, like machines/h100.toml, and name it with --machine",
@@ -184,7 +186,7 @@ fn finished(
     if calibrated.disturbed > 0 {
         notes.push(format!(
             "other programs were running: {} were disturbed, and repeated as far as possible; calibrate again on an idle machine",
-            report::count(calibrated.disturbed as u64, "round", "rounds")
+            text::count(calibrated.disturbed as u64, "round", "rounds")
         ));
     }
     let report = summary(machine, arguments, calibrated.disturbed, notes)?;

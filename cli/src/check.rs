@@ -44,7 +44,7 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
             return Err(Error::wrong_input(format!("there is no file `{}`", file.display())));
         }
     }
-    let failed = |error: std::io::Error| Error::Command {
+    let failed = |error: std::io::Error| Error::Request {
         kind: crate::error::Kind::Failed,
         message: format!("no temporary folder: {error}"),
         hints: Vec::new(),

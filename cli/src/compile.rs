@@ -5,8 +5,7 @@ use crate::error::{Error, Result};
 use crate::list::Backend;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::tile_choice::{self, Wish};
-use crate::{json, load, machine, plan};
+use crate::{json, load, plan};
 use c_frontend::CProgram;
 use c_frontend::rewrite::{self, OutputFile, RewriteError};
 use execution::cache::Cache;
@@ -20,6 +19,9 @@ use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tilewright::choice::{self, Wish};
+use tilewright::machines;
+use tilewright::text;
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
@@ -262,10 +264,11 @@ pub fn targets() -> Vec<Backend> {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
-    let load::Loaded { program, mut c, files: mut inputs } =
-        session.stage("read", || load::of_plan(&arguments.plan))?;
+    let mut stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let mut c = stencil.c.take();
+    let mut inputs = stencil.files.clone();
     inputs.extend(arguments.with.iter().cloned());
-    inputs.extend(arguments.machine.as_deref().and_then(machine::file));
+    inputs.extend(arguments.machine.as_deref().and_then(machines::file));
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
     if c.is_some() && arguments.plan.dtype.is_some() {
         return Err(Error::wrong_input(
@@ -278,9 +281,9 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     }
     let size = arguments.size.as_ref().map(|size| size.0.clone());
     if let Some(size) = &size {
-        execution::layout::grid_points(&program, size)?;
+        execution::layout::grid_points(&stencil.program, size)?;
     }
-    let machine = arguments.machine.as_deref().map(machine::machine).transpose()?;
+    let machine = arguments.machine.as_deref().map(machines::machine).transpose()?;
     // The sizes of a C program are known when it runs; a search for a guess of them would take seconds.
     let search = c.is_none() || size.is_some();
     let wish = Wish {
@@ -290,25 +293,25 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         threads: None,
         search,
     };
-    let chosen = tile_choice::choose(&program, &arguments.plan, arguments.target.target(), &wish, session)?;
+    let chosen =
+        choice::choose(&stencil, &arguments.plan.tiling(), arguments.target.target(), &wish, session)?;
     // Only now: machines know stencils by their own names.
-    let stencil = program.name.clone();
-    let program = match &arguments.prefix {
-        Some(prefix) => Arc::new(Program { name: prefixed(prefix, &stencil), ..(*program).clone() }),
-        None => program,
-    };
-    if let Some(c) = &mut c {
-        c.program = Arc::clone(&program);
+    let name = stencil.program.name.clone();
+    if let Some(prefix) = &arguments.prefix {
+        stencil = stencil.renamed(prefixed(prefix, &name));
     }
-    let planned = plan::planned(&program, &chosen.plan, arguments.target.target(), session)?;
+    if let Some(c) = &mut c {
+        c.program = Arc::clone(&stencil.program);
+    }
+    let planned = tilewright::plan(&stencil, &chosen.tiling, arguments.target.target(), session)?;
     let (files, kernels) = session.stage("generate", || {
         let (files, kernels) = generate(&planned.plan, arguments.target, &chosen.limits)?;
         Ok::<_, Error>((output_files(files, c.as_deref(), arguments)?, kernels))
     })?;
     let facts = Facts {
-        stencil,
+        stencil: name,
         prefix: arguments.prefix.clone(),
-        entry_points: EntryPoint::all(&program.name, arguments.target, c.is_some()),
+        entry_points: EntryPoint::all(&stencil.program.name, arguments.target, c.is_some()),
         ..facts(&planned.plan, arguments.target, kernels, size, arguments.steps)
     };
     let (directory, files) = session.stage("write", || write(&folder, &facts, &files))?;
@@ -474,7 +477,7 @@ impl Report for CompileReport {
         let facts = &self.facts;
         let launches = match (facts.launches, facts.steps) {
             (Some(launches), Some(steps)) => {
-                format!("{launches} for {}", report::count(steps as u64, "time step", "time steps"))
+                format!("{launches} for {}", text::count(steps as u64, "time step", "time steps"))
             }
             _ => format!(
                 "{} for each {} in {} ..= {}",

@@ -1,24 +1,15 @@
-//! What `run` starts from: the grid's size, parameters, and initial values; all checked before anything runs.
+//! What the arguments of `run` say of its data: files, parameters and the grid's size.
 
-use crate::arguments::{Assignment, LayoutName, RunArguments};
+use crate::arguments::{Assignment, RunArguments};
 use crate::error::{Error, Result};
-use crate::load::did_you_mean;
-use execution::grid::ProgramData;
-use execution::initial::{self, field_named, series_named};
-use execution::layout::{Layout, grid_points};
-use execution::{interrupt, npy, reference};
-use polyhedral::program::{FieldId, Program, SeriesId};
+use execution::initial::{field_named, series_named};
+use execution::layout::grid_points;
+use execution::reference;
+use polyhedral::program::{Program, SeriesId};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-/// A file for a field.
-#[derive(Debug, Clone)]
-pub struct FieldFile {
-    /// The field.
-    pub field: FieldId,
-    /// The file.
-    pub path: PathBuf,
-}
+use text_escape::suggest;
+use tilewright::data::{FieldFile, InputFiles, shape_of};
 
 /// The files of `--input` or `--output`.
 ///
@@ -32,7 +23,7 @@ pub fn field_files(program: &Program, option: &str, assignments: &[Assignment]) 
             let field = field_named(program, name).map_err(|error| {
                 let names = program.fields.iter().map(|field| field.name.as_str());
                 Error::wrong_input(format!("{option} {name}=...: {error}"))
-                    .maybe_hint(did_you_mean(name, names))
+                    .maybe_hint(suggest::hint(name, names))
             })?;
             if !seen.insert(field) {
                 return Err(Error::wrong_input(format!("{option} names the field `{name}` twice")));
@@ -40,22 +31,6 @@ pub fn field_files(program: &Program, option: &str, assignments: &[Assignment]) 
             Ok(FieldFile { field, path: PathBuf::from(value) })
         })
         .collect()
-}
-
-/// The files of `--input`.
-#[derive(Debug, Clone)]
-pub struct InputFiles {
-    /// Those of fields.
-    pub fields: Vec<FieldFile>,
-    /// Those of series.
-    pub series: Vec<(SeriesId, PathBuf)>,
-}
-
-impl InputFiles {
-    /// Whether some values come from no file.
-    pub fn leave_some(&self, program: &Program) -> bool {
-        self.fields.len() < program.fields.len() || self.series.len() < program.series.len()
-    }
 }
 
 /// The files of `--input`, for fields and for series.
@@ -94,7 +69,7 @@ pub fn parameters(program: &Program, assignments: &[Assignment]) -> Result<Vec<f
                 names => format!("its parameters are {names}"),
             };
             Error::wrong_input(format!("--param: `{}` has no parameter `{name}`; {known}", program.name))
-                .maybe_hint(did_you_mean(name, names()))
+                .maybe_hint(suggest::hint(name, names()))
         })?;
         if !seen.insert(index) {
             return Err(Error::wrong_input(format!("--param names `{name}` twice")));
@@ -125,58 +100,4 @@ pub fn grid_size(program: &Program, arguments: &RunArguments, inputs: &[FieldFil
     };
     grid_points(program, &size)?;
     Ok(size)
-}
-
-/// The shape of an input without its time levels.
-fn shape_of(program: &Program, input: &FieldFile) -> Result<Vec<i64>> {
-    let reader = npy::Reader::open(&input.path)?;
-    let shape = &reader.header().shape;
-    let levels = initial::initial_levels(program, input.field).count();
-    let extents = match shape.len().checked_sub(program.dimension()) {
-        Some(0) => &shape[..],
-        Some(1) if levels > 1 && shape[0] == levels as u64 => &shape[1..],
-        _ => {
-            return Err(Error::wrong_input(format!(
-                "{}: the array has shape {}, but `{}` has {} space dimension(s) ({})",
-                input.path.display(),
-                npy::shape_text(shape),
-                program.name,
-                program.dimension(),
-                program.space_indices.join(", ")
-            )));
-        }
-    };
-    Ok(extents.iter().map(|&extent| i64::try_from(extent).unwrap_or(i64::MAX)).collect())
-}
-
-/// The arrays of all fields with their initial values: those of the input files, and pseudo-random ones
-/// elsewhere.
-///
-/// # Errors
-/// Files of a wrong shape or type, and grids that do not fit into memory.
-pub fn initial_data(
-    program: &Program,
-    size: &[i64],
-    arguments: &RunArguments,
-    inputs: &InputFiles,
-) -> Result<ProgramData> {
-    let RunArguments { seed, steps, .. } = *arguments;
-    let layout = match arguments.layout {
-        LayoutName::Dense => Layout::dense(program, size)?,
-        LayoutName::Padded => Layout::padded(program, size)?,
-    };
-    let mut data = ProgramData::zeroed_with(program, layout)?;
-    initial::fill_series(program, &mut data, steps, seed)?;
-    for (series, path) in &inputs.series {
-        initial::load_series(program, &mut data, *series, path)?;
-    }
-    if inputs.fields.len() < program.fields.len() {
-        initial::fill_random(program, &mut data, seed)?;
-    }
-    for input in &inputs.fields {
-        interrupt::check()?;
-        initial::load_field(program, &mut data, input.field, &input.path)?;
-    }
-    initial::prepare_boundary(program, &mut data)?;
-    Ok(data)
 }

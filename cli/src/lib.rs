@@ -28,32 +28,26 @@ pub mod chart;
 pub mod error;
 pub mod json;
 pub mod load;
-pub mod machine;
-pub mod model;
 pub mod outputs;
 pub mod plan;
 pub mod progress;
 pub mod report;
 pub mod strategies;
 pub mod svg;
-pub mod tile_choice;
 
 // Part of `predict`.
 mod bars;
-mod cpu_model;
 
 // Part of `validate`.
 mod scatter;
 
-// Parts of `run`.
+// Part of `run`.
 mod initial_data;
-mod pace;
-mod runner;
 
 use arguments::{Arguments, Command};
 use clap::Parser;
 use clap::error::ErrorKind;
-use error::Error;
+use error::{Error, Shown};
 use execution::{ExecutionError, interrupt};
 use progress::Session;
 use report::{Printed, print_stderr, print_stdout};

@@ -8,6 +8,7 @@ use hhc_codegen::strategy;
 use polyhedral::program::{FieldRole, Program};
 use polyhedral::shipped;
 use serde::Serialize;
+use tilewright::backend;
 
 /// Letters of a description in the table; JSON has all.
 const DESCRIPTION_WIDTH: usize = 72;
@@ -95,7 +96,12 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
         .iter()
         .map(|strategy| Named { name: strategy.id(), description: strategy.description() })
         .collect();
-    let backends = crate::runner::backends();
+    let backends = backend::all().into_iter().map(|found| Backend {
+        name: found.backend.name(),
+        available: found.available,
+        description: found.description,
+    });
+    let backends = backends.collect();
     // A search for compilers that was stopped finds none.
     execution::interrupt::check()?;
     Ok(ListReport {

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    tilewright::main()
+    tilewright_cli::main()
 }

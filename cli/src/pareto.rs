@@ -3,9 +3,9 @@
 use crate::arguments::ParetoArguments;
 use crate::chart::{COLOURS, Chart, Mark, Series};
 use crate::error::{Error, Result};
+use crate::outputs;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, outputs};
 use execution::output_file;
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
@@ -13,6 +13,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::PathBuf;
 use text_escape::csv_cell;
+use text_escape::suggest;
+use tilewright::text;
 use tuner::Status;
 use tuner::recorded::roles::of_front;
 use tuner::recorded::{ReadOptions, Roles, Sheet};
@@ -213,7 +215,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
 fn column(table: &Sheet, name: &str, arguments: &ParetoArguments) -> Result<usize> {
     table.header.iter().position(|own| own == name).ok_or_else(|| {
         Error::wrong_input(format!("{} has no column `{name}`", arguments.file.display()))
-            .maybe_hint(load::did_you_mean(name, table.header.iter().map(String::as_str)))
+            .maybe_hint(suggest::hint(name, table.header.iter().map(String::as_str)))
             .hint(format!("the columns are {}", report::shortened(&table.header.join(", "), 600)))
     })
 }
@@ -347,7 +349,7 @@ impl Report for ParetoReport {
         if let Some(first) = self.skipped.first() {
             let text = format!(
                 "{} failed or without numbers, the first in line {}: column {} has `{}`",
-                report::count(self.skipped.len() as u64, "row", "rows"),
+                text::count(self.skipped.len() as u64, "row", "rows"),
                 first.line,
                 first.column,
                 first.text

@@ -1,39 +1,15 @@
-//! From the arguments to a proved plan, and the stages that `--dump` prints.
+//! Plans as text: the proof, tile sizes, and the stages that `--dump` prints.
 
-use crate::arguments::{PlanArguments, Stage};
-use crate::error::Result;
-use crate::progress::Session;
-use crate::{report, strategies};
-use execution::ExecutionError;
-use execution::interrupt::Blocking;
-use hhc_codegen::pipeline::{self, Planned};
+use crate::arguments::Stage;
+use crate::report;
+use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder};
 use hhc_codegen::storage::{Axis, Link, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
-use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes, prove};
 use polyhedral::legality::Proof;
-use polyhedral::program::Program;
 use std::fmt::Write;
-use std::sync::Arc;
-
-/// The plan that the arguments ask for, proved legal.
-///
-/// # Errors
-/// An unknown strategy, or tile sizes that are not possible.
-pub fn planned(
-    program: &Arc<Program>,
-    arguments: &PlanArguments,
-    target: Target,
-    session: &Session,
-) -> Result<Planned> {
-    let strategy = strategies::named(&arguments.strategy)?;
-    let tile = arguments.tile.clone().unwrap_or_default();
-    session.stage("plan and proof", || {
-        // isl does not look at the flag that a signal sets.
-        let _blocking = Blocking::enter().map_err(ExecutionError::from)?;
-        Ok(pipeline::plan(program, strategy, &tile, target)?)
-    })
-}
+use tilewright::text;
 
 /// What the proof says, in words.
 pub fn proof_text(proof: &Proof) -> String {
@@ -45,7 +21,7 @@ pub fn proof_text(proof: &Proof) -> String {
             (None, 1) => "its dependence is respected".to_owned(),
             (None, many) => format!("all {many} dependences are respected"),
         },
-        report::count(proof.relations as u64, "relation", "relations"),
+        text::count(proof.relations as u64, "relation", "relations"),
         report::seconds(proof.seconds),
     )
 }
@@ -154,7 +130,7 @@ fn storage_text(plan: &KernelPlan, storage: &Storage) -> String {
         Axis::Window { first, extent } => format!("{extent} from {}", first.to_c()),
         Axis::Ring { extent } => format!("ring of {extent}"),
     });
-    let planes = report::count(storage.planes.unsigned_abs(), "level", "levels");
+    let planes = text::count(storage.planes.unsigned_abs(), "level", "levels");
     let field = &plan.program.field(storage.field).name;
     let axes = axes.collect::<Vec<_>>().join(", ");
     format!("storage {}: {planes} of {field} at [{axes}]  // {}", storage.name, storage.comment)

@@ -1,12 +1,10 @@
 //! `tilewright predict`: what a tile costs on a machine, and why.
 
 use crate::arguments::PredictArguments;
-use crate::cpu_model::{CpuModelled, is_cpu, uncounted};
 use crate::error::{Error, Result};
-use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{bars, load, machine, outputs, plan, strategies};
+use crate::{bars, load, outputs, plan};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::EnergyTerms;
 use cost_models::machine::Machine;
@@ -24,6 +22,12 @@ use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+use tilewright::Stencil;
+use tilewright::cpu_model::{CpuModel, is_cpu, uncounted};
+use tilewright::gpu_model::GpuModel;
+use tilewright::machines;
+use tilewright::strategies;
+use tilewright::text;
 
 /// The report of `predict`.
 #[derive(Debug, Serialize)]
@@ -98,26 +102,28 @@ pub struct Constants {
 /// Wrong input, or a tile that the strategy cannot have. A tile that does not fit the machine is no error but a report
 /// that has not passed.
 pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<PredictReport> {
-    let load::Loaded { program, mut files, .. } = session.stage("read", || load::of_plan(&arguments.plan))?;
-    files.extend(machine::file(&arguments.machine));
+    let stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let program = &stencil.program;
+    let mut files = stencil.files.clone();
+    files.extend(machines::file(&arguments.machine));
     outputs::check(&outputs::given([("--svg", &arguments.svg)]), &files)?;
-    let machine = machine::machine(&arguments.machine)?;
+    let machine = machines::machine(&arguments.machine)?;
     if is_cpu(&machine) {
-        return on_cpu(arguments, &program, machine, session);
+        return on_cpu(arguments, &stencil, machine, session);
     }
     let modelled =
-        session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
+        session.stage("analyse", || GpuModel::new(&stencil, &arguments.size.0, arguments.steps, machine))?;
     let strategy = strategies::named(&arguments.plan.strategy)?;
     let problem = &modelled.problem;
     let mut request = modelled.request(Objective::Time, strategy.id())?;
     request.objective = Objective::Time;
-    let tile = tile(arguments, &program, &problem.cone, strategy, Target::Cuda)?;
+    let tile = tile(arguments, program, &problem.cone, strategy, Target::Cuda)?;
     let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy, &tile)
         .map_err(|reason| uncounted(strategy, &tile, &reason))?;
     let k = arguments.k.unwrap_or_else(|| best_k(&request, &family, sizes));
     let evaluation = request.evaluate(&family, sizes, k);
     let prediction = evaluation.prediction;
-    let points = hhc_codegen::plan_counts::points_per_step(&program, &arguments.size.0) as f64;
+    let points = hhc_codegen::plan_counts::points_per_step(program, &arguments.size.0) as f64;
     let notes = modelled.caution().into_iter().chain(defaults_used(arguments)).collect();
     let report = PredictReport {
         stencil: program.name.clone(),
@@ -153,17 +159,18 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
 /// Predicts on a CPU.
 fn on_cpu(
     arguments: &PredictArguments,
-    program: &Arc<Program>,
+    stencil: &Stencil,
     machine: Machine,
     session: &Session,
 ) -> Result<PredictReport> {
     if arguments.k.is_some() {
         return Err(Error::infeasible("a core of a CPU works on one tile at a time: --k is for GPUs"));
     }
+    let program = &stencil.program;
     let (size, steps) = (&arguments.size.0, arguments.steps);
-    let modelled = session.stage("analyse", || CpuModelled::new(program, size, steps, machine, None))?;
+    let modelled = session.stage("analyse", || CpuModel::new(stencil, size, steps, machine, None))?;
     let strategy = strategies::named(&arguments.plan.strategy)?;
-    let tile = tile(arguments, program, &modelled.cone, strategy, Target::OpenMp)?;
+    let tile = tile(arguments, program, &modelled.analysis.cone, strategy, Target::OpenMp)?;
     let prediction = modelled.predict(strategy, &tile)?;
     let points = hhc_codegen::plan_counts::points_per_step(program, size) as f64;
     let energy = modelled.energy(&prediction);
@@ -241,7 +248,7 @@ impl Report for PredictReport {
             })
         };
         let mut text = report::pairs(&[
-            ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
+            ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
             ("strategy", self.strategy.to_owned()),
             ("tile", plan::tile_text(self.strategy, &self.tile)),
@@ -346,7 +353,7 @@ impl Report for PredictReport {
 /// `k`, and what it is; a core of a CPU has no choice.
 pub fn resident_text(k: i64, gpu: bool) -> String {
     if gpu {
-        format!("{} resident on a multiprocessor at a time", report::count(k.unsigned_abs(), "tile", "tiles"))
+        format!("{} resident on a multiprocessor at a time", text::count(k.unsigned_abs(), "tile", "tiles"))
     } else {
         "a core works on one tile at a time".to_owned()
     }

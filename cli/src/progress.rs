@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use tilewright::Observer;
 
 /// What takes longer is shown.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -22,12 +23,19 @@ pub struct Session {
     output: OutputArguments,
     stages: RefCell<Vec<(&'static str, Duration)>>,
     damage: RefCell<Vec<Damage>>,
+    /// That of a stage of the library.
+    running: RefCell<Option<Progress>>,
 }
 
 impl Session {
     /// A session with these output options.
     pub fn new(output: OutputArguments) -> Session {
-        Session { output, stages: RefCell::new(Vec::new()), damage: RefCell::default() }
+        Session {
+            output,
+            stages: RefCell::new(Vec::new()),
+            damage: RefCell::default(),
+            running: RefCell::default(),
+        }
     }
 
     /// Tells what of a journal or store is damaged and not used: on stderr at once, and in the JSON document.
@@ -62,7 +70,7 @@ impl Session {
         let progress = Progress::start(name, total);
         let result = work(&progress);
         drop(progress);
-        self.stages.borrow_mut().push((name, start.elapsed()));
+        self.end(name, start.elapsed());
         result
     }
 
@@ -77,6 +85,23 @@ impl Session {
         let mut rows: Vec<Vec<String>> = stages.iter().map(|(name, time)| row(name, *time)).collect();
         rows.push(row("all stages", total));
         print_stderr(report::table(&["stage", "time"], &rows, &[1]).trim_end());
+    }
+}
+
+impl Observer for Session {
+    fn begin(&self, stage: &'static str, parts: u64) {
+        *self.running.borrow_mut() = Some(Progress::start(stage, parts));
+    }
+
+    fn done(&self, parts: u64) {
+        if let Some(progress) = &*self.running.borrow() {
+            progress.bar.set_position(parts);
+        }
+    }
+
+    fn end(&self, stage: &'static str, took: Duration) {
+        drop(self.running.borrow_mut().take());
+        self.stages.borrow_mut().push((stage, took));
     }
 }
 

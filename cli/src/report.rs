@@ -102,7 +102,7 @@ pub fn print_stdout(text: &str) -> Result<()> {
         .and_then(|()| stdout.write_all(b"\n"))
         .and_then(|()| stdout.flush());
     match written {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Command {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Error::Request {
             kind: Kind::Failed,
             message: format!("cannot write to stdout: {error}"),
             hints: Vec::new(),
@@ -179,11 +179,6 @@ pub fn indented(text: &str) -> String {
     text.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") }).collect()
 }
 
-/// A number and its noun: `1 launch`, `2 launches`.
-pub fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
-
 /// The text, cut at the end of a word so that it has at most `most` characters.
 pub fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
@@ -221,11 +216,6 @@ pub fn bytes(bytes: f64) -> String {
         unit += 1;
     }
     if unit == 0 { format!("{value} bytes") } else { format!("{value:.1} {}", units[unit]) }
-}
-
-/// Extents as the command line writes them: `4096x4096`.
-pub fn size(extents: &[i64]) -> String {
-    extents.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
 }
 
 /// A vector: `(1, -2)`.

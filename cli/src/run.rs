@@ -1,23 +1,21 @@
 //! `tilewright run`: runs a stencil, checks the result and measures it.
 
-use crate::arguments::{LayoutName, RunArguments};
+use crate::arguments::{BackendName, LayoutName, RunArguments};
 use crate::error::{Error, Result};
-use crate::initial_data::{self, FieldFile};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::runner::{Job, Prepared, Run, Runner};
-use crate::{load, machine, outputs, plan};
-use execution::compare::{checksum, compare};
+use crate::{initial_data, load, outputs, plan};
 use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
-use execution::timing::Timing;
 use execution::{interrupt, npy};
-use hhc_codegen::{TileSizes, plan_counts};
+use hhc_codegen::TileSizes;
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tilewright::data::FieldFile;
+use tilewright::{BuildRequest, Built, Measured, RunRequest, machines, text};
 
 /// The report of `run`.
 #[derive(Debug, Serialize)]
@@ -93,58 +91,64 @@ pub struct RunReport {
 /// Wrong input, an infeasible tiling, and failures of compiler, memory or disk. A result that differs from the
 /// reference is no error but a report that has not passed.
 pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
-    let load::Loaded { program, mut files, .. } = session.stage("read", || load::of_plan(&arguments.plan))?;
-    let parameters = initial_data::parameters(&program, &arguments.param)?;
-    let inputs = initial_data::input_files(&program, &arguments.input)?;
-    let outputs = initial_data::field_files(&program, "--output", &arguments.output)?;
-    files.extend(arguments.machine.as_deref().and_then(machine::file));
+    let stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let program = &stencil.program;
+    let parameters = initial_data::parameters(program, &arguments.param)?;
+    let inputs = initial_data::input_files(program, &arguments.input)?;
+    let outputs = initial_data::field_files(program, "--output", &arguments.output)?;
+    let mut files = stencil.files.clone();
+    files.extend(arguments.machine.as_deref().and_then(machines::file));
     files.extend(inputs.fields.iter().map(|input| input.path.clone()));
     files.extend(inputs.series.iter().map(|(_, path)| path.clone()));
     let written: Vec<_> = outputs.iter().map(|output| ("--output", output.path.as_path())).collect();
     outputs::check(&written, &files)?;
-    let size = initial_data::grid_size(&program, arguments, &inputs.fields)?;
+    let size = initial_data::grid_size(program, arguments, &inputs.fields)?;
     set_threads(arguments)?;
-    let mut data =
-        session.stage("initial data", || initial_data::initial_data(&program, &size, arguments, &inputs))?;
-    let prepared = Prepared::new(&program, arguments, &size, session)?;
-    let Prepared { runner, planned, .. } = &prepared;
-
-    let repeat = arguments.repeat as usize;
-    let job = Job { program: &program, parameters: &parameters, steps: arguments.steps };
-    let keep_initial = repeat > 1 || arguments.verify;
-    let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
-    let (timing, last) = measure(&job, runner, repeat, &mut data, initial.as_ref(), session)?;
-    let comparison = match (&mut initial, arguments.verify) {
-        (Some(expected), true) => {
-            session.stage_of("reference", arguments.steps as u64, |progress| {
-                Runner::Reference.run(&job, expected, &|done| progress.done(done))
-            })?;
-            Some(session.stage("compare", || compare(&program, &data, expected, arguments.steps)))
-        }
-        _ => None,
+    let arrangement = arguments.layout.arrangement();
+    let mut data = session.stage("initial data", || {
+        tilewright::initial_data(program, &size, arguments.steps, arrangement, &inputs, arguments.seed)
+    })?;
+    let machine = match arguments.backend {
+        BackendName::Reference => None,
+        _ => arguments.machine.as_deref().map(machines::machine).transpose()?,
     };
-    drop(initial);
-    let checksum = session.stage("checksum", || checksum(&program, &data, arguments.steps));
-    session.stage("write", || write_outputs(&job, &data, &outputs))?;
+    let request = BuildRequest {
+        backend: arguments.backend.backend(),
+        tiling: arguments.plan.tiling(),
+        size: &size,
+        steps: arguments.steps,
+        machine: machine.as_ref(),
+        threads: arguments.threads.map(|threads| threads as usize),
+        seed: arguments.seed,
+    };
+    let built = tilewright::build(&stencil, &request, session)?;
+    let Built { runner, planned, .. } = &built;
+    let run = RunRequest {
+        steps: arguments.steps,
+        parameters,
+        repeat: arguments.repeat as usize,
+        verify: arguments.verify,
+    };
+    let measured = tilewright::run(&stencil, &built, &run, &mut data, session)?;
+    let Measured { timing, last, comparison, checksum, points_per_step, gstencil_per_s } = measured;
+    session.stage("write", || write_outputs(program, arguments.steps, &data, &outputs))?;
 
-    let points_per_step = plan_counts::points_per_step(&program, &size);
-    let updates = points_per_step as f64 * arguments.steps as f64;
     let plan = planned.as_ref().map(|planned| &planned.plan);
-    let mut notes = notes(&job, &size);
+    let mut notes = notes(program, &size);
     if planned.is_none() && (arguments.plan.tile.is_some() || arguments.plan.dump.is_some()) {
         notes.push("the reference interpreter has no tiling: --tile and --dump have no effect".to_owned());
     }
-    notes.extend(prepared.notes.iter().cloned());
+    notes.extend(built.notes.iter().cloned());
     let element = program.fields[0].element;
     Ok(RunReport {
         stencil: program.name.clone(),
         strategy: plan.map(|plan| plan.strategy),
-        backend: arguments.backend.name(),
+        backend: arguments.backend.backend().name(),
         steps: arguments.steps,
         tile: plan.map(|plan| plan.tile.clone()),
         tile_text: plan.map(|plan| plan.tile.to_string()),
         seconds: timing.median,
-        gstencil_per_s: if timing.median > 0.0 { updates / timing.median * 1e-9 } else { 0.0 },
+        gstencil_per_s,
         seconds_all: timing.seconds_all,
         checksum: format!("{checksum:016x}"),
         verified: comparison.as_ref().map(|comparison| comparison.mismatches == 0),
@@ -161,10 +165,10 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         threads: runner.threads(),
         device: runner.device(),
         launches: last.launches,
-        seed: inputs.leave_some(&program).then_some(arguments.seed),
-        parameters: names(&program).zip(parameters.iter().copied()).collect(),
+        seed: inputs.leave_some(program).then_some(arguments.seed),
+        parameters: names(program).zip(run.parameters.iter().copied()).collect(),
         proof: planned.as_ref().map(|planned| planned.proof.clone()),
-        compiler: prepared.compiler.clone(),
+        compiler: built.compiler.clone(),
         emulator: last.emulator,
         outputs: outputs
             .iter()
@@ -189,50 +193,17 @@ fn set_threads(arguments: &RunArguments) -> Result<()> {
         .map_err(|error| Error::infeasible(format!("cannot start {threads} threads: {error}")))
 }
 
-/// Runs as often as asked for, after one run to warm up where that is more than once; `data` start as the initial
-/// values and end as the result.
-fn measure(
-    job: &Job<'_>,
-    runner: &Runner,
-    repeat: usize,
-    data: &mut ProgramData,
-    initial: Option<&ProgramData>,
-    session: &Session,
-) -> Result<(Timing, Run)> {
-    let warm_up = usize::from(repeat > 1);
-    let total = (warm_up + repeat) as i64 * job.steps;
-    session.stage_of("run", total as u64, |progress| {
-        let mut seconds_all = Vec::with_capacity(repeat);
-        let mut number = 0;
-        loop {
-            let before = number as i64 * job.steps;
-            let run = runner.run(job, data, &|done| progress.done(before + done))?;
-            if number >= warm_up {
-                seconds_all.push(run.seconds);
-            }
-            number += 1;
-            if number == warm_up + repeat {
-                let timing = Timing::of(seconds_all);
-                return timing.map(|timing| (timing, run)).ok_or_else(|| Error::internal("no run was timed"));
-            }
-            interrupt::check()?;
-            initial.into_iter().for_each(|initial| data.copy_from(initial));
-        }
-    })
-}
-
 /// Writes the newest levels, each file complete or not at all.
-fn write_outputs(job: &Job<'_>, data: &ProgramData, outputs: &[FieldFile]) -> Result<()> {
+fn write_outputs(program: &Program, steps: i64, data: &ProgramData, outputs: &[FieldFile]) -> Result<()> {
     for FieldFile { field, path } in outputs {
-        execution::interrupt::check()?;
-        npy::write_level(path, data.layout(), data.level(job.program, *field, job.steps))?;
+        interrupt::check()?;
+        npy::write_level(path, data.layout(), data.level(program, *field, steps))?;
     }
     Ok(())
 }
 
 /// Facts worth knowing about the problem.
-fn notes(job: &Job<'_>, size: &[i64]) -> Vec<String> {
-    let program = job.program;
+fn notes(program: &Program, size: &[i64]) -> Vec<String> {
     let empty = |statement: &usize| program.domain(*statement, size).iter().any(|(low, end)| low >= end);
     (0..program.statements.len())
         .filter(empty)
@@ -248,7 +219,7 @@ fn notes(job: &Job<'_>, size: &[i64]) -> Vec<String> {
             format!(
                 "the grid is smaller than the stencil: `{}` is computed nowhere (it needs at least {})",
                 name,
-                report::size(&least)
+                text::size(&least)
             )
         })
         .collect()
@@ -265,7 +236,7 @@ impl Report for RunReport {
     fn text(&self) -> String {
         let where_it_runs = match (&self.device, self.threads) {
             (Some(device), _) => device.clone(),
-            (None, threads) => report::count(threads.unwrap_or(1) as u64, "thread", "threads"),
+            (None, threads) => text::count(threads.unwrap_or(1) as u64, "thread", "threads"),
         };
         let mut lines = vec![
             (
@@ -273,8 +244,8 @@ impl Report for RunReport {
                 format!(
                     "{}, {}, {}",
                     self.stencil,
-                    report::size(&self.size),
-                    report::count(self.steps as u64, "step", "steps")
+                    text::size(&self.size),
+                    text::count(self.steps as u64, "step", "steps")
                 ),
             ),
             ("backend", format!("{}, {where_it_runs}", self.backend)),
@@ -310,9 +281,9 @@ impl Report for RunReport {
             };
             let mut text = format!(
                 "{found} in {} ({}, {})",
-                report::count(report.launches, "launch", "launches"),
-                report::count(report.blocks, "block", "blocks"),
-                report::count(report.barriers, "barrier", "barriers"),
+                text::count(report.launches, "launch", "launches"),
+                text::count(report.blocks, "block", "blocks"),
+                text::count(report.barriers, "barrier", "barriers"),
             );
             report.violations.iter().for_each(|violation| text.push_str(&format!("\n{violation}")));
             lines.push(("emulator", text));

@@ -33,7 +33,7 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
         return Ok(SearchReport::of_methods());
     }
     let inputs = [&arguments.space, &arguments.replay].into_iter().flatten().cloned();
-    let machine = arguments.machine.as_deref().and_then(crate::machine::file);
+    let machine = arguments.machine.as_deref().and_then(tilewright::machines::file);
     check_outputs(arguments, &inputs.chain(machine).collect::<Vec<_>>())?;
     let problem = Problem::new(arguments, session)?;
     let options = SearchOptions {

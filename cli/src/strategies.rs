@@ -1,12 +1,11 @@
-//! Strategies on the command line: one look-up by name for every command, and the names for shells and help.
+//! Names of strategies for shells and help; [`tilewright::strategies`] looks them up.
 
-use crate::error::Result;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use hhc_codegen::strategy::{self, AUTO, Strategy};
 use optimizer::codesign::workload;
 use std::ffi::OsStr;
 
-/// Takes any text, so that [`named`] says what is wrong with it, and lists the names for help and completion.
+/// Takes any text, so that [`tilewright::strategies::named`] says what is wrong with it, and lists the names for help and completion.
 #[derive(Debug, Clone)]
 pub struct NameParser {
     /// The strategies that help and completion name.
@@ -41,20 +40,4 @@ impl TypedValueParser for NameParser {
         let others = self.others.iter().map(|name| PossibleValue::new(*name).help("leave the choice to us"));
         Some(Box::new((self.strategies)().into_iter().map(described).chain(others)))
     }
-}
-
-/// The strategy of this name; for `auto` the preferred one.
-///
-/// # Errors
-/// That there is none, with the nearest name and all names.
-pub fn named(name: &str) -> Result<&'static dyn Strategy> {
-    Ok(strategy::by_name(name)?)
-}
-
-/// The strategies to choose among: those that a choice considers for `auto`, else the one of this name.
-///
-/// # Errors
-/// As for [`named`].
-pub fn among(name: &str) -> Result<Vec<&'static dyn Strategy>> {
-    if name == AUTO { Ok(strategy::in_auto().collect()) } else { Ok(vec![named(name)?]) }
 }

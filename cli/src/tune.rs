@@ -1,13 +1,11 @@
 //! `tilewright tune`: the best tile sizes of the model, with a certificate.
 
 use crate::arguments::{FormulationName, TuneArguments};
-use crate::cpu_model::{CpuModelled, is_cpu};
 use crate::error::{Error, Result};
-use crate::model::Modelled;
 use crate::predict::resident_text;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, machine, plan};
+use crate::{load, plan};
 use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
@@ -16,7 +14,11 @@ use hhc_codegen::strategy;
 use optimizer::{Method, Part, Relaxed, Tuned, super_tune, super_tune_by_parts, tune as search};
 use polyhedral::program::Program;
 use serde::Serialize;
-use std::sync::Arc;
+use tilewright::Stencil;
+use tilewright::cpu_model::{CpuModel, is_cpu};
+use tilewright::gpu_model::GpuModel;
+use tilewright::machines;
+use tilewright::text;
 
 /// The report of `tune`.
 #[derive(Debug, Serialize)]
@@ -98,14 +100,14 @@ pub struct StrategyOptimum {
 /// # Errors
 /// Wrong input, and requests that no tile meets, with the constraint and by how much.
 pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> {
-    let program =
-        session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?.program;
-    let machine = machine::machine(&arguments.machine)?;
+    let stencil = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
+    let program = &stencil.program;
+    let machine = machines::machine(&arguments.machine)?;
     if is_cpu(&machine) {
-        return on_cpu(arguments, &program, machine, session);
+        return on_cpu(arguments, &stencil, machine, session);
     }
     let modelled =
-        session.stage("analyse", || Modelled::new(&program, &arguments.size.0, arguments.steps, machine))?;
+        session.stage("analyse", || GpuModel::new(&stencil, &arguments.size.0, arguments.steps, machine))?;
     let request = modelled.request(arguments.objective.objective(), &arguments.strategy)?;
     let method = arguments.method.method();
     let tuned = session.stage("search", || search(&request, method))?;
@@ -129,13 +131,13 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     };
     let notes = modelled.caution().into_iter().collect();
     let machine = modelled.machine.name.clone();
-    Ok(TuneReport { strategies, parts, ..report(arguments, &program, machine, tuned, notes) })
+    Ok(TuneReport { strategies, parts, ..report(arguments, program, machine, tuned, notes) })
 }
 
 /// Tunes for a CPU.
 fn on_cpu(
     arguments: &TuneArguments,
-    program: &Arc<Program>,
+    stencil: &Stencil,
     machine: Machine,
     session: &Session,
 ) -> Result<TuneReport> {
@@ -153,13 +155,16 @@ fn on_cpu(
         .hint("use --formulation minimum, which has the same optimum"));
     }
     let (size, steps) = (&arguments.size.0, arguments.steps);
-    let modelled = session.stage("analyse", || CpuModelled::new(program, size, steps, machine, None))?;
+    let modelled = session.stage("analyse", || CpuModel::new(stencil, size, steps, machine, None))?;
     let mut solved = session.stage("search", || modelled.tune(&arguments.strategy, method, objective))?;
     let strategies =
         if solved.len() > 1 { solved.iter().map(StrategyOptimum::of).collect() } else { Vec::new() };
-    let notes = modelled.caution(&program.name).into_iter().collect();
+    let notes = modelled.caution(&stencil.program.name).into_iter().collect();
     let machine = modelled.machine.name.clone();
-    Ok(TuneReport { strategies, ..report(arguments, program, machine, solved.swap_remove(0), notes) })
+    Ok(TuneReport {
+        strategies,
+        ..report(arguments, &stencil.program, machine, solved.swap_remove(0), notes)
+    })
 }
 
 fn report(
@@ -209,7 +214,7 @@ fn each_counted(tuned: &Tuned) -> Option<String> {
         format!(
             "strategy {} has no closed forms: {} of tile sizes in powers of two were looked at, by counting their plans",
             own.id(),
-            report::count(tuned.certificate.candidates, "candidate", "candidates"),
+            text::count(tuned.certificate.candidates, "candidate", "candidates"),
         )
     })
 }
@@ -261,7 +266,7 @@ impl Report for TuneReport {
             })
         };
         let mut text = report::pairs(&[
-            ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
+            ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
             ("objective", self.objective.to_owned()),
             ("strategy", self.strategy.to_owned()),

@@ -1,23 +1,24 @@
 //! `tilewright validate`: predictions against measurements.
 
 use crate::arguments::{CalibratedBackend, ValidateArguments};
-use crate::cpu_model::CpuModelled;
 use crate::error::{Error, Result};
-use crate::model::Modelled;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::scatter::Scatter;
-use crate::{load, machine, outputs, strategies};
+use crate::{load, outputs};
 use cost_models::machine::Machine;
 use execution::cuda::Device;
 use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Plan, TileRunner};
 use hhc_codegen::TileSizes;
 use optimizer::cpu::stratified;
 use optimizer::{Family, Method, Objective, sample, tune};
-use polyhedral::cone::Cone;
-use polyhedral::program::Program;
 use serde::Serialize;
-use std::sync::Arc;
+use tilewright::Stencil;
+use tilewright::cpu_model::CpuModel;
+use tilewright::gpu_model::GpuModel;
+use tilewright::machines;
+use tilewright::strategies;
+use tilewright::text;
 
 /// The report of `validate`.
 #[derive(Debug, Serialize)]
@@ -73,22 +74,22 @@ pub struct Sample {
 /// # Errors
 /// Wrong input, a machine without calibration, and failures of the compiler and of runs.
 pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<ValidateReport> {
-    let load::Loaded { program, mut files, .. } =
-        session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
-    files.extend(machine::file(&arguments.machine));
+    let stencil = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
+    let mut files = stencil.files.clone();
+    files.extend(machines::file(&arguments.machine));
     outputs::check(&outputs::given([("--trials", &arguments.trials), ("--svg", &arguments.svg)]), &files)?;
-    let machine = machine::machine(&arguments.machine)?;
+    let machine = machines::machine(&arguments.machine)?;
     let measured = match arguments.backend {
-        CalibratedBackend::OpenMp => on_cpu(arguments, &program, machine, session)?,
-        CalibratedBackend::Cuda => on_gpu(arguments, &program, machine, session)?,
+        CalibratedBackend::OpenMp => on_cpu(arguments, &stencil, machine, session)?,
+        CalibratedBackend::Cuda => on_gpu(arguments, &stencil, machine, session)?,
     };
-    let report = summary(arguments, &program.name, measured)?;
+    let report = summary(arguments, &stencil.program.name, measured)?;
     if let Some(path) = &arguments.svg {
         let points = report.tiles.iter().map(|tile| (tile.predicted_s, tile.measured_s)).collect();
         let title = format!(
             "{}, {}, {} steps on {}",
             report.stencil,
-            report::size(&report.size),
+            text::size(&report.size),
             report.steps,
             report.machine
         );
@@ -111,13 +112,13 @@ struct Measured {
 
 fn on_cpu(
     arguments: &ValidateArguments,
-    program: &Arc<Program>,
+    stencil: &Stencil,
     machine: Machine,
     session: &Session,
 ) -> Result<Measured> {
     let size = &arguments.size.0;
     let modelled =
-        session.stage("analyse", || CpuModelled::new(program, size, arguments.steps, machine, None))?;
+        session.stage("analyse", || CpuModel::new(stencil, size, arguments.steps, machine, None))?;
     let model = &modelled.model;
     let strategy = strategies::named(&arguments.strategy)?;
     let tuned = session.stage("search", || modelled.tune(strategy.id(), Method::Exact, Objective::Time))?;
@@ -127,24 +128,24 @@ fn on_cpu(
     let predicted = |tile: &TileSizes| model.predict(strategy, tile).ok().map(|found| found.seconds);
     let runner = &mut CpuTiles::new(threads);
     let (samples, disturbed) =
-        measure(arguments, program, &modelled.cone, with_picked(tiles, picked), runner, &predicted, session)?;
+        measure(arguments, stencil, with_picked(tiles, picked), runner, &predicted, session)?;
     Ok(Measured {
         machine: modelled.machine.name.clone(),
         backend: "openmp",
         samples,
         disturbed,
-        caution: modelled.caution(&program.name),
+        caution: modelled.caution(&stencil.program.name),
     })
 }
 
 fn on_gpu(
     arguments: &ValidateArguments,
-    program: &Arc<Program>,
+    stencil: &Stencil,
     machine: Machine,
     session: &Session,
 ) -> Result<Measured> {
     let size = &arguments.size.0;
-    let modelled = session.stage("analyse", || Modelled::new(program, size, arguments.steps, machine))?;
+    let modelled = session.stage("analyse", || GpuModel::new(stencil, size, arguments.steps, machine))?;
     let strategy = strategies::named(&arguments.strategy)?;
     let request = modelled.request(Objective::Time, strategy.id())?;
     let picked = session.stage("search", || tune(&request, Method::Exact))?.choice;
@@ -157,9 +158,8 @@ fn on_gpu(
     };
     // The device comes last: what is wrong in the request is said on every machine.
     let runner = &mut DeviceTiles::new(session.stage("device", || Device::open(0))?);
-    let cone = &modelled.problem.cone;
     let tiles = with_picked(tiles, picked.tile);
-    let (samples, disturbed) = measure(arguments, program, cone, tiles, runner, &predicted, session)?;
+    let (samples, disturbed) = measure(arguments, stencil, tiles, runner, &predicted, session)?;
     Ok(Measured {
         machine: modelled.machine.name.clone(),
         backend: "cuda",
@@ -178,16 +178,16 @@ fn with_picked(mut tiles: Vec<TileSizes>, picked: TileSizes) -> Vec<TileSizes> {
 
 fn measure(
     arguments: &ValidateArguments,
-    program: &Arc<Program>,
-    cone: &Cone,
+    stencil: &Stencil,
     tiles: Vec<TileSizes>,
     runner: &mut dyn TileRunner,
     predicted: &dyn Fn(&TileSizes) -> Option<f64>,
     session: &Session,
 ) -> Result<(Vec<Sample>, usize)> {
+    let analysis = stencil.analysis()?;
     let plan = Plan {
-        program,
-        cone,
+        program: &stencil.program,
+        cone: &analysis.cone,
         strategy: strategies::named(&arguments.strategy)?,
         size: &arguments.size.0,
         steps: arguments.steps,
@@ -224,7 +224,7 @@ fn summary(arguments: &ValidateArguments, stencil: &str, measured: Measured) -> 
     if disturbed > 0 {
         notes.push(format!(
             "other programs were running: {} have times that were disturbed",
-            report::count(disturbed as u64, "tile", "tiles")
+            text::count(disturbed as u64, "tile", "tiles")
         ));
     }
     Ok(ValidateReport {
@@ -252,7 +252,7 @@ impl Report for ValidateReport {
     fn text(&self) -> String {
         let percent = |value: f64| format!("{:.1} %", 100.0 * value);
         let mut text = report::pairs(&[
-            ("stencil", format!("{}, {}, {} steps", self.stencil, report::size(&self.size), self.steps)),
+            ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
             ("samples", format!("{} of the feasible tile sizes, and the model's own choice", self.samples)),
             ("rmse all", percent(self.fit.rmse_all) + ": root mean square of predicted / measured - 1"),
@@ -261,7 +261,7 @@ impl Report for ValidateReport {
                 format!(
                     "{} over the {} within 20 % of the best",
                     percent(self.fit.rmse_top20),
-                    report::count(self.fit.top20 as u64, "tile", "tiles")
+                    text::count(self.fit.top20 as u64, "tile", "tiles")
                 ),
             ),
             ("best", format!("{} with {}", report::seconds(self.fit.best_measured_s), self.best_tile)),

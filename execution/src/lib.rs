@@ -25,6 +25,7 @@ mod row;
 pub mod c_compiler;
 pub mod cache;
 pub mod native;
+pub mod tiled;
 
 // Whole programs of the user's.
 pub mod child;

@@ -17,6 +17,7 @@ use polyhedral::program::{Boundary, Field, FieldId, FieldRole, Program};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
+use toolchain::cancel::Cancel;
 
 /// Called after every time step with the number of steps done; [`ControlFlow::Break`] stops the run.
 pub type Progress<'a> = dyn FnMut(i64) -> ControlFlow<()> + 'a;
@@ -232,11 +233,12 @@ fn update_domain<T: RowElement>(
 ) {
     let Some(&(first, end)) = domain.last() else { return };
     let (first, end) = (first as usize, end as usize);
+    let token = Cancel::current();
     layout.pieces_mut(values, POINTS_PER_TASK).into_par_iter().for_each_init(
         || code.registers(series),
         |registers, piece| {
             // A step on a large grid takes seconds; the caller looks at the flag before it uses the result.
-            if interrupt::requested() {
+            if interrupt::requested() || token.is_cancelled() {
                 return;
             }
             piece.for_each_segment(layout, |segment, cells| {

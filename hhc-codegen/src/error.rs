@@ -46,7 +46,7 @@ pub enum PlanError {
         reason: String,
     },
     /// The analysis of the program failed.
-    #[error("the dependences of `{stencil}` could not be computed: {reason}")]
+    #[error("`{stencil}` cannot be analysed: {reason}")]
     Analysis {
         /// Program.
         stencil: String,

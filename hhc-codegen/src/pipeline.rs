@@ -15,18 +15,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Planned {
     /// Dependences, cone, footprints and counts of the program.
-    pub analysis: Analysis,
+    pub analysis: Arc<Analysis>,
     /// The plan.
     pub plan: KernelPlan,
     /// isl's proof that the plan is legal.
     pub proof: Proof,
 }
 
-/// Analyses the program, plans it with this strategy and proves the plan legal. Tile sizes that are not
-/// given are the strategy's defaults for the target.
+/// Analyses the program, and plans it as [`plan_analysed`] does.
 ///
 /// # Errors
-/// [`PlanError`]: an impossible tile size, or a plan that breaks a dependence.
+/// [`PlanError`]: a program that cannot be analysed, an impossible tile size, or a plan that breaks a dependence.
 pub fn plan(
     program: &Arc<Program>,
     strategy: &dyn Strategy,
@@ -35,11 +34,26 @@ pub fn plan(
 ) -> Result<Planned, PlanError> {
     let analysis = analyze(program)
         .map_err(|error| PlanError::Analysis { stencil: program.name.clone(), reason: error.to_string() })?;
+    plan_analysed(program, &Arc::new(analysis), strategy, tile, target)
+}
+
+/// Plans a program with this strategy and proves the plan legal. Tile sizes that are not given are the strategy's
+/// defaults for the target.
+///
+/// # Errors
+/// [`PlanError`]: an impossible tile size, or a plan that breaks a dependence.
+pub fn plan_analysed(
+    program: &Arc<Program>,
+    analysis: &Arc<Analysis>,
+    strategy: &dyn Strategy,
+    tile: &TileSizes,
+    target: Target,
+) -> Result<Planned, PlanError> {
     strategy::taken(strategy, program, &analysis.cone)?;
     let defaults = strategy.default_tile(program, &analysis.cone, target);
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
     let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
     let proof = prove::prove(&plan, &analysis.dependences)?;
-    Ok(Planned { analysis, plan, proof })
+    Ok(Planned { analysis: Arc::clone(analysis), plan, proof })
 }

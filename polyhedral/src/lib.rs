@@ -16,7 +16,6 @@ pub mod printer;
 pub mod program;
 pub mod shipped;
 pub mod source;
-pub mod suggest;
 pub mod token;
 pub mod transform;
 pub mod walk;

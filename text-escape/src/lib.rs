@@ -13,11 +13,14 @@
 //! | an argument in CMake | [`cmake_argument`], [`cmake_flag`] |
 //! | a cell of a CSV file | [`csv_cell`], read back by [`csv_text`] |
 //! | a finished JSON document | [`json`] |
+//!
+//! [`suggest`] finds the name that a word was meant to be.
 
 mod build;
 mod comment;
 mod csv;
 mod drawing;
+pub mod suggest;
 mod visible;
 
 pub use build::{cmake_argument, cmake_flag, is_cmake_flag, is_cmake_name, is_make_name, make_word};

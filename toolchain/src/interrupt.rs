@@ -8,6 +8,7 @@
 //! Files and children are registered under the lock that the end takes and never gives back, so that none appears
 //! behind its back.
 
+use crate::cancel::Cancel;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -100,9 +101,9 @@ fn code_of(signal: i32) -> u8 {
     u8::try_from(128 + signal).unwrap_or(u8::MAX)
 }
 
-/// Whether the user asked to stop.
+/// Whether the user asked to stop, by a signal or by the token of this thread.
 pub fn requested() -> bool {
-    SIGNAL.load(Ordering::SeqCst) != 0
+    SIGNAL.load(Ordering::SeqCst) != 0 || Cancel::current().is_cancelled()
 }
 
 /// Sets the flag as SIGINT would.

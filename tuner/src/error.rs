@@ -2,6 +2,7 @@
 
 use crate::expression::ExpressionError;
 use std::path::PathBuf;
+use text_escape::suggest::nearest;
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, TunerError>;
@@ -81,16 +82,10 @@ impl TunerError {
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> TunerError {
         TunerError::Request {
             reason: format!("there is no {what} `{name}`"),
-            hint: match nearest(name, known) {
+            hint: match nearest(name, known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`? There are: {}", known.join(", ")),
                 None => format!("there are: {}", known.join(", ")),
             },
         }
     }
-}
-
-/// The known name that looks most like this one, if any does.
-pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let close = |candidate: &&'a str| strsim::damerau_levenshtein(name, candidate);
-    known.iter().copied().min_by_key(close).filter(|best| close(best) <= 1 + name.chars().count() / 3)
 }

@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use serde_json::Value as Json;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
+use toolchain::cancel::Cancel;
 
 /// How much may be spent.
 #[derive(Debug, Clone, Copy)]
@@ -208,7 +209,8 @@ impl<'a> Run<'a> {
         let pairs: Vec<(&Point, Option<Trial>)> = points.iter().zip(known).collect();
         let slow = points.len() > 1 && evaluator.parallel() != usize::MAX;
         let trials: Vec<(Result<Trial>, bool)> = if slow {
-            pairs.into_par_iter().map(measure).collect()
+            let token = Cancel::current();
+            pairs.into_par_iter().map(|pair| token.scope(|| measure(pair))).collect()
         } else {
             pairs.into_iter().map(measure).collect()
         };

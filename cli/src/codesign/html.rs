@@ -9,6 +9,7 @@ use optimizer::codesign::whatif::Comparison;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use text_escape::markup as escape;
+use tilewright::text;
 
 const STYLE: &str = include_str!("report.css");
 
@@ -482,7 +483,7 @@ fn tiles(body: &mut String, document: &Document) {
     let row = |tile: &optimizer::codesign::whatif::Tiles| {
         vec![
             tile.stencil.clone(),
-            crate::report::size(&tile.size),
+            text::size(&tile.size),
             tile.steps.to_string(),
             tile.strategy.to_owned(),
             tile.tile.clone(),

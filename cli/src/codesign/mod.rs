@@ -10,7 +10,6 @@ pub use document::Document;
 use crate::arguments::CodesignArguments;
 use crate::error::{Error, Kind, Result};
 use crate::json;
-use crate::load;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use execution::output_folder::{NewFile, OutputFolder};
@@ -30,6 +29,9 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
+use text_escape::suggest;
+use tilewright::machines;
+use tilewright::text;
 
 /// `schema` of `report.json`.
 const REPORT_SCHEMA: &str = "tilewright.codesign-report/1";
@@ -89,11 +91,11 @@ fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
         None => {
             if !path.exists() && path.extension().is_none() {
                 return Err(Error::wrong_input(format!("there is no workload `{name}`"))
-                    .maybe_hint(load::did_you_mean(name, Workload::names().into_iter()))
+                    .maybe_hint(suggest::hint(name, Workload::names().into_iter()))
                     .hint(format!("the shipped workloads are {}", Workload::names().join(", ")))
                     .hint("a file of your own is named by its path, such as my.toml"));
             }
-            let text = input::read_text(path, load::MOST_TOML).map_err(|source| {
+            let text = input::read_text(path, machines::MOST_TOML).map_err(|source| {
                 Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
             })?;
             (text, path.parent().unwrap_or(Path::new("")).to_owned())
@@ -102,7 +104,7 @@ fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
     let sources = Sources {
         program: &|spec| program(&folder, spec),
         family: &|name| {
-            input::read_text(&folder.join(name), load::MOST_TOML)
+            input::read_text(&folder.join(name), machines::MOST_TOML)
                 .map_err(|error| format!("{name} cannot be read: {error}"))
         },
     };
@@ -130,8 +132,8 @@ fn program(folder: &Path, spec: &str) -> std::result::Result<Arc<Program>, Strin
         None if beside.exists() => beside.to_string_lossy().into_owned(),
         _ => spec.to_owned(),
     };
-    load::program(&spec, None).map_err(|error| match &error {
-        Error::Command { message, hints, .. } => match hints.first() {
+    tilewright::load(&spec).map(|stencil| stencil.program).map_err(|error| match &error {
+        Error::Request { message, hints, .. } => match hints.first() {
             Some(hint) => format!("{message}; {hint}"),
             None => message.clone(),
         },
@@ -226,7 +228,7 @@ fn answers(
 
 /// The strategies of these names, the preferred one first.
 fn chosen(names: &[String]) -> Result<Vec<&'static dyn Strategy>> {
-    let wanted = names.iter().map(|name| crate::strategies::named(name)).collect::<Result<Vec<_>>>()?;
+    let wanted = names.iter().map(|name| tilewright::strategies::named(name)).collect::<Result<Vec<_>>>()?;
     if let Some(other) = wanted.iter().find(|wanted| !strategies().any(|own| own == **wanted)) {
         let known: Vec<&str> = strategies().map(|own| own.id()).collect();
         return Err(Error::infeasible(format!("strategy {} takes no part in codesign", other.id()))
@@ -280,7 +282,7 @@ fn failed(error: CodesignError) -> Error {
         CodesignError::Journal { .. } => Kind::Failed,
         _ => Kind::Infeasible,
     };
-    Error::Command { kind, message: error.to_string(), hints: Vec::new() }
+    Error::Request { kind, message: error.to_string(), hints: Vec::new() }
 }
 
 impl Report for CodesignReport {
@@ -345,7 +347,7 @@ impl Report for CodesignReport {
         let resumed = match self.resumed_groups {
             0 => String::new(),
             groups => {
-                format!(" ({} from an interrupted run)", report::count(groups as u64, "group", "groups"))
+                format!(" ({} from an interrupted run)", text::count(groups as u64, "group", "groups"))
             }
         };
         text.push_str(&report::pairs(&[

@@ -4,6 +4,7 @@ use crate::report::{self, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tilewright::text;
 use tuner::recorded::Roles;
 use tuner::starchart::accuracy::CurvePoint;
 use tuner::starchart::draw::short;
@@ -200,7 +201,7 @@ impl BestLeaf {
 
     fn text(&self) -> String {
         let [mean, best, worst] = [self.mean, self.best, self.worst].map(short);
-        let designs = report::count(self.count as u64, "design", "designs");
+        let designs = text::count(self.count as u64, "design", "designs");
         format!("mean {mean}, from {best} to {worst}, {designs}\n{}", self.constraint)
     }
 }
@@ -305,9 +306,9 @@ impl MetricReport {
                 "tree",
                 format!(
                     "{}, {} deep, of {}",
-                    report::count(self.leaves as u64, "partition", "partitions"),
-                    report::count(self.depth as u64, "split", "splits"),
-                    report::count(self.samples as u64, "trial", "trials")
+                    text::count(self.leaves as u64, "partition", "partitions"),
+                    text::count(self.depth as u64, "split", "splits"),
+                    text::count(self.samples as u64, "trial", "trials")
                 ),
             ),
         ];
@@ -343,7 +344,7 @@ impl Accuracy {
             percent(self.median_relative_error),
             self.samples,
             self.validation,
-            report::count(u64::from(self.draws), "draw", "draws"),
+            text::count(u64::from(self.draws), "draw", "draws"),
         );
         if let Some(iterative) = self.iterative {
             text += &format!("\niterative {}, uniform {}", percent(iterative), percent(self.uniform));

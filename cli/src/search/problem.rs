@@ -4,9 +4,11 @@ use super::predicted;
 use crate::arguments::{SearchArguments, SearchBackend};
 use crate::error::{Error, Result};
 use crate::progress::Session;
-use crate::{initial_data, load, strategies};
+use crate::{initial_data, load};
+use std::sync::Arc;
 use std::time::Duration;
-use tuner::evaluator::stencil::{self, Job, Stencil};
+use tilewright::strategies;
+use tilewright::tile_trials::{self, Job, TileTrials};
 use tuner::evaluator::{Evaluator, External, Replay};
 use tuner::recorded::roles::Named;
 use tuner::recorded::{ReadOptions, Recorded, Roles};
@@ -121,9 +123,9 @@ impl Problem {
 }
 
 fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Result<Problem> {
-    let load::Loaded { program, files, .. } =
-        session.stage("read", || load::load(spec, None, &arguments.c))?;
-    super::check_outputs(arguments, &files)?;
+    let loaded = Arc::new(session.stage("read", || load::load(spec, None, &arguments.c))?);
+    let program = Arc::clone(&loaded.program);
+    super::check_outputs(arguments, &loaded.files)?;
     let (Some(size), Some(steps)) = (&arguments.size, arguments.steps) else {
         return Err(Error::wrong_input("the search over tile sizes of a stencil needs --size and --steps"));
     };
@@ -133,15 +135,15 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
         return Err(Error::wrong_input(reason));
     }
     let strategy = strategies::named(&arguments.strategy)?;
-    let mut space = session.stage("space", || stencil::tile_space(&program, strategy, &size.0, steps))?;
+    let mut space = session.stage("space", || tile_trials::tile_space(&loaded, strategy, &size.0, steps))?;
     for constraint in &arguments.constraints {
         space = space.restricted(constraint)?;
     }
-    let mut start: Vec<Point> = stencil::default_point(&program, strategy, &space)?.into_iter().collect();
+    let mut start: Vec<Point> = tile_trials::default_point(&loaded, strategy, &space)?.into_iter().collect();
     let model = match &arguments.machine {
         Some(machine) => Some(
             session
-                .stage("model", || predicted::model(&program, strategy, &space, (&size.0, steps), machine))?,
+                .stage("model", || predicted::model(&loaded, strategy, &space, (&size.0, steps), machine))?,
         ),
         None => None,
     };
@@ -163,20 +165,20 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
                 strategy,
                 runs: arguments.repeat as usize,
                 timeout: Duration::from_secs(arguments.timeout),
-                program: program.clone(),
+                stencil: Arc::clone(&loaded),
             };
-            Box::new(session.stage("first run", || Stencil::new(job, &space))?)
+            Box::new(session.stage("first run", || TileTrials::new(job, &space))?)
         }
     };
     let sizes = space.parameters().iter();
     let roles = Roles {
         parameters: sizes.map(|size| Named::new(size.name(), "a tile size of the strategy")).collect(),
-        metrics: vec![Named::new(stencil::RESPONSE, "the time of a run")],
+        metrics: vec![Named::new(tile_trials::RESPONSE, "the time of a run")],
         ..Roles::default()
     };
     Ok(Problem {
         space,
-        response: stencil::RESPONSE.to_owned(),
+        response: tile_trials::RESPONSE.to_owned(),
         name: program.name.clone(),
         evaluator,
         replay: None,

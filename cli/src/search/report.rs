@@ -6,6 +6,7 @@ use crate::report::{self, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tilewright::text;
 use tuner::recorded::Roles;
 use tuner::repetitions::Spread;
 use tuner::run::Entry;
@@ -160,7 +161,7 @@ impl Report for SearchReport {
         ];
         about.extend(self.roles.lines());
         about.extend([
-            ("budget", report::count(self.budget, "measurement", "measurements")),
+            ("budget", text::count(self.budget, "measurement", "measurements")),
             ("repetitions", self.repetitions.to_string()),
         ]);
         let mut text = report::pairs(&about);
@@ -199,7 +200,7 @@ impl Report for SearchReport {
             if method.failed > 0 {
                 text.push_str(&format!(
                     "  {} failed\n",
-                    report::count(method.failed as u64, "measurement", "measurements")
+                    text::count(method.failed as u64, "measurement", "measurements")
                 ));
             }
             if method.interrupted {

@@ -1,12 +1,12 @@
 //! Energies of a CPU: idle, programs whose grid a cache holds, and programs whose grid none holds.
 
-use super::resident::compile;
 use crate::energy::{EnergyMeter, EnergySample, Events, constants, sample};
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, slots};
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
+use crate::tiled;
 use cost_models::cpu::work;
 use cost_models::machine::Energy;
 use hhc_codegen::counts::cores::sweep_bytes;
@@ -61,7 +61,7 @@ fn sweep(
     let tile = sweeps.default_tile(program, &analysis.cone, Target::OpenMp);
     let plan = strategy::plan(sweeps, program, &analysis.cone, &tile)
         .map_err(|error| internal(error.to_string()))?;
-    let native = compile(&plan)?;
+    let native = tiled::load(&plan)?.native;
     native.library().set_threads(threads);
     let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size)?)?;
     initial::fill_random(program, &mut data, 1)?;

@@ -1,12 +1,12 @@
 //! `T_sync`: what it costs to start and to end a parallel region, measured with a tiled program that has nothing to
 //! do: the smallest grid of a stencil, one launch per time step.
 
-use super::resident::compile;
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
 use crate::interrupt;
 use crate::reference::default_parameters;
+use crate::tiled;
 use crate::timing::{Repetition, Timing, measure};
 use hhc_codegen::strategy;
 use hhc_codegen::{TileSizes, strategy::Target};
@@ -28,7 +28,7 @@ pub fn measure_launch(threads: usize, rounds: usize) -> Result<Timing> {
     let tile: TileSizes = sweeps.default_tile(&program, &analysis.cone, Target::OpenMp);
     let plan = strategy::plan(sweeps, &program, &analysis.cone, &tile)
         .map_err(|error| internal(&error.to_string()))?;
-    let native = compile(&plan)?;
+    let native = tiled::load(&plan)?.native;
     native.library().set_threads(threads);
     let parameters = default_parameters(&program);
     let mut data = ProgramData::zeroed(&program, &[3, 3])?;

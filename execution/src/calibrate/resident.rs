@@ -6,18 +6,17 @@
 //! grid's extents choose how wide and long its rows are, so that one compilation serves all of them. Its
 //! results have no meaning: it is no legal order of the program.
 
-use crate::c_compiler::{self, CompileOptions, SourceText};
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
 use crate::interference::rounds;
 use crate::interrupt;
 use crate::layout::Layout;
-use crate::native::{NativeLibrary, NativeProgram};
+use crate::native::NativeProgram;
 use crate::reference::default_parameters;
+use crate::tiled;
 use crate::timing::median;
 use hhc_codegen::PlanError;
-use hhc_codegen::backend::openmp;
 use hhc_codegen::counts::cores::sweep_bytes;
 use hhc_codegen::geometry::{LocalKernel, LocalRow, block_points, rows_at_once};
 use hhc_codegen::int_expr::{IntExpr, int, var};
@@ -102,7 +101,7 @@ impl Resident {
         let tile = strategy.space(program, cone).fitted(height, &[1; 3]);
         let tiled = strategy::plan(strategy, program, cone, &tile).map_err(internal)?;
         let rows = Rows::new(&tiled, margins(program))?;
-        let native = compile(&rows.plan(&tiled))?;
+        let native = tiled::load(&rows.plan(&tiled))?.native;
         let parameters = default_parameters(program);
         Ok(Resident { program: program.clone(), parameters, native, rows })
     }
@@ -245,20 +244,6 @@ impl Resident {
         initial::fill_random(&self.program, &mut data, 1)?;
         Ok(data)
     }
-}
-
-/// The entry point of a plan's OpenMP code.
-pub fn compile(plan: &KernelPlan) -> Result<NativeProgram> {
-    let name = &plan.program.name;
-    let wanted = [format!("{name}.c"), format!("{name}.h")];
-    let sources: Vec<SourceText> = openmp::generate(plan)
-        .map_err(|error| ExecutionError::Generate(error.to_string()))?
-        .into_iter()
-        .filter(|file| wanted.contains(&file.name))
-        .map(|file| SourceText::new(file.name, file.text))
-        .collect();
-    let object = c_compiler::compile_shared(&sources, &CompileOptions::default())?;
-    NativeLibrary::load(&object.path())?.program(&format!("{name}_invoke"))
 }
 
 fn add(list: &mut Vec<(i64, f64)>, rows: i64, more: f64) {

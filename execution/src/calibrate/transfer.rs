@@ -3,7 +3,6 @@
 //! the rows' own work; what a plain sweep over memory takes would be several times too much.
 
 use super::least_squares::non_negative;
-use super::resident::compile;
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
@@ -11,6 +10,7 @@ use crate::interference::rounds;
 use crate::interrupt;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
+use crate::tiled;
 use crate::timing::median;
 use cost_models::cpu::CpuTime;
 use cost_models::machine::Machine;
@@ -129,7 +129,7 @@ pub fn measure(
     for tile in tiles(program, cone) {
         let plan =
             strategy::plan(strategy, program, cone, &tile).map_err(|error| internal(error.to_string()))?;
-        let native = compile(&plan)?;
+        let native = tiled::load(&plan)?.native;
         native.library().set_threads(threads);
         native.run(program, &parameters, &mut data, STEPS)?;
         natives.push(native);

@@ -13,6 +13,7 @@ use crate::error::{ExecutionError, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
+use toolchain::cancel::Cancel;
 
 /// Files of a cache entry.
 const CUBIN: &str = "kernels.cubin";
@@ -133,10 +134,12 @@ impl Nvrtc {
         let known = (architectures.iter())
             .filter_map(|&architecture| Some((architecture, Nvrtc::for_architecture(architecture).ok()?)));
         let known: Vec<(u32, &'static Nvrtc)> = known.collect();
+        let token = &Cancel::current();
         let compiled: Vec<Result<CompiledCuda>> = std::thread::scope(|scope| {
             let threads: Vec<_> = (known.iter())
                 .map(|&(architecture, nvrtc)| {
-                    scope.spawn(move || nvrtc.compile(source, name, &CudaOptions::new(architecture), cache))
+                    let compile = move || nvrtc.compile(source, name, &CudaOptions::new(architecture), cache);
+                    scope.spawn(move || token.scope(compile))
                 })
                 .collect();
             let joined = threads.into_iter().map(|thread| {

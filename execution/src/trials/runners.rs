@@ -3,7 +3,6 @@
 use super::Plan;
 use crate::cache::Cache;
 use crate::calibrate::gpu::load;
-use crate::calibrate::resident::compile;
 use crate::cuda::run::DeviceData;
 use crate::cuda::{CudaProgramOnDevice, Device};
 use crate::error::{ExecutionError, Result};
@@ -15,10 +14,12 @@ use crate::layout::Layout;
 use crate::machine::cpu_identity;
 use crate::native::NativeProgram;
 use crate::reference::default_parameters;
+use crate::tiled;
 use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
 use rayon::prelude::*;
 use std::time::Instant;
+use toolchain::cancel::Cancel;
 
 /// Something that runs tiles.
 pub trait TileRunner {
@@ -80,11 +81,13 @@ impl TileRunner for CpuTiles {
         let done = std::sync::atomic::AtomicUsize::new(0);
         let one = |tile: &TileSizes| {
             interrupt::check()?;
-            let native = compile(&planned(plan, tile)?)?;
+            let native = tiled::load(&planned(plan, tile)?)?.native;
             let before = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             progress("compiling", (before + 1) as f64 / tiles.len() as f64);
             Ok(native)
         };
+        let token = Cancel::current();
+        let one = |tile| token.scope(|| one(tile));
         self.natives = tiles.par_iter().map(one).collect::<Result<_>>()?;
         self.data = Some(data(plan)?);
         Ok(())

@@ -1,6 +1,6 @@
 //! A program on a grid: what counts are asked for.
 
-use polyhedral::analysis::{AnalysisError, analyze};
+use polyhedral::analysis::{Analysis, AnalysisError, analyze};
 use polyhedral::cone::Cone;
 use polyhedral::counts::Counts;
 use polyhedral::program::{ElementType, FieldRole, Program};
@@ -27,14 +27,18 @@ impl Problem {
     /// # Errors
     /// [`AnalysisError`] where its dependences cannot be computed or do not go forward in time.
     pub fn new(program: &Arc<Program>, size: &[i64], steps: i64) -> Result<Problem, AnalysisError> {
-        let analysis = analyze(program)?;
-        Ok(Problem {
+        Ok(Problem::of(program, &analyze(program)?, size, steps))
+    }
+
+    /// A program that was analysed.
+    pub fn of(program: &Arc<Program>, analysis: &Analysis, size: &[i64], steps: i64) -> Problem {
+        Problem {
             program: program.clone(),
-            cone: analysis.cone,
-            operations: analysis.counts,
+            cone: analysis.cone.clone(),
+            operations: analysis.counts.clone(),
             size: size.to_vec(),
             steps,
-        })
+        }
     }
 
     /// The same program on another grid.

@@ -17,10 +17,10 @@ use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
-use polyhedral::suggest::nearest;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
+use text_escape::suggest::nearest;
 
 /// What the default tile sizes are chosen for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -139,7 +139,7 @@ impl TileSpace {
     ) -> Result<TileSizes, PlanError> {
         if let Some((name, value)) = given.iter().find(|(name, _)| self.size(name).is_none()) {
             let names: Vec<_> = self.names().collect();
-            let nearest = polyhedral::suggest::nearest(name, names.iter().copied());
+            let nearest = text_escape::suggest::nearest(name, names.iter().copied());
             let hint = nearest.map_or(String::new(), |name| format!("; did you mean {name}?"));
             let reason = format!("the tile sizes here are {}{hint}", names.join(", "));
             let known = super::all().iter().any(|other| other.size_names().contains(&name));

@@ -6,9 +6,9 @@ use cost_models::area::Family;
 use cost_models::machine::{Problem, Section, read_document};
 use hhc_codegen::strategy::Strategy;
 use polyhedral::program::Program;
-use polyhedral::suggest::nearest;
 use std::fmt;
 use std::sync::Arc;
+use text_escape::suggest::nearest;
 
 /// More lanes than a block has threads cannot be kept busy by one block: the limit of `n_V`.
 const MOST_LANES: i64 = 1024;

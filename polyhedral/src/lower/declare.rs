@@ -6,7 +6,7 @@ use crate::ast::{Expr, ExprKind, ItemKind, Name, Stencil};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::program::{Boundary, ElementType, FieldId, Parameter, ParameterId, SeriesId};
 use crate::source::Span;
-use crate::suggest;
+use text_escape::suggest;
 
 impl Lowering<'_> {
     /// The time index and the space indices; false if there are too few or too many.

@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::math::{Libm, Libm2};
 use crate::program::{BinaryOp, Condition, ElementType, Expr, ExprKind, Function, LocalId};
 use crate::source::Span;
-use crate::suggest;
+use text_escape::suggest;
 
 /// A lowered value.
 pub(super) struct Value {

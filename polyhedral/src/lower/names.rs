@@ -3,8 +3,8 @@
 use crate::math::{Libm, Libm2};
 use crate::program::{FieldId, ParameterId, SeriesId};
 use crate::source::Span;
-use crate::suggest;
 use std::collections::HashMap;
+use text_escape::suggest;
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

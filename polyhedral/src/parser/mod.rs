@@ -451,7 +451,7 @@ impl Parser<'_> {
             "float" | "double" | "f32" | "f64" | "const" | "var" | "auto" | "int" => Some(
                 "declare with `field name: f32;`, `param name = 1.0;` or `let name = value;`".to_string(),
             ),
-            _ => crate::suggest::hint(
+            _ => text_escape::suggest::hint(
                 &word,
                 ["field", "coefficient", "series", "param", "boundary", "let", "stencil"].into_iter(),
             ),

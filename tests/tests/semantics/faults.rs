@@ -23,7 +23,7 @@ fn correct_wider(name: &str, strategy: &str, wider: i64) -> (KernelPlan, Vec<Dep
         _ => TileSizes::new(["s0", "s1", "s2"].into_iter().zip([5, 4, 3]).take(program.dimension())),
     };
     let planned = planned(&program, strategy, &tile);
-    (planned.plan, planned.analysis.dependences)
+    (planned.plan, planned.analysis.dependences.clone())
 }
 
 fn size(plan: &KernelPlan) -> &'static [i64] {

@@ -4,10 +4,10 @@
 //! interaction; `^n` all interactions of up to `n`. `I(..)` holds arithmetic, in which `^` is a power; `log`, `log2`,
 //! `sqrt` and `exp` may stand alone. `0` or `-1` removes the intercept, `.` is every parameter.
 
-use crate::error::nearest;
 use crate::expression::ExpressionError;
 use std::collections::BTreeSet;
 use std::fmt;
+use text_escape::suggest::nearest;
 
 /// Most terms of a formula.
 const MOST_TERMS: usize = 2_000;
@@ -306,7 +306,7 @@ impl Parser<'_> {
         match self.names.iter().position(|known| *known == name) {
             Some(place) => single(Atom::Parameter(place)),
             None => {
-                let hint = match nearest(&name, self.names) {
+                let hint = match nearest(&name, self.names.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("there are: {}", self.names.join(", ")),
                 };

@@ -4,7 +4,6 @@ mod command;
 mod command_line;
 mod predicted;
 mod replay;
-pub mod stencil;
 
 pub use command::External;
 pub use command_line::CommandLine;
@@ -35,7 +34,7 @@ pub trait Evaluator: Sync {
 }
 
 /// Seconds since 1970, as text: when a trial was measured.
-pub(crate) fn now() -> String {
+pub fn now() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     since.map(|since| since.as_secs().to_string()).unwrap_or_default()
 }

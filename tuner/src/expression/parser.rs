@@ -3,8 +3,8 @@
 use super::evaluate::Datum;
 use super::lexer::{Kind, Token, error, tokens};
 use super::{Comparator, ExpressionError, Function, Node, Operator};
-use crate::error::nearest;
 use std::borrow::Cow;
+use text_escape::suggest::nearest;
 
 /// Deepest nesting.
 const DEEPEST: usize = 64;
@@ -278,7 +278,7 @@ impl Parser<'_> {
         if self.symbol("(") {
             return self.call(name, column);
         }
-        let hint = match nearest(name, self.names) {
+        let hint = match nearest(name, self.names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
             None if self.names.is_empty() => String::new(),
             None => format!("there are: {}", self.names.join(", ")),

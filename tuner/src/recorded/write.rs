@@ -3,7 +3,7 @@
 use crate::error::{Result, TunerError};
 use crate::space::Space;
 use crate::trial::{Status, Trial};
-use execution::{ExecutionError, output_file};
+use safe_io::output_file::{self, WriteError};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -12,15 +12,8 @@ use text_escape::csv_cell;
 
 fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
     output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
-        ExecutionError::Interrupted => TunerError::Interrupted,
-        ExecutionError::File { path, source, .. } => {
-            TunerError::File { action: "write", path, reason: source }
-        }
-        other => TunerError::File {
-            action: "write",
-            path: path.to_owned(),
-            reason: std::io::Error::other(other.to_string()),
-        },
+        WriteError::Interrupted => TunerError::Interrupted,
+        WriteError::Io(reason) => TunerError::File { action: "write", path: path.to_owned(), reason },
     })
 }
 

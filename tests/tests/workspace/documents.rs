@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser};
 use polyhedral::diagnostic::Code;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tilewright::arguments::Arguments;
+use tilewright_cli::arguments::Arguments;
 use tilewright_tests::{files, shown, workspace};
 
 /// One document, its code apart from its prose.
@@ -242,6 +242,21 @@ fn no_file_names_a_path_of_one_machine() {
         }
     }
     assert!(found.is_empty(), "paths of one machine:\n{}", found.join("\n"));
+}
+
+/// The program that README shows is the one that the library's first page shows, which runs as a test.
+#[test]
+fn the_library_example_is_the_tested_one() {
+    let readme = std::fs::read_to_string(workspace().join("README.md")).unwrap();
+    let library = std::fs::read_to_string(workspace().join("tilewright/src/lib.rs")).unwrap();
+    let shown = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let tested = library.split("//! ```\n").nth(2).unwrap();
+    let tested: String = tested
+        .lines()
+        .map(|line| line.trim_start_matches("//!").trim_start_matches(' ').to_owned() + "\n")
+        .collect();
+    let plain = |text: &str| text.lines().map(str::trim).collect::<Vec<_>>().join("\n");
+    assert_eq!(plain(shown).trim(), plain(&tested).trim());
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! `THIRD_PARTY_LICENSES.md` lists the licences of all dependencies, and all of them are on the allow list.
-//! `BLESS=1 cargo test -p tilewright-tests --test licenses` writes the file anew.
+//! `BLESS=1 cargo test -p tilewright-tests --test workspace licenses` writes the file anew.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -175,7 +175,7 @@ fn the_list_of_licenses_is_true_and_allowed() {
         }
         std::fs::write(file(), text).unwrap();
     }
-    let hint = "run `BLESS=1 cargo test -p tilewright-tests --test licenses` and commit the file";
+    let hint = "run `BLESS=1 cargo test -p tilewright-tests --test workspace licenses` and commit the file";
     let listed = listed();
     let names: Vec<_> = listed.keys().cloned().collect();
     let missing: Vec<_> = locked.iter().filter(|package| !names.contains(package)).collect();

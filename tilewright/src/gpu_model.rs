@@ -1,19 +1,18 @@
-//! What `predict`, `tune`, `compile` and `run` share: a program on a machine, ready for the models.
+//! A program on a GPU, ready for the models.
 
 use crate::error::{Error, Result};
-use crate::strategies;
+use crate::load::Stencil;
+use crate::{strategies, text};
 use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
 use cost_models::hardware::Hardware;
 use cost_models::machine::Machine;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy;
-use optimizer::{Infeasible, Objective, Request};
-use polyhedral::program::Program;
-use std::sync::Arc;
+use optimizer::{Objective, Request};
 
 /// A problem and a machine.
-pub struct Modelled {
+pub struct GpuModel {
     /// The program on its grid.
     pub problem: Problem,
     /// The machine as it was read.
@@ -26,19 +25,19 @@ pub struct Modelled {
     pub energy: Option<EnergyConstants>,
 }
 
-impl Modelled {
+impl GpuModel {
     /// Brings a program and a machine together.
     ///
     /// # Errors
     /// A grid of the wrong dimension, or a machine without the constants that the models need.
-    pub fn new(program: &Arc<Program>, size: &[i64], steps: i64, machine: Machine) -> Result<Modelled> {
+    pub fn new(stencil: &Stencil, size: &[i64], steps: i64, machine: Machine) -> Result<GpuModel> {
+        let program = &stencil.program;
         execution::layout::grid_points(program, size)?;
-        let problem = Problem::new(program, size, steps)
-            .map_err(|error| Error::infeasible(format!("`{}` cannot be analysed: {error}", program.name)))?;
+        let problem = Problem::of(program, &*stencil.analysis()?, size, steps);
         if problem.total_iterations() == 0 {
             return Err(Error::wrong_input(format!(
                 "on a grid of {} no point of `{}` is computed: its boundary is as large as the grid",
-                crate::report::size(size),
+                text::size(size),
                 program.name
             ))
             .hint("use larger extents"));
@@ -58,7 +57,7 @@ impl Modelled {
         };
         let hardware = Hardware::of(&machine.name, facts);
         let energy = EnergyConstants::of(&problem, &machine);
-        Ok(Modelled { problem, machine, hardware, time, energy })
+        Ok(GpuModel { problem, machine, hardware, time, energy })
     }
 
     /// A request for the optimizer.
@@ -96,19 +95,5 @@ impl Modelled {
                 word(c_iter)
             )
         })
-    }
-}
-
-/// No tile fits: exit code 1, with the constraint and by how much.
-impl From<Infeasible> for Error {
-    fn from(infeasible: Infeasible) -> Error {
-        let hint = match &infeasible {
-            Infeasible::Limit { strategy, .. } if *strategy != strategy::baseline().id() => {
-                let plain = strategy::baseline().id();
-                Some(format!("the {plain} strategy needs no shared memory: --strategy {plain}"))
-            }
-            _ => None,
-        };
-        Error::infeasible(infeasible.to_string()).maybe_hint(hint)
     }
 }

@@ -1,16 +1,16 @@
-//! Which tile sizes `compile` and `run` use where none are given.
+//! Which tile sizes are used where none are given.
 
-use crate::arguments::PlanArguments;
-use crate::cpu_model::{CpuModelled, usable_threads, usual_machine};
+use crate::cpu_model::{CpuModel, usable_threads, usual_machine};
 use crate::error::{Error, Result};
-use crate::model::Modelled;
-use crate::progress::Session;
+use crate::gpu_model::GpuModel;
+use crate::load::Stencil;
+use crate::observer::{Observer, stage};
+use crate::plan::Tiling;
+use crate::text;
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::strategy::{self, Target};
 use optimizer::{Method, Objective, tune};
-use polyhedral::program::Program;
-use std::sync::Arc;
 
 /// What is known of the execution that the sizes are for.
 pub struct Wish<'a> {
@@ -28,8 +28,8 @@ pub struct Wish<'a> {
 
 /// The choice.
 pub struct Chosen {
-    /// The arguments with tile sizes and strategy filled in.
-    pub plan: PlanArguments,
+    /// The strategy, with tile sizes filled in.
+    pub tiling: Tiling,
     /// Who chose, for the report.
     pub by: String,
     /// Whether the cost model chose.
@@ -62,17 +62,17 @@ const USUAL_STEPS: i64 = 1000;
 /// # Errors
 /// A machine that is not of the target's kind, or on which no tile fits.
 pub fn choose(
-    program: &Arc<Program>,
-    arguments: &PlanArguments,
+    stencil: &Stencil,
+    wanted: &Tiling,
     target: Target,
     wish: &Wish<'_>,
-    session: &Session,
+    observer: &dyn Observer,
 ) -> Result<Chosen> {
-    let wanted = match target {
+    let kind = match target {
         Target::Cuda => MachineKind::Gpu,
         Target::OpenMp => MachineKind::Cpu,
     };
-    if let Some(machine) = wish.machine.filter(|machine| machine.kind != wanted) {
+    if let Some(machine) = wish.machine.filter(|machine| machine.kind != kind) {
         let (is, code) = match machine.kind {
             MachineKind::Gpu => ("a GPU", "--target cuda"),
             MachineKind::Cpu => ("a CPU", "--target openmp"),
@@ -83,46 +83,44 @@ pub fn choose(
         )));
     }
     let mut limits = DeviceLimits::default();
-    let given =
-        |by: &str, limits| Chosen { plan: arguments.clone(), by: by.to_owned(), tuned: false, limits };
+    let given = |by: &str, limits| Chosen { tiling: wanted.clone(), by: by.to_owned(), tuned: false, limits };
     let size = match wish.size {
         Some(size) => size.to_vec(),
-        None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][program.dimension() - 1].to_vec(),
+        None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][stencil.program.dimension() - 1].to_vec(),
     };
     let steps = wish.steps.unwrap_or(USUAL_STEPS).max(1);
     let machine = match (target, wish.machine) {
-        (Target::OpenMp, _) if arguments.tile.is_some() => return Ok(given("as given", limits)),
+        (Target::OpenMp, _) if wanted.tile.is_some() => return Ok(given("as given", limits)),
         (Target::OpenMp, None) if !wish.search => return Ok(given("default sizes of the strategy", limits)),
-        (Target::OpenMp, machine) => return on_cpu(program, arguments, &size, steps, machine, wish, session),
+        (Target::OpenMp, machine) => return on_cpu(stencil, wanted, &size, steps, machine, wish, observer),
         (Target::Cuda, Some(machine)) => machine.clone(),
         (Target::Cuda, None) => {
-            let by = if arguments.tile.is_some() { "as given" } else { "default sizes of the strategy" };
+            let by = if wanted.tile.is_some() { "as given" } else { "default sizes of the strategy" };
             return Ok(given(by, limits));
         }
     };
-    let modelled = Modelled::new(program, &size, steps, machine)?;
+    let modelled = GpuModel::new(stencil, &size, steps, machine)?;
     limits = modelled.limits();
-    if arguments.tile.is_some() {
+    if wanted.tile.is_some() {
         return Ok(given("as given", limits));
     }
-    let known = strategy::by_name(&arguments.strategy)?.id();
+    let known = strategy::by_name(&wanted.strategy)?.id();
     let request = modelled.request(Objective::Time, known)?;
-    let tuned = session.stage("tune", || tune(&request, Method::Exact))?;
-    let mut plan = arguments.clone();
-    plan.tile = Some(tuned.choice.tile);
+    let tuned = stage(observer, "tune", || tune(&request, Method::Exact))?;
+    let tiling = Tiling { tile: Some(tuned.choice.tile), ..wanted.clone() };
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    Ok(Chosen { plan, by, tuned: true, limits })
+    Ok(Chosen { tiling, by, tuned: true, limits })
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.
 fn on_cpu(
-    program: &Arc<Program>,
-    arguments: &PlanArguments,
+    stencil: &Stencil,
+    wanted: &Tiling,
     size: &[i64],
     steps: i64,
     machine: Option<&Machine>,
     wish: &Wish<'_>,
-    session: &Session,
+    observer: &dyn Observer,
 ) -> Result<Chosen> {
     let limits = DeviceLimits::default();
     let threads = wish.threads.or_else(|| machine.is_none().then(usable_threads));
@@ -131,20 +129,22 @@ fn on_cpu(
         "chosen by the cost model for {}{}",
         named.name,
         threads
-            .map(|threads| format!(" with {}", crate::report::count(threads as u64, "thread", "threads")))
+            .map(|threads| format!(" with {}", text::count(threads as u64, "thread", "threads")))
             .unwrap_or_default()
     );
-    let known = strategy::by_name(&arguments.strategy)?.id();
-    let tuned = session.stage("tune", || {
-        CpuModelled::new(program, size, steps, named, threads)?.tune(known, Method::Exact, Objective::Time)
+    let known = strategy::by_name(&wanted.strategy)?.id();
+    let tuned = stage(observer, "tune", || {
+        CpuModel::new(stencil, size, steps, named, threads)?.tune(known, Method::Exact, Objective::Time)
     });
-    let plan = arguments.clone();
     match tuned {
         Ok(tuned) => {
             let tile = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
-            Ok(Chosen { plan: PlanArguments { tile, ..plan }, by, tuned: true, limits })
+            Ok(Chosen { tiling: Tiling { tile, ..wanted.clone() }, by, tuned: true, limits })
         }
         Err(error) if machine.is_some() => Err(error),
-        Err(_) => Ok(Chosen { plan, by: "default sizes of the strategy".to_owned(), tuned: false, limits }),
+        Err(_) => {
+            let by = "default sizes of the strategy".to_owned();
+            Ok(Chosen { tiling: wanted.clone(), by, tuned: false, limits })
+        }
     }
 }

@@ -2,30 +2,28 @@
 //!
 //! A result counts only if it has the bits of the baseline, one plain sweep per step.
 
-use super::Evaluator;
-use crate::error::{Result, TunerError};
-use crate::space::{Parameter, Point, Space};
-use crate::trial::{Metric, Origin, Status, Trial};
-use crate::value::Value;
-use execution::c_compiler::{CompileOptions, SourceText, compile_shared};
+use crate::error::Result;
+use crate::load::Stencil;
 use execution::compare::checksum;
 use execution::grid::ProgramData;
 use execution::layout::Layout;
-use execution::native::{NativeLibrary, NativeProgram};
-use execution::{ExecutionError, initial, interrupt};
+use execution::native::NativeProgram;
+use execution::{ExecutionError, initial, interrupt, tiled};
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::{self, Along, Strategy, Target};
-use hhc_codegen::{PlanError, TileSizes, backend, pipeline};
-use polyhedral::program::Program;
+use hhc_codegen::{PlanError, TileSizes, pipeline};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tuner::evaluator::{self, Evaluator};
+use tuner::trial::Origin;
+use tuner::{Metric, Parameter, Point, Space, Status, Trial, TunerError, Value};
 
 /// What is measured.
 pub struct Job {
-    /// The program.
-    pub program: Arc<Program>,
+    /// The stencil.
+    pub stencil: Arc<Stencil>,
     /// Grid extents, slowest dimension first.
     pub size: Vec<i64>,
     /// Number of time steps.
@@ -41,7 +39,7 @@ pub struct Job {
 }
 
 /// Measures tilings of a stencil.
-pub struct Stencil {
+pub struct TileTrials {
     job: Job,
     space: Space,
     initial: ProgramData,
@@ -63,19 +61,14 @@ pub const RESPONSE: &str = "seconds";
 ///
 /// # Errors
 /// A program that cannot be analysed.
-pub fn tile_space(
-    program: &Arc<Program>,
-    strategy: &dyn Strategy,
-    size: &[i64],
-    steps: i64,
-) -> Result<Space> {
-    let planned = pipeline::plan(program, strategy, &TileSizes::default(), Target::OpenMp)
-        .map_err(|error| plan_failed(&error))?;
+pub fn tile_space(stencil: &Stencil, strategy: &dyn Strategy, size: &[i64], steps: i64) -> Result<Space> {
+    let analysis = stencil.analysis()?;
+    let tile = default_tile(stencil, strategy)?;
     let mut parameters = Vec::new();
-    let mut sizes = strategy.space(program, &planned.analysis.cone).sizes;
+    let mut sizes = strategy.space(&stencil.program, &analysis.cone).sizes;
     sizes.sort_by_key(|size| size.name);
     for own in sizes {
-        let (name, default) = (own.name, planned.plan.tile.get(own.name).unwrap_or(own.least));
+        let (name, default) = (own.name, tile.get(own.name).unwrap_or(own.least));
         let (low, high, unit) = match own.along {
             Along::Space(dimension) => {
                 let extent = size.get(dimension).copied().unwrap_or(1).max(1);
@@ -90,54 +83,59 @@ pub fn tile_space(
         levels.push(default);
         parameters.push(Parameter::new(name, levels.into_iter().map(Value::Integer).collect())?);
     }
-    Space::new(parameters, &[])
+    Ok(Space::new(parameters, &[])?)
+}
+
+/// The strategy's own choice.
+fn default_tile(stencil: &Stencil, strategy: &dyn Strategy) -> Result<TileSizes> {
+    let (program, analysis) = (&stencil.program, stencil.analysis()?);
+    strategy::taken(strategy, program, &analysis.cone)?;
+    let defaults = strategy.default_tile(program, &analysis.cone, Target::OpenMp);
+    let space = strategy.space(program, &analysis.cone);
+    Ok(space.complete(strategy.id(), &TileSizes::default(), &defaults)?)
 }
 
 /// The strategy's own choice, where it is in the space: a good point to start with.
 ///
 /// # Errors
 /// A program that cannot be planned.
-pub fn default_point(
-    program: &Arc<Program>,
-    strategy: &dyn Strategy,
-    space: &Space,
-) -> Result<Option<Point>> {
-    let planned = pipeline::plan(program, strategy, &TileSizes::default(), Target::OpenMp)
-        .map_err(|error| plan_failed(&error))?;
+pub fn default_point(stencil: &Stencil, strategy: &dyn Strategy, space: &Space) -> Result<Option<Point>> {
+    let tile = default_tile(stencil, strategy)?;
     let values: Vec<Value> = space
         .parameters()
         .iter()
-        .filter_map(|parameter| planned.plan.tile.get(parameter.name()).map(Value::Integer))
+        .filter_map(|parameter| tile.get(parameter.name()).map(Value::Integer))
         .collect();
     Ok(space.point(&values).ok().filter(|point| space.is_valid(point)))
 }
 
-impl Stencil {
+impl TileTrials {
     /// Prepares the grid and the expected result.
     ///
     /// # Errors
     /// Memory, a compiler that is missing, a program that cannot be planned.
-    pub fn new(job: Job, space: &Space) -> Result<Stencil> {
+    pub fn new(job: Job, space: &Space) -> Result<TileTrials> {
         let failed = |error: ExecutionError| execution_failed(&error);
-        let layout = Layout::padded(&job.program, &job.size).map_err(failed)?;
-        let mut initial = ProgramData::zeroed_with(&job.program, layout).map_err(failed)?;
-        initial::fill_random(&job.program, &mut initial, 1).map_err(failed)?;
+        let program = &job.stencil.program;
+        let layout = Layout::padded(program, &job.size).map_err(failed)?;
+        let mut initial = ProgramData::zeroed_with(program, layout).map_err(failed)?;
+        initial::fill_random(program, &mut initial, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
-        let native = match compiled(&job.program, strategy::baseline(), &TileSizes::default()) {
+        let native = match compiled(&job.stencil, strategy::baseline(), &TileSizes::default()) {
             Ok((native, _)) => native,
             Err(Failure::Trial(_, reason)) => {
-                return Err(TunerError::Infeasible { reason, hint: String::new() });
+                return Err(TunerError::Infeasible { reason, hint: String::new() }.into());
             }
-            Err(Failure::Error(error)) => return Err(error),
+            Err(Failure::Error(error)) => return Err(error.into()),
         };
         let steps = job.steps;
         native
-            .run_in_chunks(&job.program, &job.parameters, &mut work, steps, steps.max(1), &mut |_| {
+            .run_in_chunks(program, &job.parameters, &mut work, steps, steps.max(1), &mut |_| {
                 ControlFlow::Continue(())
             })
             .map_err(failed)?;
-        let expected = checksum(&job.program, &work, job.steps);
-        Ok(Stencil { job, space: space.clone(), initial, expected, work: Mutex::new(work) })
+        let expected = checksum(program, &work, job.steps);
+        Ok(TileTrials { job, space: space.clone(), initial, expected, work: Mutex::new(work) })
     }
 
     /// The tile sizes of a point.
@@ -146,12 +144,13 @@ impl Stencil {
     }
 
     fn measure(&self, point: &Point) -> std::result::Result<Vec<f64>, Failure> {
-        let (native, band) = compiled(&self.job.program, self.job.strategy, &self.tile(point))?;
+        let (native, band) = compiled(&self.job.stencil, self.job.strategy, &self.tile(point))?;
         let Ok(mut data) = self.work.lock() else {
             return Err(Failure::Trial(Status::RunError, "an earlier run failed badly".to_owned()));
         };
         let mut seconds = Vec::with_capacity(self.job.runs);
-        let Job { program, parameters, steps, .. } = &self.job;
+        let Job { stencil, parameters, steps, .. } = &self.job;
+        let program = &stencil.program;
         let unit = execution::native::chunk_unit(program);
         // The first run warms up, shows whether the result is right and how long it takes. The others are one piece, or
         // long ones where a run is long, so that it can be stopped.
@@ -185,8 +184,8 @@ impl Stencil {
     }
 }
 
-impl Evaluator for Stencil {
-    fn evaluate(&self, point: &Point) -> Result<Trial> {
+impl Evaluator for TileTrials {
+    fn evaluate(&self, point: &Point) -> tuner::Result<Trial> {
         let mut trial = match self.measure(point) {
             Ok(seconds) => {
                 let value = execution::timing::median(&seconds).unwrap_or(f64::NAN);
@@ -197,14 +196,15 @@ impl Evaluator for Stencil {
             Err(Failure::Trial(status, message)) => Trial::failed(point.clone(), status, message),
             Err(Failure::Error(error)) => return Err(error),
         };
-        trial.origin = Origin { when: super::now(), device: "cpu".to_owned(), by: "tilewright".to_owned() };
+        trial.origin =
+            Origin { when: evaluator::now(), device: "cpu".to_owned(), by: "tilewright".to_owned() };
         Ok(trial)
     }
 
     fn description(&self) -> String {
         let size: Vec<String> = self.job.size.iter().map(i64::to_string).collect();
-        let Job { program, steps, strategy, .. } = &self.job;
-        format!("{} {}, {steps} steps, {}, openmp", program.name, size.join("x"), strategy.id())
+        let Job { stencil, steps, strategy, .. } = &self.job;
+        format!("{} {}, {steps} steps, {}, openmp", stencil.program.name, size.join("x"), strategy.id())
     }
 }
 
@@ -225,6 +225,7 @@ impl From<ExecutionError> for Failure {
     fn from(error: ExecutionError) -> Failure {
         match error {
             ExecutionError::CompilerFailed { .. } => Failure::Trial(Status::CompileError, error.to_string()),
+            ExecutionError::Generate(_) => Failure::Trial(Status::Invalid, error.to_string()),
             ExecutionError::Native { .. } | ExecutionError::Load { .. } => {
                 Failure::Trial(Status::RunError, error.to_string())
             }
@@ -240,22 +241,13 @@ impl From<PlanError> for Failure {
 }
 
 fn compiled(
-    program: &Arc<Program>,
+    stencil: &Stencil,
     strategy: &dyn Strategy,
     tile: &TileSizes,
 ) -> std::result::Result<(NativeProgram, i64), Failure> {
-    let planned = pipeline::plan(program, strategy, tile, Target::OpenMp)?;
-    let library = [format!("{}.c", program.name), format!("{}.h", program.name)];
-    let files = backend::openmp::generate(&planned.plan)?;
-    let files = files.into_iter().filter(|file| library.contains(&file.name));
-    let sources: Vec<SourceText> = files.map(|file| SourceText::new(file.name, file.text)).collect();
-    let object = compile_shared(&sources, &CompileOptions::default())?;
-    let native = NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?;
-    Ok((native, steps_of_tile(&planned.plan)))
-}
-
-fn plan_failed(error: &PlanError) -> TunerError {
-    TunerError::Infeasible { reason: error.to_string(), hint: String::new() }
+    let analysis = stencil.analysis().map_err(|error| Failure::Trial(Status::Invalid, error.to_string()))?;
+    let planned = pipeline::plan_analysed(&stencil.program, &analysis, strategy, tile, Target::OpenMp)?;
+    Ok((tiled::load(&planned.plan)?.native, steps_of_tile(&planned.plan)))
 }
 
 fn execution_failed(error: &ExecutionError) -> TunerError {

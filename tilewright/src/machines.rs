@@ -1,10 +1,13 @@
 //! MACHINE: the name of a shipped machine, or a file.
 
 use crate::error::{Error, Kind, Result};
-use crate::load::did_you_mean;
 use cost_models::machine::{self, Machine, MachineError};
 use execution::ExecutionError;
 use std::path::{Path, PathBuf};
+use text_escape::suggest;
+
+/// Largest machine, workload and family file.
+pub const MOST_TOML: u64 = 1 << 20;
 
 /// The machine that `spec` names.
 ///
@@ -18,7 +21,7 @@ pub fn machine(spec: &str) -> Result<Machine> {
     if path.extension().is_none() && !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) {
         let names = machine::names();
         return Err(Error::wrong_input(format!("there is no machine `{spec}`"))
-            .maybe_hint(did_you_mean(spec, names.iter().copied()))
+            .maybe_hint(suggest::hint(spec, names.iter().copied()))
             .hint(format!("the shipped machines are {}", names.join(", ")))
             .hint(
                 "a file of your own is named by its path, such as my.toml; `tilewright calibrate` writes one",
@@ -29,7 +32,7 @@ pub fn machine(spec: &str) -> Result<Machine> {
     if path.is_dir() {
         return Err(Error::wrong_input(format!("`{spec}` is a folder; a machine file was expected")));
     }
-    let text = safe_io::input::read_text(path, crate::load::MOST_TOML).map_err(failed)?;
+    let text = safe_io::input::read_text(path, MOST_TOML).map_err(failed)?;
     Machine::parse(spec, &text).map_err(wrong)
 }
 
@@ -40,7 +43,7 @@ pub fn file(spec: &str) -> Option<PathBuf> {
 
 fn wrong(error: MachineError) -> Error {
     let known = machine::names().join(", ");
-    Error::Command {
+    Error::Request {
         kind: Kind::WrongInput,
         message: error.to_string(),
         hints: vec![format!(

@@ -1,7 +1,8 @@
-//! A program on a CPU, ready for the model: what `predict`, `tune`, `validate`, `compile` and `run` share.
+//! A program on a CPU, ready for the model.
 
 use crate::error::{Error, Result};
-use crate::strategies;
+use crate::load::Stencil;
+use crate::{strategies, text};
 use cost_models::constants::{Basis, TimeConstants};
 use cost_models::cpu::CpuTime;
 use cost_models::energy::EnergyTerms;
@@ -12,18 +13,16 @@ use hhc_codegen::strategy::{self, Strategy};
 use optimizer::bottleneck::{Loss, Sensitivity};
 use optimizer::cpu::Goal;
 use optimizer::{Infeasible, Method, Objective, Tuned};
-use polyhedral::analysis::analyze;
-use polyhedral::cone::Cone;
-use polyhedral::program::Program;
+use polyhedral::analysis::Analysis;
 use std::sync::Arc;
 
 /// The shipped CPU whose constants serve where no machine is named.
 const USUAL: &str = "zen4";
 
 /// A program on a CPU.
-pub struct CpuModelled {
-    /// The program's dependence cone.
-    pub cone: Cone,
+pub struct CpuModel {
+    /// What is known of the program.
+    pub analysis: Arc<Analysis>,
     /// The machine as it was read.
     pub machine: Machine,
     /// The model.
@@ -44,25 +43,25 @@ pub fn usable_threads() -> i64 {
     std::thread::available_parallelism().map_or(1, |number| i64::try_from(number.get()).unwrap_or(1))
 }
 
-impl CpuModelled {
+impl CpuModel {
     /// Brings a program and a CPU together; `threads` in place of the machine's cores.
     ///
     /// # Errors
     /// A grid of the wrong dimension or with nothing to compute, or a machine without calibration.
     pub fn new(
-        program: &Arc<Program>,
+        stencil: &Stencil,
         size: &[i64],
         steps: i64,
         machine: Machine,
         threads: Option<i64>,
-    ) -> Result<CpuModelled> {
+    ) -> Result<CpuModel> {
+        let program = &stencil.program;
         execution::layout::grid_points(program, size)?;
-        let analysis = analyze(program)
-            .map_err(|error| Error::infeasible(format!("`{}` cannot be analysed: {error}", program.name)))?;
+        let analysis = stencil.analysis()?;
         if hhc_codegen::plan_counts::points_per_step(program, size) == 0 {
             return Err(Error::wrong_input(format!(
                 "on a grid of {} no point of `{}` is computed: its boundary is as large as the grid",
-                crate::report::size(size),
+                text::size(size),
                 program.name
             ))
             .hint("use larger extents"));
@@ -73,7 +72,7 @@ impl CpuModelled {
             Some(threads) => model.with_threads(threads),
             None => model,
         };
-        Ok(CpuModelled { cone: analysis.cone, machine, model })
+        Ok(CpuModel { analysis, machine, model })
     }
 
     /// The best tile of every strategy asked for, the best first.
@@ -89,7 +88,7 @@ impl CpuModelled {
         }
         let wanted = strategies::among(strategy)?;
         if let [only] = wanted[..] {
-            strategy::taken(only, &self.model.cores().program, &self.cone)?;
+            strategy::taken(only, &self.model.cores().program, &self.analysis.cone)?;
         }
         let solved = optimizer::cpu::super_tune_cpu(&self.model, &wanted, method, goal);
         match solved.is_empty() {

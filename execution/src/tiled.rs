@@ -1,0 +1,39 @@
+//! A plan as a function that can be called: generated, compiled and loaded.
+
+use crate::c_compiler::{CompileOptions, SharedObject, SourceText, compile_shared};
+use crate::error::{ExecutionError, Result};
+use crate::native::{NativeLibrary, NativeProgram};
+use hhc_codegen::KernelPlan;
+use hhc_codegen::backend::openmp;
+
+/// A plan's OpenMP code, loaded.
+#[derive(Debug)]
+pub struct Tiled {
+    /// Its entry point.
+    pub native: NativeProgram,
+    /// The shared object, with the compiler's command line and notes.
+    pub object: SharedObject,
+}
+
+/// The text of a plan's library: its C file and header.
+///
+/// # Errors
+/// [`ExecutionError::Generate`].
+pub fn sources(plan: &KernelPlan) -> Result<Vec<SourceText>> {
+    let name = &plan.program.name;
+    let wanted = [format!("{name}.c"), format!("{name}.h")];
+    let files = openmp::generate(plan).map_err(|error| ExecutionError::Generate(error.to_string()))?;
+    let library = files.into_iter().filter(|file| wanted.contains(&file.name));
+    Ok(library.map(|file| SourceText::new(file.name, file.text)).collect())
+}
+
+/// Generates, compiles and loads the OpenMP code of a plan.
+///
+/// # Errors
+/// As for [`sources`], those of the compiler, and of loading.
+pub fn load(plan: &KernelPlan) -> Result<Tiled> {
+    let object = compile_shared(&sources(plan)?, &CompileOptions::default())?;
+    let symbol = format!("{}_invoke", plan.program.name);
+    let native = NativeLibrary::load(&object.path())?.program(&symbol)?;
+    Ok(Tiled { native, object })
+}

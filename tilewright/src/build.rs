@@ -1,0 +1,151 @@
+//! A stencil made ready to run: tile sizes chosen, planned, proved, generated, compiled and loaded.
+
+use crate::backend::Backend;
+use crate::choice::{self, Chosen, Wish, machine_of_device};
+use crate::error::{Error, Result};
+use crate::load::Stencil;
+use crate::observer::{Observer, stage};
+use crate::plan::{Tiling, plan};
+use crate::runner::Runner;
+use crate::strategies;
+use cost_models::machine::Machine;
+use execution::cache::Cache;
+use execution::cuda::{CudaProgramOnDevice, Device};
+use execution::device_program::DeviceProgram;
+use execution::emulator::{Emulator, ThreadOrder};
+use execution::tiled::{self, Tiled};
+use hhc_codegen::backend::cuda::CudaOptions;
+use hhc_codegen::pipeline::Planned;
+use hhc_codegen::plan_counts::steps_of_tile;
+use hhc_codegen::strategy::Target;
+use hhc_codegen::{KernelPlan, backend};
+
+/// What is to be built.
+#[derive(Debug, Clone)]
+pub struct BuildRequest<'a> {
+    /// What shall run it.
+    pub backend: Backend,
+    /// The tiling; what it leaves open is chosen.
+    pub tiling: Tiling,
+    /// Grid extents that tile sizes are chosen for.
+    pub size: &'a [i64],
+    /// Time steps that they are chosen for.
+    pub steps: i64,
+    /// The machine that they are chosen for; this one, where there is none.
+    pub machine: Option<&'a Machine>,
+    /// Threads of the CPU; all where not given.
+    pub threads: Option<usize>,
+    /// Seed of the order in which the emulator runs threads.
+    pub seed: u64,
+}
+
+impl<'a> BuildRequest<'a> {
+    /// A tiling of our own choice, for this machine and all of its threads.
+    pub fn new(backend: Backend, size: &'a [i64], steps: i64) -> BuildRequest<'a> {
+        BuildRequest {
+            backend,
+            tiling: Tiling::default(),
+            size,
+            steps,
+            machine: None,
+            threads: None,
+            seed: 1,
+        }
+    }
+}
+
+/// A runner and what was found out on the way to it.
+pub struct Built {
+    /// The runner.
+    pub runner: Runner,
+    /// The plan; none for the interpreter.
+    pub planned: Option<Planned>,
+    /// The compiler's command line.
+    pub compiler: Option<String>,
+    /// Facts worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// Plans, generates, compiles and loads what the back end runs.
+///
+/// # Errors
+/// An infeasible tiling, a compiler that is missing or fails, a device that is missing.
+pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
+    match request.backend {
+        Backend::Reference => {
+            strategies::named(&request.tiling.strategy)?;
+            Ok(Built { runner: Runner::Reference, planned: None, compiler: None, notes: Vec::new() })
+        }
+        Backend::OpenMp => openmp(stencil, request, observer),
+        Backend::Emulator => emulator(stencil, request, observer),
+        Backend::Cuda => cuda(stencil, request, observer),
+    }
+}
+
+fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
+    let chosen = chosen(stencil, request, Target::OpenMp, None, observer)?;
+    let planned = plan(stencil, &chosen.tiling, Target::OpenMp, observer)?;
+    let Tiled { native, object } = stage(observer, "compile", || tiled::load(&planned.plan))?;
+    if let Some(threads) = request.threads {
+        native.library().set_threads(threads);
+    }
+    Ok(Built {
+        runner: Runner::OpenMp(native, steps_of_tile(&planned.plan)),
+        planned: Some(planned),
+        compiler: Some(object.command),
+        notes: object.notes.into_iter().chain(chosen.note()).collect(),
+    })
+}
+
+fn emulator(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
+    let chosen = chosen(stencil, request, Target::Cuda, None, observer)?;
+    let planned = plan(stencil, &chosen.tiling, Target::Cuda, observer)?;
+    let emulator = stage(observer, "compile", || {
+        let device = device_program(&planned.plan, &CudaOptions::default())?;
+        Ok::<_, Error>(Emulator::compile(&planned.plan, &device)?)
+    })?;
+    // An order that depends on the seed finds more than the usual one.
+    let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(request.seed));
+    let notes = chosen.note().into_iter().collect();
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes })
+}
+
+fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
+    let device = stage(observer, "device", || Device::open(0))?;
+    let known = machine_of_device(&device.facts().name);
+    let chosen = chosen(stencil, request, Target::Cuda, known.as_ref(), observer)?;
+    let planned = plan(stencil, &chosen.tiling, Target::Cuda, observer)?;
+    let (loaded, notes) = stage(observer, "compile", || {
+        let limits = device.facts().limits();
+        let text = device_program(&planned.plan, &CudaOptions { limits })?;
+        let loaded = CudaProgramOnDevice::load(&device, &planned.plan, &text, false, &Cache::open()?)?;
+        let notes = loaded.compiled().warnings.iter().cloned().chain(chosen.note()).collect();
+        Ok::<_, Error>((loaded, notes))
+    })?;
+    let runner = Runner::Cuda(Box::new(loaded), device);
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes })
+}
+
+/// Tile sizes, the user's or the model's.
+fn chosen(
+    stencil: &Stencil,
+    request: &BuildRequest<'_>,
+    target: Target,
+    device: Option<&Machine>,
+    observer: &dyn Observer,
+) -> Result<Chosen> {
+    let threads = request.threads.and_then(|threads| i64::try_from(threads).ok());
+    let wish = Wish {
+        size: Some(request.size),
+        steps: Some(request.steps),
+        machine: request.machine.or(device),
+        threads: threads.filter(|_| target == Target::OpenMp),
+        search: true,
+    };
+    choice::choose(stencil, &request.tiling, target, &wish, observer)
+}
+
+/// The generated kernels.
+fn device_program(plan: &KernelPlan, options: &CudaOptions) -> Result<DeviceProgram> {
+    Ok(DeviceProgram::from(&backend::cuda::generate(plan, options)?))
+}

@@ -1,0 +1,153 @@
+//! SPEC: the name of a shipped stencil, or a file; loaded and analysed once.
+
+use crate::error::{Error, Result};
+use c_frontend::CProgram;
+use execution::ExecutionError;
+use hhc_codegen::PlanError;
+use polyhedral::analysis::{Analysis, analyze};
+use polyhedral::program::{ElementType, Program};
+use polyhedral::{parser, shipped};
+use safe_io::input;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use text_escape::suggest;
+
+/// How a program is read.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// The type of all fields, in place of their own.
+    pub element: Option<ElementType>,
+    /// Macros and folders of headers, for C.
+    pub c: c_frontend::Options,
+}
+
+/// A program and what is known of it.
+pub struct Stencil {
+    /// The program.
+    pub program: Arc<Program>,
+    /// The C program that it was found in.
+    pub c: Option<Box<CProgram>>,
+    /// The files that were read: that of the program, and its headers.
+    pub files: Vec<PathBuf>,
+    analysis: OnceLock<Arc<Analysis>>,
+}
+
+impl Stencil {
+    /// A program that was made in another way than from a file.
+    pub fn of(program: Arc<Program>) -> Stencil {
+        Stencil { program, c: None, files: Vec::new(), analysis: OnceLock::new() }
+    }
+
+    /// Its dependences, cone and counts; found when first asked for.
+    ///
+    /// # Errors
+    /// Dependences that do not go forward in time, or that isl gives up on.
+    pub fn analysis(&self) -> Result<Arc<Analysis>> {
+        if let Some(known) = self.analysis.get() {
+            return Ok(Arc::clone(known));
+        }
+        let found = analyze(&self.program).map_err(|error| PlanError::Analysis {
+            stencil: self.program.name.clone(),
+            reason: error.to_string(),
+        })?;
+        Ok(Arc::clone(self.analysis.get_or_init(|| Arc::new(found))))
+    }
+
+    /// The same program under another name.
+    pub fn renamed(&self, name: String) -> Stencil {
+        let program = Arc::new(Program { name, ..(*self.program).clone() });
+        Stencil { program, c: None, files: self.files.clone(), analysis: self.analysis.clone() }
+    }
+}
+
+/// The program that `spec` names: a shipped stencil, a `.stencil` file or a C file.
+///
+/// # Errors
+/// The mistakes in the file; or that there is no such stencil, with the nearest name and all names.
+pub fn load(spec: &str) -> Result<Stencil> {
+    load_with(spec, &LoadOptions::default())
+}
+
+/// The program that `spec` names, read in this way.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_with(spec: &str, options: &LoadOptions) -> Result<Stencil> {
+    let typed = |program: Program| match options.element {
+        Some(element) => program.with_element_type(element),
+        None => program,
+    };
+    if is_c(spec) {
+        let read = c_program(spec, &options.c)?;
+        let program = match options.element {
+            Some(_) => Arc::new(typed((*read.program).clone())),
+            None => Arc::clone(&read.program),
+        };
+        let files = [PathBuf::from(spec)].into_iter().chain(read.preprocessed.headers.iter().cloned());
+        return Ok(Stencil { files: files.collect(), c: Some(Box::new(read)), ..Stencil::of(program) });
+    }
+    if !(options.c.defines.is_empty() && options.c.include_dirs.is_empty()) {
+        return Err(Error::wrong_input(format!("-D and -I are for C files, and `{spec}` is none")));
+    }
+    if shipped::source(spec).is_some() {
+        let program = shipped::load(spec)
+            .ok_or_else(|| Error::internal(format!("the shipped stencil `{spec}` is broken")))?;
+        return Ok(Stencil::of(Arc::new(typed(program))));
+    }
+    let program = Arc::new(typed(from_file(spec)?));
+    Ok(Stencil { files: vec![PathBuf::from(spec)], ..Stencil::of(program) })
+}
+
+/// Whether a SPEC is a C file.
+fn is_c(spec: &str) -> bool {
+    Path::new(spec).extension().is_some_and(|extension| extension == "c")
+}
+
+fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
+    |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
+}
+
+fn c_program(spec: &str, options: &c_frontend::Options) -> Result<CProgram> {
+    let path = Path::new(spec);
+    if spec.contains(char::is_control) {
+        let message = format!("the name `{spec}` has an end of a line or another control character");
+        return Err(Error::wrong_input(message).hint("choose another name"));
+    }
+    if path.is_dir() {
+        return Err(Error::wrong_input(format!("`{spec}` is a folder; a C file was expected")));
+    }
+    Ok(c_frontend::read(path, options).map_err(unreadable(path))??)
+}
+
+fn from_file(spec: &str) -> Result<Program> {
+    let path = Path::new(spec);
+    let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        Some("h" | "cc" | "cpp" | "cxx" | "cu") => {
+            return Err(Error::wrong_input(format!("`{spec}` is neither a .stencil nor a .c file"))
+                .hint("C files end in .c; C++ and CUDA cannot be read"));
+        }
+        None if !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) => {
+            return Err(unknown_name(spec));
+        }
+        _ => {}
+    }
+    if path.is_dir() {
+        return Err(Error::wrong_input(format!("`{spec}` is a folder; a .stencil or .c file was expected")));
+    }
+    let mut bytes = Vec::new();
+    // One byte too many, for the reader to see that the file is too large.
+    let limit = parser::MOST_BYTES as u64 + 1;
+    let file = input::open(path).map_err(unreadable(path))?;
+    file.take(limit).read_to_end(&mut bytes).map_err(unreadable(path))?;
+    Ok(polyhedral::parse_bytes(spec, &bytes)?)
+}
+
+fn unknown_name(spec: &str) -> Error {
+    let names = shipped::names();
+    Error::wrong_input(format!("there is no stencil `{spec}`"))
+        .maybe_hint(suggest::hint(spec, names.iter().copied()))
+        .hint(format!("the shipped stencils are {}", names.join(", ")))
+        .hint("a file of your own is named by its path, such as my.stencil")
+}

@@ -1,0 +1,115 @@
+//! A built stencil run on arrays, as often as asked for, and its result compared with the reference.
+
+use crate::build::Built;
+use crate::error::{Error, Result};
+use crate::load::Stencil;
+use crate::observer::{Observer, stage, stage_of};
+use crate::runner::{Job, Run, Runner};
+use execution::compare::{Comparison, checksum, compare};
+use execution::grid::ProgramData;
+use execution::timing::Timing;
+use execution::{interrupt, reference};
+use hhc_codegen::plan_counts;
+
+/// How to run.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// Time steps.
+    pub steps: i64,
+    /// One value for each parameter, in order of declaration.
+    pub parameters: Vec<f64>,
+    /// Runs that count; with more than one, another one before them warms up.
+    pub repeat: usize,
+    /// Whether to compare the result with that of the reference interpreter.
+    pub verify: bool,
+}
+
+impl RunRequest {
+    /// One run with the default parameters.
+    pub fn new(stencil: &Stencil, steps: i64) -> RunRequest {
+        let parameters = reference::default_parameters(&stencil.program);
+        RunRequest { steps, parameters, repeat: 1, verify: false }
+    }
+}
+
+/// What runs have shown.
+#[derive(Debug)]
+pub struct Measured {
+    /// The times of the runs that count.
+    pub timing: Timing,
+    /// The last run.
+    pub last: Run,
+    /// How the result differs from the reference; `None` where that was not asked for.
+    pub comparison: Option<Comparison>,
+    /// Checksum of the newest level of all state fields.
+    pub checksum: u64,
+    /// Points computed per step; a point counts once, whatever the number of statements.
+    pub points_per_step: u64,
+    /// Points computed per second of the median run, in units of 10^9.
+    pub gstencil_per_s: f64,
+}
+
+/// Runs; `data` start as the initial values and end as the result.
+///
+/// # Errors
+/// Arrays that are not those of the stencil, failures of the back end, and memory for a second copy of the arrays.
+pub fn run(
+    stencil: &Stencil,
+    built: &Built,
+    request: &RunRequest,
+    data: &mut ProgramData,
+    observer: &dyn Observer,
+) -> Result<Measured> {
+    let program = &stencil.program;
+    let job = Job { program, parameters: &request.parameters, steps: request.steps };
+    let repeat = request.repeat.max(1);
+    let keep_initial = repeat > 1 || request.verify;
+    let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
+    let (timing, last) = measure(&job, &built.runner, repeat, data, initial.as_ref(), observer)?;
+    let comparison = match (&mut initial, request.verify) {
+        (Some(expected), true) => {
+            stage_of(observer, "reference", request.steps as u64, |progress| {
+                Runner::Reference.run(&job, expected, progress)
+            })?;
+            Some(stage(observer, "compare", || compare(program, data, expected, request.steps)))
+        }
+        _ => None,
+    };
+    drop(initial);
+    let checksum = stage(observer, "checksum", || checksum(program, data, request.steps));
+    let points_per_step = plan_counts::points_per_step(program, data.size());
+    let updates = points_per_step as f64 * request.steps as f64;
+    let gstencil_per_s = if timing.median > 0.0 { updates / timing.median * 1e-9 } else { 0.0 };
+    Ok(Measured { timing, last, comparison, checksum, points_per_step, gstencil_per_s })
+}
+
+/// Runs as often as asked for, after one run to warm up where that is more than once.
+fn measure(
+    job: &Job<'_>,
+    runner: &Runner,
+    repeat: usize,
+    data: &mut ProgramData,
+    initial: Option<&ProgramData>,
+    observer: &dyn Observer,
+) -> Result<(Timing, Run)> {
+    let warm_up = usize::from(repeat > 1);
+    let total = (warm_up + repeat) as i64 * job.steps;
+    stage_of(observer, "run", total as u64, |progress| {
+        let mut seconds_all = Vec::with_capacity(repeat);
+        let mut number = 0;
+        loop {
+            let before = number as i64 * job.steps;
+            let run = runner.run(job, data, &|done| progress(before + done))?;
+            if number >= warm_up {
+                seconds_all.push(run.seconds);
+            }
+            number += 1;
+            if number == warm_up + repeat {
+                let timing = Timing::of(seconds_all);
+                return timing.map(|timing| (timing, run)).ok_or_else(|| Error::internal("no run was timed"));
+            }
+            interrupt::check()?;
+            initial.into_iter().for_each(|initial| data.copy_from(initial));
+        }
+    })
+}
