@@ -83,7 +83,7 @@ impl Case {
 fn rate(stencil: &'static str) -> Result<Rate, Box<dyn Error>> {
     let case = Case::new(stencil, "gtx980", true)?;
     let request = case.request(Objective::Time);
-    let families = Family::of_strategy(&request, strategy::preferred());
+    let families = request.families_of(strategy::preferred());
     let family = families.into_iter().nth(3).ok_or("no tile fits")?;
     let at =
         |d: usize, n: usize, most: i64| family.axes[d].at((n as i64 % most).min(family.axes[d].count - 1));

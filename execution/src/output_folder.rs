@@ -9,14 +9,16 @@
 //! and has the old hashes as well as the new ones until all files are in their places: a process that is killed leaves
 //! whole files, each of them known.
 
+mod conflict;
 mod index;
+
+pub use conflict::{Conflict, Reason};
 
 use crate::error::{ExecutionError, Result};
 use crate::interrupt;
 use crate::output_file::{FileIdentity, Staged, stage};
 use index::{Hash, INDEX, Index, hash_of, hash_of_file};
 use std::ffi::OsString;
-use std::fmt;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
@@ -33,67 +35,6 @@ pub struct OutputFolder {
 
 /// A file to write: its path in the folder, and its content.
 pub type NewFile<'a> = (&'a Path, &'a [u8]);
-
-/// A file that must not be replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conflict {
-    /// Its path in the folder.
-    pub file: PathBuf,
-    /// Why it must not.
-    pub reason: Reason,
-}
-
-/// Why a file must not be replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reason {
-    /// Tilewright did not write it.
-    Foreign,
-    /// Tilewright wrote it, and it was changed.
-    Changed,
-    /// It is a symbolic link.
-    Link,
-    /// It cannot be read.
-    Unreadable,
-    /// The command reads it.
-    Input,
-    /// It is a folder, a device or a pipe.
-    NoFile,
-    /// A part of its path is a symbolic link, which may lead anywhere.
-    BehindLink(PathBuf),
-    /// A part of its path is a file.
-    BehindFile(PathBuf),
-    /// Two files of the command have this name.
-    Twice,
-    /// The path leads out of the folder.
-    Outside,
-    /// The system refuses the name; with its reason.
-    Impossible(String),
-}
-
-impl Reason {
-    /// Whether the user may insist.
-    pub fn can_be_forced(&self) -> bool {
-        matches!(self, Reason::Foreign | Reason::Changed | Reason::Link | Reason::Unreadable)
-    }
-}
-
-impl fmt::Display for Reason {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Reason::Foreign => write!(out, "not written by Tilewright"),
-            Reason::Changed => write!(out, "changed since Tilewright wrote it"),
-            Reason::Link => write!(out, "a symbolic link"),
-            Reason::Unreadable => write!(out, "cannot be read"),
-            Reason::Input => write!(out, "an input of this very command"),
-            Reason::NoFile => write!(out, "no regular file"),
-            Reason::BehindLink(link) => write!(out, "behind the symbolic link {}", link.display()),
-            Reason::BehindFile(file) => write!(out, "{} is no folder", file.display()),
-            Reason::Twice => write!(out, "the name of two files of this command"),
-            Reason::Outside => write!(out, "outside the folder"),
-            Reason::Impossible(reason) => write!(out, "{reason}"),
-        }
-    }
-}
 
 /// What is to be done to get a file into its place.
 enum Place {

@@ -19,7 +19,7 @@ type Rank = (Option<i64>, f64, i64);
 /// [`Infeasible`] where no tile fits or none is compute bound.
 pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
-    let families = Family::all(request);
+    let families = request.families();
     let hardware = request.hardware;
     let mut best: Option<(Rank, Best)> = None;
     let (mut evaluated, mut least_ratio, mut any) = (0, f64::INFINITY, false);
@@ -58,7 +58,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     }
     let Some((_, best)) = best else {
         let faces = |&strategy: &_| {
-            Family::smallest(request, strategy).is_some_and(|(family, sizes)| family.face(sizes).is_some())
+            request.smallest(strategy).is_some_and(|(family, sizes)| family.face(sizes).is_some())
         };
         if !request.strategies.iter().any(faces) {
             let strategies = request.strategies.iter().map(|strategy| strategy.id()).collect();

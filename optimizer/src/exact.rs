@@ -53,7 +53,7 @@ impl Ord for Node {
 /// [`Infeasible`] where no tile fits.
 pub fn exact(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
-    let families = Family::all(request);
+    let families = request.families();
     let mut tuned = exact_among(request, &families)?;
     tuned.elapsed_s = start.elapsed().as_secs_f64();
     Ok(tuned)

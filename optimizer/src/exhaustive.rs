@@ -12,7 +12,7 @@ use std::time::Instant;
 /// [`Infeasible`] where none fits.
 pub fn exhaustive(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
-    let families = Family::all(request);
+    let families = request.families();
     let mut best: Option<Best> = None;
     let mut evaluated = 0;
     for (index, family) in families.iter().enumerate() {

@@ -1,6 +1,5 @@
 //! Families of tiles: a strategy, some sizes that are fixed, and those that are free.
 
-use crate::request::Request;
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::{self, CountBounds, Problem, TileCounts, forms};
@@ -27,7 +26,7 @@ pub struct Family {
 }
 
 impl Family {
-    fn new(strategy: &'static dyn Strategy, tiles: counts::Family, dimension: usize) -> Family {
+    pub(crate) fn new(strategy: &'static dyn Strategy, tiles: counts::Family, dimension: usize) -> Family {
         Family { strategy, axes: tiles.axes, tiles, dimension }
     }
 
@@ -43,33 +42,6 @@ impl Family {
     ) -> Result<(Family, [i64; 3]), String> {
         let (tiles, sizes) = forms(strategy).of_tile(problem, &hardware.multiprocessor(), tile)?;
         Ok((Family::new(strategy, tiles, problem.dimension()), sizes))
-    }
-
-    /// All families of a strategy.
-    pub fn of_strategy(request: &Request<'_>, strategy: &'static dyn Strategy) -> Vec<Family> {
-        let (problem, on) = (request.problem, request.hardware.multiprocessor());
-        if strategy.takes(&problem.program, &problem.cone).is_err() {
-            return Vec::new();
-        }
-        let families = forms(strategy).families(problem, &on, request.most_height);
-        families.into_iter().map(|tiles| Family::new(strategy, tiles, problem.dimension())).collect()
-    }
-
-    /// All families of a request.
-    pub fn all(request: &Request<'_>) -> Vec<Family> {
-        let strategies = request.strategies.iter();
-        strategies.flat_map(|&strategy| Family::of_strategy(request, strategy)).collect()
-    }
-
-    /// The tile of a strategy that needs least, whether it fits or not; `None` where there is none.
-    pub(crate) fn smallest(
-        request: &Request<'_>,
-        strategy: &'static dyn Strategy,
-    ) -> Option<(Family, [i64; 3])> {
-        let (problem, on) = (request.problem, request.hardware.multiprocessor());
-        strategy.takes(&problem.program, &problem.cone).ok()?;
-        let (tiles, sizes) = forms(strategy).smallest(problem, &on, request.most_height)?;
-        Some((Family::new(strategy, tiles, problem.dimension()), sizes))
     }
 
     /// Number of counts: one, or one for each kind of tile that is launched on its own.

@@ -1,6 +1,5 @@
 //! Why no tile fits: the constraint that cannot be met, and by how much.
 
-use crate::family::Family;
 use crate::request::Request;
 use cost_models::memory::{Constraint, constraints};
 use serde::Serialize;
@@ -96,7 +95,7 @@ impl Infeasible {
             }
         };
         for &strategy in &request.strategies {
-            let Some((family, sizes)) = Family::smallest(request, strategy) else { continue };
+            let Some((family, sizes)) = request.smallest(strategy) else { continue };
             let (counts, tile) = (family.counts(0, sizes), family.tile(sizes).to_string());
             let violated = constraints(&counts, 1, hardware).into_iter().filter(|c| !c.satisfied);
             let worst = violated.max_by(|a, b| {

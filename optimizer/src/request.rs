@@ -6,6 +6,7 @@ use cost_models::energy::{EnergyTerms, dynamic, energy};
 use cost_models::hardware::Hardware;
 use cost_models::memory::{Constraint, constraints, fits};
 use cost_models::time::{GpuTime, Prediction, Terms, TimeModel};
+use hhc_codegen::counts::forms;
 use hhc_codegen::counts::{Problem, TileCounts};
 use hhc_codegen::strategy::{self, Strategy};
 use serde::Serialize;
@@ -112,6 +113,29 @@ impl<'a> Request<'a> {
     /// The same request for one strategy.
     pub fn only(&self, strategy: &'static dyn Strategy) -> Self {
         Request { strategies: vec![strategy], ..self.clone() }
+    }
+
+    /// All families of a strategy.
+    pub fn families_of(&self, strategy: &'static dyn Strategy) -> Vec<Family> {
+        let (problem, on) = (self.problem, self.hardware.multiprocessor());
+        if strategy.takes(&problem.program, &problem.cone).is_err() {
+            return Vec::new();
+        }
+        let families = forms(strategy).families(problem, &on, self.most_height);
+        families.into_iter().map(|tiles| Family::new(strategy, tiles, problem.dimension())).collect()
+    }
+
+    /// All families.
+    pub fn families(&self) -> Vec<Family> {
+        self.strategies.iter().flat_map(|&strategy| self.families_of(strategy)).collect()
+    }
+
+    /// The tile of a strategy that needs least, whether it fits or not; `None` where there is none.
+    pub(crate) fn smallest(&self, strategy: &'static dyn Strategy) -> Option<(Family, [i64; 3])> {
+        let (problem, on) = (self.problem, self.hardware.multiprocessor());
+        strategy.takes(&problem.program, &problem.cone).ok()?;
+        let (tiles, sizes) = forms(strategy).smallest(problem, &on, self.most_height)?;
+        Some((Family::new(strategy, tiles, problem.dimension()), sizes))
     }
 
     /// The value of the objective; `None` where the tile does not fit. This is what searches evaluate.

@@ -12,7 +12,7 @@ const TRIES: usize = 400;
 /// other sizes are drawn until the tile fits. Strata in which nothing fits are left out. `seed` chooses.
 pub fn stratified(request: &Request<'_>, number: usize, seed: u64) -> Vec<TileSizes> {
     let mut random = Random::new(seed);
-    let feasible = Family::all(request);
+    let feasible = request.families();
     let mut tiles: Vec<TileSizes> = Vec::new();
     let most = feasible.len() as f64;
     for stratum in 0..number {

@@ -8,7 +8,6 @@
 
 use crate::exact::exact;
 use crate::exhaustive::for_each_candidate;
-use crate::family::Family;
 use crate::infeasible::Infeasible;
 use crate::request::Request;
 use crate::tuned::{Best, Choice, Tuned};
@@ -61,7 +60,7 @@ pub struct Part {
 /// # Errors
 /// [`Infeasible`] where all are empty.
 pub fn super_tune_by_parts(request: &Request<'_>) -> Result<Vec<Part>, Infeasible> {
-    let families = Family::all(request);
+    let families = request.families();
     // Of every point: the strategies that it is feasible for, and the best of them.
     let mut points: BTreeMap<([i64; 3], i64), (u32, Best)> = BTreeMap::new();
     for (index, family) in families.iter().enumerate() {

@@ -140,7 +140,7 @@ proptest! {
         // Everything fits, so that every point has a value.
         (hardware.registers_per_sm, hardware.threads_per_sm, hardware.m_sm_bytes) = (1 << 40, 1 << 40, 1 << 40);
         let request = request(&problem, &hardware, &machine, objective);
-        let families = Family::of_strategy(&request, of(if naive { "naive" } else { "hhc" }));
+        let families = request.families_of(of(if naive { "naive" } else { "hhc" }));
         let Some(family) = families.into_iter().nth(if naive { 0 } else { st }) else { return Ok(()) };
         let pick = |part: f64, low: i64, high: i64| low + ((high - low) as f64 * part) as i64;
         let low = [0, 1, 2].map(|d| pick(corner[d], 0, family.axes[d].count - 1));
@@ -261,7 +261,7 @@ fn the_relaxation_is_below_the_model() {
         let request = request(&problem, &hardware, &machine, Objective::Time).only(of("hhc"));
         let choice = tune(&request, Method::Exact).unwrap().choice;
         let sizes = ["s0", "s1", "s2"].map(|size| choice.tile.get(size).unwrap_or(1));
-        let families = Family::of_strategy(&request, of("hhc"));
+        let families = request.families_of(of("hhc"));
         let family = families.iter().find(|family| family.tile(sizes) == choice.tile).unwrap();
         let Some(relaxed) = relaxed(&request, family, sizes, choice.k) else { continue };
         compared += 1;

@@ -1,9 +1,9 @@
 //! "Did you mean": the nearest of some names to a word that is none of them.
 
 /// The candidate nearest to `word` in letters inserted, deleted, replaced or swapped, if it is near enough:
-/// at most a third of the letters, and at least one letter the same.
+/// at most a third of the letters, rounded up, and at least one letter the same.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (word.chars().count() / 3).clamp(1, 3);
+    let most = word.chars().count().div_ceil(3).clamp(1, 3);
     candidates
         .filter(|candidate| *candidate != word)
         .map(|candidate| (distance(word, candidate), candidate))
@@ -31,6 +31,7 @@ mod tests {
     #[test]
     fn finds_near_names_only() {
         assert_eq!(nearest("alhpa", ["alpha", "beta"].into_iter()), Some("alpha"));
+        assert_eq!(nearest("alfa", ["alpha", "beta"].into_iter()), Some("alpha"));
         assert_eq!(nearest("aplha0", ["beta"].into_iter()), None);
         assert_eq!(nearest("u", ["v"].into_iter()), None);
         assert_eq!(nearest("U", ["u"].into_iter()), Some("u"));

@@ -8,13 +8,26 @@
 use super::CodesignError;
 use super::inner::{Effort, OnDesign};
 use super::setting::{Setting, fitting};
-use super::workload::{CIter, Objective};
+use super::workload::{CIter, Objective, Workload};
+
+impl Setting {
+    /// Lists candidates and fits constants.
+    ///
+    /// # Errors
+    /// [`CodesignError::Analysis`] where a stencil cannot be tiled, [`CodesignError::Reference`] where a reference rate
+    /// cannot be reached, [`CodesignError::NoTile`] where no tile of a stencil fits any design.
+    pub fn new(workload: Workload) -> Result<Setting, CodesignError> {
+        let mut setting = Setting::unfitted(workload)?;
+        fit(&mut setting)?;
+        Ok(setting)
+    }
+}
 
 /// Fits all stencils with a reference.
 ///
 /// # Errors
 /// [`CodesignError::Reference`] where no tile of the stencil fits the reference design.
-pub(super) fn fit(setting: &mut Setting) -> Result<(), CodesignError> {
+fn fit(setting: &mut Setting) -> Result<(), CodesignError> {
     for index in 0..setting.subjects.len() {
         let CIter::Fitted(reference) = &setting.subjects[index].load.c_iter else { continue };
         let (design, target) = (reference.design, reference.gflops);

@@ -6,7 +6,7 @@
 
 use super::CodesignError;
 use super::inner::{Effort, Outcome};
-use super::sweep::{GroupResult, Verdict};
+use super::verdict::{GroupResult, Verdict};
 use super::workload::strategies;
 use safe_io::{Damage, journal};
 use serde_json::{Value, json};

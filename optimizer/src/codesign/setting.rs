@@ -95,12 +95,12 @@ pub struct Tables<'a> {
 }
 
 impl Setting {
-    /// Lists candidates and fits constants.
+    /// Lists candidates; the constants are those of the base machine.
     ///
     /// # Errors
-    /// [`CodesignError::Analysis`] where a stencil cannot be tiled, [`CodesignError::Reference`] where a reference rate
-    /// cannot be reached, [`CodesignError::NoTile`] where no tile of a stencil fits any design.
-    pub fn new(workload: Workload) -> Result<Setting, CodesignError> {
+    /// [`CodesignError::Analysis`] where a stencil cannot be tiled, [`CodesignError::NoTile`] where no tile of a stencil
+    /// fits any design.
+    pub(super) fn unfitted(workload: Workload) -> Result<Setting, CodesignError> {
         let base = workload.family.facts().ok_or(CodesignError::NoGpu)?.clone();
         let limit = |m_sm_kb: f64| {
             let largest = Design { n_sm: 1, n_v: base.n_v, m_sm_kb, r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: 0.0 };
@@ -120,7 +120,6 @@ impl Setting {
             let subject = setting.subject(load, limits)?;
             setting.subjects.push(subject);
         }
-        super::fit::fit(&mut setting)?;
         Ok(setting)
     }
 

@@ -9,21 +9,12 @@ use super::design::Design;
 use super::inner::{Effort, Fitting, Outcome, Ranked};
 use super::journal::Journal;
 use super::setting::{Key, Setting, Tables, fitting};
+use super::verdict::GroupResult;
+pub use super::verdict::Verdict;
 use super::workload::Keep;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// What is known about a design.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
-    /// The best tiles of every execution, stencil by stencil.
-    Evaluated(Vec<Vec<Outcome>>),
-    /// Another design, no larger, is better in cost and energy than this one's bounds.
-    Pruned,
-    /// Stencil of this index has an execution for which no tile fits.
-    Infeasible(usize),
-}
 
 /// A sweep that is finished.
 #[derive(Debug, Clone)]
@@ -52,9 +43,6 @@ impl Control<'_> {
     /// Nobody watches, nothing is kept.
     pub const NONE: Control<'static> = Control { progress: &|_| {}, stop: &|| false, journal: None };
 }
-
-/// What one group says: design by design, and the effort.
-pub type GroupResult = (Vec<(usize, Verdict)>, Effort);
 
 /// The designs of a budget, by group.
 pub fn groups(setting: &Setting, designs: &[Design]) -> Vec<(Key, Vec<usize>)> {

@@ -118,7 +118,7 @@ impl Crate {
                 rest = others;
                 continue;
             }
-            let child = [&at[..], &[first.clone()]].concat();
+            let child = [&at[..], std::slice::from_ref(first)].concat();
             if self.files.contains_key(&child) {
                 (at, rest) = (child, others);
                 continue;
@@ -230,7 +230,8 @@ fn no_file_needs_itself_over_others() {
 
 #[test]
 fn crates_need_those_below_them() {
-    let manifest = |folder: &str| std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")).unwrap();
+    let manifest =
+        |folder: &str| std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")).unwrap();
     let package = |folder: &str| {
         let text = manifest(folder);
         let name = text.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap();
