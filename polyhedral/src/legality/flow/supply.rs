@@ -48,11 +48,10 @@ impl<'a> FlowProof<'a> {
             let there =
                 all([(supplier.text)(&region), supplier.there.clone(), supplier.same(self, reads, case)]);
             if supplier.not_before != "1 = 0" {
-                let late = all([there.clone(), supplier.not_before.clone()]);
                 let bodies = [
                     supplier.not_before.clone(),
-                    all([self.runs_loosely(reader), common.to_owned(), case.text.clone(), late.clone()]),
-                    all([self.runs(reader), common.to_owned(), case.text.clone(), late]),
+                    all([self.runs_loosely(reader), common.to_owned(), case.text.clone(), there.clone()]),
+                    self.exactly(reader),
                 ];
                 self.none(names, &bodies, &finding(FlowKind::TooLate, Some(&supplier.event.name)))?;
             }
