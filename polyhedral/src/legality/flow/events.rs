@@ -305,7 +305,7 @@ impl<'a> FlowProof<'a> {
 
     /// The points that meet the constraints.
     pub fn set(&self, body: &str) -> Result<Vec<Conjunction<'a>>, IslError> {
-        self.narrowed(&*self.union("steps >= 1")?, &[body])
+        self.narrowed(&self.union("steps >= 1")?, &[body])
     }
 
     /// The points of a union that meet these constraints, too.
@@ -368,7 +368,7 @@ impl<'a> FlowProof<'a> {
     /// Shows that no point meets all of these constraints. The later ones of them are seldom needed. The error names these
     /// coordinates.
     pub fn none(&self, names: &[String], further: &[String], finding: &Finding) -> Result<(), LegalityError> {
-        self.none_of(vec![self.union("steps >= 1")?[0].copy()?], names, further, finding)
+        self.none_of(self.set("1 = 1")?, names, further, finding)
     }
 
     /// The same for the points of a union.
