@@ -3,7 +3,7 @@
 use crate::arguments::{PlanArguments, Stage};
 use crate::error::Result;
 use crate::progress::Session;
-use crate::{report, strategies};
+use crate::{print_stderr, report, strategies};
 use execution::ExecutionError;
 use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
@@ -11,6 +11,7 @@ use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder};
 use hhc_codegen::storage::{Axis, Link, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{KernelPlan, TileSizes, prove};
+use polyhedral::analysis::Analysis;
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use std::fmt::Write;
@@ -28,11 +29,20 @@ pub fn planned(
 ) -> Result<Planned> {
     let strategy = strategies::named(&arguments.strategy)?;
     let tile = arguments.tile.clone().unwrap_or_default();
-    session.stage("plan and proof", || {
+    let mut shown = None;
+    let planned = session.stage("plan and proof", || {
         // isl does not look at the flag that a signal sets.
         let _blocking = Blocking::enter().map_err(ExecutionError::from)?;
-        Ok(pipeline::plan(program, strategy, &tile, target)?)
-    })
+        let mut refused = |plan: &KernelPlan, analysis: &Analysis| {
+            shown = arguments.dump.map(|stage| stage_text(stage, plan, analysis));
+        };
+        Ok(pipeline::plan_and_show(program, strategy, &tile, target, &mut refused)?)
+    });
+    // The report that would show the stage does not come.
+    if let Some(text) = shown {
+        print_stderr(&text);
+    }
+    planned
 }
 
 /// What the proof says, in words.
@@ -67,17 +77,21 @@ pub fn tile_text(strategy: &str, tile: &TileSizes) -> String {
 
 /// A stage as text.
 pub fn dump(stage: Stage, planned: &Planned) -> String {
-    let program = &planned.plan.program;
+    stage_text(stage, &planned.plan, &planned.analysis)
+}
+
+fn stage_text(stage: Stage, plan: &KernelPlan, analysis: &Analysis) -> String {
+    let program = &plan.program;
     match stage {
         Stage::Program => program.to_source(),
         Stage::Dependences => {
-            let lines = planned.analysis.dependences.iter().map(|dependence| {
+            let lines = analysis.dependences.iter().map(|dependence| {
                 format!("{dependence} through field {}\n", program.field(dependence.field).name)
             });
             lines.collect()
         }
-        Stage::Plan => plan_text(&planned.plan),
-        Stage::Schedule => schedule_text(&planned.plan),
+        Stage::Plan => plan_text(plan),
+        Stage::Schedule => schedule_text(plan),
     }
 }
 

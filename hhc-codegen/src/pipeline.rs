@@ -33,6 +33,20 @@ pub fn plan(
     tile: &TileSizes,
     target: Target,
 ) -> Result<Planned, PlanError> {
+    plan_and_show(program, strategy, tile, target, &mut |_, _| {})
+}
+
+/// [`plan`], with a look at a plan that the proof refuses.
+///
+/// # Errors
+/// Those of [`plan`].
+pub fn plan_and_show(
+    program: &Arc<Program>,
+    strategy: &dyn Strategy,
+    tile: &TileSizes,
+    target: Target,
+    refused: &mut dyn FnMut(&KernelPlan, &Analysis),
+) -> Result<Planned, PlanError> {
     let analysis = analyze(program)
         .map_err(|error| PlanError::Analysis { stencil: program.name.clone(), reason: error.to_string() })?;
     strategy::taken(strategy, program, &analysis.cone)?;
@@ -40,6 +54,6 @@ pub fn plan(
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
     let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
-    let proof = prove::prove(&plan, &analysis.dependences)?;
+    let proof = prove::prove(&plan, &analysis.dependences).inspect_err(|_| refused(&plan, &analysis))?;
     Ok(Planned { analysis, plan, proof })
 }

@@ -49,6 +49,8 @@ pub struct FlowError {
     pub at: Vec<(String, i64)>,
     /// The problem in which this happens.
     pub problem: Problem,
+    /// Where nobody supplies a value: those that were to, and why each of them does not.
+    pub suppliers: Vec<String>,
 }
 
 /// What can be wrong.
@@ -72,7 +74,7 @@ pub enum FlowKind {
 
 impl fmt::Display for FlowError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FlowError { kind, event, other, value, at, problem } = self;
+        let FlowError { kind, event, other, value, at, problem, suppliers } = self;
         let other = other.as_deref().unwrap_or_default();
         match kind {
             FlowKind::Outside => write!(formatter, "{event} touches {value} outside of {other}")?,
@@ -98,7 +100,8 @@ impl fmt::Display for FlowError {
         }
         // p is the point of the event, q that of the value; `_w` marks what is the other event's, `_s` the supplier's.
         let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        write!(formatter, " (at {}; problem: {problem})", at.join(", "))
+        write!(formatter, " (at {}; problem: {problem})", at.join(", "))?;
+        suppliers.iter().try_for_each(|supplier| write!(formatter, "\n  {supplier}"))
     }
 }
 

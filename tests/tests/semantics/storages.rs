@@ -199,6 +199,21 @@ fn faults_are_found() {
     assert!(missed.is_empty(), "{}", missed.join("\n"));
 }
 
+/// Where nobody supplies a value, the error says why each of those does not that the read names.
+#[test]
+fn suppliers_are_listed() {
+    let program = shipped("heat2d");
+    for strategy in with_storages() {
+        let plan = small_plan(&program, strategy, 0).unwrap();
+        let faults = faults(&plan);
+        let (_, wrong) = faults.iter().find(|(what, _)| what.contains("one point short")).unwrap();
+        let error = prove::prove(wrong, &[]).unwrap_err().to_string();
+        let suppliers: Vec<&str> = error.lines().skip(1).collect();
+        assert!(suppliers.iter().any(|line| line.ends_with("does not execute there")), "{error}");
+        assert!(suppliers.iter().any(|line| line.contains("has no values of")), "{error}");
+    }
+}
+
 /// The proof takes bands as they come: what it takes for granted of them is proved.
 #[test]
 fn bands_have_every_step_once() {

@@ -391,14 +391,26 @@ impl<'a> FlowProof<'a> {
 
     /// The error with a point of the set.
     pub fn error(&self, set: &Set<'a>, names: &[String], finding: &Finding) -> LegalityError {
-        let sample = match set.sample() {
-            Ok(Some(sample)) => sample,
-            Ok(None) => {
-                return IslError::Failed { message: "no sample of a set that is not empty".to_owned() }
-                    .into();
-            }
-            Err(error) => return error.into(),
-        };
+        match self.sampled(set) {
+            Ok(sample) => self.error_at(&sample, names, finding, Vec::new()),
+            Err(error) => error,
+        }
+    }
+
+    /// A point of a set that is not empty.
+    pub fn sampled(&self, set: &Set<'a>) -> Result<Sample, LegalityError> {
+        let none = || IslError::Failed { message: "no sample of a set that is not empty".to_owned() };
+        Ok(set.sample()?.ok_or_else(none)?)
+    }
+
+    /// The error at a point.
+    pub fn error_at(
+        &self,
+        sample: &Sample,
+        names: &[String],
+        finding: &Finding,
+        suppliers: Vec<String>,
+    ) -> LegalityError {
         let all = self.coordinates.iter().zip(&sample.dimensions);
         let at = all.filter(|(name, _)| names.contains(name)).map(|(name, &value)| (name.clone(), value));
         LegalityError::Flow(Box::new(FlowError {
@@ -407,8 +419,22 @@ impl<'a> FlowProof<'a> {
             other: finding.other.map(str::to_owned),
             value: format!("level {} of {}", finding.level, self.program.field(finding.field).name),
             at: at.collect(),
-            problem: self.problem(&sample),
+            problem: self.problem(sample),
+            suppliers,
         }))
+    }
+
+    /// Whether a point meets a constraint.
+    pub fn holds_at(&self, sample: &Sample, constraint: &str) -> Result<bool, IslError> {
+        let coordinates = self.coordinates.iter().zip(&sample.dimensions);
+        let parameters = sample.parameters.iter().map(|(name, value)| (name, value));
+        let point = all(coordinates.chain(parameters).map(|(name, value)| format!("{name} = {value}")));
+        for part in self.set(&all([point, constraint.to_owned()]))? {
+            if !part.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn problem(&self, sample: &Sample) -> Problem {
