@@ -86,6 +86,7 @@ pub struct Totals {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a file that cannot be written.
 pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<AnalyzeReport> {
+    plan::dump_refused(arguments.plan.dump, session);
     let stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
     let program = &stencil.program;
     outputs::check(&outputs::given([("--svg", &arguments.svg)]), &stencil.files)?;

@@ -692,8 +692,8 @@ pub struct PlanArguments {
     /// Tiling strategy, or auto
     #[arg(long, default_value = AUTO, value_name = "NAME", value_parser = NameParser::OR_AUTO)]
     pub strategy: String,
-    /// Tile sizes, such as st=4,s0=16,s1=32 (half height in rows, flat top, classical sizes); sizes that are
-    /// not given are chosen
+    /// Tile sizes of the strategy, such as st=4,s0=16,s1=32 for hhc (`tilewright list` says what each is); sizes
+    /// that are not given are chosen
     #[arg(long, value_name = "SIZES", value_parser = parse_tile)]
     pub tile: Option<TileSizes>,
     /// Use this type for all fields instead of their own

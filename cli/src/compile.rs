@@ -264,6 +264,7 @@ pub fn targets() -> Vec<Backend> {
 /// # Errors
 /// Wrong input, an infeasible tiling, or a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
+    plan::dump_refused(arguments.plan.dump, session);
     let mut stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
     let mut c = stencil.c.take();
     let mut inputs = stencil.files.clone();

@@ -4,10 +4,13 @@ use crate::arguments::ListArguments;
 use crate::error::{Error, Result};
 use crate::report::{self, Report};
 use cost_models::machine::{self, MachineKind, Provenance};
-use hhc_codegen::strategy;
+use hhc_codegen::strategy::{self, Strategy, TileSize};
+use polyhedral::analysis::analyze;
+use polyhedral::cone::Cone;
 use polyhedral::program::{FieldRole, Program};
 use polyhedral::shipped;
 use serde::Serialize;
+use std::cmp::Reverse;
 use tilewright::backend;
 
 /// Letters of a description in the table; JSON has all.
@@ -19,7 +22,7 @@ pub struct ListReport {
     /// The shipped stencils, by dimension.
     pub stencils: Vec<StencilEntry>,
     /// The strategies, the preferred one first.
-    pub strategies: Vec<Named>,
+    pub strategies: Vec<StrategyEntry>,
     /// The machines that come with descriptions.
     pub machines: Vec<MachineEntry>,
     /// What runs a stencil.
@@ -62,13 +65,24 @@ pub struct MachineEntry {
     pub measured: bool,
 }
 
-/// A name and a line about it.
+/// A strategy.
 #[derive(Debug, Serialize)]
-pub struct Named {
-    /// Name.
+pub struct StrategyEntry {
+    /// Name, as `--strategy` takes it.
     pub name: &'static str,
     /// One line.
     pub description: &'static str,
+    /// Its tile sizes, as `--tile` takes them, for stencils of the most dimensions that it takes.
+    pub sizes: Vec<SizeEntry>,
+}
+
+/// A tile size.
+#[derive(Debug, Serialize)]
+pub struct SizeEntry {
+    /// Name.
+    pub name: &'static str,
+    /// What it is.
+    pub meaning: &'static str,
 }
 
 /// A back end.
@@ -92,10 +106,7 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
             .ok_or_else(|| Error::internal(format!("the shipped stencil `{name}` is broken")))?;
         Ok(entry(name, &program))
     });
-    let strategies = strategy::all()
-        .iter()
-        .map(|strategy| Named { name: strategy.id(), description: strategy.description() })
-        .collect();
+    let strategies = strategies();
     let backends = backend::all().into_iter().map(|found| Backend {
         name: found.backend.name(),
         available: found.available,
@@ -111,6 +122,24 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
         backends,
         targets: crate::compile::targets(),
     })
+}
+
+fn strategies() -> Vec<StrategyEntry> {
+    let mut programs: Vec<Program> = shipped::names().into_iter().filter_map(shipped::load).collect();
+    programs.sort_by_key(|program| Reverse(program.dimension()));
+    let analysed = |program: &Program| Some((program.clone(), analyze(program).ok()?.cone));
+    let programs: Vec<(Program, Cone)> =
+        programs.chunk_by(|a, b| a.dimension() == b.dimension()).filter_map(|of| analysed(&of[0])).collect();
+    let entry = |strategy: &&dyn Strategy| {
+        let taken = programs.iter().find(|(program, cone)| strategy.takes(program, cone).is_ok());
+        let sizes = taken.map_or(Vec::new(), |(program, cone)| strategy.space(program, cone).sizes);
+        StrategyEntry {
+            name: strategy.id(),
+            description: strategy.description(),
+            sizes: sizes.iter().map(|TileSize { name, meaning, .. }| SizeEntry { name, meaning }).collect(),
+        }
+    };
+    strategy::all().iter().map(entry).collect()
 }
 
 fn machines() -> Result<Vec<MachineEntry>> {
@@ -178,11 +207,15 @@ impl Report for ListReport {
             })
             .collect();
         let header = ["stencil", "dim", "statements", "reads", "fields", "description"];
-        let named = |list: &[Named]| {
-            let rows: Vec<_> =
-                list.iter().map(|named| vec![named.name.to_owned(), named.description.to_owned()]).collect();
-            report::table(&["strategy", "description"], &rows, &[])
-        };
+        let strategies: Vec<_> = (self.strategies.iter())
+            .map(|strategy| vec![strategy.name.to_owned(), strategy.description.to_owned()])
+            .collect();
+        let sizes = self.strategies.iter().flat_map(|strategy| {
+            let row = |size: &SizeEntry| {
+                vec![strategy.name.to_owned(), size.name.to_owned(), size.meaning.to_owned()]
+            };
+            strategy.sizes.iter().map(row)
+        });
         let backends = |title: &str, list: &[Backend]| {
             let row = |backend: &Backend| {
                 let available = if backend.available { "yes" } else { "no" };
@@ -200,7 +233,8 @@ impl Report for ListReport {
         let machines = report::table(&["machine", "constants", "description"], &machine_rows, &[]);
         [
             report::table(&header, &rows, &[2, 3]),
-            named(&self.strategies),
+            report::table(&["strategy", "description"], &strategies, &[]),
+            report::table(&["strategy", "tile size", "meaning"], &sizes.collect::<Vec<_>>(), &[]),
             backends("backend", &self.backends),
             backends("target", &self.targets),
             machines,

@@ -1,15 +1,24 @@
 //! Plans as text: the proof, tile sizes, and the stages that `--dump` prints.
 
 use crate::arguments::Stage;
+use crate::progress::Session;
 use crate::report;
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder};
 use hhc_codegen::storage::{Axis, Link, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
 use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes, prove};
+use polyhedral::analysis::Analysis;
 use polyhedral::legality::Proof;
 use std::fmt::Write;
 use tilewright::text;
+
+/// Lets a session show the stage of a plan that the proof refuses.
+pub fn dump_refused(stage: Option<Stage>, session: &Session) {
+    if let Some(stage) = stage {
+        session.dump_refused(move |plan, analysis| stage_text(stage, plan, analysis));
+    }
+}
 
 /// What the proof says, in words.
 pub fn proof_text(proof: &Proof) -> String {
@@ -43,17 +52,21 @@ pub fn tile_text(strategy: &str, tile: &TileSizes) -> String {
 
 /// A stage as text.
 pub fn dump(stage: Stage, planned: &Planned) -> String {
-    let program = &planned.plan.program;
+    stage_text(stage, &planned.plan, &planned.analysis)
+}
+
+fn stage_text(stage: Stage, plan: &KernelPlan, analysis: &Analysis) -> String {
+    let program = &plan.program;
     match stage {
         Stage::Program => program.to_source(),
         Stage::Dependences => {
-            let lines = planned.analysis.dependences.iter().map(|dependence| {
+            let lines = analysis.dependences.iter().map(|dependence| {
                 format!("{dependence} through field {}\n", program.field(dependence.field).name)
             });
             lines.collect()
         }
-        Stage::Plan => plan_text(&planned.plan),
-        Stage::Schedule => schedule_text(&planned.plan),
+        Stage::Plan => plan_text(plan),
+        Stage::Schedule => schedule_text(plan),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::arguments::OutputArguments;
 use crate::report::{self, print_stderr};
+use hhc_codegen::KernelPlan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use polyhedral::analysis::Analysis;
 use safe_io::Damage;
 use std::cell::RefCell;
 use std::io::IsTerminal;
@@ -25,6 +27,10 @@ pub struct Session {
     damage: RefCell<Vec<Damage>>,
     /// That of a stage of the library.
     running: RefCell<Option<Progress>>,
+    /// The text of a plan that the proof refuses, where the user wants to see one.
+    dump: RefCell<Option<Dump>>,
+    /// What stderr gets when the stage is over.
+    later: RefCell<Option<String>>,
 }
 
 impl Session {
@@ -35,6 +41,8 @@ impl Session {
             stages: RefCell::new(Vec::new()),
             damage: RefCell::default(),
             running: RefCell::default(),
+            dump: RefCell::default(),
+            later: RefCell::default(),
         }
     }
 
@@ -52,6 +60,11 @@ impl Session {
     /// What was told so.
     pub fn damage(&self) -> Vec<Damage> {
         self.damage.borrow().clone()
+    }
+
+    /// Shows a plan that the proof refuses, as this text: the report that would show it does not come.
+    pub fn dump_refused(&self, dump: impl Fn(&KernelPlan, &Analysis) -> String + 'static) {
+        *self.dump.borrow_mut() = Some(Box::new(dump));
     }
 
     /// Whether stdout gets one JSON document and nothing else.
@@ -88,7 +101,15 @@ impl Session {
     }
 }
 
+/// Makes a text of a plan.
+type Dump = Box<dyn Fn(&KernelPlan, &Analysis) -> String>;
+
 impl Observer for Session {
+    fn refused(&self, plan: &KernelPlan, analysis: &Analysis) {
+        let text = self.dump.borrow().as_ref().map(|dump| dump(plan, analysis));
+        *self.later.borrow_mut() = text;
+    }
+
     fn begin(&self, stage: &'static str, parts: u64) {
         *self.running.borrow_mut() = Some(Progress::start(stage, parts));
     }
@@ -102,6 +123,9 @@ impl Observer for Session {
     fn end(&self, stage: &'static str, took: Duration) {
         drop(self.running.borrow_mut().take());
         self.stages.borrow_mut().push((stage, took));
+        if let Some(text) = self.later.borrow_mut().take() {
+            print_stderr(&text);
+        }
     }
 }
 

@@ -91,6 +91,7 @@ pub struct RunReport {
 /// Wrong input, an infeasible tiling, and failures of compiler, memory or disk. A result that differs from the
 /// reference is no error but a report that has not passed.
 pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
+    plan::dump_refused(arguments.plan.dump, session);
     let stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
     let program = &stencil.program;
     let parameters = initial_data::parameters(program, &arguments.param)?;

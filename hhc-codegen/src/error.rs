@@ -77,6 +77,18 @@ pub enum PlanError {
         /// Way out.
         hint: String,
     },
+    /// The target has no code for such a plan.
+    #[error("there is no {target} code for kernel {kernel} of strategy {strategy}: {reason}")]
+    Unsupported {
+        /// Target.
+        target: &'static str,
+        /// Kernel.
+        kernel: String,
+        /// Strategy.
+        strategy: String,
+        /// Why.
+        reason: String,
+    },
     /// A template could not be rendered: an error of ours.
     #[error("internal error: template `{template}`: {reason}")]
     Template {

@@ -34,11 +34,11 @@ pub fn plan(
 ) -> Result<Planned, PlanError> {
     let analysis = analyze(program)
         .map_err(|error| PlanError::Analysis { stencil: program.name.clone(), reason: error.to_string() })?;
-    plan_analysed(program, &Arc::new(analysis), strategy, tile, target)
+    plan_analysed(program, &Arc::new(analysis), strategy, tile, target, &mut |_, _| {})
 }
 
 /// Plans a program with this strategy and proves the plan legal. Tile sizes that are not given are the strategy's
-/// defaults for the target.
+/// defaults for the target. `refused` gets a look at a plan that the proof refuses.
 ///
 /// # Errors
 /// [`PlanError`]: an impossible tile size, or a plan that breaks a dependence.
@@ -48,12 +48,13 @@ pub fn plan_analysed(
     strategy: &dyn Strategy,
     tile: &TileSizes,
     target: Target,
+    refused: &mut dyn FnMut(&KernelPlan, &Analysis),
 ) -> Result<Planned, PlanError> {
     strategy::taken(strategy, program, &analysis.cone)?;
     let defaults = strategy.default_tile(program, &analysis.cone, target);
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
     let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
-    let proof = prove::prove(&plan, &analysis.dependences)?;
+    let proof = prove::prove(&plan, &analysis.dependences).inspect_err(|_| refused(&plan, analysis))?;
     Ok(Planned { analysis: Arc::clone(analysis), plan, proof })
 }

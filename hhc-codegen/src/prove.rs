@@ -4,12 +4,13 @@
 //! ends print as C are printed as isl constraints, so what is proved is what is emitted.
 
 mod flow;
+mod linear;
 
-use crate::plan::{Instance, Kernel, KernelPlan, Launch, Role};
+use crate::plan::{Instance, Kernel, KernelPlan, Launch, Role, TimeBands};
 use crate::storage::Memory;
 use crate::{PlanError, int_expr::IntExpr};
 use polyhedral::dependence::Dependence;
-use polyhedral::legality::{self, Proof};
+use polyhedral::legality::{self, Budget, Proof};
 use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, SchedulePiece};
 
 /// Proves with isl that the plan is legal, for all grid sizes and numbers of steps. Every statement instance has one
@@ -20,6 +21,18 @@ use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, Sc
 /// # Errors
 /// [`PlanError::Illegal`] names the dependence, the value, or the instance, that breaks the plan.
 pub fn prove(plan: &KernelPlan, dependences: &[Dependence]) -> Result<Proof, PlanError> {
+    prove_within(Budget::default(), plan, dependences)
+}
+
+/// [`prove`], within another budget.
+///
+/// # Errors
+/// Those of [`prove`].
+pub fn prove_within(
+    budget: Budget,
+    plan: &KernelPlan,
+    dependences: &[Dependence],
+) -> Result<Proof, PlanError> {
     let illegal = |reason: String| PlanError::Illegal {
         strategy: plan.strategy.to_string(),
         tile: plan.tile.to_string(),
@@ -28,9 +41,10 @@ pub fn prove(plan: &KernelPlan, dependences: &[Dependence]) -> Result<Proof, Pla
     flow::repeated_rows(plan).map_err(illegal)?;
     let proof = if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
         let flow = flow::dataflow(plan).map_err(illegal)?;
-        legality::prove_flow(&plan.program, &schedule(plan), &flow)
+        let schedule = schedule_of(plan, plan.bands.as_ref());
+        legality::prove_flow_within(budget, &plan.program, &schedule, &flow)
     } else {
-        legality::prove(&plan.program, dependences, &schedule(plan))
+        legality::prove_within(budget, &plan.program, dependences, &schedule(plan))
     };
     proof.map_err(|error| illegal(error.to_string()))
 }
@@ -38,6 +52,11 @@ pub fn prove(plan: &KernelPlan, dependences: &[Dependence]) -> Result<Proof, Pla
 /// The schedule of a plan. Dimensions: the host loop, the launch, the blocks (parallel), the sub-tiles,
 /// the group of rows, the row in the group, and the points of the row (parallel).
 pub fn schedule(plan: &KernelPlan) -> Schedule {
+    schedule_of(plan, None)
+}
+
+/// The same over the bounds of bands, without their definitions.
+fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
     let blocks = plan.kernels.iter().map(|kernel| kernel.blocks.len()).max().unwrap_or(0);
     let sub_tiles = plan.kernels.iter().map(|kernel| kernel.sub_tiles.len()).max().unwrap_or(0);
     let dimension = |name: String, execution| ScheduleDimension { name, execution };
@@ -56,7 +75,8 @@ pub fn schedule(plan: &KernelPlan) -> Schedule {
     for (launch_index, launch) in plan.launches.iter().enumerate() {
         let kernel = &plan.kernels[launch.kernel];
         for (row, instance) in kernel.instances.iter().enumerate() {
-            pieces.push(piece(plan, (launch_index, launch), kernel, (row, instance), (blocks, sub_tiles)));
+            let launch = (launch_index, launch);
+            pieces.push(piece(plan, bands, launch, kernel, (row, instance), (blocks, sub_tiles)));
         }
     }
     Schedule { dimensions, pieces }
@@ -65,6 +85,7 @@ pub fn schedule(plan: &KernelPlan) -> Schedule {
 /// The instances that one row of one kernel owns.
 fn piece(
     plan: &KernelPlan,
+    bands: Option<&TimeBands>,
     (launch_index, launch): (usize, &Launch),
     kernel: &Kernel,
     (row, instance): (usize, &Instance),
@@ -75,7 +96,9 @@ fn piece(
     let mut between = |variable: &str, low: &IntExpr, high: &IntExpr| {
         constraints.extend(interval(variable, low, high));
     };
-    between(plan.outer.variable, &plan.outer.low, &plan.outer.high);
+    if bands.is_none() {
+        between(plan.outer.variable, &plan.outer.low, &plan.outer.high);
+    }
     // Kernels with fewer loops than others run at position 0 of the missing dimensions.
     let zero = IntExpr::from(0);
     for i in 0..blocks {
@@ -104,15 +127,15 @@ fn piece(
     let fixed = vec![(1, launch_index as i64), (variables.len(), row as i64)];
     variables.push("row".to_string());
     constraints.push(format!("t = {}", instance.step.to_isl()));
-    constraints.extend(
-        kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())),
-    );
-    constraints.extend(launched(launch));
+    let bounds = bands.map_or([""; 2], |bands| [bands.first.name, bands.end.name]);
+    let bindings = || kernel.bindings.iter().filter(|binding| !bounds.contains(&binding.name));
+    constraints.extend(bindings().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())));
+    constraints.extend(bands.map_or_else(|| launched(launch), |_| flow::launched(plan, launch)));
     for d in 0..plan.program.dimension() {
         variables.push(format!("p{d}"));
         constraints.push(format!("p{d} = s{d}"));
     }
-    let helpers = kernel.bindings.iter().map(|binding| binding.name.to_string()).collect();
+    let helpers = bindings().map(|binding| binding.name.to_string()).collect();
     let full = FullClaim {
         constraints: kernel
             .full_when

@@ -31,7 +31,7 @@ pub struct Dataflow {
 /// ```text
 /// 0 <= first < end <= first + most,   end <= steps,   first = 0 <=> T = 0,   first >= T,
 /// end > steps - turns => T + 1 = end (mod turns),   end(T) = first(T + 1),   end(T) <= first(T') for T < T',
-/// and there are bands with end = steps, .., steps - turns + 1 (those that are at least 1),
+/// there is a band 0, and there are bands with end = steps, .., steps - turns + 1 (those that are at least 1),
 /// ```
 ///
 /// which is proved first, from the definitions.
@@ -41,8 +41,14 @@ pub struct Bands {
     pub first: String,
     /// The variable of the step after the last one.
     pub end: String,
-    /// `first = ..` and `end = ..`, over the host's variable.
+    /// Further variables of the definitions.
+    pub helpers: Vec<String>,
+    /// Constraints that give both bounds and the helpers one value each, over the host's variable.
     pub definitions: Vec<String>,
+    /// The first step of the next band, over the same variables.
+    pub next_first: String,
+    /// The number of the first iteration.
+    pub low: String,
     /// The number of the last iteration.
     pub last: String,
     /// Steps of a band at most.

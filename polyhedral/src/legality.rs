@@ -30,12 +30,21 @@ use relations::Relations;
 use std::fmt;
 use std::time::Instant;
 
-/// Budget of one proof, in isl operations, some seconds of work; a hexagonal schedule of three statements
-/// in two dimensions needs about a tenth of it.
-const BUDGET: u64 = 25_000_000;
+/// What one proof may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// isl operations: allocations and simplex pivots.
+    pub operations: u64,
+    /// Seconds of the processor's time. Reading large schedules is not counted in operations.
+    pub seconds: u64,
+}
 
-/// Longest time of one proof, in seconds of the processor's time. Reading large schedules is not counted in operations.
-const MOST_SECONDS: u64 = 12;
+impl Default for Budget {
+    /// Some seconds of work; a hexagonal schedule of three statements in two dimensions needs about a tenth of it.
+    fn default() -> Budget {
+        Budget { operations: 25_000_000, seconds: 12 }
+    }
+}
 
 /// What was shown.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -192,9 +201,22 @@ pub fn prove(
     dependences: &[Dependence],
     schedule: &Schedule,
 ) -> Result<Proof, LegalityError> {
+    prove_within(Budget::default(), program, dependences, schedule)
+}
+
+/// [`prove`], within another budget.
+///
+/// # Errors
+/// Those of [`prove`].
+pub fn prove_within(
+    budget: Budget,
+    program: &Program,
+    dependences: &[Dependence],
+    schedule: &Schedule,
+) -> Result<Proof, LegalityError> {
     let start = Instant::now();
-    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
-    let mut relations = Relations::new(&context, program, schedule)?;
+    let context = Context::new(budget.operations)?.within(budget.seconds);
+    let mut relations = Relations::new(&context, program, schedule, None)?;
     totality::total(&mut relations)?;
     totality::once(&mut relations)?;
     totality::injective(&mut relations)?;
@@ -211,16 +233,34 @@ pub fn prove(
 /// Proves that a plan whose blocks have storage of their own is legal for a program, for all sizes and step counts:
 /// the schedule runs every instance exactly once, as its owner's, and every value is where it is read (`legality/flow.rs`).
 ///
+/// Where the dataflow has bands of time, the schedule speaks of the bounds of a band by their names and does not define
+/// them: both parts see a band as any interval that fits what is proved of all of them.
+///
 /// # Errors
 /// [`LegalityError`] says which property fails, with a counter-example.
 pub fn prove_flow(program: &Program, schedule: &Schedule, flow: &Dataflow) -> Result<Proof, LegalityError> {
+    prove_flow_within(Budget::default(), program, schedule, flow)
+}
+
+/// [`prove_flow`], within another budget.
+///
+/// # Errors
+/// Those of [`prove_flow`].
+pub fn prove_flow_within(
+    budget: Budget,
+    program: &Program,
+    schedule: &Schedule,
+    flow: &Dataflow,
+) -> Result<Proof, LegalityError> {
     let start = Instant::now();
-    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
-    let mut relations = Relations::new(&context, program, schedule)?;
+    let context = Context::new(budget.operations)?.within(budget.seconds);
+    let bands = flow.bands.as_ref().map(|bands| (flow.outer.as_str(), bands));
+    let of_bands = bands.map_or(Ok(0), |(outer, bands)| flow::bands::proved(&context, outer, bands))?;
+    let mut relations = Relations::new(&context, program, schedule, bands)?;
     totality::total(&mut relations)?;
     totality::once(&mut relations)?;
     totality::injective(&mut relations)?;
-    let shown = flow::proved(&context, program, flow)?;
+    let shown = of_bands + flow::proved(&context, program, flow)?;
     Ok(Proof {
         dependences: 0,
         reads: Some(flow.events.iter().map(|event| event.reads.len()).sum()),

@@ -2,6 +2,8 @@
 //!
 //! Nothing here prints. To stop a call, see [`Cancel`](crate::Cancel).
 
+use hhc_codegen::KernelPlan;
+use polyhedral::analysis::Analysis;
 use std::time::{Duration, Instant};
 
 /// Hears of the stages of a call. Stages do not overlap.
@@ -14,6 +16,11 @@ pub trait Observer {
     /// So many parts of the stage are done.
     fn done(&self, parts: u64) {
         let _ = parts;
+    }
+
+    /// The proof refuses this plan.
+    fn refused(&self, plan: &KernelPlan, analysis: &Analysis) {
+        let _ = (plan, analysis);
     }
 
     /// The stage is over.

@@ -6,9 +6,10 @@ use crate::observer::{Observer, stage};
 use crate::strategies;
 use execution::ExecutionError;
 use execution::interrupt::Blocking;
-use hhc_codegen::TileSizes;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::strategy::{AUTO, Target};
+use hhc_codegen::{KernelPlan, TileSizes};
+use polyhedral::analysis::Analysis;
 
 /// A strategy and tile sizes, as somebody asks for them.
 #[derive(Debug, Clone)]
@@ -36,6 +37,7 @@ pub fn plan(stencil: &Stencil, tiling: &Tiling, target: Target, observer: &dyn O
         // isl does not look at the flag that a signal sets.
         let _blocking = Blocking::enter().map_err(ExecutionError::from)?;
         let analysis = stencil.analysis()?;
-        Ok(pipeline::plan_analysed(&stencil.program, &analysis, strategy, &tile, target)?)
+        let refused = &mut |plan: &KernelPlan, analysis: &Analysis| observer.refused(plan, analysis);
+        Ok(pipeline::plan_analysed(&stencil.program, &analysis, strategy, &tile, target, refused)?)
     })
 }

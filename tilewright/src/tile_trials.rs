@@ -246,7 +246,8 @@ fn compiled(
     tile: &TileSizes,
 ) -> std::result::Result<(NativeProgram, i64), Failure> {
     let analysis = stencil.analysis().map_err(|error| Failure::Trial(Status::Invalid, error.to_string()))?;
-    let planned = pipeline::plan_analysed(&stencil.program, &analysis, strategy, tile, Target::OpenMp)?;
+    let planned =
+        pipeline::plan_analysed(&stencil.program, &analysis, strategy, tile, Target::OpenMp, &mut |_, _| {})?;
     Ok((tiled::load(&planned.plan)?.native, steps_of_tile(&planned.plan)))
 }
 

@@ -50,9 +50,11 @@ impl LocalKernel {
     /// [`PlanError::Tile`] where a dimension is not cut, so that no window has a bounded extent;
     /// [`PlanError::Limit`] where the tile is too high.
     pub fn new(plan: &KernelPlan, kernel: &Kernel) -> Result<Self, PlanError> {
-        let unsupported = |reason: &str| PlanError::Template {
-            template: "cuda".to_string(),
-            reason: format!("kernel `{}` of strategy {}: {reason}", kernel.name, plan.strategy),
+        let unsupported = |reason: &str| PlanError::Unsupported {
+            target: "CUDA",
+            kernel: kernel.name.clone(),
+            strategy: plan.strategy.to_owned(),
+            reason: reason.to_owned(),
         };
         let (Some(low), Some(high)) = (kernel.rows.low.constant(), kernel.rows.high.constant()) else {
             return Err(unsupported("its number of rows is not a constant"));

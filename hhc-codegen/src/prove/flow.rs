@@ -4,8 +4,9 @@
 mod order;
 
 use super::interval;
+use super::linear::Linear;
 use crate::int_expr::{IntExpr, var};
-use crate::plan::{Binding, Instance, Kernel, KernelPlan, RowOrder, TimeBands};
+use crate::plan::{Binding, Instance, Kernel, KernelPlan, Launch, RowOrder, TimeBands};
 use crate::storage::{self, Moment, Part, Read, Slot, Sync, Transfer};
 use polyhedral::dataflow::{Axis, Bands, Dataflow, Event, Place, Reads, Region, Storage, Supplier};
 use polyhedral::program::{Access, FieldRole};
@@ -68,7 +69,7 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         let before = order::of_warps(kernel)?;
         order::barriers_end_loops(kernel)?;
         let position = position as i64;
-        let printer = Printer { plan, kernel, index, position, when: launch.when.as_ref(), before };
+        let printer = Printer { plan, kernel, index, position, launch, before };
         flow.storages.extend(kernel.storages.iter().map(|storage| printer.storage(storage)));
         for (at, instance) in kernel.instances.iter().enumerate() {
             let row = printer.row(at, instance)?;
@@ -114,15 +115,37 @@ fn bound_by_the_bands(plan: &KernelPlan, kernel: &Kernel) -> Result<(), String> 
 
 /// The bands of a plan, with their definitions.
 fn of_plan(plan: &KernelPlan, bands: &TimeBands) -> Bands {
-    let definition = |binding: &Binding| format!("{} = {}", binding.name, binding.value.to_isl());
+    let mut linear = Linear::default();
+    let mut definition = |binding: &Binding| format!("{} = {}", binding.name, linear.text(&binding.value));
+    let mut definitions = vec![definition(&bands.first), definition(&bands.end)];
+    let next = var(plan.outer.variable) + 1;
+    let next_first = linear.text(&bands.first.value.substitute(plan.outer.variable, &next));
+    let (low, last) = (linear.text(&plan.outer.low), linear.text(&plan.outer.high));
+    definitions.extend(linear.constraints);
     Bands {
         first: bands.first.name.to_owned(),
         end: bands.end.name.to_owned(),
-        definitions: vec![definition(&bands.first), definition(&bands.end)],
-        last: plan.outer.high.to_isl(),
+        helpers: linear.names,
+        definitions,
+        next_first,
+        low,
+        last,
         most: bands.most,
         turns: bands.turns,
     }
+}
+
+/// An expression of the host, which has no bindings, with the names of a band's bounds for their values.
+fn by_names_of_bounds(plan: &KernelPlan, expr: &IntExpr) -> IntExpr {
+    let bounds = plan.bands.iter().flat_map(|bands| [&bands.end, &bands.first]);
+    bounds.fold(expr.clone(), |expr, bound| expr.replace(&bound.value, &var(bound.name)))
+}
+
+/// When a launch happens, over the bounds of the band.
+pub(super) fn launched(plan: &KernelPlan, launch: &Launch) -> Vec<String> {
+    let conditions = launch.when.iter().map(|condition| by_names_of_bounds(plan, condition));
+    let conditions = conditions.flat_map(|condition| condition.least_of());
+    conditions.map(|condition| format!("{} >= 0", condition.to_isl())).collect()
 }
 
 struct Printer<'a> {
@@ -130,7 +153,7 @@ struct Printer<'a> {
     kernel: &'a Kernel,
     index: usize,
     position: i64,
-    when: Option<&'a IntExpr>,
+    launch: &'a Launch,
     /// By how much a warp must be behind another one to run after it.
     before: Vec<Vec<Option<i64>>>,
 }
@@ -146,16 +169,6 @@ impl Printer<'_> {
         let names: Vec<&str> = bands.collect();
         let others = self.kernel.bindings.iter().rev().filter(|binding| !names.contains(&binding.name));
         others.fold(expr.clone(), |expr, binding| expr.substitute(binding.name, &binding.value))
-    }
-
-    /// The condition of the launch. The host has no bindings: it is written with their values.
-    fn conditions(&self) -> Vec<String> {
-        let Some(condition) = self.when else { return Vec::new() };
-        let bands = self.plan.bands.iter().flat_map(|bands| [&bands.end, &bands.first]);
-        let named = bands.fold(condition.clone(), |condition, binding| {
-            condition.replace(&binding.value, &var(binding.name))
-        });
-        named.least_of().iter().map(|condition| format!("{} >= 0", condition.to_isl())).collect()
     }
 
     /// The same for an interval.
@@ -240,7 +253,7 @@ impl Printer<'_> {
         let kernel = self.kernel;
         let rows = grouped.then_some(&kernel.rows);
         let loops = || kernel.sub_tiles.iter().chain(rows);
-        let mut constraints = self.conditions();
+        let mut constraints = launched(self.plan, self.launch);
         for around in kernel.blocks.iter().chain(loops()) {
             constraints.extend(self.interval(around.variable, &around.low, &around.high));
         }

@@ -21,7 +21,7 @@
 //! set that must be empty.
 
 mod arrays;
-mod bands;
+pub mod bands;
 mod cells;
 mod events;
 mod supply;
@@ -49,6 +49,8 @@ pub struct FlowError {
     pub at: Vec<(String, i64)>,
     /// The problem in which this happens.
     pub problem: Problem,
+    /// Where nobody supplies a value: those that were to, and why each of them does not.
+    pub suppliers: Vec<String>,
 }
 
 /// What can be wrong.
@@ -72,7 +74,7 @@ pub enum FlowKind {
 
 impl fmt::Display for FlowError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let FlowError { kind, event, other, value, at, problem } = self;
+        let FlowError { kind, event, other, value, at, problem, suppliers } = self;
         let other = other.as_deref().unwrap_or_default();
         match kind {
             FlowKind::Outside => write!(formatter, "{event} touches {value} outside of {other}")?,
@@ -98,27 +100,22 @@ impl fmt::Display for FlowError {
         }
         // p is the point of the event, q that of the value; `_w` marks what is the other event's, `_s` the supplier's.
         let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-        write!(formatter, " (at {}; problem: {problem})", at.join(", "))
+        write!(formatter, " (at {}; problem: {problem})", at.join(", "))?;
+        suppliers.iter().try_for_each(|supplier| write!(formatter, "\n  {supplier}"))
     }
 }
 
-/// Proves all of the above; returns how many sets were shown to be empty.
+/// Proves all of the above, where the facts of bands are proved; returns how many sets were shown to be empty.
 pub fn proved(context: &Context, program: &Program, flow: &Dataflow) -> Result<usize, LegalityError> {
-    let shown = bands::proved(context, flow)?;
-    match of_events(context, program, flow, shown) {
+    match of_events(context, program, flow) {
         // The boxes of reads have points that no read has.
-        Err(LegalityError::Flow(_)) => of_events(context, program, &flow.with_each_read(), shown),
+        Err(LegalityError::Flow(_)) => of_events(context, program, &flow.with_each_read()),
         other => other,
     }
 }
 
-fn of_events(
-    context: &Context,
-    program: &Program,
-    flow: &Dataflow,
-    shown: usize,
-) -> Result<usize, LegalityError> {
-    let proof = FlowProof::new(context, program, flow, shown);
+fn of_events(context: &Context, program: &Program, flow: &Dataflow) -> Result<usize, LegalityError> {
+    let proof = FlowProof::new(context, program, flow);
     for reader in &flow.events {
         proof.inside(reader)?;
         if matches!(reader.region, Region::Junk(_)) {

@@ -7,8 +7,16 @@
 //! ```
 //!
 //! in which every helper constraint is read from text, with the names `t, s0..`, `u, r0..`, `a0..`, `b0..`.
+//!
+//! Where the host's iterations are bands of time, the band `T, first, end` in which an instance runs belongs to its
+//! coordinates: `[ t, s0, .., T, first, end | .. ]`, those of the second instance with the suffix `_w`. Total then means
+//! that an instance runs in the band that has its step, whatever bounds that has; and the bands of a pair are one, or
+//! follow each other. If no piece runs steps of other bands than its own, two instances with the same step, or with the
+//! same vector, are in one band, so that only such pairs are looked at.
 
+use super::flow::bands::{self, Band, OwnedBand};
 use super::{Instance, LegalityError, Problem, Scheduled};
+use crate::dataflow::Bands;
 use crate::isl::{Conjunction, Context, IslError, Map, Sample, Set};
 use crate::program::Program;
 use crate::schedule::{Schedule, SchedulePiece};
@@ -34,6 +42,10 @@ pub struct Relations<'c> {
     pub pieces: Vec<Piece<'c>>,
     /// Per statement its domain `{ [t, s] }`.
     pub domains: Vec<Set<'c>>,
+    /// The host's variable, and its bands of time.
+    bands: Option<(&'c str, &'c Bands)>,
+    /// How the bands of two instances can lie, once it was asked for.
+    two_bands: Option<Rc<Vec<Conjunction<'c>>>>,
     pairs: HashMap<(usize, usize), Rc<Vec<Conjunction<'c>>>>,
     shown_empty: usize,
 }
@@ -48,6 +60,7 @@ impl<'c> Relations<'c> {
         context: &'c Context,
         program: &'c Program,
         schedule: &'c Schedule,
+        bands: Option<(&'c str, &'c Bands)>,
     ) -> Result<Relations<'c>, LegalityError> {
         let mut relations = Relations {
             context,
@@ -55,6 +68,8 @@ impl<'c> Relations<'c> {
             schedule,
             pieces: vec![],
             domains: vec![],
+            bands,
+            two_bands: None,
             pairs: HashMap::new(),
             shown_empty: 0,
         };
@@ -67,6 +82,11 @@ impl<'c> Relations<'c> {
                 let (has, wanted) = (piece.variables.len(), schedule.dimensions.len());
                 return Err(malformed(format!("it has {has} variables for {wanted} dimensions")));
             }
+            if let Some((outer, _)) = bands
+                && !piece.variables.iter().any(|variable| variable == outer)
+            {
+                return Err(malformed(format!("no dimension of it is {outer}, the number of a band")));
+            }
             if piece.fixed.iter().any(|(dimension, _)| *dimension >= piece.variables.len()) {
                 return Err(malformed("it fixes a dimension that the schedule does not have".to_owned()));
             }
@@ -76,12 +96,17 @@ impl<'c> Relations<'c> {
             };
             relations.pieces.push(Piece { statement: piece.statement, map });
         }
+        let band = relations.band("").map(|(bands, band)| {
+            let Band { first, end, .. } = &band.borrowed();
+            format!("{} and {first} <= t < {end}", bands::of_one(bands, &band.borrowed()))
+        });
         for k in 0..program.statements.len() {
+            let domain = [relations.domain_text(k, "t", "s")].into_iter().chain(band.clone());
             let domain = context.set(&format!(
                 "{} {{ [{}] : {} }}",
                 relations.parameters(),
-                relations.instance("t", "s").join(", "),
-                relations.domain_text(k, "t", "s")
+                relations.instance("t", "s", "").join(", "),
+                domain.collect::<Vec<_>>().join(" and ")
             ))?;
             relations.domains.push(domain);
         }
@@ -93,9 +118,9 @@ impl<'c> Relations<'c> {
         self.shown_empty
     }
 
-    /// Number of coordinates of an instance: time and space.
+    /// Number of coordinates of an instance: time and space, and its band.
     pub fn instance_length(&self) -> usize {
-        1 + self.program.dimension()
+        self.instance("t", "s", "").len()
     }
 
     /// Number of schedule dimensions.
@@ -107,8 +132,46 @@ impl<'c> Relations<'c> {
         format!("[steps, {}] ->", names("n", self.program.dimension()).join(", "))
     }
 
-    fn instance(&self, time: &str, space: &str) -> Vec<String> {
-        [vec![time.to_owned()], names(space, self.program.dimension())].concat()
+    fn instance(&self, time: &str, space: &str, suffix: &str) -> Vec<String> {
+        let band = self.band(suffix).map_or(Vec::new(), |(_, band)| band.names());
+        [vec![time.to_owned()], names(space, self.program.dimension()), band].concat()
+    }
+
+    /// The band of an instance.
+    fn band(&self, suffix: &str) -> Option<(&'c Bands, OwnedBand)> {
+        self.bands.map(|(outer, bands)| (bands, OwnedBand::new(outer, bands, suffix)))
+    }
+
+    /// How the bands of two instances can lie, a union; the second has the suffix `_w`.
+    fn two_bands(&self) -> Result<Vec<Conjunction<'c>>, IslError> {
+        let (Some((bands, one)), Some((_, other))) = (self.band(""), self.band("_w")) else {
+            return Ok(vec![self.constraint("1 = 1")?]);
+        };
+        let (one, other) = (one.borrowed(), other.borrowed());
+        let each = format!("{} and {}", bands::of_one(bands, &one), bands::of_one(bands, &other));
+        let [same, before, after] = bands::ways_of_two(&one, &other);
+        let ways = if self.within_their_bands()? { vec![same] } else { vec![same, before, after] };
+        ways.iter().map(|way| self.constraint(&format!("{each} and {way}"))).collect()
+    }
+
+    /// Whether every piece runs steps of its band only.
+    fn within_their_bands(&self) -> Result<bool, IslError> {
+        let Some((bands, band)) = self.band("") else { return Ok(true) };
+        let band = band.borrowed();
+        let space = [self.instance("t", "s", ""), names("a", self.vector_length())].concat().join(", ");
+        let outside = self.context.set(&format!(
+            "{} {{ [{space}] : {} and (t < {} or t >= {}) }}",
+            self.parameters(),
+            bands::of_one(bands, &band),
+            band.first,
+            band.end
+        ))?;
+        for piece in &self.pieces {
+            if !piece.map.copy()?.wrap()?.flatten()?.intersect(&outside)?.is_empty()? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn domain_text(&self, statement: usize, time: &str, space: &str) -> String {
@@ -151,7 +214,7 @@ impl<'c> Relations<'c> {
         format!(
             "{} {{ [{}] -> [{}] : {body} }}",
             self.parameters(),
-            self.instance("t", "s").join(", "),
+            self.instance("t", "s", "").join(", "),
             piece.variables.join(", ")
         )
     }
@@ -160,8 +223,8 @@ impl<'c> Relations<'c> {
     /// above.
     pub fn constraint(&self, constraints: &str) -> Result<Conjunction<'c>, IslError> {
         let space = [
-            self.instance("t", "s"),
-            self.instance("u", "r"),
+            self.instance("t", "s", ""),
+            self.instance("u", "r", "_w"),
             names("a", self.vector_length()),
             names("b", self.vector_length()),
         ];
@@ -178,7 +241,17 @@ impl<'c> Relations<'c> {
             return Ok(known.clone());
         }
         let product = self.pieces[first].map.copy()?.product(&self.pieces[second].map)?;
-        let pairs = Rc::new(product.wrap()?.flatten()?.conjunctions()?);
+        let two_bands = match &self.two_bands {
+            Some(known) => known.clone(),
+            None => self.two_bands.insert(Rc::new(self.two_bands()?)).clone(),
+        };
+        let mut pairs = Vec::new();
+        for all in product.wrap()?.flatten()?.conjunctions()? {
+            for lie in two_bands.iter() {
+                pairs.push(all.intersect(lie)?);
+            }
+        }
+        let pairs = Rc::new(pairs);
         self.pairs.insert((first, second), pairs.clone());
         Ok(pairs)
     }
@@ -214,7 +287,7 @@ impl<'c> Relations<'c> {
 
     /// The instance whose coordinates start at `from` in a sample.
     pub fn instance_at(&self, sample: &Sample, from: usize, statement: usize) -> Instance {
-        let values = &sample.dimensions[from..from + self.instance_length()];
+        let values = &sample.dimensions[from..=from + self.program.dimension()];
         Instance { statement, time: values[0], point: values[1..].to_vec() }
     }
 

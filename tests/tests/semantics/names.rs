@@ -1,7 +1,9 @@
 //! Names that generated code uses itself: the user's program must mean the same whatever it calls things.
 
-use crate::harness::{Problem, compiled, library_text, parsed, planned, strict};
+use crate::harness::{Problem, compiled, library_text, parsed, planned, small_plan, strict};
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::{self, Strategy};
+use polyhedral::analysis::analyze;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,9 +27,17 @@ fn program([field, coefficient, single, double, local, t, i, j]: Names<'_>) -> S
     )
 }
 
-fn check(names: Names<'_>, strategy: &str) {
+/// The strategies that take such programs.
+fn strategies() -> Vec<&'static dyn Strategy> {
+    let program = parsed("named", &program(USUAL));
+    let cone = analyze(&program).unwrap().cone;
+    strategy::all().iter().copied().filter(|strategy| strategy.takes(&program, &cone).is_ok()).collect()
+}
+
+fn check(names: Names<'_>, strategy: &dyn Strategy) {
     let program = parsed("named", &program(names));
-    let plan = planned(&program, strategy, &TileSizes::new([("s0", 4)])).plan;
+    let plan = small_plan(&program, strategy, 0)
+        .unwrap_or_else(|| planned(&program, strategy.id(), &TileSizes::default()).plan);
     let native = compiled(&program, &library_text(&plan), &strict(0));
     let problem = Problem::new(&program, &[31, 29], 5);
     let expected = problem.expected(&program);
@@ -39,7 +49,7 @@ fn check(names: Names<'_>, strategy: &str) {
 /// The copies of a local in an unrolled loop have names of their own.
 #[test]
 fn parameters_like_copies_of_locals() {
-    for strategy in ["hhc", "naive"] {
+    for strategy in strategies() {
         check(["u", "c", "p", "l_1", "l", "t", "i", "j"], strategy);
     }
 }
@@ -49,8 +59,8 @@ fn parameters_like_copies_of_locals() {
 fn names_of_the_generated_code() {
     let is_letter = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut identifiers = BTreeSet::new();
-    for strategy in ["hhc", "naive"] {
-        let plan = planned(&parsed("named", &program(USUAL)), strategy, &TileSizes::default()).plan;
+    for strategy in strategies() {
+        let plan = planned(&parsed("named", &program(USUAL)), strategy.id(), &TileSizes::default()).plan;
         for file in library_text(&plan) {
             // What stands behind a comment's end, up to the next comment.
             let code = file.text.split("*/").filter_map(|part| part.split("/*").next());
@@ -67,15 +77,16 @@ fn names_of_the_generated_code() {
     };
     let accepted: Vec<&String> = identifiers.iter().filter(accepted).collect();
     let mut failures = Vec::new();
+    let strategies = strategies();
     // Eight names at a time; in the course of the rounds each comes to each place.
     for round in 0..accepted.len() {
         let names: Names<'_> =
             std::array::from_fn(|place| accepted[(round + place * 7) % accepted.len()].as_str());
-        let strategy = ["hhc", "naive"][round % 2];
+        let strategy = strategies[round % strategies.len()];
         if let Err(error) = catch_unwind(AssertUnwindSafe(|| check(names, strategy))) {
             let message = error.downcast_ref::<String>().cloned().unwrap_or_default();
             let errors: Vec<&str> = message.lines().filter(|line| line.contains("error:")).take(3).collect();
-            failures.push(format!("{strategy} {names:?}: {}", errors.join("; ")));
+            failures.push(format!("{} {names:?}: {}", strategy.id(), errors.join("; ")));
         }
     }
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));

@@ -6,8 +6,10 @@ use crate::harness::{hexagonal_tile, library_text, parsed, planned, shipped};
 use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText};
 use execution::cache::Cache;
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy;
+use hhc_codegen::prove::prove_within;
+use hhc_codegen::strategy::{self, Target};
 use polyhedral::analysis::analyze;
+use polyhedral::legality::Budget;
 use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::Arc;
@@ -17,6 +19,8 @@ use std::time::Instant;
 const MOST_SECONDS: f64 = 1.0;
 /// Longest time for the proof of a plan of one statement.
 const MOST_PROOF_SECONDS: f64 = 0.5;
+/// The same in operations of isl, which are the same everywhere: a million of them take 0.2 to 0.4 seconds.
+const MOST_PROOF_OPERATIONS: u64 = 1_250_000;
 /// Longest generated file.
 const MOST_LINES: usize = 3000;
 
@@ -65,6 +69,31 @@ fn planning() {
     assert!(slow.is_empty(), "too slow or too long:\n{}", slow.join("\n"));
 }
 
+/// The proof of a plan of one statement is short, for every strategy and shipped stencil.
+#[test]
+fn proofs_keep_their_budget() {
+    let budget = Budget { operations: MOST_PROOF_OPERATIONS, ..Budget::default() };
+    let mut costly = Vec::new();
+    for name in polyhedral::shipped::names() {
+        let program = shipped(name);
+        let analysis = analyze(&program).unwrap();
+        if program.statements.len() > 1 {
+            continue;
+        }
+        for strategy in strategy::all() {
+            if strategy.takes(&program, &analysis.cone).is_err() {
+                continue;
+            }
+            let tile = strategy.default_tile(&program, &analysis.cone, Target::OpenMp);
+            let plan = strategy::plan(*strategy, &program, &analysis.cone, &tile).unwrap();
+            if let Err(error) = prove_within(budget, &plan, &analysis.dependences) {
+                costly.push(format!("{name}, {}: {error}", strategy.id()));
+            }
+        }
+    }
+    assert!(costly.is_empty(), "{}", costly.join("\n"));
+}
+
 /// Tall tiles and long programs still get their proof.
 #[test]
 #[ignore = "a measurement, for optimised builds on a quiet machine"]
@@ -103,7 +132,7 @@ fn extremes() {
             let tile = hexagonal_tile(&program, steps, 3, &classical);
             let start = Instant::now();
             let strategy = hhc_codegen::strategy::by_name("hhc").unwrap();
-            let target = hhc_codegen::strategy::Target::OpenMp;
+            let target = Target::OpenMp;
             let result = hhc_codegen::pipeline::plan(&program, strategy, &tile, target);
             println!(
                 "{:14} {:2} statements {tile:24} {:7.3} s {}",

@@ -80,6 +80,46 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
     made.collect()
 }
 
+/// All mistakes that bands of time can have, each by itself, in plans that have bands.
+pub fn band_faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
+    let changes: [(&'static str, fn(&mut KernelPlan)); 7] = [
+        ("no first band", |plan| plan.outer.low = int(1)),
+        ("no last band", |plan| plan.outer.high = plan.outer.high.clone() - 1),
+        ("a band after the last step", |plan| plan.outer.high = plan.outer.high.clone() + 1),
+        ("a step between two bands", |plan| {
+            let first = plan.bands.as_ref().map(|bands| bands.first.name);
+            later(plan, first, true);
+        }),
+        ("a step in two bands", |plan| {
+            let end = plan.bands.as_ref().map(|bands| bands.end.name);
+            later(plan, end, true);
+        }),
+        ("kernels with bounds of their own", |plan| {
+            let first = plan.bands.as_ref().map(|bands| bands.first.name);
+            later(plan, first, false);
+        }),
+        ("kernels in bands of other lengths", |plan| {
+            plan.launches.iter_mut().for_each(|launch| launch.when = None);
+        }),
+    ];
+    let made = changes.iter().map(|(what, change)| {
+        let mut wrong = plan.clone();
+        change(&mut wrong);
+        (*what, wrong)
+    });
+    let conditional = plan.launches.iter().any(|launch| launch.when.is_some());
+    made.filter(|(what, _)| plan.bands.is_some() && (conditional || !what.contains("lengths"))).collect()
+}
+
+/// A bound of all bands one step later, in the kernels, and in what the plan says of it, or not.
+fn later(plan: &mut KernelPlan, name: Option<&str>, said: bool) {
+    let of_plan = plan.bands.iter_mut().filter(|_| said).flat_map(|bands| [&mut bands.first, &mut bands.end]);
+    let of_kernels = plan.kernels.iter_mut().flat_map(|kernel| &mut kernel.bindings);
+    for bound in of_plan.chain(of_kernels).filter(|binding| Some(binding.name) == name) {
+        bound.value = bound.value.clone() + 1;
+    }
+}
+
 /// Bands that write to the slots of their levels, as if neighbours did not read their input at the same time: a
 /// mistake where bands have an even number of steps.
 pub fn slots_of_levels(plan: &KernelPlan) -> KernelPlan {

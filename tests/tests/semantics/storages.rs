@@ -1,7 +1,7 @@
 //! Plans whose blocks have storage of their own.
 
 use crate::harness::{Problem, compiled, emulator, library_text, shipped, small_plan, strict, with_storages};
-use crate::storage_faults::{faults, slots_of_levels};
+use crate::storage_faults::{band_faults, faults, slots_of_levels};
 use crate::storage_replay::replay;
 use execution::emulator::ThreadOrder;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
@@ -197,6 +197,36 @@ fn faults_are_found() {
         assert!(made > 10, "{} mistakes in {}", made, plan.strategy);
     }
     assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+/// Where nobody supplies a value, the error says why each of those does not that the read names.
+#[test]
+fn suppliers_are_listed() {
+    let program = shipped("heat2d");
+    for strategy in with_storages() {
+        let plan = small_plan(&program, strategy, 0).unwrap();
+        let faults = faults(&plan);
+        let (_, wrong) = faults.iter().find(|(what, _)| what.contains("one point short")).unwrap();
+        let error = prove::prove(wrong, &[]).unwrap_err().to_string();
+        let suppliers: Vec<&str> = error.lines().skip(1).collect();
+        assert!(suppliers.iter().any(|line| line.ends_with("does not execute there")), "{error}");
+        assert!(suppliers.iter().any(|line| line.contains("has no values of")), "{error}");
+    }
+}
+
+/// The proof takes bands as they come: what it takes for granted of them is proved.
+#[test]
+fn bands_have_every_step_once() {
+    let program = shipped("heat2d");
+    for strategy in with_storages() {
+        let plan = small_plan(&program, strategy, 0).unwrap();
+        for (what, wrong) in band_faults(&plan) {
+            assert!(found_by_proof(&wrong), "{}, {what}: by the proof", plan.strategy);
+            // A band without steps may do nothing.
+            let shown = what != "a band after the last step";
+            assert!(!shown || found_by_replay(&wrong), "{}, {what}: by the replay", plan.strategy);
+        }
+    }
 }
 
 /// With an even number of steps in a band, its input and its output are one slot if slots follow levels.

@@ -285,17 +285,19 @@ impl Stream<'_> {
         if self.program.field(access.field).role == FieldRole::Coefficient {
             return Read { place: Place::Arrays(Slot::OfLevel), suppliers: Vec::new() };
         }
-        let older = self.reach[0].1 - access.offset[0];
-        if older == 0 {
+        if access.offset[0] == self.reach[0].1 {
             return Read {
                 place: Place::Storage(self.hand(stage)),
                 suppliers: self.suppliers_of_hand(stage),
             };
         }
+        // When the row of the value was in the hand. Said by the value's point it is the same for all rows of the ring, so
+        // that the proof looks at them together.
+        let position = var(POINT_NAMES[0]) + self.reach[0].1 * (stage as i64 - 1);
         let handed_over = Supplier {
             kernel: None,
             part: Part::Transfer(self.refill(stage) + 1),
-            at: vec![(POSITION, var(POSITION) - older)],
+            at: vec![(POSITION, position)],
         };
         Read { place: Place::Storage(self.ring(stage)), suppliers: vec![handed_over] }
     }

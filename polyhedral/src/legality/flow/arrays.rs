@@ -78,8 +78,8 @@ impl<'a> FlowProof<'a> {
         ]);
         let marks = moved.iter().map(|name| format!("{name}_w")).collect();
         let names = [self.own(event), self.point("q"), marks].concat();
-        let loose = [self.runs_loosely(event), other(&self.runs_loosely(store)), out_of_turn.clone()];
-        let exact = [self.runs(event), point.to_owned(), other(&self.runs(store)), out_of_turn.clone()];
+        let loose = [self.runs_loosely(event), other(&self.runs_loosely(store))];
+        let exact = [self.exactly(event), point.to_owned(), other(&self.exactly(store))];
         let finding = Finding {
             kind: FlowKind::OutOfTurn,
             event: &event.name,
@@ -106,8 +106,8 @@ impl<'a> FlowProof<'a> {
         ]));
         let marks = moved.iter().map(|name| format!("{name}_w")).collect();
         let names: Vec<String> = [self.own(before), marks].concat();
-        let loose = [self.runs_loosely(before), other(&self.runs_loosely(store)), twice.clone()];
-        let exact = [self.runs(before), other(&self.runs(store)), twice];
+        let loose = [self.runs_loosely(before), other(&self.runs_loosely(store)), twice];
+        let exact = [self.exactly(before), other(&self.exactly(store))];
         let finding = Finding {
             kind: FlowKind::OutOfTurn,
             event: &before.name,
@@ -141,7 +141,7 @@ impl<'a> FlowProof<'a> {
                 field: store.field,
                 level: &store.level,
             };
-            let bodies = [all([self.runs_loosely(store), wrong.clone()]), all([self.runs(store), wrong])];
+            let bodies = [all([self.runs_loosely(store), wrong]), self.exactly(store)];
             self.none(&self.own(store), &bodies, &finding)?;
         }
         for (k, statement) in self.program.statements.iter().enumerate() {

@@ -4,8 +4,8 @@
 //! about values sees a band as an interval `first .. end` whose neighbours end and begin where it begins and ends.
 
 use super::LegalityError;
-use super::text::{all, any, renamed};
-use crate::dataflow::{Bands, Dataflow};
+use super::text::{all, any};
+use crate::dataflow::Bands;
 use crate::isl::Context;
 
 /// The band of one iteration: its number and its bounds.
@@ -13,6 +13,28 @@ pub struct Band<'a> {
     pub number: &'a str,
     pub first: &'a str,
     pub end: &'a str,
+}
+
+/// The names of a band's number and bounds.
+pub struct OwnedBand {
+    number: String,
+    first: String,
+    end: String,
+}
+
+impl OwnedBand {
+    pub fn new(outer: &str, bands: &Bands, suffix: &str) -> OwnedBand {
+        let [number, first, end] = [outer, &bands.first, &bands.end].map(|name| format!("{name}{suffix}"));
+        OwnedBand { number, first, end }
+    }
+
+    pub fn borrowed(&self) -> Band<'_> {
+        Band { number: &self.number, first: &self.first, end: &self.end }
+    }
+
+    pub fn names(self) -> Vec<String> {
+        vec![self.number, self.first, self.end]
+    }
 }
 
 /// `0 <= T <= first < end <= min(first + most, steps)`
@@ -36,58 +58,52 @@ pub fn ends_in_turn(bands: &Bands, band: &Band) -> String {
 
 /// How two bands lie. It follows by induction from `first < end` and from `end = first` of the next band.
 pub fn of_two(one: &Band, other: &Band) -> String {
+    any(ways_of_two(one, other))
+}
+
+/// The same, each way by itself.
+pub fn ways_of_two(one: &Band, other: &Band) -> [String; 3] {
     let before = |a: &Band, b: &Band| format!("{} < {} and {} <= {}", a.number, b.number, a.end, b.first);
     let same = format!(
         "{} = {} and {} = {} and {} = {}",
         one.number, other.number, one.first, other.first, one.end, other.end
     );
-    any([same, before(one, other), before(other, one)])
+    [same, before(one, other), before(other, one)]
 }
 
-/// Shows all of it; returns how many sets were shown to be empty.
-pub fn proved(context: &Context, flow: &Dataflow) -> Result<usize, LegalityError> {
-    let Some(bands) = &flow.bands else { return Ok(0) };
-    let (number, first, end) = (flow.outer.as_str(), bands.first.as_str(), bands.end.as_str());
-    let band = Band { number, first, end };
-    let names = [number, first, end];
-    let defined = all(bands.definitions.iter().cloned().chain([format!("0 <= {number} <= {}", bands.last)]));
-    let all_of_one = names.join(", ");
-    // The bounds of the next band.
-    let marked = [first, end].map(|name| format!("{name}_w"));
-    let [first_w, end_w] = &marked;
-    let next = |text: &str| {
-        renamed(text, &|name| match name {
-            _ if name == number => Some(format!("({number} + 1)")),
-            _ if name == first => Some(first_w.clone()),
-            _ if name == end => Some(end_w.clone()),
-            _ => None,
-        })
-    };
-    let two = format!("{all_of_one}, {first_w}, {end_w}");
-    let facts = [
-        (&all_of_one, defined.clone(), of_one(bands, &band)),
-        (&all_of_one, defined.clone(), begins(&band)),
-        (&all_of_one, defined.clone(), ends_in_turn(bands, &band)),
-        (&two, all([defined.clone(), next(&defined)]), format!("{end} = {first_w}")),
+/// Shows all of it; returns how many sets were shown to be empty. From these facts it follows that the bands, one after
+/// the other, have each step once.
+pub fn proved(context: &Context, outer: &str, bands: &Bands) -> Result<usize, LegalityError> {
+    let Bands { first, end, low, last, turns, .. } = bands;
+    let band = Band { number: outer, first, end };
+    let names = [&[outer, first, end].map(str::to_owned)[..], &bands.helpers].concat().join(", ");
+    let set = |text: &str| context.set(&format!("[steps] -> {{ [{names}] : {text} }}"));
+    let defined = set(&all(bands.definitions.iter().cloned().chain(["steps >= 1".to_owned()])))?;
+    let exists = |number: &str| format!("({low}) <= ({number}) <= ({last})");
+    let said = |fact: String| (fact.clone(), fact);
+    // What is known, what follows, and how an error says it.
+    let mut facts = vec![
+        (exists(outer), said(of_one(bands, &band))),
+        (exists(outer), said(begins(&band))),
+        (exists(outer), said(ends_in_turn(bands, &band))),
+        (
+            all([exists(outer), exists(&format!("{outer} + 1"))]),
+            (format!("{end} = {}", bands.next_first), format!("{end} is {first} of the next one")),
+        ),
+        (format!("{outer} = 0"), (exists("0"), "that one is the first, number 0".to_owned())),
     ];
-    let mut shown = 0;
-    for (names, known, fact) in facts {
-        let set = context
-            .set(&format!("[steps] -> {{ [{names}] : steps >= 1 and ({known}) and not ({fact}) }}"))?;
-        if !set.is_empty()? {
-            return Err(LegalityError::Bands { fact });
+    // The last bands end with the last levels, as far as there are so many.
+    facts.extend((0..*turns).map(|age| {
+        let the_band = all([format!("{outer} = ({last}) - {age}"), format!("steps - {age} >= 1")]);
+        let fact = all([exists(outer), format!("{end} = steps - {age}")]);
+        (the_band, (fact, format!("that the last but {age} ends at steps - {age}")))
+    }));
+    let shown = facts.len();
+    for (known, (fact, said)) in facts {
+        let wrong = set(&all([known, format!("not ({fact})")]))?;
+        if !defined.copy()?.intersect(&wrong)?.is_empty()? {
+            return Err(LegalityError::Bands { fact: said });
         }
-        shown += 1;
-    }
-    // A band ends with each of the last levels, as far as there are so many.
-    for age in 0..bands.turns {
-        let known = context.set(&format!("[steps] -> {{ [] : steps >= 1 and steps - {age} >= 1 }}"))?;
-        let ends = context
-            .set(&format!("[steps] -> {{ [{all_of_one}] : ({defined}) and {end} = steps - {age} }}"))?;
-        if !known.subtract(&ends.project_out(0, names.len())?)?.is_empty()? {
-            return Err(LegalityError::Bands { fact: format!("there is a band with {end} = steps - {age}") });
-        }
-        shown += 1;
     }
     Ok(shown)
 }

@@ -5,6 +5,7 @@ use super::supply::Supply;
 use super::text::{all, any, equal};
 use super::{FlowKind, LegalityError};
 use crate::dataflow::{Axis, Event, Place, Reads, Region, Storage};
+use crate::isl::Conjunction;
 use crate::program::FieldId;
 
 impl<'a> FlowProof<'a> {
@@ -40,10 +41,8 @@ impl<'a> FlowProof<'a> {
                 Region::Junk(_) => "1 = 1".to_owned(),
                 _ => self.in_grid("q"),
             };
-            let bodies = [
-                all([self.runs_loosely(event), around(offsets), wrong.clone()]),
-                all([self.runs(event), around(offsets), grid, wrong]),
-            ];
+            let bodies =
+                [all([self.runs_loosely(event), around(offsets), wrong]), all([self.exactly(event), grid])];
             let finding = Finding {
                 kind: FlowKind::Outside,
                 event: &event.name,
@@ -110,11 +109,12 @@ impl<'a> FlowProof<'a> {
                     self.runs_loosely(reader),
                     around(&reads.offsets),
                     marked(&self.runs_loosely(writer), &moved),
-                    way.clone(),
+                    way,
                     between.clone(),
                     itself.clone(),
                 ]);
-                if self.not_empty(&self.set(&loose)?)?.is_none() {
+                let loose = self.not_empty(self.set(&loose)?)?;
+                if loose.is_empty() {
                     continue;
                 }
                 let finding = Finding {
@@ -127,15 +127,15 @@ impl<'a> FlowProof<'a> {
                 for case in cases() {
                     let Some(region) = self.region_in(supply.event, case) else { continue };
                     let exact = all([
-                        self.runs(reader),
+                        self.exactly(reader),
                         case.text.clone(),
                         (supply.text)(&region),
                         supply.there.clone(),
                         supply.same(self, reads, case),
-                        marked(&self.runs(writer), &moved),
-                        loose.clone(),
+                        marked(&self.exactly(writer), &moved),
                     ]);
-                    self.none(&names, &[exact], &finding)?;
+                    let loose = loose.iter().map(Conjunction::copy).collect::<Result<_, _>>()?;
+                    self.none_of(loose, &names, &[exact], &finding)?;
                 }
             }
         }
@@ -214,9 +214,8 @@ impl<'a> FlowProof<'a> {
                     "1 = 1".to_owned()
                 };
                 let clash = all(cell.chain([together, plane, differ]));
-                let loose =
-                    [self.runs_loosely(first), marked(&self.runs_loosely(second), &moved), clash.clone()];
-                let exact = [self.runs(first), marked(&self.runs(second), &moved), clash.clone()];
+                let loose = [self.runs_loosely(first), marked(&self.runs_loosely(second), &moved)];
+                let exact = [self.exactly(first), marked(&self.exactly(second), &moved)];
                 let marks = moved.iter().map(|name| format!("{name}_w")).collect();
                 let names: Vec<String> = [self.own(first), marks].concat();
                 let finding = Finding {

@@ -1,13 +1,13 @@
 //! Events as isl's text, and the questions that are asked about them.
 
-use super::bands::{self, Band};
+use super::bands::{self, OwnedBand};
 use super::text::{all, any, conjuncts, later_or_equal, renamed};
 use super::{FlowError, FlowKind, LegalityError, Problem};
 use crate::dataflow::{Dataflow, Event, Place, Region};
 use crate::isl::{Conjunction, Context, IslError, Sample, Set};
 use crate::program::{FieldId, FieldRole, Program};
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The proof about one plan.
@@ -57,8 +57,8 @@ pub fn around(offsets: &[(i64, i64)]) -> String {
 }
 
 impl<'a> FlowProof<'a> {
-    pub fn new(context: &'a Context, program: &'a Program, flow: &'a Dataflow, shown_empty: usize) -> Self {
-        let (coordinates, shown_empty) = (Vec::new(), Cell::new(shown_empty));
+    pub fn new(context: &'a Context, program: &'a Program, flow: &'a Dataflow) -> Self {
+        let (coordinates, shown_empty) = (Vec::new(), Cell::new(0));
         let mut proof =
             FlowProof { context, program, flow, coordinates, known: RefCell::default(), shown_empty };
         let mut all: Vec<String> = proof.point_and_band();
@@ -166,8 +166,8 @@ impl<'a> FlowProof<'a> {
         all(event.constraints.iter().cloned().chain([self.iteration()]))
     }
 
-    /// All executions of an event.
-    pub fn runs(&self, event: &Event) -> String {
+    /// Which points of the lattice those are.
+    pub fn exactly(&self, event: &Event) -> String {
         let region = match event.region {
             Region::Statement(k) => {
                 format!("1 <= ({}) <= steps and {}", event.level, self.in_domain(k, "p"))
@@ -178,14 +178,18 @@ impl<'a> FlowProof<'a> {
             Region::Junk(k) => {
                 let outside = format!("not ({})", self.in_domain(k, "p"));
                 return all([
-                    self.runs_loosely(event),
                     format!("1 <= ({}) <= steps", event.level),
                     any([outside]),
                     self.large_enough(),
                 ]);
             }
         };
-        all([self.runs_loosely(event), region, self.in_grid("p")])
+        all([region, self.in_grid("p")])
+    }
+
+    /// All executions of an event.
+    pub fn runs(&self, event: &Event) -> String {
+        all([self.runs_loosely(event), self.exactly(event)])
     }
 
     /// The slot of a place in the arrays that holds this level.
@@ -234,10 +238,7 @@ impl<'a> FlowProof<'a> {
 
     /// The names of a band, with a suffix.
     pub fn band(&self, suffix: &str) -> Option<OwnedBand> {
-        let bands = self.flow.bands.as_ref()?;
-        let [number, first, end] =
-            [&self.flow.outer, &bands.first, &bands.end].map(|name| format!("{name}{suffix}"));
-        Some(OwnedBand { number, first, end })
+        Some(OwnedBand::new(&self.flow.outer, self.flow.bands.as_ref()?, suffix))
     }
 
     /// How the bands of two events lie, the second with this suffix.
@@ -279,40 +280,51 @@ impl<'a> FlowProof<'a> {
         any([format!("{a} > {b}"), all([format!("{a} = {b}"), in_one])])
     }
 
-    /// A constraint, as a union of conjunctions.
-    fn constraint(&self, text: &str) -> Result<Rc<Vec<Conjunction<'a>>>, IslError> {
+    /// The points that meet a constraint, as a union of conjunctions. What a text says together is put together once.
+    fn union(&self, text: &str) -> Result<Rc<Vec<Conjunction<'a>>>, IslError> {
         if let Some(known) = self.known.borrow().get(text) {
             return Ok(known.clone());
         }
-        let sizes = self.point("n").join(", ");
-        let names = self.coordinates.join(", ");
-        let set = self.context.set(&format!("[steps, {sizes}] -> {{ [{names}] : {text} }}"))?;
-        let parts = Rc::new(set.conjunctions()?);
-        self.known.borrow_mut().insert(text.to_owned(), parts.clone());
-        Ok(parts)
+        let union = match &conjuncts(text)[..] {
+            [_] => {
+                let sizes = self.point("n").join(", ");
+                let names = self.coordinates.join(", ");
+                let set = self.context.set(&format!("[steps, {sizes}] -> {{ [{names}] : {text} }}"))?;
+                set.conjunctions()?
+            }
+            [first, rest @ ..] => {
+                let first = self.union(first)?;
+                self.narrowed(&first, rest)?
+            }
+            [] => Vec::new(),
+        };
+        let union = Rc::new(union);
+        self.known.borrow_mut().insert(text.to_owned(), union.clone());
+        Ok(union)
     }
 
-    /// The points that meet the constraints, as a union of conjunctions.
+    /// The points that meet the constraints.
     pub fn set(&self, body: &str) -> Result<Vec<Conjunction<'a>>, IslError> {
-        let mut constraints = vec![self.constraint("steps >= 1")?];
-        let mut seen = HashSet::new();
-        for text in conjuncts(body).into_iter().filter(|text| seen.insert(*text)) {
-            constraints.push(self.constraint(text)?);
-        }
+        self.narrowed(&self.union("steps >= 1")?, &[body])
+    }
+
+    /// The points of a union that meet these constraints, too.
+    pub fn narrowed(
+        &self,
+        union: &[Conjunction<'a>],
+        constraints: &[&str],
+    ) -> Result<Vec<Conjunction<'a>>, IslError> {
+        let constraints = constraints.iter().filter(|text| **text != "1 = 1");
+        let mut constraints = constraints.map(|text| self.union(text)).collect::<Result<Vec<_>, _>>()?;
         // Unions last, so that few conjunctions are looked at.
         constraints.sort_by_key(|parts| parts.len());
-        let mut found: Vec<Conjunction> = Vec::new();
-        for (at, parts) in constraints.iter().enumerate() {
+        let mut found = union.iter().map(Conjunction::copy).collect::<Result<Vec<_>, _>>()?;
+        for parts in &constraints {
             let mut next = Vec::new();
-            for part in parts.iter() {
-                if at == 0 {
-                    next.push(part.copy()?);
-                }
-                for known in &found {
-                    let both = known.intersect(part)?;
-                    if !both.is_plainly_empty()? {
-                        next.push(both);
-                    }
+            for (known, part) in found.iter().flat_map(|known| parts.iter().map(move |part| (known, part))) {
+                let both = known.intersect(part)?;
+                if !both.is_plainly_empty()? {
+                    next.push(both);
                 }
             }
             found = next;
@@ -320,15 +332,18 @@ impl<'a> FlowProof<'a> {
         Ok(found)
     }
 
-    /// The first part of a union that isl does not show to be empty.
-    pub fn not_empty(&self, union: &[Conjunction<'a>]) -> Result<Option<Set<'a>>, IslError> {
+    /// What isl does not show to be empty of a union.
+    pub fn not_empty(&self, union: Vec<Conjunction<'a>>) -> Result<Vec<Conjunction<'a>>, IslError> {
+        let mut rest = Vec::new();
         for part in union {
             if !part.is_empty()? {
-                return Ok(Some(part.to_set()?));
+                rest.push(part);
             }
         }
-        self.shown_empty.set(self.shown_empty.get() + 1);
-        Ok(None)
+        if rest.is_empty() {
+            self.shown_empty.set(self.shown_empty.get() + 1);
+        }
+        Ok(rest)
     }
 
     /// What one union has and the others have not: the first of its parts that is not empty.
@@ -350,29 +365,52 @@ impl<'a> FlowProof<'a> {
         Ok(None)
     }
 
-    /// Shows that no point meets one of these constraints, each of which is implied by the next: the error is about the
-    /// last one, and names these coordinates.
-    pub fn none(&self, names: &[String], bodies: &[String], finding: &Finding) -> Result<(), LegalityError> {
-        for (at, body) in bodies.iter().enumerate() {
-            match self.not_empty(&self.set(body)?)? {
-                None => return Ok(()),
-                Some(set) if at + 1 == bodies.len() => return Err(self.error(&set, names, finding)),
-                Some(_) => {}
-            }
+    /// Shows that no point meets all of these constraints. The later ones of them are seldom needed. The error names these
+    /// coordinates.
+    pub fn none(&self, names: &[String], further: &[String], finding: &Finding) -> Result<(), LegalityError> {
+        self.none_of(self.set("1 = 1")?, names, further, finding)
+    }
+
+    /// The same for the points of a union.
+    pub fn none_of(
+        &self,
+        union: Vec<Conjunction<'a>>,
+        names: &[String],
+        further: &[String],
+        finding: &Finding,
+    ) -> Result<(), LegalityError> {
+        let mut found = union;
+        for constraints in further {
+            found = self.not_empty(self.narrowed(&found, &[constraints])?)?;
         }
-        Ok(())
+        match found.first() {
+            Some(part) => Err(self.error(&part.to_set()?, names, finding)),
+            None => Ok(()),
+        }
     }
 
     /// The error with a point of the set.
     pub fn error(&self, set: &Set<'a>, names: &[String], finding: &Finding) -> LegalityError {
-        let sample = match set.sample() {
-            Ok(Some(sample)) => sample,
-            Ok(None) => {
-                return IslError::Failed { message: "no sample of a set that is not empty".to_owned() }
-                    .into();
-            }
-            Err(error) => return error.into(),
-        };
+        match self.sampled(set) {
+            Ok(sample) => self.error_at(&sample, names, finding, Vec::new()),
+            Err(error) => error,
+        }
+    }
+
+    /// A point of a set that is not empty.
+    pub fn sampled(&self, set: &Set<'a>) -> Result<Sample, LegalityError> {
+        let none = || IslError::Failed { message: "no sample of a set that is not empty".to_owned() };
+        Ok(set.sample()?.ok_or_else(none)?)
+    }
+
+    /// The error at a point.
+    pub fn error_at(
+        &self,
+        sample: &Sample,
+        names: &[String],
+        finding: &Finding,
+        suppliers: Vec<String>,
+    ) -> LegalityError {
         let all = self.coordinates.iter().zip(&sample.dimensions);
         let at = all.filter(|(name, _)| names.contains(name)).map(|(name, &value)| (name.clone(), value));
         LegalityError::Flow(Box::new(FlowError {
@@ -381,8 +419,22 @@ impl<'a> FlowProof<'a> {
             other: finding.other.map(str::to_owned),
             value: format!("level {} of {}", finding.level, self.program.field(finding.field).name),
             at: at.collect(),
-            problem: self.problem(&sample),
+            problem: self.problem(sample),
+            suppliers,
         }))
+    }
+
+    /// Whether a point meets a constraint.
+    pub fn holds_at(&self, sample: &Sample, constraint: &str) -> Result<bool, IslError> {
+        let coordinates = self.coordinates.iter().zip(&sample.dimensions);
+        let parameters = sample.parameters.iter().map(|(name, value)| (name, value));
+        let point = all(coordinates.chain(parameters).map(|(name, value)| format!("{name} = {value}")));
+        for part in self.set(&all([point, constraint.to_owned()]))? {
+            if !part.is_empty()? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn problem(&self, sample: &Sample) -> Problem {
@@ -413,17 +465,4 @@ pub fn not_before_in_block(
 /// The text with these names marked as those of another event.
 pub fn marked(text: &str, names: &[String]) -> String {
     renamed(text, &|name| names.iter().any(|own| own == name).then(|| format!("{name}_w")))
-}
-
-/// The names of a band's number and bounds.
-pub struct OwnedBand {
-    number: String,
-    first: String,
-    end: String,
-}
-
-impl OwnedBand {
-    pub fn borrowed(&self) -> Band<'_> {
-        Band { number: &self.number, first: &self.first, end: &self.end }
-    }
 }

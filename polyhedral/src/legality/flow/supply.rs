@@ -5,6 +5,7 @@ use super::events::{Case, Finding, FlowProof, around, levels};
 use super::text::{all, any, renamed};
 use super::{FlowKind, LegalityError};
 use crate::dataflow::{Event, Place, Reads, Supplier};
+use crate::isl::Sample;
 use crate::program::Boundary;
 
 impl<'a> FlowProof<'a> {
@@ -48,11 +49,10 @@ impl<'a> FlowProof<'a> {
             let there =
                 all([(supplier.text)(&region), supplier.there.clone(), supplier.same(self, reads, case)]);
             if supplier.not_before != "1 = 0" {
-                let late = all([there.clone(), supplier.not_before.clone()]);
                 let bodies = [
                     supplier.not_before.clone(),
-                    all([self.runs_loosely(reader), common.to_owned(), case.text.clone(), late.clone()]),
-                    all([self.runs(reader), common.to_owned(), case.text.clone(), late]),
+                    all([self.runs_loosely(reader), common.to_owned(), case.text.clone(), there.clone()]),
+                    self.exactly(reader),
                 ];
                 self.none(names, &bodies, &finding(FlowKind::TooLate, Some(&supplier.event.name)))?;
             }
@@ -65,12 +65,43 @@ impl<'a> FlowProof<'a> {
             match self.missing(&self.set(&reading)?, &there)? {
                 None => return Ok(()),
                 Some(set) if at == 1 => {
-                    return Err(self.error(&set, names, &finding(FlowKind::NotSupplied, None)));
+                    let sample = self.sampled(&set)?;
+                    let why = suppliers.iter().map(|supplier| self.why_not(&sample, supplier, reads, case));
+                    let why = why.collect::<Result<_, _>>()?;
+                    return Err(self.error_at(&sample, names, &finding(FlowKind::NotSupplied, None), why));
                 }
                 Some(_) => {}
             }
         }
         Ok(())
+    }
+
+    /// Why a supplier does not supply the value of a point.
+    fn why_not(
+        &self,
+        sample: &Sample,
+        supplier: &Supply<'a>,
+        reads: &Reads,
+        case: &Case,
+    ) -> Result<String, LegalityError> {
+        let region = self.region_in(supplier.event, case);
+        let (executes, here, same) = (&supplier.executes, &supplier.here, supplier.same(self, reads, case));
+        let exists = region.is_some();
+        let in_steps = region.map_or_else(|| "1 = 1".to_owned(), |region| (supplier.text)(&region));
+        let why = if !exists && case.computed.is_none() {
+            "has no values of the boundary".to_owned()
+        } else if !exists {
+            "has no values of such points".to_owned()
+        } else if !self.holds_at(sample, executes)? || !self.holds_at(sample, &in_steps)? {
+            "does not execute there".to_owned()
+        } else if !self.holds_at(sample, here)? {
+            "leaves its value in another place".to_owned()
+        } else if !self.holds_at(sample, &same)? {
+            format!("has level {}", supplier.level)
+        } else {
+            "supplies it".to_owned()
+        };
+        Ok(format!("{} {why}", supplier.event.name))
     }
 
     /// When the arrays have the value from the beginning: an initial one, or that of a boundary point.
@@ -128,6 +159,10 @@ pub struct Supply<'a> {
     pub text: Box<dyn Fn(&str) -> String + 'a>,
     /// It executes, and writes to the place that is read: the storage of the same block, or the slot of the arrays.
     pub there: String,
+    /// The first half of that.
+    executes: String,
+    /// The other half.
+    here: String,
     level: String,
     /// It does not run before the reader.
     not_before: String,
@@ -199,9 +234,12 @@ impl<'a> Supply<'a> {
                 }))
             }
         };
+        let executes = text(&proof.runs_loosely(event));
         Ok(Supply {
             event,
-            there: all([text(&proof.runs_loosely(event)), here]),
+            there: all([executes.clone(), here.clone()]),
+            executes,
+            here,
             level: text(&event.level),
             not_before: proof.not_before((event, &text), (reader, &|text| text.to_owned())),
             position: event.position.iter().map(|place| text(place)).collect(),

@@ -54,7 +54,7 @@ fn constant(text: &str) -> Option<i64> {
     text.parse().ok()
 }
 
-/// The constraints of which a text says that all hold, without parentheses around them.
+/// The constraints of which a text says that all hold: what stands between its outermost `and`s.
 pub fn conjuncts(text: &str) -> Vec<&str> {
     let text = text.trim();
     let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
@@ -79,7 +79,7 @@ pub fn conjuncts(text: &str) -> Vec<&str> {
         return conjuncts(&text[1..text.len() - 1]);
     }
     parts.push(&text[start..]);
-    if parts.len() == 1 { parts } else { parts.into_iter().flat_map(conjuncts).collect() }
+    parts.iter().map(|part| part.trim()).collect()
 }
 
 /// The text with its names replaced, where there is a replacement.
@@ -119,8 +119,10 @@ mod tests {
     fn conjunctions_fall_into_their_parts() {
         let text =
             "((a >= 1) and (0 <= b < c and (d = 1 or e = 2))) and (floor((f + 1)/2) > 3) and not (g = 1)";
-        let parts = ["a >= 1", "0 <= b < c", "d = 1 or e = 2", "floor((f + 1)/2) > 3", "not (g = 1)"];
+        let parts =
+            ["((a >= 1) and (0 <= b < c and (d = 1 or e = 2)))", "(floor((f + 1)/2) > 3)", "not (g = 1)"];
         assert_eq!(conjuncts(text), parts);
+        assert_eq!(conjuncts(parts[0]), ["(a >= 1)", "(0 <= b < c and (d = 1 or e = 2))"]);
         assert_eq!(conjuncts("(a = 1) or (b = 2) and (c = 3)"), ["(a = 1) or (b = 2) and (c = 3)"]);
         assert_eq!(conjuncts("(a + 1) = (b)"), ["(a + 1) = (b)"]);
         assert_eq!(conjuncts("1 = 1"), ["1 = 1"]);
