@@ -78,6 +78,14 @@ impl TunerError {
         }
     }
 
+    /// A space without a valid point, and why it has none.
+    pub(crate) fn no_valid_point(reason: String) -> TunerError {
+        TunerError::Space {
+            reason: format!("the space has no valid point: {reason}"),
+            hint: "loosen a constraint or add levels".to_owned(),
+        }
+    }
+
     /// An unknown name, with the known ones and the nearest of them.
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> TunerError {
         TunerError::Request {
