@@ -1,7 +1,7 @@
 //! What can go wrong, each with its place, its reason and a way out.
 
 use crate::expression::ExpressionError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use text_escape::suggest::nearest;
 
 /// Result of this crate.
@@ -95,5 +95,15 @@ impl TunerError {
                 None => format!("there are: {}", known.join(", ")),
             },
         }
+    }
+}
+
+/// A file that is not what it should be. `place` may be empty, or as `line 3`.
+pub(crate) fn malformed(path: &Path, place: &str, reason: impl Into<String>, hint: &str) -> TunerError {
+    TunerError::Malformed {
+        path: path.to_owned(),
+        place: if place.is_empty() { String::new() } else { format!("{place}: ") },
+        reason: reason.into(),
+        hint: hint.to_owned(),
     }
 }

@@ -7,11 +7,10 @@
 //! are numbers with fractions, unless the rows are (nearly) all combinations of their values with the others.
 
 use super::look::{Kind, Look, is_missing};
-use super::malformed;
 use super::names::{Measured, Telling, telling};
 use super::roles::{Named, ReadOptions, Roles, conflict, split_names, status_of_word};
 use super::sheet::Sheet;
-use crate::error::{Result, TunerError};
+use crate::error::{Result, TunerError, malformed};
 use crate::trial::Status;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -166,12 +165,12 @@ pub(super) fn columns(path: &Path, sheet: &Sheet, options: &ReadOptions) -> Resu
     Ok(evidence.columns(response, own))
 }
 
-/// See [`super::roles::of_front`].
-pub(super) fn of_front(
-    path: &Path,
-    sheet: &Sheet,
-    options: &ReadOptions,
-) -> Result<(Roles, Vec<Option<Status>>)> {
+/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are
+/// not on it. Other columns than these and the status cannot change the front; what they are is only said.
+///
+/// # Errors
+/// Unknown names, names in two roles, and a column that may be the status but has values that nobody knows.
+pub fn of_front(path: &Path, sheet: &Sheet, options: &ReadOptions) -> Result<(Roles, Vec<Option<Status>>)> {
     let mut evidence = Evidence::new(path, sheet, options)?;
     match evidence.own_format() {
         Some(status) => evidence.roles_of_own(status),
