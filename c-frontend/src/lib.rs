@@ -6,6 +6,7 @@
 
 pub mod ast;
 pub mod codes;
+mod integer;
 pub mod nest;
 pub mod parse;
 pub mod polynomial;
