@@ -6,10 +6,12 @@
 
 pub mod ast;
 pub mod codes;
+mod integer;
 pub mod nest;
 pub mod parse;
 pub mod polynomial;
 pub mod preprocess;
+mod program;
 pub mod recognise;
 pub mod rewrite;
 pub mod text;
@@ -17,27 +19,12 @@ pub mod text;
 pub use nest::Nest;
 pub use parse::Region;
 pub use preprocess::{Options, Preprocessed};
+pub use program::CProgram;
 pub use recognise::Stencil;
 
 use polyhedral::diagnostic::Diagnostics;
-use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::Arc;
-
-/// A C program with an iterated stencil: every stage of it.
-#[derive(Debug, Clone)]
-pub struct CProgram {
-    /// The file, preprocessed.
-    pub preprocessed: Preprocessed,
-    /// The region and what it needs.
-    pub region: Region,
-    /// Its loops.
-    pub nest: Nest,
-    /// What they compute.
-    pub stencil: Stencil,
-    /// The program.
-    pub program: Arc<Program>,
-}
 
 /// Reads a C program.
 ///

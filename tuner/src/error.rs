@@ -1,7 +1,7 @@
 //! What can go wrong, each with its place, its reason and a way out.
 
 use crate::expression::ExpressionError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use text_escape::suggest::nearest;
 
 /// Result of this crate.
@@ -78,6 +78,14 @@ impl TunerError {
         }
     }
 
+    /// A space without a valid point, and why it has none.
+    pub(crate) fn no_valid_point(reason: String) -> TunerError {
+        TunerError::Space {
+            reason: format!("the space has no valid point: {reason}"),
+            hint: "loosen a constraint or add levels".to_owned(),
+        }
+    }
+
     /// An unknown name, with the known ones and the nearest of them.
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> TunerError {
         TunerError::Request {
@@ -87,5 +95,15 @@ impl TunerError {
                 None => format!("there are: {}", known.join(", ")),
             },
         }
+    }
+}
+
+/// A file that is not what it should be. `place` may be empty, or as `line 3`.
+pub(crate) fn malformed(path: &Path, place: &str, reason: impl Into<String>, hint: &str) -> TunerError {
+    TunerError::Malformed {
+        path: path.to_owned(),
+        place: if place.is_empty() { String::new() } else { format!("{place}: ") },
+        reason: reason.into(),
+        hint: hint.to_owned(),
     }
 }

@@ -7,14 +7,16 @@
 //! Every trial has a checksum (module `content`). One that does not fit is told and measured again.
 
 mod content;
+mod file;
 
-use crate::error::{Result, TunerError};
-use crate::recorded::{Format, Recorded, Roles, malformed};
+use crate::error::{Result, TunerError, malformed};
+use crate::recorded::{Format, Recorded, Roles};
 use crate::run::Keeper;
 use crate::space::{Parameter, Point, Space};
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
 use content::{About, Content, Row};
+use file::{APPLICATION, VERSION, broken};
 use rusqlite::{Connection, TransactionBehavior, params};
 use safe_io::Damage;
 use std::collections::{BTreeMap, HashMap};
@@ -22,9 +24,6 @@ use std::path::{Path, PathBuf};
 
 /// First bytes of every SQLite file.
 pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
-const APPLICATION: i32 = 0x7469_6c65;
-/// Version of the tables. Those of version 0 have no checksums.
-const VERSION: i32 = 2;
 
 /// An open store.
 pub struct Store {
@@ -299,19 +298,6 @@ fn is_store(path: &Path) -> Result<bool> {
     Err(malformed(path, "", "it is no store of trials (an SQLite file)", "name another file with --trials"))
 }
 
-/// Refuses the SQLite file of another program.
-fn check_application(path: &Path, connection: &Connection) -> Result<()> {
-    let number = |query: &str| connection.query_row(query, [], |row| row.get::<_, i64>(0));
-    let application = number("PRAGMA application_id").map_err(|error| broken(path, &error))?;
-    // A search that was killed as soon as it began has left some of its tables, and no number yet.
-    let others = "SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name NOT IN ('about', 'trial', 'sqlite_sequence')";
-    let others = number(others).map_err(|error| broken(path, &error))?;
-    if application == i64::from(APPLICATION) || others == 0 {
-        return Ok(());
-    }
-    Err(malformed(path, "", "it is the SQLite file of another program", "name another file with --trials"))
-}
-
 /// Refuses to begin a store where files lie that SQLite would take for parts of it, and change.
 fn check_companions(path: &Path) -> Result<()> {
     if path.exists() {
@@ -327,19 +313,6 @@ fn check_companions(path: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn broken(path: &Path, error: &rusqlite::Error) -> TunerError {
-    use rusqlite::ErrorCode::{DiskFull, SystemIoFailure};
-    match error.sqlite_error_code() {
-        // The disk's fault, not the file's.
-        Some(DiskFull | SystemIoFailure) => TunerError::File {
-            action: "write",
-            path: path.to_owned(),
-            reason: std::io::Error::other(error.to_string()),
-        },
-        _ => malformed(path, "", format!("the store cannot be used: {error}"), ""),
-    }
 }
 
 fn internal(path: &Path, error: &serde_json::Error) -> TunerError {

@@ -1,8 +1,9 @@
 //! Macros of math.h that ask what kind of number a value is, and those that stand for numbers which no literal has.
 
+use super::refusal::{Result, error, limitation};
 use super::scalars::Kind;
-use super::value::number;
-use super::{Result, Walker, element_of, error, limitation};
+use super::typed::{element_of, number};
+use super::walker::Walker;
 use crate::ast::{Expr as CExpr, ExprKind as CKind, Floating};
 use crate::codes;
 use polyhedral::program::{CompareOp, Condition, ElementType, Expr, ExprKind, Function, LocalId};

@@ -1,8 +1,10 @@
 //! Conditions: of `?:`, and of `if` around assignments.
 
+use super::classify::question;
+use super::refusal::{Result, limitation};
 use super::scalars::Kind;
-use super::value::number;
-use super::{Result, Walker, element_of, limitation};
+use super::typed::{element_of, number};
+use super::walker::Walker;
 use crate::ast::{BinaryOp as COperator, CType, Expr as CExpr, ExprKind as CKind, UnaryOp};
 use crate::codes;
 use polyhedral::program::{CompareOp, Condition, ElementType};
@@ -68,6 +70,21 @@ impl Walker<'_> {
                 let zero = number(0.0, value.element, &expr.span);
                 Ok(Condition::Compare(CompareOp::NotEqual, value, zero))
             }
+        }
+    }
+
+    /// Whether an integer is a truth value.
+    pub(super) fn is_condition(&self, expr: &CExpr) -> bool {
+        use COperator::*;
+        match &expr.kind {
+            CKind::Binary(operator, ..) => {
+                matches!(operator, Less | LessEqual | Greater | GreaterEqual | Equal | NotEqual | And | Or)
+            }
+            CKind::Unary(UnaryOp::Not, _) => true,
+            CKind::Call(function, _) => {
+                matches!(&function.kind, CKind::Name(name) if question(name).is_some() && !self.is_own(name))
+            }
+            _ => false,
         }
     }
 }

@@ -6,7 +6,8 @@
 //!
 //! Likewise numbers of buffers: after `now = (now + 1) % k` or `now = 1 - now`, `now` is `(first + r) mod k` in round `r`.
 
-use super::{Result, limitation};
+use super::loops::Turns;
+use super::refusal::{Result, limitation};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::codes;
 use crate::parse::Region;
@@ -14,9 +15,6 @@ use crate::text::{c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::BTreeMap;
-
-/// Pointers that an exchange moves in a circle; buffer `b` is what number `b` points to before the loop.
-pub type Turns = Vec<String>;
 
 /// A time loop's body without its exchange.
 pub(super) struct Exchanged {
@@ -117,7 +115,7 @@ fn counter(region: &Region, list: &[Stmt], at: usize) -> Option<(String, i64)> {
                 part.kind = ExprKind::Integer { value: now, text: now.to_string() };
             }
         });
-        super::literal_value(&value)
+        crate::integer::literal(&value)
     };
     (2..=MOST_BUFFERS)
         .find(|of| (0..*of).all(|now| next(now) == Some((now + 1) % of)))

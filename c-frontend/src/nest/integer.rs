@@ -1,18 +1,14 @@
 //! Integers: subscripts, bounds, and the values that follow from indices.
 
-use super::int_type::{IntType, constant};
+use super::refusal::{Result, error};
 use super::scalars::Held;
-use super::{Result, Walker, error};
+use super::walker::Walker;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp, Variable};
 use crate::codes;
+use crate::integer::{IntType, literal};
 use crate::polynomial::{Polynomial, Symbol};
 use crate::text::c_text;
 use polyhedral::diagnostic::Diagnostic;
-
-/// The value of an integer expression of literals.
-pub(crate) fn literal(expr: &Expr) -> Option<i64> {
-    constant(expr).and_then(|(value, _)| value.try_into().ok())
-}
 
 impl Walker<'_> {
     /// A subscript or bound as a polynomial; `None` if it is none.

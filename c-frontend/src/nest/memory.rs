@@ -4,22 +4,14 @@
 //! `p ? p[0] : 1`, must not be read elsewhere: conditions that follow from what the value itself depends on are written
 //! around it, and pointers behind other conditions must not be null.
 
-use super::value::Depends;
-use super::{Result, Touched, Walker, limitation};
+use super::depends::Depends;
+use super::loops::Touched;
+use super::refusal::{Result, limitation};
+use super::walker::{Unknown, Walker};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::codes;
 use crate::polynomial::Polynomial;
 use crate::text::c_text;
-
-/// A condition around the walk that is not known.
-#[derive(Debug, Clone)]
-pub(super) struct Unknown {
-    condition: Expr,
-    /// Whether it holds, or does not.
-    holds: bool,
-    depends: Depends,
-    touched: Touched,
-}
 
 impl Walker<'_> {
     /// Walks where a condition holds, or does not.
@@ -103,7 +95,7 @@ impl Walker<'_> {
                 ExprKind::Member(pointer, true, _) => pointer,
                 ExprKind::Binary(BinaryOp::Div | BinaryOp::Rem, _, by)
                     if self.kind_of(part).is_ok_and(|kind| kind.is_integer())
-                        && super::integer::literal(by).is_none_or(|by| by == 0) =>
+                        && crate::integer::literal(by).is_none_or(|by| by == 0) =>
                 {
                     return limitation(
                         codes::GUARDED,

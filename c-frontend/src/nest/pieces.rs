@@ -1,6 +1,7 @@
 //! Pieces of one assignment, as guards cut it, joined again where they compute the same.
 
-use super::{Leaf, Narrowed, Nest, ReadOf, Result, limitation};
+use super::loops::{Leaf, Narrowed, Nest, ReadOf};
+use super::refusal::{Result, limitation};
 use crate::codes;
 use polyhedral::program::{Condition, Expr, ExprKind};
 use std::collections::BTreeSet;

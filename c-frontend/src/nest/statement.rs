@@ -1,14 +1,15 @@
 //! Statements, in the order of execution.
 
-use super::guards::{Cuts, Segment};
+use super::cuts::{Cuts, Segment};
+use super::element::subscripts;
+use super::exchange;
+use super::loops::{Element, Leaf, ReadOf, SpaceLoop, Temporary, Touched};
 use super::pieces::same;
+use super::refusal::{Result, error, limitation};
 use super::scalars::{Environment, Held, Kind, assigned_within};
 use super::time::counter;
-use super::value::{cast, subscripts};
-use super::{
-    Element, Leaf, LoopKey, MOST_LEAVES, MOST_UNROLLED, ReadOf, Result, SpaceLoop, Temporary, Touched, Walker,
-};
-use super::{element_of, error, exchange, limitation};
+use super::typed::{cast, element_of};
+use super::walker::{LoopKey, Walker};
 use crate::ast::{
     BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable,
 };
@@ -19,6 +20,10 @@ use polyhedral::diagnostic::Diagnostic;
 use polyhedral::program::{Condition, Expr, ExprKind, LocalId};
 use polyhedral::source::Span;
 
+/// Loops over a number of points that is known and not above this are unrolled where no array is indexed by them.
+const MOST_UNROLLED: i64 = 64;
+/// Most assignments of one region.
+const MOST_LEAVES: usize = 256;
 /// Largest integer expression that is made of all that it was computed from.
 const MOST_WRITTEN_OUT: usize = 2000;
 
@@ -539,8 +544,8 @@ impl Walker<'_> {
     fn merge_scalars(
         &mut self,
         truth: &Condition,
-        then: &super::scalars::Environment,
-        otherwise: &super::scalars::Environment,
+        then: &Environment,
+        otherwise: &Environment,
         span: &Span,
     ) -> Result<()> {
         let names: std::collections::BTreeSet<String> =

@@ -1,36 +1,15 @@
 //! The time loop: which loop of the region it is, and its bounds.
 
-use super::int_type::{IntType, is_unsigned};
-use super::{Result, Walker, error, integer, limitation};
+use super::loops::TimeLoop;
+use super::refusal::{Result, error, limitation};
+use super::walker::Walker;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable};
 use crate::codes;
+use crate::integer::{self, IntType, is_unsigned};
 use crate::parse::Region;
 use crate::text::{c_text, without_parentheses};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
-
-/// The loop over time, `low <= index < high`, in steps.
-#[derive(Debug, Clone)]
-pub struct TimeLoop {
-    /// Name of the index.
-    pub name: String,
-    /// Its type.
-    pub type_name: String,
-    /// First value, as C.
-    pub low: String,
-    /// Behind the last value, as C.
-    pub high: String,
-    /// What the index grows by in each round.
-    pub step: i64,
-    /// Whether the index is declared in the loop.
-    pub declared: bool,
-    /// From `for` to `)`.
-    pub head: Span,
-    /// The whole loop.
-    pub span: Span,
-    /// The bounds as expressions: first, last or behind it.
-    pub(crate) bounds: (Expr, Expr),
-}
 
 /// A loop that counts.
 pub(super) struct Counter {

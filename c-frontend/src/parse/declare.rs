@@ -1,9 +1,9 @@
 //! Types and declarations.
 
+use super::converter::{Converter, MOST_DEPTH, Result};
 use super::expression::known_type;
-use super::{Converter, Result};
 use crate::ast::{CType, Floating, Variable};
-use crate::nest::literal_value;
+use crate::integer::literal;
 use std::collections::HashMap;
 use tree_sitter::Node;
 
@@ -87,7 +87,7 @@ impl Converter<'_> {
         for one in list.named_children(&mut cursor).filter(|child| child.kind() == "enumerator") {
             let Some(name) = one.child_by_field_name("name") else { continue };
             if let Some(value) = one.child_by_field_name("value") {
-                next = self.expression(value).ok().and_then(|value| literal_value(&value));
+                next = self.expression(value).ok().and_then(|value| literal(&value));
             }
             let name = self.text(name).to_owned();
             match next {
@@ -173,7 +173,7 @@ impl Converter<'_> {
         let mut ctype = base;
         let mut at = node;
         // Nested declarators bind from the inside out: walking inwards, each wraps the type so far.
-        for _ in 0..super::MOST_DEPTH {
+        for _ in 0..MOST_DEPTH {
             match at.kind() {
                 "identifier" | "type_identifier" | "field_identifier" => return (ctype, Some(at)),
                 "pointer_declarator" | "abstract_pointer_declarator" => {
@@ -221,7 +221,7 @@ fn is_const(node: Node<'_>) -> bool {
 /// The name that a declaration or a function definition declares.
 pub(super) fn declared_name(node: Node<'_>) -> Option<Node<'_>> {
     let mut at = node.child_by_field_name("declarator")?;
-    for _ in 0..super::MOST_DEPTH {
+    for _ in 0..MOST_DEPTH {
         if at.kind() == "identifier" {
             return Some(at);
         }

@@ -1,6 +1,7 @@
 //! Expressions.
 
-use super::{Converter, Result, literal};
+use super::converter::{Converter, Result};
+use super::literal;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
 use crate::codes;
 use crate::preprocess::MARK;

@@ -1,87 +1,25 @@
 //! Stage 2: the syntax of the region and of what it needs: the statements, the declarations in scope, the function.
 
+mod converter;
 mod declare;
 mod expression;
 pub(crate) mod literal;
+mod names;
+mod region;
+mod scope;
 mod statement;
 
-use crate::ast::{CType, Stmt, StmtKind, Variable};
+pub use region::{Region, Structures};
+
+use crate::ast::{Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::preprocess::{Mark, Preprocessed};
+use converter::{Converter, Result};
+use names::{addressed, changed, functions, names_within};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
-use polyhedral::source::Span;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 use tree_sitter::{Node, Parser, Tree};
-
-/// A region and what surrounds it.
-#[derive(Debug, Clone)]
-pub struct Region {
-    /// Its statements.
-    pub statements: Vec<Stmt>,
-    /// From `#pragma scop` to the end of `#pragma endscop`.
-    pub span: Span,
-    /// `#pragma scop` itself.
-    pub mark: Span,
-    /// The name of the function.
-    pub function: String,
-    /// The variables that can be used in it, by name.
-    pub variables: HashMap<String, Variable>,
-    /// Names that are used behind the region, anywhere in a loop around it, or in another function.
-    pub used_behind: Vec<String>,
-    /// Functions that the file itself defines.
-    pub functions: HashMap<String, Span>,
-    /// Names that the file assigns or takes the address of, anywhere; initial values do not count.
-    pub changed: HashSet<String>,
-    /// Variables that pointers may reach: names that the file takes the address of, and those of other files.
-    pub addressed: HashSet<String>,
-    /// Structures and the types of their members.
-    pub structures: Structures,
-    /// The statements that are loops: their places in the user's file, and in the preprocessed text.
-    pub loops: Vec<(Span, std::ops::Range<usize>)>,
-}
-
-/// Deepest nesting of statements and expressions.
-pub(crate) const MOST_DEPTH: usize = 200;
-
-/// The types of members, by the names of structures.
-pub type Structures = HashMap<String, HashMap<String, CType>>;
-
-/// Turns nodes of the grammar into our own tree.
-pub(crate) struct Converter<'a> {
-    source: &'a Preprocessed,
-    typedefs: HashMap<String, CType>,
-    /// Names of numbers, from `enum`.
-    constants: HashMap<String, i64>,
-    structures: Structures,
-    loops: Vec<(Span, std::ops::Range<usize>)>,
-    depth: usize,
-}
-
-/// What is wrong.
-pub(crate) type Result<T> = std::result::Result<T, Box<Diagnostic>>;
-
-impl Converter<'_> {
-    fn span(&self, node: Node<'_>) -> Span {
-        self.source.origin.span(node.byte_range())
-    }
-
-    fn text(&self, node: Node<'_>) -> &str {
-        self.source.text.get(node.byte_range()).unwrap_or_default()
-    }
-
-    /// Runs one level deeper.
-    fn deeper<T>(&mut self, node: Node<'_>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        if self.depth >= MOST_DEPTH {
-            let message = format!("nested more than {MOST_DEPTH} deep");
-            return Err(Box::new(Diagnostic::limitation(codes::TOO_DEEP, self.span(node), message)));
-        }
-        self.depth += 1;
-        let result = run(self);
-        self.depth -= 1;
-        result
-    }
-}
 
 /// The region of a program.
 ///
@@ -328,158 +266,4 @@ fn outermost_loop<'t>(node: Node<'t>, function: Node<'t>) -> Option<Node<'t>> {
         at = node.parent();
     }
     found
-}
-
-fn names_within(node: Node<'_>, text: &str, visit: &mut dyn FnMut(std::ops::Range<usize>, &str)) {
-    let mut open = vec![node];
-    while let Some(node) = open.pop() {
-        if node.kind() == "identifier" {
-            visit(node.byte_range(), text.get(node.byte_range()).unwrap_or_default());
-        }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
-        open.extend(children);
-    }
-}
-
-/// The names of what a file assigns or takes the address of.
-fn changed(root: Node<'_>, text: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
-        let target = match node.kind() {
-            "assignment_expression" => node.child_by_field_name("left"),
-            "update_expression" => node.child_by_field_name("argument"),
-            "pointer_expression" => node.child_by_field_name("argument").filter(|_| {
-                node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == "&")
-            }),
-            _ => None,
-        };
-        let mut target = target;
-        while let Some(inner) = target.filter(|node| node.kind() == "parenthesized_expression") {
-            target = expression::inner(inner);
-        }
-        if let Some(name) = target.filter(|node| node.kind() == "identifier") {
-            found.extend(text.get(name.byte_range()).map(str::to_owned));
-        }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
-    found
-}
-
-/// The names that a file takes the address of, and those that are declared `extern`.
-fn addressed(root: Node<'_>, text: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    let mut open = vec![root];
-    while let Some(node) = open.pop() {
-        let taken = match node.kind() {
-            "pointer_expression" => node
-                .child_by_field_name("operator")
-                .filter(|operator| operator.kind() == "&")
-                .and_then(|_| node.child_by_field_name("argument")),
-            "declaration" if text.get(node.byte_range()).is_some_and(|text| text.starts_with("extern")) => {
-                Some(node)
-            }
-            _ => None,
-        };
-        if let Some(taken) = taken {
-            names_within(taken, text, &mut |_, name| {
-                found.insert(name.to_owned());
-            });
-        }
-        let mut cursor = node.walk();
-        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        open.extend(children);
-    }
-    found
-}
-
-/// The functions that the file defines.
-fn functions(root: Node<'_>, source: &Preprocessed) -> HashMap<String, Span> {
-    let mut found = HashMap::new();
-    let mut cursor = root.walk();
-    for node in root.children(&mut cursor).filter(|node| node.kind() == "function_definition") {
-        let name = declare::declared_name(node).and_then(|name| source.text.get(name.byte_range()));
-        if let Some(name) = name {
-            found.insert(name.to_owned(), source.origin.span(node.byte_range()));
-        }
-    }
-    found
-}
-
-/// A function's name and the variables that a place in it can use.
-pub(crate) struct Scope {
-    function: String,
-    variables: HashMap<String, Variable>,
-}
-
-impl Converter<'_> {
-    /// The declarations that come before a node, outermost first, so that inner ones hide outer ones.
-    fn scope(&mut self, node: Node<'_>, function: Node<'_>) -> Result<Scope> {
-        let mut path = vec![node];
-        while let Some(parent) = path.last().and_then(Node::parent) {
-            path.push(parent);
-        }
-        let mut scope = Scope { function: String::new(), variables: HashMap::new() };
-        if let Some(name) = declare::declared_name(function) {
-            scope.function = self.text(name).to_owned();
-        }
-        for pair in path.windows(2).rev() {
-            let [inner, outer] = pair else { continue };
-            let global = outer.kind() == "translation_unit" || !within(*outer, function);
-            match outer.kind() {
-                "function_definition" => {
-                    for variable in self.parameters(*outer) {
-                        scope.variables.insert(variable.name.clone(), variable);
-                    }
-                }
-                "for_statement" => {
-                    if let Some(start) = outer.child_by_field_name("initializer") {
-                        self.declared(start, false, &mut scope);
-                    }
-                }
-                _ => {}
-            }
-            let mut cursor = outer.walk();
-            for child in outer.children(&mut cursor) {
-                if child.start_byte() >= inner.start_byte() {
-                    break;
-                }
-                self.declared(child, global, &mut scope);
-            }
-        }
-        Ok(scope)
-    }
-
-    /// Adds what a node declares; what cannot be understood is left out.
-    fn declared(&mut self, node: Node<'_>, global: bool, scope: &mut Scope) {
-        if node.has_error() {
-            // Something is declared here, and not known what.
-            names_within(node, &self.source.text, &mut |_, name| {
-                scope.variables.remove(name);
-                self.constants.remove(name);
-            });
-            return;
-        }
-        match node.kind() {
-            "declaration" => {
-                for mut variable in self.declaration(node).unwrap_or_default() {
-                    variable.global = global;
-                    scope.variables.insert(variable.name.clone(), variable);
-                }
-            }
-            "type_definition" => self.type_definition(node),
-            "enum_specifier" => self.enumerators(node),
-            "struct_specifier" => {
-                self.structure(node);
-            }
-            _ => {}
-        }
-    }
-}
-
-fn within(node: Node<'_>, outer: Node<'_>) -> bool {
-    node.start_byte() >= outer.start_byte() && node.end_byte() <= outer.end_byte()
 }

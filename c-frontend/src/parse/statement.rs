@@ -1,7 +1,7 @@
 //! Statements.
 
+use super::converter::{Converter, Result};
 use super::expression::inner;
-use super::{Converter, Result};
 use crate::ast::{ForLoop, Stmt, StmtKind};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
@@ -17,7 +17,7 @@ impl Converter<'_> {
     fn runs_once(&mut self, node: Node<'_>) -> Result<bool> {
         let Some(condition) = node.child_by_field_name("condition") else { return Ok(false) };
         let condition = self.expression(condition)?;
-        Ok(crate::nest::literal_value(&condition) == Some(0))
+        Ok(crate::integer::literal(&condition) == Some(0))
     }
 
     fn statement_kind(&mut self, node: Node<'_>) -> Result<StmtKind> {

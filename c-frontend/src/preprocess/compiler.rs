@@ -1,6 +1,6 @@
 //! Calls of the system's C compiler, and what it says.
 
-use super::MOST_EXPANDED_BYTES;
+use super::limits::MOST_EXPANDED_BYTES;
 use safe_io::input;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -6,9 +6,9 @@
 //! would be noticed here.
 
 use super::origin::{self, Expanded};
-use super::{MARK, Options, compiler, decode_lines, lexer, pragma, spelling};
-use crate::CProgram;
+use super::{MARK, Options, compiler, decode_lines, lexer, spelling};
 use crate::codes;
+use crate::program::CProgram;
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use std::fmt::Write;
 use std::ops::Range;
@@ -69,7 +69,7 @@ fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::R
     let mut found = [Vec::new(), Vec::new(), Vec::new()];
     let mut part = 0;
     for piece in &pieces {
-        match pragma(&piece.text) {
+        match lexer::pragma(&piece.text) {
             Some(words) if words == [WORD] => part += 1,
             Some(_) => {}
             None if part > 2 => return Ok(false),

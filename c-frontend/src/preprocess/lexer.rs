@@ -158,6 +158,12 @@ fn token_end(text: &str, start: usize) -> usize {
     start + 1
 }
 
+/// The words of a pragma; `None` for other lines.
+pub fn pragma(line: &str) -> Option<Vec<&str>> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
+    Some(rest.split_whitespace().collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

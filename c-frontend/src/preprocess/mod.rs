@@ -3,6 +3,7 @@
 mod compiler;
 mod cut;
 mod lexer;
+mod limits;
 mod origin;
 mod parentheses;
 mod spelling;
@@ -10,6 +11,7 @@ mod surroundings;
 
 pub use compiler::Options;
 pub use cut::check_cut;
+pub use limits::{MOST_BYTES, MOST_EXPANDED_BYTES};
 pub use origin::Origin;
 
 use crate::codes;
@@ -23,11 +25,6 @@ use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The largest file that is read, in bytes.
-pub const MOST_BYTES: usize = 4 << 20;
-/// The largest text that the preprocessor may make of it, without the system's headers.
-pub const MOST_EXPANDED_BYTES: usize = 16 << 20;
 
 /// A preprocessed program.
 #[derive(Debug, Clone)]
@@ -114,7 +111,7 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
     let mut within = false;
     for piece in &pieces {
         let start = text.len();
-        match pragma(&piece.text) {
+        match lexer::pragma(&piece.text) {
             Some(words) => {
                 let begins = words == ["scop"];
                 if piece.main && (begins || words == ["endscop"]) {
@@ -145,12 +142,6 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
 /// The words and names in a C text.
 pub(crate) fn words(text: &str) -> HashSet<&str> {
     lexer::tokens(text).iter().map(|token| &text[token.start..token.end]).collect()
-}
-
-/// The words of a pragma; `None` for other lines.
-fn pragma(line: &str) -> Option<Vec<&str>> {
-    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("pragma")?;
-    Some(rest.split_whitespace().collect())
 }
 
 /// Text, UTF-8 or else Latin-1.

@@ -74,7 +74,7 @@ fn changed_arithmetic(text: &str, lines: &[usize], piece: &Piece<'_>) -> Option<
             )
             .hint("take it away, or compile that part of the program by itself and add it with --with")
     };
-    if let Some(words) = super::pragma(&piece.text) {
+    if let Some(words) = lexer::pragma(&piece.text) {
         let on = !matches!(words.last(), Some(&"OFF" | &"off"));
         let name = |at: usize| words.get(at).and_then(|word| word.split('(').next()).unwrap_or_default();
         let found = match (name(0), name(1)) {

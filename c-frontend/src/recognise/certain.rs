@@ -4,9 +4,9 @@
 //! known before), or where elements around it are touched without a condition. What a condition on data chooses of one
 //! piece of memory at the very point that is computed counts as within it.
 
-use super::Centre;
 use super::arrays::{Axis, Form};
 use super::points::{Key, Point, Points};
+use super::stencil::Centre;
 use crate::codes;
 use crate::nest::{ReadOf, Result, Touched};
 use crate::polynomial::Polynomial;

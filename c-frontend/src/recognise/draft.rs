@@ -1,7 +1,7 @@
 //! The stencil as a program.
 
 use super::points::temporaries_of;
-use super::{Stencil, What};
+use super::stencil::{Stencil, What};
 use crate::nest::{Nest, Result};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::domain::Sides;

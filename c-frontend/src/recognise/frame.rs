@@ -1,16 +1,13 @@
 //! The grid: the least box around all points that are read or written, with all bounds counted from its ends.
 
 use super::points::{Key, Points};
-use super::{Centre, GridField, Statement, Stencil, What};
+use super::stencil::{Centre, GridField, Side, Statement, Stencil, What};
 use crate::codes;
 use crate::nest::Result;
 use crate::polynomial::{Polynomial, Symbol};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::domain::Bound;
 use std::collections::BTreeSet;
-
-/// A bound of a domain, counted from an end of the grid.
-pub type Side = Bound;
 
 /// The stencil, with its grid.
 pub fn stencil(points: Points<'_>) -> Result<Stencil> {

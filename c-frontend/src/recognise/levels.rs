@@ -11,9 +11,8 @@
 //! A program of statements, each of which runs over all its points before the next one starts, finds the same values
 //! if a write that comes first belongs to an earlier statement. Otherwise the loop cannot be brought to that form.
 
-use super::Centre;
-use super::ReadAt;
 use super::points::{Point, Points};
+use super::stencil::{Centre, ReadAt};
 use crate::codes;
 use crate::nest::{Read, Result};
 use crate::polynomial::Polynomial;

@@ -1,7 +1,7 @@
 //! Which points each assignment computes, and what it reads, seen from them.
 
 use super::arrays::{Cell, Form, Forms};
-use super::{Centre, ReadAt};
+use super::stencil::{Centre, ReadAt};
 use crate::ast::Expr;
 use crate::codes;
 use crate::nest::{Leaf, Nest, ReadOf, Result};

@@ -1,7 +1,9 @@
 //! Build files. A name may hold anything that a file system allows: what make or CMake would understand in a rule stands
 //! in recipes only, between quotes.
 
-use super::{Glue, RewriteError, Sources};
+use super::glue::Glue;
+use super::output::RewriteError;
+use super::sources::Sources;
 use crate::Options;
 use serde::Serialize;
 use std::collections::BTreeSet;

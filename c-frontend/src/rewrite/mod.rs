@@ -3,62 +3,20 @@
 
 mod boxes;
 mod build;
+mod glue;
+mod output;
 mod region;
 mod shield;
 mod sources;
 
+pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;
 
 use crate::{CProgram, Options};
+use glue::Glue;
 use handlebars::Handlebars;
-use polyhedral::program::{ElementType, FieldRole};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use text_escape::comment;
-
-/// The language of the tiled loops.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
-    /// C with OpenMP, `NAME.c`.
-    OpenMp,
-    /// CUDA C++, `NAME.cu`.
-    Cuda,
-}
-
-/// A file of the rewritten program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OutputFile {
-    /// Its path in the output folder.
-    pub name: PathBuf,
-    /// Its content.
-    pub bytes: Vec<u8>,
-}
-
-/// What cannot be rewritten.
-#[derive(Debug, thiserror::Error)]
-pub enum RewriteError {
-    /// A header or source of the user's that could not be read.
-    #[error("cannot read {path}: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A name or a macro that a build file cannot hold.
-    #[error("the {what} `{text}` cannot stand in a Makefile: {reason}")]
-    Name {
-        /// What it is.
-        what: &'static str,
-        /// Its text.
-        text: String,
-        /// Why not.
-        reason: &'static str,
-    },
-    /// A template that is broken: an error of ours.
-    #[error("template {0}")]
-    Template(String),
-}
 
 /// The program around the tiled loops `NAME.c` or `NAME.cu` with their header `NAME.h`, which the back end writes: the
 /// user's file with its time loop replaced, its own headers and sources, `NAME_glue` and build files.
@@ -106,96 +64,4 @@ fn render(template: &str, data: &impl Serialize) -> Result<String, RewriteError>
         engine.register_template_string(name, text).map_err(|error| failed(error.to_string()))?;
     }
     engine.render(template, data).map_err(|error| failed(error.to_string()))
-}
-
-/// What the templates of the buffers need.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Glue {
-    /// Name of the stencil.
-    pub name: String,
-    /// Name of the header.
-    glue: String,
-    /// Name of the user's file, for comments.
-    pub file: String,
-    version: &'static str,
-    guard: String,
-    /// How the options of the CMake file begin.
-    option: String,
-    pub cuda: bool,
-    fields: Vec<Buffer>,
-    series: Vec<Values>,
-    sizes: Vec<usize>,
-    strides: Vec<usize>,
-    from_inner: Vec<Distance>,
-    parameters: Vec<String>,
-    /// Elements of the smallest type in a cache line.
-    line: usize,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Buffer {
-    name: String,
-    c_type: &'static str,
-    slots: usize,
-    several: bool,
-    state: bool,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Values {
-    name: String,
-    c_type: &'static str,
-    length: String,
-}
-
-#[derive(Debug, Clone, Serialize)]
-struct Distance {
-    size: usize,
-    stride: String,
-}
-
-impl Glue {
-    fn new(source: &CProgram, path: &Path, target: Target) -> Self {
-        let program = &source.program;
-        let dimension = program.dimension();
-        let buffer = |field: &polyhedral::program::Field| {
-            let (state, slots) = match field.role {
-                FieldRole::State { slots, .. } => (true, slots),
-                FieldRole::Coefficient => (false, 1),
-            };
-            Buffer {
-                name: field.name.clone(),
-                c_type: field.element.c_name(),
-                slots,
-                several: slots > 1,
-                state,
-            }
-        };
-        let values = |series: &polyhedral::program::Series| Values {
-            name: series.name.clone(),
-            c_type: series.element.c_name(),
-            length: "tw_steps".to_owned(),
-        };
-        let distance = |size: usize| Distance {
-            size,
-            stride: if size == 0 { "tw_level_stride".to_owned() } else { format!("tw_stride{}", size - 1) },
-        };
-        let least = program.fields.iter().map(|field| field.element.bytes()).min();
-        Glue {
-            name: program.name.clone(),
-            glue: format!("{}_glue.h", program.name),
-            file: path.file_name().map(|name| comment(&name.to_string_lossy())).unwrap_or_default(),
-            version: env!("CARGO_PKG_VERSION"),
-            guard: program.name.clone(),
-            option: program.name.to_uppercase(),
-            cuda: target == Target::Cuda,
-            fields: program.fields.iter().map(buffer).collect(),
-            series: program.series.iter().map(values).collect(),
-            sizes: (0..dimension).collect(),
-            strides: (0..dimension.saturating_sub(1)).collect(),
-            from_inner: (0..dimension).rev().map(distance).collect(),
-            parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
-            line: 64 / least.unwrap_or(ElementType::F32.bytes()),
-        }
-    }
 }

@@ -1,6 +1,6 @@
 //! The user's own files that the rewritten program needs: headers that the preprocessor found, and sources.
 
-use super::{OutputFile, RewriteError};
+use super::output::{OutputFile, RewriteError};
 use crate::{CProgram, Options};
 use std::path::{Component, Path, PathBuf};
 

@@ -4,6 +4,7 @@ mod command;
 mod command_line;
 mod predicted;
 mod replay;
+mod shell;
 
 pub use command::External;
 pub use command_line::CommandLine;

@@ -1,120 +1,12 @@
 //! The value of an expression.
 
-use super::{Comparator, Function, Node, Operator};
+use super::datum::{Datum, Number};
+use super::error::{EvaluationError, MOST_ITEMS};
+use super::tree::{Comparator, Function, Node, Operator};
 use crate::value::Value;
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Longest list, and most items that one evaluation may make.
-const MOST_ITEMS: usize = 1_000_000;
-
-/// Why an expression has no value at a point.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EvaluationError {
-    /// A division or remainder by zero, or a negative power of it.
-    #[error("division by zero")]
-    DivisionByZero,
-    /// A number beyond what can be held.
-    #[error("a number is too large")]
-    Overflow,
-    /// Values of kinds that do not go together.
-    #[error("{0}")]
-    Kind(&'static str),
-    /// A list that is too long.
-    #[error("a list is too long: more than {MOST_ITEMS} items, or in a constraint 10000")]
-    TooLong,
-}
-
 type Evaluated<'a> = Result<Datum<'a>, EvaluationError>;
-
-/// A value on the way.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Datum<'a> {
-    Boolean(bool),
-    Integer(i64),
-    Real(f64),
-    Text(Cow<'a, str>),
-    List(Vec<Datum<'a>>),
-}
-
-/// A number: whole where that is exact.
-#[derive(Clone, Copy)]
-enum Number {
-    Whole(i64),
-    Real(f64),
-}
-
-impl Number {
-    fn real(self) -> f64 {
-        match self {
-            Number::Whole(number) => number as f64,
-            Number::Real(number) => number,
-        }
-    }
-}
-
-impl<'a> Datum<'a> {
-    fn of(value: &'a Value) -> Datum<'a> {
-        match value {
-            Value::Boolean(value) => Datum::Boolean(*value),
-            Value::Integer(value) => Datum::Integer(*value),
-            Value::Real(value) => Datum::Real(*value),
-            Value::Text(value) => Datum::Text(Cow::Borrowed(value)),
-        }
-    }
-
-    /// As a level.
-    pub fn into_value(self) -> Result<Value, EvaluationError> {
-        Ok(match self {
-            Datum::Boolean(value) => Value::Boolean(value),
-            Datum::Integer(value) => Value::Integer(value),
-            Datum::Real(value) => Value::Real(value),
-            Datum::Text(value) => Value::Text(value.into_owned()),
-            Datum::List(_) => return Err(EvaluationError::Kind("a list stands where one value is expected")),
-        })
-    }
-
-    /// Whether it counts as true.
-    pub fn truth(&self) -> bool {
-        match self {
-            Datum::Boolean(value) => *value,
-            Datum::Integer(value) => *value != 0,
-            Datum::Real(value) => *value != 0.0,
-            Datum::Text(value) => !value.is_empty(),
-            Datum::List(items) => !items.is_empty(),
-        }
-    }
-
-    fn number(&self) -> Result<Number, EvaluationError> {
-        match self {
-            Datum::Boolean(value) => Ok(Number::Whole(i64::from(*value))),
-            Datum::Integer(value) => Ok(Number::Whole(*value)),
-            Datum::Real(value) => Ok(Number::Real(*value)),
-            Datum::Text(_) => Err(EvaluationError::Kind("arithmetic with text")),
-            Datum::List(_) => Err(EvaluationError::Kind("arithmetic with a list")),
-        }
-    }
-
-    /// Order, where there is one: numbers and booleans by size, texts by their characters.
-    fn compare(&self, other: &Datum<'_>) -> Option<Ordering> {
-        match (self, other) {
-            (Datum::Text(left), Datum::Text(right)) => Some(left.cmp(right)),
-            _ => match (self.number().ok()?, other.number().ok()?) {
-                (Number::Whole(left), Number::Whole(right)) => Some(left.cmp(&right)),
-                (left, right) => left.real().partial_cmp(&right.real()),
-            },
-        }
-    }
-
-    fn equals(&self, other: &Datum<'_>) -> bool {
-        match (self, other) {
-            (Datum::List(left), Datum::List(right)) => {
-                left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left.equals(right))
-            }
-            _ => self.compare(other) == Some(Ordering::Equal),
-        }
-    }
-}
 
 /// One evaluation: the parameters, the variables of comprehensions, and how many items may still be made.
 pub(super) struct Scope<'a, 'v> {

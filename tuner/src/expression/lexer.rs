@@ -1,6 +1,6 @@
 //! Tokens of an expression.
 
-use super::ExpressionError;
+use super::error::{ExpressionError, error};
 
 /// Longest expression in bytes.
 const LONGEST: usize = 1 << 16;
@@ -29,13 +29,6 @@ const SYMBOLS: [&str; 23] = [
     "**", "//", "==", "!=", "<=", ">=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "!", "(", ")", "[",
     "]", ",", "&", "|",
 ];
-
-/// The error at a column of a text.
-pub(super) fn error(text: &str, column: usize, reason: impl Into<String>, hint: &str) -> ExpressionError {
-    let shown: String = text.chars().take(200).collect();
-    let text = if shown.len() < text.len() { shown + "..." } else { shown };
-    ExpressionError { text: text.trim().to_owned(), column, reason: reason.into(), hint: hint.to_owned() }
-}
 
 /// Splits a text into tokens; the last is [`Kind::End`].
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {

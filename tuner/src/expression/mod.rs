@@ -9,31 +9,22 @@
 //! Arithmetic is Python's: whole numbers stay whole except under `/`, `//` and `%` round down. Nothing is unbounded:
 //! text, nesting and lists have limits, so that no input makes the program hang.
 
+mod datum;
+mod error;
 mod evaluate;
 mod lexer;
 mod parser;
+mod tree;
 
 use crate::value::Value;
-pub use evaluate::EvaluationError;
-use evaluate::{Datum, Scope};
+use datum::Datum;
+pub use error::{EvaluationError, ExpressionError};
+use evaluate::Scope;
 use std::fmt;
+use tree::{Function, Node};
 
 /// Most items of lists that one look at a constraint may make; a million points are looked at.
 const MOST_ITEMS_IN_CONSTRAINTS: usize = 10_000;
-
-/// An expression that cannot be understood: what, where, and what to do.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("in `{text}`, column {column}: {reason}")]
-pub struct ExpressionError {
-    /// The expression.
-    pub text: String,
-    /// Where in it, counted in characters from 1.
-    pub column: usize,
-    /// What is wrong.
-    pub reason: String,
-    /// What to do; may be empty.
-    pub hint: String,
-}
 
 /// An expression over parameters that are known by their places.
 #[derive(Debug, Clone)]
@@ -42,78 +33,6 @@ pub struct Expression {
     node: Node,
     used: Vec<usize>,
     cost: usize,
-}
-
-/// A node of the syntax tree.
-#[derive(Debug, Clone, PartialEq)]
-enum Node {
-    Literal(Datum<'static>),
-    /// A parameter, by its place.
-    Parameter(usize),
-    /// The variable of a comprehension, by its depth.
-    Local(usize),
-    List(Vec<Node>),
-    Comprehension {
-        item: Box<Node>,
-        local: usize,
-        source: Box<Node>,
-        condition: Option<Box<Node>>,
-    },
-    Negate(Box<Node>),
-    Not(Box<Node>),
-    Arithmetic(Operator, Box<Node>, Box<Node>),
-    /// `a < b <= c`: the first operand and all others with their comparisons.
-    Comparison(Box<Node>, Vec<(Comparator, Node)>),
-    And(Box<Node>, Box<Node>),
-    Or(Box<Node>, Box<Node>),
-    Conditional {
-        condition: Box<Node>,
-        then: Box<Node>,
-        otherwise: Box<Node>,
-    },
-    Call(Function, Vec<Node>),
-    Index(Box<Node>, Box<Node>),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    FloorDivide,
-    Remainder,
-    Power,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparator {
-    Equal,
-    NotEqual,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    In,
-    NotIn,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Function {
-    Min,
-    Max,
-    Abs,
-    Int,
-    Float,
-    Len,
-    Round,
-    Range,
-    Sum,
-    List,
-    Log,
-    Log2,
-    Sqrt,
-    Exp,
 }
 
 impl Expression {
@@ -191,38 +110,6 @@ impl Expression {
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
-    }
-}
-
-impl Node {
-    fn visit(&self, visitor: &mut dyn FnMut(&Node)) {
-        visitor(self);
-        match self {
-            Node::Literal(_) | Node::Parameter(_) | Node::Local(_) => {}
-            Node::List(items) | Node::Call(_, items) => items.iter().for_each(|item| item.visit(visitor)),
-            Node::Comprehension { item, source, condition, .. } => {
-                item.visit(visitor);
-                source.visit(visitor);
-                condition.iter().for_each(|condition| condition.visit(visitor));
-            }
-            Node::Negate(inner) | Node::Not(inner) => inner.visit(visitor),
-            Node::Arithmetic(_, left, right)
-            | Node::And(left, right)
-            | Node::Or(left, right)
-            | Node::Index(left, right) => {
-                left.visit(visitor);
-                right.visit(visitor);
-            }
-            Node::Comparison(first, others) => {
-                first.visit(visitor);
-                others.iter().for_each(|(_, other)| other.visit(visitor));
-            }
-            Node::Conditional { condition, then, otherwise } => {
-                condition.visit(visitor);
-                then.visit(visitor);
-                otherwise.visit(visitor);
-            }
-        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! From tokens to a syntax tree, by descent; every level of precedence is a function, loosest first.
 
-use super::evaluate::Datum;
-use super::lexer::{Kind, Token, error, tokens};
-use super::{Comparator, ExpressionError, Function, Node, Operator};
+use super::datum::Datum;
+use super::error::{ExpressionError, error};
+use super::lexer::{Kind, Token, tokens};
+use super::tree::{Comparator, Function, Node, Operator};
 use std::borrow::Cow;
 use text_escape::suggest::nearest;
 

@@ -1,11 +1,12 @@
 //! CSV with a header: one column per parameter, one or more with measured values. Which is which say the
 //! options, the names, or the values; see [`super::evidence`].
 
+use super::assemble::{Row, assemble};
 use super::evidence::{Columns, columns};
+use super::recording::{Format, Recorded};
 use super::roles::{ReadOptions, status_of_word};
 use super::sheet::Sheet;
-use super::{Format, Recorded, Row, assemble, malformed};
-use crate::error::Result;
+use crate::error::{Result, malformed};
 use crate::space::Point;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;

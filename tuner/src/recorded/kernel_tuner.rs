@@ -1,10 +1,12 @@
 //! Cache files of Kernel Tuner: `tune_params_keys`, `tune_params`, and `cache`, from the configuration to its record.
 //! Times are in milliseconds. A failed configuration has the name of the error in place of the time.
 
-use super::json_file::{Cell, Entries};
-use super::roles::Named;
-use super::{Format, Recorded, Roles, Row, assemble, malformed};
-use crate::error::Result;
+use super::assemble::{Row, assemble};
+use super::cell::{Cell, Entries};
+use super::limits::check_size;
+use super::recording::{Format, Recorded};
+use super::roles::{Named, Roles};
+use crate::error::{Result, malformed};
 use crate::space::Point;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
@@ -47,14 +49,14 @@ pub(super) fn read(path: &Path, description: Description, cache: Entries<Entries
             .filter_map(|cell| if let Cell::Value(value) = cell { Some(value.clone()) } else { None })
             .collect()
     };
-    super::check_size(path, names.len(), cache.0.len())?;
+    check_size(path, names.len(), cache.0.len())?;
     let mut rows = Vec::with_capacity(cache.0.len());
     let mut other = BTreeSet::new();
     for (key, record) in cache.0 {
         let is_other = |(name, cell): &&(String, Cell)| !names.contains(name) && cell.number().is_none();
         other.extend(record.0.iter().filter(is_other).map(|(name, _)| name.clone()));
         let place = format!("record \"{}\"", key.chars().take(80).collect::<String>());
-        super::check_size(path, record.0.len(), 0)?;
+        check_size(path, record.0.len(), 0)?;
         rows.push(row(path, &place, &names, record, &objective, &description.device)?);
     }
     let levels: Vec<Vec<Value>> = names.iter().map(levels_of).collect();

@@ -1,7 +1,6 @@
 //! Bytes of files, unpacked where they are compressed.
 
-use super::malformed;
-use crate::error::{Result, TunerError};
+use crate::error::{Result, TunerError, malformed};
 use safe_io::input;
 use std::io::{ErrorKind, Read};
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! What the columns of a file are: parameters, metrics, the status, or nothing that counts. Each with the
 //! reason, so that a report can state it.
 
-use super::sheet::Sheet;
-use super::{Format, Recorded, evidence};
+pub use super::evidence::of_front;
+
 use crate::error::{Result, TunerError};
 use crate::trial::Status;
 use serde::Serialize;
@@ -76,70 +76,6 @@ impl Roles {
         }
         joined
     }
-
-    /// The roles that a format states itself. Checks what the options say against them.
-    pub(super) fn of_format(recorded: &Recorded, options: &ReadOptions) -> Result<Roles> {
-        let (of_parameters, of_metrics, status) = match recorded.format {
-            Format::KernelTuner => (
-                "in `tune_params_keys`",
-                "in the records",
-                Some(Named::new(
-                    &recorded.response,
-                    "the name of an error stands there in place of a number",
-                )),
-            ),
-            Format::T1 => ("in `TuningParameters`", "", None),
-            Format::T4 => (
-                "in `configuration`",
-                "in `measurements` or `times`",
-                Some(Named::new("invalidity", "the format says so")),
-            ),
-            Format::Csv => ("", "", None),
-            Format::Store => {
-                ("kept in the store", "kept in the store", Some(Named::new("status", "kept in the store")))
-            }
-        };
-        let parameters: Vec<&str> = recorded.space.parameters().iter().map(|p| p.name()).collect();
-        let metrics = recorded.metrics();
-        let given = split_names(&options.parameters, &parameters)?;
-        for name in &given {
-            if !parameters.contains(&name.as_str()) {
-                if metrics.contains(&name.as_str()) {
-                    return Err(conflict(name, "--parameters", "a metric of the file"));
-                }
-                return Err(TunerError::unknown("parameter", name, &parameters));
-            }
-        }
-        let format = recorded.format.name();
-        if let Some(left) = parameters.iter().find(|name| !given.iter().any(|other| other == *name))
-            && !given.is_empty()
-        {
-            return Err(TunerError::Request {
-                reason: format!(
-                    "{}: `{left}` is a parameter of the file, and --parameters lacks it",
-                    shown(recorded)
-                ),
-                hint: format!("leave --parameters away: a {format} says itself what its parameters are"),
-            });
-        }
-        if let Some(name) = &options.status {
-            return Err(TunerError::Request {
-                reason: format!("{}: there is no column `{name}` in a {format}", shown(recorded)),
-                hint: "leave --status away: the format says itself how trials ended".to_owned(),
-            });
-        }
-        Ok(Roles {
-            parameters: parameters.iter().map(|name| Named::new(*name, of_parameters)).collect(),
-            metrics: metrics.iter().map(|name| Named::new(*name, of_metrics)).collect(),
-            status,
-            ignored: Vec::new(),
-            repeated: 0,
-        })
-    }
-}
-
-fn shown(recorded: &Recorded) -> String {
-    recorded.path.display().to_string()
 }
 
 fn together(columns: &[Named]) -> String {
@@ -213,19 +149,6 @@ pub(super) fn conflict(name: &str, one: &str, other: &str) -> TunerError {
         reason: format!("`{name}` has two roles: {one} names it, and it is {other}"),
         hint: "a column is either a parameter, or a metric, or the status".to_owned(),
     }
-}
-
-/// The roles for a front of a sheet, whose metrics are named, and how each row ended: rows that failed are
-/// not on it. Other columns than these and the status cannot change the front; what they are is only said.
-///
-/// # Errors
-/// Unknown names, names in two roles, and a column that may be the status but has values that nobody knows.
-pub fn of_front(
-    path: &std::path::Path,
-    sheet: &Sheet,
-    options: &ReadOptions,
-) -> Result<(Roles, Vec<Option<Status>>)> {
-    evidence::of_front(path, sheet, options)
 }
 
 /// The status that a word of a file stands for; `None` for unknown words. `yes_or_no`: 1 and 0 are words as

@@ -1,7 +1,8 @@
 //! Cells under a header: the common part of every file with separated values.
 
-use super::{check_size, malformed, read};
-use crate::error::Result;
+use super::limits::check_size;
+use super::read;
+use crate::error::{Result, malformed};
 use crate::value::Value;
 use std::path::Path;
 use text_escape::csv_text;

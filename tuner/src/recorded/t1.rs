@@ -1,9 +1,11 @@
 //! T1: a tuning problem, as the autotuning community writes it: parameters with their values, which may be Python
 //! expressions, and conditions.
 
-use super::json_file::{Cell, Entries};
-use super::{Format, Recorded, Roles, malformed};
-use crate::error::Result;
+use super::cell::{Cell, Entries};
+use super::limits::check_size;
+use super::recording::{Format, Recorded};
+use super::roles::Roles;
+use crate::error::{Result, malformed};
 use crate::expression::Expression;
 use crate::space::{Parameter, Space};
 use crate::value::Value;
@@ -62,7 +64,7 @@ impl<'de> Deserialize<'de> for Values {
 }
 
 pub(super) fn read(path: &Path, general: Entries<Cell>, space: ConfigurationSpace) -> Result<Recorded> {
-    super::check_size(path, space.parameters.len(), 0)?;
+    check_size(path, space.parameters.len(), 0)?;
     if space.conditions.len() > MOST_CONDITIONS {
         return Err(malformed(path, "`Conditions`", format!("more than {MOST_CONDITIONS} of them"), ""));
     }

@@ -1,10 +1,13 @@
 //! T4: the results of a tuner, as the autotuning community writes them. Times are in the unit of `metadata.timeunit`
 //! where it is given, else in milliseconds.
 
-use super::json_file::{Cell, Entries};
+use super::assemble::{Row, assemble};
+use super::cell::{Cell, Entries};
 use super::kernel_tuner::status_of;
-use super::{Format, ReadOptions, Recorded, Roles, Row, assemble, malformed};
-use crate::error::Result;
+use super::limits::check_size;
+use super::recording::{Format, Recorded};
+use super::roles::{ReadOptions, Roles};
+use crate::error::{Result, malformed};
 use crate::space::Point;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
@@ -60,11 +63,11 @@ pub(super) fn read(
         _ => "ms",
     };
     let device = metadata_text("device");
-    super::check_size(path, names.len(), results.len())?;
+    check_size(path, names.len(), results.len())?;
     let mut rows = Vec::with_capacity(results.len());
     for (place, result) in results.iter().enumerate() {
         let place = format!("result {}", place + 1);
-        super::check_size(path, result.configuration.0.len().max(result.measurements.len()), 0)?;
+        check_size(path, result.configuration.0.len().max(result.measurements.len()), 0)?;
         rows.push(row(path, &place, &names, result, &response, unit, &device)?);
     }
     let (space, trials) = assemble(path, &names, Vec::new(), rows)?;

@@ -1,4 +1,6 @@
 use super::*;
+use crate::trial::Status;
+use crate::value::Value;
 use proptest::prelude::*;
 
 fn read(text: &str) -> Result<Recorded> {

@@ -2,7 +2,8 @@
 //! product of its groups, and a uniform point is a uniform choice in each group. That is what makes huge spaces easy:
 //! 25 parameters in pairs are 12 small tables, not one of 10^23 entries.
 
-use super::{Parameter, no_valid_point};
+use super::Parameter;
+use super::limits::{ENUMERABLE, enumerable};
 use crate::error::{Result, TunerError};
 use crate::expression::{EvaluationError, Expression};
 use rand::Rng;
@@ -47,7 +48,9 @@ pub(super) fn groups(parameters: &[Parameter], constraints: &[Expression]) -> Re
                 root[left.max(right)] = left.min(right);
             }
         } else if !constraint.holds(&|place| parameters[place].level(0)).unwrap_or(false) {
-            return Err(no_valid_point(format!("`{constraint}` is false, whatever the parameters are")));
+            return Err(TunerError::no_valid_point(format!(
+                "`{constraint}` is false, whatever the parameters are"
+            )));
         }
     }
     let mut groups: Vec<Group> = Vec::new();
@@ -84,7 +87,7 @@ impl Group {
 
     fn tabulate(&mut self, parameters: &[Parameter]) -> Result<()> {
         let size = self.size(parameters);
-        if !super::enumerable(size, self.places.len()) || size * self.cost() > MOST_WORK {
+        if !enumerable(size, self.places.len()) || size * self.cost() > MOST_WORK {
             return Ok(());
         }
         let order = self.order();
@@ -235,17 +238,17 @@ impl Group {
             _ => None,
         });
         if let Some(reason) = without_value {
-            return no_valid_point(reason);
+            return TunerError::no_valid_point(reason);
         }
         let texts: Vec<String> =
             self.constraints.iter().take(8).map(|constraint| format!("`{constraint}`")).collect();
         let names: Vec<&str> = self.places.iter().take(8).map(|&place| parameters[place].name()).collect();
-        let how = if self.table.is_none() && self.size(parameters) > super::ENUMERABLE {
+        let how = if self.table.is_none() && self.size(parameters) > ENUMERABLE {
             format!("a long search among the combinations of {} found none that satisfies", names.join(", "))
         } else {
             format!("no combination of {} satisfies", names.join(", "))
         };
-        no_valid_point(format!("{how} {}", texts.join(" and ")))
+        TunerError::no_valid_point(format!("{how} {}", texts.join(" and ")))
     }
 
     /// Nodes that one look at all constraints may take.

@@ -4,11 +4,13 @@
 //! valid points, as a recorded space is. Callers see no difference: they sample, check and walk to neighbours.
 
 mod group;
+mod limits;
 mod listed;
 mod parameter;
 mod point;
 mod sample;
 
+pub use limits::ENUMERABLE;
 pub use parameter::{Parameter, ParameterKind};
 pub use point::Point;
 
@@ -16,21 +18,11 @@ use crate::error::{Result, TunerError};
 use crate::expression::Expression;
 use crate::value::Value;
 use group::Group;
+use limits::enumerable;
 use listed::Listed;
-use rand::{Rng, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
-
-/// A constrained space is enumerated only where it has at most this many points without its constraints.
-pub const ENUMERABLE: f64 = 1_000_000.0;
-
-/// Most levels of all points of a list together.
-const MOST_LISTED: f64 = 5e7;
-
-/// Whether so many points of so many parameters may be listed.
-fn enumerable(points: f64, parameters: usize) -> bool {
-    points <= ENUMERABLE && points * parameters as f64 <= MOST_LISTED
-}
 
 /// Parameters, and which combinations of their levels are valid.
 #[derive(Debug, Clone)]
@@ -82,7 +74,7 @@ impl Space {
                 && point.levels().iter().zip(&parameters).all(|(&level, p)| (level as usize) < p.len())
         };
         if points.is_empty() {
-            return Err(no_valid_point("the list of its points is empty".to_owned()));
+            return Err(TunerError::no_valid_point("the list of its points is empty".to_owned()));
         }
         if let Some(wrong) = points.iter().position(|point| !fits(point)) {
             return Err(TunerError::Space {
@@ -110,7 +102,9 @@ impl Space {
                     .cloned()
                     .collect();
                 if kept.is_empty() {
-                    return Err(no_valid_point(format!("no point of the space satisfies `{constraint}`")));
+                    return Err(TunerError::no_valid_point(format!(
+                        "no point of the space satisfies `{constraint}`"
+                    )));
                 }
                 let mut space = Space::of_points(self.parameters.clone(), kept)?;
                 space.constraints = self.constraints.iter().cloned().chain([expression]).collect();
@@ -220,22 +214,6 @@ impl Space {
         chosen.map(pair).collect::<Vec<_>>().join(", ")
     }
 
-    /// A valid point, each with the same probability.
-    ///
-    /// # Errors
-    /// Where valid points are so rare that a limited search finds none.
-    pub fn sample(&self, rng: &mut impl Rng) -> Result<Point> {
-        sample::one(self, rng)
-    }
-
-    /// Different valid points, `count` of them or all, uniformly without replacement.
-    ///
-    /// # Errors
-    /// As [`Space::sample`].
-    pub fn sample_distinct(&self, count: usize, rng: &mut impl Rng) -> Result<Vec<Point>> {
-        sample::distinct(self, count, rng)
-    }
-
     /// The valid points that differ from this one in one parameter, by any level; in the order of the parameters.
     pub fn neighbours(&self, point: &Point) -> Vec<Point> {
         let mut neighbours = Vec::new();
@@ -299,13 +277,6 @@ fn names_of(parameters: &[Parameter]) -> Result<Vec<&str>> {
             hint: "give each its own name".to_owned(),
         }),
         None => Ok(names),
-    }
-}
-
-pub(crate) fn no_valid_point(reason: String) -> TunerError {
-    TunerError::Space {
-        reason: format!("the space has no valid point: {reason}"),
-        hint: "loosen a constraint or add levels".to_owned(),
     }
 }
 

@@ -4,9 +4,9 @@
 //! up by one, so that lost rows are noticed; SQLite remembers the last one. Files come from anywhere: views, triggers
 //! and huge values are refused, and the work of a query is limited.
 
-use super::{VERSION, broken};
-use crate::error::Result;
-use crate::recorded::{MOST_TRIALS, malformed};
+use super::file::{VERSION, broken, check_application};
+use crate::error::{Result, malformed};
+use crate::recorded::MOST_TRIALS;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -108,7 +108,7 @@ pub fn read(path: &Path, wanted: Option<&About>) -> Result<Content> {
         content.damage.push(Damage { file: path.to_owned(), place: place.to_owned(), reason });
     };
     let tables = names(&connection, "SELECT name FROM sqlite_schema WHERE type = 'table'").map_err(failed)?;
-    super::check_application(path, &connection)?;
+    check_application(path, &connection)?;
     let has = |name: &str| tables.iter().any(|table| table == name);
     if !has("about") || !has("trial") {
         let hint = "name another file with --trials";

@@ -1,50 +1,10 @@
 //! What a step leaves behind: for people and for programs.
 
-use super::step::{Choice, Proposal, Step};
+use super::proposal::{Choice, Proposal};
+use super::step::Step;
 use crate::run::{Entry, Run};
 use serde_json::{Map, Value as Json, json};
 use std::fmt::Write;
-
-/// The analysis as text: transformation, table, model, prediction, proposal.
-pub(super) fn proposal_text(proposal: &Proposal, run: &Run<'_>) -> String {
-    let mut text = String::new();
-    let name = |place: &usize| run.space.parameters()[*place].name();
-    if let Some(found) = &proposal.box_cox {
-        let (low, high) = found.interval;
-        let _ = writeln!(
-            text,
-            "Box-Cox: exponent {:.3} (95 %: {low:.2} to {high:.2}), used {:.3}",
-            found.lambda, proposal.lambda
-        );
-    }
-    let _ = write!(text, "{}", proposal.anova);
-    let _ = writeln!(text, "significant: {}", proposal.refit);
-    let coefficients: Vec<String> =
-        proposal.coefficients.iter().map(|(name, value)| format!("{name} {value:.4e}")).collect();
-    let _ = writeln!(text, "coefficients: {}", coefficients.join(", "));
-    let _ = writeln!(text, "best predicted: {}", run.space.text(&proposal.best));
-    if let Some(interval) = &proposal.predicted {
-        let _ = writeln!(
-            text,
-            "  {} {:.4e} (95 %: {:.4e} to {:.4e})",
-            run.response(),
-            interval.value,
-            interval.lower,
-            interval.upper
-        );
-    }
-    let fix: Vec<String> = proposal
-        .fix
-        .iter()
-        .map(|place| format!("{}={}", name(place), run.space.value(&proposal.best, *place)))
-        .collect();
-    let _ = writeln!(
-        text,
-        "to fix: {}",
-        if fix.is_empty() { "nothing is significant".into() } else { fix.join(", ") }
-    );
-    text
-}
 
 /// The entry of a step; 0 is the look back at all measurements.
 pub(super) fn entry(

@@ -1,6 +1,7 @@
 //! One step: candidates, design, analysis, proposal.
 
-use super::Settings;
+use super::proposal::{Proposal, proposal_text};
+use super::settings::Settings;
 use crate::doe::fedorov::{DesignRequest, d_optimal};
 use crate::doe::formula::{Atom, Formula, Term};
 use crate::doe::model::Contrasts;
@@ -11,46 +12,6 @@ use crate::run::{Run, Stop};
 use crate::space::{Parameter, Point, Space};
 use nalgebra::DMatrix;
 use std::collections::HashSet;
-
-/// What the analysis proposes.
-#[derive(Debug, Clone)]
-pub struct Proposal {
-    /// The table of the full model of the step.
-    pub anova: Anova,
-    /// The transformation of the response.
-    pub box_cox: Option<BoxCox>,
-    /// The exponent that was used.
-    pub lambda: f64,
-    /// The model that was fitted again, of the significant terms.
-    pub refit: Formula,
-    /// Its coefficients by name.
-    pub coefficients: Vec<(String, f64)>,
-    /// The best point of the subspace that the model predicts.
-    pub best: Point,
-    /// Its prediction with a 95 % interval, on the scale of the response.
-    pub predicted: Option<Interval>,
-    /// Places of the factors to fix, most significant first.
-    pub fix: Vec<usize>,
-    /// Places of the factors that are still free.
-    pub free: Vec<usize>,
-    /// All this for people.
-    pub text: String,
-}
-
-/// What is decided about a proposal.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Choice {
-    /// Fix these factors to their predicted levels and go on.
-    Fix(Vec<usize>),
-    /// End the search.
-    Stop,
-}
-
-/// Decides about proposals.
-pub trait Decide {
-    /// Decides about a proposal.
-    fn decide(&mut self, proposal: &Proposal) -> Choice;
-}
 
 /// A step under way.
 pub(super) struct Step {
@@ -222,7 +183,7 @@ impl Step {
             free: self.free.clone(),
             text: String::new(),
         };
-        proposal.text = super::journal::proposal_text(&proposal, run);
+        proposal.text = proposal_text(&proposal, run);
         Ok(Some(proposal))
     }
 

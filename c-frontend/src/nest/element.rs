@@ -1,0 +1,145 @@
+//! Elements of arrays, and what is read of them.
+
+use super::depends::Depends;
+use super::exchange;
+use super::loops::{Element, Order, Read, ReadOf, Touched};
+use super::refusal::{Result, error, limitation};
+use super::walker::Walker;
+use crate::ast::{BinaryOp as COperator, Expr as CExpr, ExprKind as CKind, UnaryOp};
+use crate::codes;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::program::{Access, ElementType, Expr, ExprKind, FieldId, LocalId};
+use polyhedral::source::Span;
+
+impl Walker<'_> {
+    /// An element of an array.
+    pub(super) fn element_value(
+        &mut self,
+        expr: &CExpr,
+        depends: Depends,
+        element: ElementType,
+    ) -> Result<Expr> {
+        let (base, indices) = subscripts(expr);
+        let CKind::Name(name) = &base.kind else {
+            return limitation(codes::ARRAY, &base.span, "an array that is not a variable of its own");
+        };
+        if !self.states.contains(name) && (!depends.place || depends.data) {
+            if self.assigned.contains(name) {
+                return exchange::not_exchanged(name, &base.span);
+            }
+            if depends.data {
+                return limitation(codes::SUBSCRIPT, &expr.span, "a subscript that depends on the data");
+            }
+            return self.outside(expr, depends, element);
+        }
+        let polynomials: Option<Vec<_>> = indices.iter().map(|index| self.polynomial(index)).collect();
+        let Some(indices) = polynomials else {
+            if self.states.contains(name) {
+                return self.wrong_subscript(&indices);
+            }
+            return self.outside(expr, depends, element);
+        };
+        if !self.states.contains(name) {
+            if depends.time {
+                return self.outside(expr, depends, element);
+            }
+            // Under a condition that follows from the place, it is read where that holds.
+            let whole = self.guarded_by_place(depends);
+            if whole {
+                return self.outside(expr, depends, element);
+            }
+            let own = Element { array: name.clone(), indices, element, span: expr.span.clone() };
+            let written = self.without_integers(expr);
+            let addresses = self.addresses(&written);
+            return self.read(ReadOf::Coefficient(own, written, addresses), element, &expr.span);
+        }
+        let known = self.environment.elements.iter().find(|(array, at, _)| array == name && *at == indices);
+        if let Some((_, _, temporary)) = known {
+            let kind = ExprKind::Local(LocalId(*temporary));
+            return Ok(Expr { kind, element, span: expr.span.clone() });
+        }
+        let own = Element { array: name.clone(), indices, element, span: expr.span.clone() };
+        self.read(ReadOf::State(own), element, &expr.span)
+    }
+
+    /// Says which of some subscripts is no polynomial.
+    pub(super) fn wrong_subscript<T>(&self, indices: &[&CExpr]) -> Result<T> {
+        let Some(index) = indices.iter().find(|index| self.polynomial(index).is_none()) else {
+            return error(codes::SUBSCRIPT, &(0..0), "a subscript could not be read");
+        };
+        let message = if self.depends(index).data {
+            "a subscript that depends on the data"
+        } else {
+            "a subscript that is not affine in the loops' indices"
+        };
+        let mut diagnostic = Diagnostic::limitation(codes::SUBSCRIPT, index.span.clone(), message)
+            .note("subscripts are an index plus a constant, so that the distance of every read is known");
+        let mut wraps = false;
+        index.walk(&mut |part| {
+            wraps |= matches!(&part.kind, CKind::Conditional(..) | CKind::Binary(COperator::Rem, ..));
+        });
+        if wraps && !self.depends(index).data {
+            diagnostic = diagnostic.note("grids do not wrap around: periodic boundaries are not supported");
+        }
+        Err(Box::new(diagnostic))
+    }
+
+    pub(super) fn read(&mut self, what: ReadOf, element: ElementType, span: &Span) -> Result<Expr> {
+        let (touched, order) = (self.touched(), self.order.clone());
+        self.read_at(what, element, span, touched, &order)
+    }
+
+    pub(super) fn read_at(
+        &mut self,
+        what: ReadOf,
+        element: ElementType,
+        span: &Span,
+        touched: Touched,
+        order: &Order,
+    ) -> Result<Expr> {
+        // Pieces that compute the same have the same reads.
+        let known = self.nest.reads.iter().position(|read| {
+            read.span == *span
+                && read.order == *order
+                && read.path == self.path
+                && read.touched == touched
+                && read.what == what
+        });
+        let number = known.unwrap_or_else(|| {
+            let read =
+                Read { what, span: span.clone(), order: order.clone(), touched, path: self.path.clone() };
+            self.nest.reads.push(read);
+            self.nest.reads.len() - 1
+        });
+        let access = Access { field: FieldId(number), time: 0, offset: Vec::new() };
+        Ok(Expr { kind: ExprKind::Read(access), element, span: span.clone() })
+    }
+}
+
+/// The array and the subscripts of an element, outermost first: `a[i][j]`, `*(a + i)`, `(*a)[i]`.
+pub(super) fn subscripts(expr: &CExpr) -> (&CExpr, Vec<&CExpr>) {
+    static ZERO: CExpr = CExpr { kind: CKind::Integer { value: 0, text: String::new() }, span: 0..0 };
+    let mut indices = Vec::new();
+    let mut at = expr;
+    loop {
+        match &at.kind {
+            CKind::Index(array, index) => {
+                indices.push(&**index);
+                at = array;
+            }
+            CKind::Unary(UnaryOp::Dereference, pointer) => match &pointer.kind {
+                CKind::Binary(COperator::Add, array, index) => {
+                    indices.push(&**index);
+                    at = array;
+                }
+                _ => {
+                    indices.push(&ZERO);
+                    at = pointer;
+                }
+            },
+            _ => break,
+        }
+    }
+    indices.reverse();
+    (at, indices)
+}

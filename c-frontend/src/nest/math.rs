@@ -1,0 +1,40 @@
+//! Functions whose values follow from their arguments, by their names in C.
+
+use super::classify::{is_signed_infinity, question, special_number};
+use crate::ast::{Expr, ExprKind, Floating};
+use polyhedral::math::{Libm, Libm2};
+use polyhedral::program::Function;
+
+/// A function of math.h.
+pub(super) enum Math {
+    One(Function),
+    Two(Libm2),
+}
+
+/// The function of math.h of this name, and the type it computes in.
+pub(super) fn math_function(name: &str) -> Option<(Math, Floating)> {
+    let name = name.strip_prefix("__builtin_").unwrap_or(name);
+    let kind = |single| if single { Floating::Float } else { Floating::Double };
+    match name {
+        "sqrt" | "sqrtf" => Some((Math::One(Function::Sqrt), kind(name == "sqrtf"))),
+        "fabs" | "fabsf" => Some((Math::One(Function::Abs), kind(name == "fabsf"))),
+        _ => Libm::by_c_name(name)
+            .map(|(function, single)| (Math::One(Function::Libm(function)), kind(single)))
+            .or_else(|| Libm2::by_c_name(name).map(|(function, single)| (Math::Two(function), kind(single)))),
+    }
+}
+
+/// Whether a function's value follows from its arguments, and a call changes nothing.
+pub(super) fn is_pure(name: &str) -> bool {
+    math_function(name).is_some()
+        || name == "abs"
+        || name == "labs"
+        || question(name).is_some()
+        || is_signed_infinity(name)
+        || special_number(name).is_some()
+}
+
+/// Whether a function stands for a number such as infinity.
+pub(super) fn is_special(function: &Expr) -> bool {
+    matches!(&function.kind, ExprKind::Name(name) if special_number(name).is_some())
+}

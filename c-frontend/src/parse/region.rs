@@ -1,0 +1,36 @@
+//! What is known of a region and of what surrounds it.
+
+use crate::ast::{CType, Stmt, Variable};
+use polyhedral::source::Span;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// A region and what surrounds it.
+#[derive(Debug, Clone)]
+pub struct Region {
+    /// Its statements.
+    pub statements: Vec<Stmt>,
+    /// From `#pragma scop` to the end of `#pragma endscop`.
+    pub span: Span,
+    /// `#pragma scop` itself.
+    pub mark: Span,
+    /// The name of the function.
+    pub function: String,
+    /// The variables that can be used in it, by name.
+    pub variables: HashMap<String, Variable>,
+    /// Names that are used behind the region, anywhere in a loop around it, or in another function.
+    pub used_behind: Vec<String>,
+    /// Functions that the file itself defines.
+    pub functions: HashMap<String, Span>,
+    /// Names that the file assigns or takes the address of, anywhere; initial values do not count.
+    pub changed: HashSet<String>,
+    /// Variables that pointers may reach: names that the file takes the address of, and those of other files.
+    pub addressed: HashSet<String>,
+    /// Structures and the types of their members.
+    pub structures: Structures,
+    /// The statements that are loops: their places in the user's file, and in the preprocessed text.
+    pub loops: Vec<(Span, Range<usize>)>,
+}
+
+/// The types of members, by the names of structures.
+pub type Structures = HashMap<String, HashMap<String, CType>>;

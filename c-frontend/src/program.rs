@@ -1,0 +1,23 @@
+//! A C program after all stages.
+
+use crate::nest::Nest;
+use crate::parse::Region;
+use crate::preprocess::Preprocessed;
+use crate::recognise::Stencil;
+use polyhedral::program::Program;
+use std::sync::Arc;
+
+/// A C program with an iterated stencil: every stage of it.
+#[derive(Debug, Clone)]
+pub struct CProgram {
+    /// The file, preprocessed.
+    pub preprocessed: Preprocessed,
+    /// The region and what it needs.
+    pub region: Region,
+    /// Its loops.
+    pub nest: Nest,
+    /// What they compute.
+    pub stencil: Stencil,
+    /// The program.
+    pub program: Arc<Program>,
+}
