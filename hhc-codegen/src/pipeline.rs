@@ -10,6 +10,7 @@ use polyhedral::analysis::{Analysis, analyze};
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A plan with everything that was found out on the way.
 #[derive(Debug, Clone)]
@@ -22,7 +23,8 @@ pub struct Planned {
     pub proof: Proof,
 }
 
-/// Analyses the program, plans it with this strategy and proves the plan legal. Tile sizes that are not
+/// Analyses the program, plans it with this strategy and proves the plan legal, with the windows that it keeps on this
+/// target. Tile sizes that are not
 /// given are the strategy's defaults for the target.
 ///
 /// # Errors
@@ -40,6 +42,11 @@ pub fn plan(
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
     let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
-    let proof = prove::prove(&plan, &analysis.dependences)?;
+    let mut proof = prove::prove(&plan, &analysis.dependences)?;
+    if target == Target::Cuda {
+        let start = Instant::now();
+        proof.relations += prove::prove_windows(&plan)?;
+        proof.seconds += start.elapsed().as_secs_f64();
+    }
     Ok(Planned { analysis, plan, proof })
 }

@@ -21,6 +21,7 @@ use hhc_codegen::backend::openmp;
 use hhc_codegen::counts::cores::sweep_bytes;
 use hhc_codegen::geometry::{LocalKernel, LocalRow, block_points, rows_at_once};
 use hhc_codegen::int_expr::{IntExpr, int, var};
+use hhc_codegen::window::Windows;
 use hhc_codegen::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
 use hhc_codegen::storage::Memory;
 use hhc_codegen::strategy;
@@ -347,6 +348,7 @@ impl Rows {
                 links: Vec::new(),
                 full_when: Vec::new(),
             }],
+            windows: Windows::default(),
             ..tiled.clone()
         }
     }

@@ -14,8 +14,9 @@ use super::shape::Shape;
 use super::wavefront::Phase;
 use crate::counts::{CountBounds, Multiprocessor, Problem, Rounds, TileCounts, range};
 use crate::geometry::{
-    ADDRESS_REGISTERS, Threads, aligned, blocks_at_once, register_bound, registers_by_share,
+    ADDRESS_REGISTERS, Threads, blocks_at_once, register_bound, registers_by_share,
 };
+use crate::window::aligned;
 
 /// The forms for one half height.
 #[derive(Debug, Clone)]
