@@ -8,7 +8,7 @@ use crate::int_expr::{Environment, var};
 use crate::plan::{FullTiles, Kernel, KernelPlan};
 use crate::storage::Memory;
 use crate::window::{LeftOut, Plane, Window, WindowRow, Within};
-use polyhedral::domain::shifted;
+use polyhedral::domain::{GridEnd, shifted};
 use polyhedral::draft::never_meet;
 use polyhedral::program::{Access, FieldId, FieldRole, Program, Statement};
 use polyhedral::sweep::{CellBox, Live};
@@ -164,16 +164,29 @@ impl Window {
     }
 
     /// When the window holds no fixed boundary points in the dimensions that are walked inside a block: there, all
-    /// cells that a row writes are written.
+    /// cells that a row writes are written. Nor may it hold what rows read that run in no full tile, but in a later one
+    /// of the sweep: those at the end of the grid.
     fn without_boundary(&self, program: &Program) -> Vec<Within> {
         let dimension = program.dimension();
         let full = FullTiles::new(program, &vec![true; dimension]);
+        let read_by_others = |d: usize| {
+            let others = program.statements.iter().filter(move |statement| {
+                !statement.domain[d].is_wide() && statement.domain[d].low.from == GridEnd::End
+            });
+            let first = others.map(move |statement| {
+                let reach = statement.reads.iter().map(|read| read.offset[d]).min().unwrap_or(0);
+                -(statement.domain[d].low.offset + reach.min(0))
+            });
+            first.max().unwrap_or(0)
+        };
         let within = |d: usize| {
-            let kept = if self.slide.is_some() && d + 1 == dimension { self.kept } else { 0 };
+            let slides = self.slide.is_some() && d + 1 == dimension;
+            let kept = if slides { self.kept } else { 0 };
+            let high = if slides { full.high[d].max(read_by_others(d)) } else { full.high[d] };
             Within {
                 dimension: d,
                 least: full.low[d] - (self.low[d] + kept),
-                margin: self.low[d] + self.extent[d] + full.high[d],
+                margin: self.low[d] + self.extent[d] + high,
             }
         };
         (1..dimension).map(within).collect()
