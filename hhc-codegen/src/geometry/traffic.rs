@@ -58,7 +58,8 @@ impl TileTraffic {
             for (group, own) in (local.groups.0..).zip(&row.boxes) {
                 let left_out = &moves.left_out;
                 let exists = group + left_out.groups <= local.groups.1;
-                let again = if exists { volume(&again(kernel, left_out, group, &own[..dimensions])) } else { 0 };
+                let again =
+                    if exists { volume(&again(kernel, left_out, group, &own[..dimensions])) } else { 0 };
                 let stored = (volume(&own[..dimensions]) - again) * columns;
                 traffic.points += volume(own);
                 traffic.stores += stored;

@@ -62,10 +62,11 @@ pub fn window(plan: &KernelPlan, kernel: usize, most_bytes: i64) -> Result<&Wind
             plan.windows.get_or_make(|| complete(plan, made))
         }
     };
-    let window = windows.get(kernel).and_then(|window| window.as_deref()).ok_or_else(|| PlanError::Template {
-        template: "cuda".to_string(),
-        reason: format!("kernel {kernel} of strategy {} keeps no window", plan.strategy),
-    })?;
+    let window =
+        windows.get(kernel).and_then(|window| window.as_deref()).ok_or_else(|| PlanError::Template {
+            template: "cuda".to_string(),
+            reason: format!("kernel {kernel} of strategy {} keeps no window", plan.strategy),
+        })?;
     fits(window)?;
     Ok(window)
 }

@@ -38,7 +38,8 @@ fn sweep(plan: &KernelPlan, index: usize, window: &Window) -> Sweep {
     let bounds = |l: &Loop| interval(l.variable, &l.low, &l.high);
     let launches: Vec<&Launch> = plan.launches.iter().filter(|launch| launch.kernel == index).collect();
     let when = if let [launch] = launches[..] { launched(launch) } else { Vec::new() };
-    let bindings = kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl()));
+    let bindings =
+        kernel.bindings.iter().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl()));
     let (rounded, exact): (Vec<String>, Vec<String>) =
         bindings.partition(|text| text.contains("mod") || text.contains("floor"));
     let facts = bounds(&plan.outer).into_iter().chain(when).chain(exact);

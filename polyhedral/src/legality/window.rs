@@ -41,7 +41,7 @@ use super::{LegalityError, Problem};
 use crate::isl::{Context, IslError};
 use crate::program::{Access, FieldId, FieldRole, Program};
 use crate::sweep::{CellBox, Plane, Row, Sweep};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// What is wrong with a window.
@@ -144,7 +144,8 @@ fn well_formed(program: &Program, sweep: &Sweep) -> Result<(), LegalityError> {
     let fits = [window.first.len(), window.extent.len(), window.strides.len()] == [dimension; 3]
         && boxes.into_iter().all(|cells| cells.len() == of_boxes)
         && window.slide.is_some() == sweep.positions.is_some();
-    let malformed = |piece: usize, message: &str| LegalityError::Malformed { piece, message: message.to_owned() };
+    let malformed =
+        |piece: usize, message: &str| LegalityError::Malformed { piece, message: message.to_owned() };
     if !fits {
         return Err(malformed(0, &format!("the window of kernel {} has the wrong dimension", sweep.kernel)));
     }
@@ -187,9 +188,11 @@ impl<'a> WindowProof<'a> {
             coordinates.extend(["", ENTERING, WRITING].map(|mark| format!("{name}{mark}")));
         }
         coordinates.extend(["", WRITING].map(|mark| format!("{}{mark}", sweep.group)));
-        coordinates.extend(["p", "q"].iter().flat_map(|name| (0..dimension).map(move |d| format!("{name}{d}"))));
+        coordinates
+            .extend(["p", "q"].iter().flat_map(|name| (0..dimension).map(move |d| format!("{name}{d}"))));
         let space = Space::new(context, dimension, coordinates);
-        let sweeps = space.set(&all(["steps >= 1".to_owned()].into_iter().chain(sweep.facts.iter().cloned())))?;
+        let sweeps =
+            space.set(&all(["steps >= 1".to_owned()].into_iter().chain(sweep.facts.iter().cloned())))?;
         let sliding = sweep.positions.is_some().then_some(dimension - 1);
         Ok(WindowProof { program, sweep, space, sliding, sweeps })
     }
@@ -407,7 +410,8 @@ impl<'a> WindowProof<'a> {
         let (slide, kept) = (window.slide.unwrap_or(0), window.kept);
         let first = |d: usize, mark: &str| self.at(&window.first[d], mark);
         let next = format!("{} = {} + 1", self.position(WRITING), self.position(""));
-        let next = self.space.within(&self.sweeps, &all([self.in_sweep(""), self.in_sweep(WRITING), next]))?;
+        let next =
+            self.space.within(&self.sweeps, &all([self.in_sweep(""), self.in_sweep(WRITING), next]))?;
         // That one does not slide backwards is needed to say when a point enters.
         let slides = format!("{} != ({}) + {slide}", first(sliding, WRITING), first(sliding, ""));
         let slides = if slide > 0 { slides } else { "1 = 1".to_owned() };
@@ -423,8 +427,10 @@ impl<'a> WindowProof<'a> {
         ];
         // A read as an example.
         let row = self.sweep.rows.first();
-        let read = row.and_then(|row| self.accesses(row).first().map(|(access, _)| self.program.access_source(access)));
-        let finding = Finding { kind: WindowKind::NotKept, row, access: read.as_deref().unwrap_or("a point") };
+        let read = row
+            .and_then(|row| self.accesses(row).first().map(|(access, _)| self.program.access_source(access)));
+        let finding =
+            Finding { kind: WindowKind::NotKept, row, access: read.as_deref().unwrap_or("a point") };
         for wrong in others.chain([slides, all(not_moved), all(not_there)]) {
             self.none(self.space.within(&next, &wrong)?, &finding)?;
         }
@@ -450,7 +456,9 @@ impl<'a> WindowProof<'a> {
             let load = self.load_name(plane);
             for cells in plane.live_in.iter().chain(&plane.read) {
                 let beyond = self.fixed_dimensions().zip(cells);
-                let beyond = any(beyond.map(|(d, (low, high))| format!("{low} < 0 or {high} >= {}", window.extent[d])));
+                let beyond = any(
+                    beyond.map(|(d, (low, high))| format!("{low} < 0 or {high} >= {}", window.extent[d]))
+                );
                 let finding = Finding { kind: WindowKind::Outside, row: None, access: &load };
                 self.none(self.space.set(&beyond)?, &finding)?;
             }
@@ -480,7 +488,9 @@ impl<'a> WindowProof<'a> {
     /// domain or after it.
     fn without_gaps(&self, row: &Row) -> Result<(), LegalityError> {
         let (Some(d), Some(positions)) = (self.sliding, &self.sweep.positions) else { return Ok(()) };
-        let not = |texts: &[String], mark: &str| format!("not ({})", all(texts.iter().map(|text| self.at(text, mark))));
+        let not = |texts: &[String], mark: &str| {
+            format!("not ({})", all(texts.iter().map(|text| self.at(text, mark))))
+        };
         let beside = |texts: &[String], by: &str| {
             let moved = texts.iter().map(|text| self.moved(text, &|name| format!("({name} {by})")));
             format!("not ({})", all(moved))
@@ -495,7 +505,8 @@ impl<'a> WindowProof<'a> {
             [own(&positions.until), beside(&positions.until, "+ 1"), domain, not(highs, "")],
         ];
         let rows = self.space.within(&self.sweeps, &self.in_groups(""))?;
-        let access = self.accesses(row).pop().map_or(String::new(), |(write, _)| self.program.access_source(&write));
+        let access =
+            self.accesses(row).pop().map_or(String::new(), |(write, _)| self.program.access_source(&write));
         for gap in gaps {
             let finding = Finding { kind: WindowKind::Gap, row: Some(row), access: &access };
             self.none(self.space.within(&rows, &all(gap))?, &finding)?;
@@ -579,18 +590,17 @@ impl<'a> WindowProof<'a> {
     /// Every read finds its cell: it was loaded, or a row of the sweep has written it.
     fn found(&self, row: &Row) -> Result<(), LegalityError> {
         let executed = self.space.within(&self.sweeps, &self.executes(row))?;
-        // Along the dimension in which the window slides, reads are looked at together.
-        let mut reads: BTreeMap<(FieldId, i64, Vec<i64>), Vec<(Access, i64)>> = BTreeMap::new();
+        let mut reads: BTreeMap<(FieldId, i64), Vec<(Access, i64)>> = BTreeMap::new();
         let mut accesses = self.accesses(row);
         accesses.pop();
         for (access, shift) in accesses {
-            let place = self.fixed_dimensions().map(|d| access.offset[d]).collect();
-            reads.entry((access.field, access.time, place)).or_default().push((access, shift));
+            reads.entry((access.field, access.time)).or_default().push((access, shift));
         }
-        for group in reads.values() {
-            match self.found_at(row, &executed, group) {
-                Err(LegalityError::Window(_)) if group.len() > 1 => {
-                    for access in group {
+        let dimensions: Vec<usize> = self.fixed_dimensions().collect();
+        for together in reads.into_values().flat_map(|reads| in_boxes(reads, &dimensions)) {
+            match self.found_at(row, &executed, &together) {
+                Err(LegalityError::Window(_)) if together.len() > 1 => {
+                    for access in &together {
                         self.found_at(row, &executed, std::slice::from_ref(access))?;
                     }
                 }
@@ -633,7 +643,8 @@ impl<'a> WindowProof<'a> {
             self.none(self.not_loaded(&reading, &plane.read)?, &finding)?;
             for (writer, _) in self.program.writers_of(access.field) {
                 let live = plane.clipped.iter().find(|live| live.writer == writer);
-                let (usual, early) = live.map_or((&[][..], &[][..]), |live| (&live.usual[..], &live.early[..]));
+                let (usual, early) =
+                    live.map_or((&[][..], &[][..]), |live| (&live.usual[..], &live.early[..]));
                 let first_step = &self.sweep.first_step;
                 let ways = [(format!("({first_step}) >= 0"), usual), (format!("({first_step}) < 0"), early)];
                 let ways = if usual == early { vec![("1 = 1".to_owned(), usual)] } else { ways.to_vec() };
@@ -704,7 +715,8 @@ impl<'a> WindowProof<'a> {
             format!("{group}{WRITING} <= {}", self.sweep.groups.1),
         ]));
         let left_out = self.space.within(&self.sweeps, &left_out)?;
-        let access = self.accesses(row).pop().map_or(String::new(), |(write, _)| self.program.access_source(&write));
+        let access =
+            self.accesses(row).pop().map_or(String::new(), |(write, _)| self.program.access_source(&write));
         let finding = Finding { kind: WindowKind::NotStored, row: Some(row), access: &access };
         let sides = self.fixed_dimensions().flat_map(|d| Self::sides(row, d));
         let again = [
@@ -722,12 +734,45 @@ impl<'a> WindowProof<'a> {
         }
         let Some(d) = self.sliding else { return Ok(()) };
         let before = Self::sides(row, d).map(|text| self.at(&later(text), WRITING));
-        let before = all(before.chain([
-            self.in_sweep(WRITING),
-            format!("{} < {}", self.position(WRITING), self.position("")),
-        ]));
+        let before = all(before
+            .chain([self.in_sweep(WRITING), format!("{} < {}", self.position(WRITING), self.position(""))]));
         self.none(self.space.within(&left_out, &before)?, &finding)
     }
+}
+
+/// Reads of one level in few parts, whose offsets along these dimensions fill a box each: all of them, if they do;
+/// otherwise those that follow each other along the first one. Along the other dimensions, any offsets are together.
+fn in_boxes(reads: Vec<(Access, i64)>, dimensions: &[usize]) -> Vec<Vec<(Access, i64)>> {
+    let place = |access: &Access| dimensions.iter().map(|&d| access.offset[d]).collect::<Vec<_>>();
+    let places: BTreeSet<Vec<i64>> = reads.iter().map(|(access, _)| place(access)).collect();
+    let along = |at: usize| {
+        let offsets = || places.iter().map(|place| place[at]);
+        offsets().max().unwrap_or(0) - offsets().min().unwrap_or(0) + 1
+    };
+    if (0..dimensions.len()).map(along).product::<i64>() == places.len() as i64 {
+        return vec![reads];
+    }
+    let mut lines: BTreeMap<Vec<i64>, Vec<(Access, i64)>> = BTreeMap::new();
+    for read in reads {
+        lines.entry(place(&read.0).split_off(1)).or_default().push(read);
+    }
+    let mut parts: Vec<Vec<(Access, i64)>> = Vec::new();
+    for mut line in lines.into_values() {
+        line.sort_by_key(|(access, _)| access.offset[dimensions[0]]);
+        let ends = |part: &[(Access, i64)], next: &(Access, i64)| {
+            let last = part.last().map(|(access, _)| access.offset[dimensions[0]]);
+            last.is_some_and(|last| next.0.offset[dimensions[0]] > last + 1)
+        };
+        let mut part = Vec::new();
+        for read in line {
+            if ends(&part, &read) {
+                parts.push(std::mem::take(&mut part));
+            }
+            part.push(read);
+        }
+        parts.push(part);
+    }
+    parts
 }
 
 /// Along one dimension, `q` is the point and one of these offsets, or one between them.

@@ -102,9 +102,7 @@ impl Printer<'_> {
             }
             Some(_) => text.open(&format!(
                 "for (int w{last} = {} + thread{last}; w{last} < {}; w{last} += {}) {{",
-                window.kept,
-                window.extent[last],
-                threads.per_dimension[last]
+                window.kept, window.extent[last], threads.per_dimension[last]
             )),
             None => text.open("{"),
         }

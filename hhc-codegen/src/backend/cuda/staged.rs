@@ -330,7 +330,12 @@ impl Printer<'_> {
         });
         ShapeText {
             comment: self.describe(),
-            updates: local.rows.iter().zip(&window.rows).map(|(row, moves)| self.update(row, moves)).collect(),
+            updates: local
+                .rows
+                .iter()
+                .zip(&window.rows)
+                .map(|(row, moves)| self.update(row, moves))
+                .collect(),
             rows_function: suffixed("tw_rows", self.index),
             tile_function: suffixed("tw_tile", self.index),
             placed_by: self.staging.placed_by.clone(),
@@ -485,7 +490,8 @@ impl Printer<'_> {
         let statement = &program.statements[row.statement];
         let dimension = self.dimension();
         let cell = |access: &Access| {
-            let offset: i64 = access.offset.iter().enumerate().map(|(d, &x)| x * self.staging.window.stride(d)).sum();
+            let offset: i64 =
+                access.offset.iter().enumerate().map(|(d, &x)| x * self.staging.window.stride(d)).sum();
             let plane = self.plane_name(access).map_or(String::new(), |plane| format!("{plane} + "));
             format!("{}[{plane}{}]", self.array(access.field.0), shifted("x", offset))
         };
