@@ -33,7 +33,7 @@ impl<'a> Space<'a> {
 
     /// The points that meet these constraints.
     pub fn set(&self, text: &str) -> Result<Union<'a>, IslError> {
-        self.within(&*self.constraint("1 = 1")?, text)
+        self.within(&self.constraint("1 = 1")?, text)
     }
 
     /// The points of a union that meet these constraints. Parts that are empty on sight are left out.
