@@ -15,6 +15,7 @@ pub mod prove;
 pub mod storage;
 pub mod strategy;
 pub mod tile;
+pub mod window;
 
 pub use error::PlanError;
 pub use plan::KernelPlan;

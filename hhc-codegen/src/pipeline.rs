@@ -10,6 +10,7 @@ use polyhedral::analysis::{Analysis, analyze};
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// A plan with everything that was found out on the way.
 #[derive(Debug, Clone)]
@@ -37,8 +38,8 @@ pub fn plan(
     plan_analysed(program, &Arc::new(analysis), strategy, tile, target, &mut |_, _| {})
 }
 
-/// Plans a program with this strategy and proves the plan legal. Tile sizes that are not given are the strategy's
-/// defaults for the target. `refused` gets a look at a plan that the proof refuses.
+/// Plans a program with this strategy and proves the plan legal, with the windows that it keeps on this target. Tile sizes
+/// that are not given are the strategy's defaults for the target. `refused` gets a look at a plan that the proof refuses.
 ///
 /// # Errors
 /// [`PlanError`]: an impossible tile size, or a plan that breaks a dependence.
@@ -55,6 +56,11 @@ pub fn plan_analysed(
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
     let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
-    let proof = prove::prove(&plan, &analysis.dependences).inspect_err(|_| refused(&plan, analysis))?;
+    let mut proof = prove::prove(&plan, &analysis.dependences).inspect_err(|_| refused(&plan, analysis))?;
+    if target == Target::Cuda {
+        let start = Instant::now();
+        proof.relations += prove::prove_windows(&plan).inspect_err(|_| refused(&plan, analysis))?;
+        proof.seconds += start.elapsed().as_secs_f64();
+    }
     Ok(Planned { analysis: Arc::clone(analysis), plan, proof })
 }

@@ -23,6 +23,7 @@
 use crate::int_expr::{Environment, IntExpr, int, var};
 use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
+use crate::window::Windows;
 use polyhedral::domain::{Bound, GridEnd};
 use polyhedral::program::{BinaryOp, ExprKind, FieldRole, Function, Program};
 use std::sync::Arc;
@@ -240,6 +241,8 @@ pub struct KernelPlan {
     pub launches: Vec<Launch>,
     /// The kernels.
     pub kernels: Vec<Kernel>,
+    /// The windows that they keep, on targets whose blocks have memory of their own.
+    pub windows: Windows,
 }
 
 /// One executed row, with clipped bounds: what [`KernelPlan::for_each_row`] visits.
@@ -277,6 +280,22 @@ impl Kernel {
     pub fn in_parts(&self) -> bool {
         let at_once = |instance: &Instance| matches!(instance.order, RowOrder::Parallel { .. });
         self.memory == Memory::Storages || !self.instances.iter().all(at_once)
+    }
+
+    /// Whether the tiles of two kernels differ only in where they are placed.
+    pub fn has_tiles_of(&self, other: &Kernel) -> bool {
+        let same_loop = |a: &Loop, b: &Loop| a.variable == b.variable && a.low == b.low && a.high == b.high;
+        self.sub_tiles.len() == other.sub_tiles.len()
+            && self.sub_tiles.iter().zip(&other.sub_tiles).all(|(a, b)| same_loop(a, b))
+            && same_loop(&self.rows, &other.rows)
+            && self.full_when == other.full_when
+            && self.instances.len() == other.instances.len()
+            && self.instances.iter().zip(&other.instances).all(|(a, b)| {
+                a.statement == b.statement
+                    && a.step == b.step
+                    && a.ranges.len() == b.ranges.len()
+                    && a.ranges.iter().zip(&b.ranges).all(|(a, b)| a.low == b.low && a.high == b.high)
+            })
     }
 
     /// The transfers of a moment, in order.

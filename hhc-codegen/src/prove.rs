@@ -5,6 +5,7 @@
 
 mod flow;
 mod linear;
+mod window;
 
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Role, TimeBands};
 use crate::storage::Memory;
@@ -33,20 +34,32 @@ pub fn prove_within(
     plan: &KernelPlan,
     dependences: &[Dependence],
 ) -> Result<Proof, PlanError> {
-    let illegal = |reason: String| PlanError::Illegal {
-        strategy: plan.strategy.to_string(),
-        tile: plan.tile.to_string(),
-        reason,
-    };
-    flow::repeated_rows(plan).map_err(illegal)?;
+    flow::repeated_rows(plan).map_err(|reason| illegal(plan, reason))?;
     let proof = if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
-        let flow = flow::dataflow(plan).map_err(illegal)?;
+        let flow = flow::dataflow(plan).map_err(|reason| illegal(plan, reason))?;
         let schedule = schedule_of(plan, plan.bands.as_ref());
         legality::prove_flow_within(budget, &plan.program, &schedule, &flow)
     } else {
         legality::prove_within(budget, &plan.program, dependences, &schedule(plan))
     };
-    proof.map_err(|error| illegal(error.to_string()))
+    proof.map_err(|error| illegal(plan, error.to_string()))
+}
+
+fn illegal(plan: &KernelPlan, reason: String) -> PlanError {
+    PlanError::Illegal { strategy: plan.strategy.to_string(), tile: plan.tile.to_string(), reason }
+}
+
+/// Proves with isl that the windows which the kernels keep on targets whose blocks have memory of their own hold what the
+/// arrays would hold, for all grid sizes and numbers of steps, in a plan that [`prove`] takes. Returns how many relations
+/// were shown to be empty.
+///
+/// A window that cannot be had, or that is larger than any block's memory, is not asked for: there is no text for it.
+///
+/// # Errors
+/// [`PlanError::Illegal`] names the kernel, the statement, and the read, the store or the load that goes wrong.
+pub fn prove_windows(plan: &KernelPlan) -> Result<usize, PlanError> {
+    let sweeps = window::sweeps(plan).map_err(|reason| illegal(plan, reason))?;
+    legality::prove_windows(&plan.program, &sweeps).map_err(|error| illegal(plan, error.to_string()))
 }
 
 /// The schedule of a plan. Dimensions: the host loop, the launch, the blocks (parallel), the sub-tiles,
@@ -150,10 +163,17 @@ fn piece(
 
 /// `low <= variable <= high`
 fn interval(variable: &str, low: &IntExpr, high: &IntExpr) -> Vec<String> {
-    let lows = low.largest_of();
-    let lows = lows.iter().map(|bound| lower_bound(variable, bound));
-    let highs = high.least_of();
-    lows.chain(highs.iter().map(|bound| upper_bound(variable, bound))).collect()
+    [at_least(variable, low), at_most(variable, high)].concat()
+}
+
+/// `variable >= bound`: not less than any of those of which the bound is the largest.
+fn at_least(variable: &str, bound: &IntExpr) -> Vec<String> {
+    bound.largest_of().iter().map(|bound| lower_bound(variable, bound)).collect()
+}
+
+/// `variable <= bound`
+fn at_most(variable: &str, bound: &IntExpr) -> Vec<String> {
+    bound.least_of().iter().map(|bound| upper_bound(variable, bound)).collect()
 }
 
 /// When a launch happens: all of a smallest of several are non-negative.

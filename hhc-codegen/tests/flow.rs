@@ -1,6 +1,8 @@
 //! Plans whose blocks have storage of their own are proved, whatever their strategy.
 #![allow(clippy::unwrap_used)]
 
+mod windows;
+
 use hhc_codegen::storage::{Memory, Moment, Place, Region, Storage};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline, prove};

@@ -18,17 +18,21 @@ mod flow;
 mod fullness;
 mod order;
 mod relations;
+mod space;
 mod totality;
+mod window;
 
 use crate::dataflow::Dataflow;
 use crate::dependence::Dependence;
 use crate::isl::{Context, IslError};
 use crate::program::Program;
 use crate::schedule::Schedule;
+use crate::sweep::Sweep;
 pub use flow::{FlowError, FlowKind};
 use relations::Relations;
 use std::fmt;
 use std::time::Instant;
+pub use window::{WindowError, WindowKind};
 
 /// What one proof may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,6 +183,9 @@ pub enum LegalityError {
     /// A value that is not where it is read, or not there yet, or no more.
     #[error("{0}")]
     Flow(Box<FlowError>),
+    /// A window that does not hold what the arrays would hold.
+    #[error("{0}")]
+    Window(Box<WindowError>),
     /// Bands of time are not what the proof about values takes them for.
     #[error("the bands of the host loop do not partition the time steps in turn: not for all of them {fact}")]
     Bands {
@@ -267,6 +274,17 @@ pub fn prove_flow_within(
         relations: relations.shown_empty() + shown,
         seconds: start.elapsed().as_secs_f64(),
     })
+}
+
+/// Proves that the windows which blocks keep of the arrays hold what the arrays would hold, for all sizes and step
+/// counts (`legality/window.rs`), in kernels that are legal on the arrays ([`prove`]). Returns how many relations were
+/// shown to be empty.
+///
+/// # Errors
+/// [`LegalityError::Window`] says which read or store goes wrong, with a counter-example.
+pub fn prove_windows(program: &Program, sweeps: &[Sweep]) -> Result<usize, LegalityError> {
+    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
+    sweeps.iter().map(|sweep| window::proved(&context, program, sweep)).sum()
 }
 
 impl std::error::Error for Violation {}

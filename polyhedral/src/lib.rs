@@ -30,6 +30,7 @@ pub mod footprint;
 mod isl;
 pub mod legality;
 pub mod schedule;
+pub mod sweep;
 
 /// The portable exponential that every back end computes bit for bit alike.
 pub mod portable_exp;

@@ -50,6 +50,14 @@ impl Program {
         text
     }
 
+    /// An access as it stands in the source: `u[t, i-1, j]`.
+    pub fn access_source(&self, access: &Access) -> String {
+        let field = self.field(access.field);
+        let time = (field.role != FieldRole::Coefficient).then(|| index(&self.time_index, access.time));
+        let space = self.space_indices.iter().zip(&access.offset).map(|(name, &o)| index(name, o));
+        format!("{}[{}]", field.name, time.into_iter().chain(space).collect::<Vec<_>>().join(", "))
+    }
+
     /// ` for 1 <= i < n0 - 1, j == 0`: the dimensions in which the domain is not all that the reads allow.
     fn domain_source(&self, statement: &Statement) -> String {
         let given = (0..self.dimension()).filter(|&d| statement.domain[d] != margin(&statement.reads, d));
@@ -362,14 +370,7 @@ impl Printer<'_> {
     }
 
     fn access(&self, access: &Access, text: &mut String) {
-        let field = self.program.field(access.field);
-        let mut indices = Vec::new();
-        if field.role != FieldRole::Coefficient {
-            indices.push(index(&self.program.time_index, access.time));
-        }
-        indices
-            .extend(self.program.space_indices.iter().zip(&access.offset).map(|(name, &o)| index(name, o)));
-        let _ = write!(text, "{}[{}]", field.name, indices.join(", "));
+        text.push_str(&self.program.access_source(access));
     }
 
     fn condition(&self, condition: &Condition, least: u8, text: &mut String) {

@@ -393,14 +393,21 @@ impl Program {
     /// On smaller grids the entry points run nothing at all.
     pub fn outside_constraints(&self, statement: usize, time: &str, space: &str) -> Vec<String> {
         let mut ways = vec![format!("{time} < 0"), format!("{time} >= steps")];
-        for (d, Interval { low, high }) in self.statements[statement].domain.iter().enumerate() {
-            let extent = format!("n{d}");
-            ways.push(format!("{space}{d} < {}", low.text(&extent)));
-            ways.push(format!("{space}{d} >= {}", high.text(&extent)));
-        }
+        ways.extend(self.beyond_constraints(statement, space));
         let large: Vec<String> =
             self.least_size.iter().enumerate().map(|(d, least)| format!("n{d} >= {least}")).collect();
         ways.into_iter().map(|way| format!("{way} and {}", large.join(" and "))).collect()
+    }
+
+    /// The ways, in isl's notation, in which a point can lie outside the domain of a statement: beyond one of its sides.
+    pub(crate) fn beyond_constraints(&self, statement: usize, space: &str) -> Vec<String> {
+        let domain = self.statements[statement].domain.iter().enumerate();
+        let sides = domain.map(|(d, Interval { low, high })| {
+            let extent = format!("n{d}");
+            let before = format!("{space}{d} < {}", low.text(&extent));
+            [before, format!("{space}{d} >= {}", high.text(&extent))]
+        });
+        sides.flatten().collect()
     }
 
     /// Constraints, in isl's notation, for a point to lie in the domain of a statement; `point` gives its

@@ -23,6 +23,7 @@ use hhc_codegen::int_expr::{IntExpr, int, var};
 use hhc_codegen::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
 use hhc_codegen::storage::Memory;
 use hhc_codegen::strategy;
+use hhc_codegen::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::{Arc, Barrier};
@@ -332,6 +333,7 @@ impl Rows {
                 links: Vec::new(),
                 full_when: Vec::new(),
             }],
+            windows: Windows::default(),
             ..tiled.clone()
         }
     }

@@ -19,4 +19,4 @@ pub use threads::{
     points_at_once, register_bound, registers_by_share,
 };
 pub use traffic::TileTraffic;
-pub use window::{CellBox, Live, Plane, Window, aligned};
+pub use window::{MOST_WINDOW_BYTES, NoWindow, window};

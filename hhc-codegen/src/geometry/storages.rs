@@ -1,9 +1,8 @@
 //! Where the storages of a block lie in its memory.
 
 use crate::plan::{Kernel, KernelPlan};
+use crate::window::aligned;
 use polyhedral::program::Program;
-
-use super::window::aligned;
 
 /// Bytes of a counter: how far a warp has come.
 const COUNTER: i64 = 4;

@@ -1,8 +1,10 @@
 //! What a full sub-tile does to global memory, counted from its rows and its window.
 
 use super::local::LocalKernel;
-use super::window::Window;
-use polyhedral::program::{FieldRole, Program};
+use crate::int_expr::Environment;
+use crate::plan::Kernel;
+use crate::window::{LeftOut, Window};
+use polyhedral::program::Program;
 
 /// Counts for one full sub-tile with a full one before it and after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +28,9 @@ impl TileTraffic {
     ///
     /// - Loaded are the live-in cells of every plane; along the dimension in which the window slides, as many columns
     ///   as enter it.
-    /// - A row stores the points that no later row of the same stored level computes again. Along the dimension in
-    ///   which the window slides, a later sub-tile computes the others again.
-    pub fn new(program: &Program, local: &LocalKernel, window: &Window) -> Self {
+    /// - A row stores the points that are not left out. Along the dimension in which the window slides, a later sub-tile
+    ///   computes the others again.
+    pub fn new(program: &Program, kernel: &Kernel, local: &LocalKernel, window: &Window) -> Self {
         let dimensions = program.dimension() - usize::from(window.slide.is_some());
         let columns = window.slide.unwrap_or(1);
         let volume = |cells: &[(i64, i64)]| -> i64 {
@@ -44,24 +46,20 @@ impl TileTraffic {
             barriers: 1 + rows().count() as i64 * (local.groups.1 - local.groups.0 + 1),
         };
         if let Some(slide) = window.slide {
-            traffic.barriers += (window.kept() + slide - 1) / slide;
+            traffic.barriers += (window.kept + slide - 1) / slide;
         }
         for plane in &window.planes {
             let cells = plane.live_in.iter().map(|cells| volume(cells)).sum::<i64>() * columns;
             traffic.loads += cells;
             traffic.loaded_bytes += cells * program.fields[plane.field].element.bytes() as i64;
         }
-        for row in rows() {
+        for (row, moves) in local.rows.iter().zip(&window.rows).filter(|(row, _)| row.in_full_tiles) {
             let target = program.field(program.statements[row.statement].target);
-            let slots = match target.role {
-                FieldRole::State { slots, .. } => slots,
-                FieldRole::Coefficient => 1,
-            };
-            for (group, own) in row.boxes.iter().enumerate() {
-                let again = row.boxes.get(group + slots).map_or(0, |later| {
-                    let both = own.iter().zip(later).map(|(a, b)| (a.0.max(b.0), a.1.min(b.1)));
-                    volume(&both.take(dimensions).collect::<Vec<_>>())
-                });
+            for (group, own) in (local.groups.0..).zip(&row.boxes) {
+                let left_out = &moves.left_out;
+                let exists = group + left_out.groups <= local.groups.1;
+                let again =
+                    if exists { volume(&again(kernel, left_out, group, &own[..dimensions])) } else { 0 };
                 let stored = (volume(&own[..dimensions]) - again) * columns;
                 traffic.points += volume(own);
                 traffic.stores += stored;
@@ -75,4 +73,15 @@ impl TileTraffic {
     pub fn bytes_per_point(&self) -> f64 {
         (self.loaded_bytes + self.stored_bytes) as f64 / self.points.max(1) as f64
     }
+}
+
+/// The part of a row's box in a group whose values are not stored.
+fn again(kernel: &Kernel, left_out: &LeftOut, group: i64, own: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let place = Environment::from([(kernel.rows.variable, group)]);
+    let both = own.iter().zip(&left_out.ranges).map(|(own, range)| {
+        let Some((low, high)) = range else { return Some(*own) };
+        Some((own.0.max(low.evaluate(&place)?), own.1.min(high.evaluate(&place)?)))
+    });
+    // Bounds of rows are local: they mention nothing else.
+    both.collect::<Option<_>>().unwrap_or_default()
 }

@@ -1,70 +1,125 @@
-//! The window: the part of the grid that a sub-tile keeps in shared memory, and what has to be loaded into it.
-//!
-//! Shared memory is used as a cache that the kernel manages by itself. It holds one plane of cells per field and
-//! stored time level ("slot"), all planes with the extents of the same window. Within a sweep of the innermost
-//! sub-tile loop the window slides along the innermost dimension; cells that stay in it are kept.
-//!
-//! A cell that enters the window has not been touched by this block in this sweep, so that memory holds its
-//! current value. It has to be loaded if some row reads it before a row writes it ("live in"). A value that a row
-//! writes goes to memory at once, unless a later row of the sweep writes the same cell again ("live out").
+//! Makes the window of a kernel ([`crate::window`]) from its rows: its extents, which cells are live in, and which values
+//! need not be stored.
 
 use super::local::{LocalKernel, LocalRow};
 use super::planes::{first_planes, plane_number};
-use polyhedral::domain::shifted;
+use crate::PlanError;
+use crate::int_expr::{Environment, var};
+use crate::plan::{FullTiles, Kernel, KernelPlan};
+use crate::storage::Memory;
+use crate::window::{LeftOut, Plane, Window, WindowRow, Within};
+use polyhedral::domain::{GridEnd, shifted};
 use polyhedral::draft::never_meet;
-use polyhedral::program::{FieldId, Program, Statement};
+use polyhedral::program::{Access, FieldId, FieldRole, Program, Statement};
+use polyhedral::sweep::{CellBox, Live};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// A box of cells in window coordinates, both ends inclusive; one interval per dimension but the one in which the
-/// window slides.
-pub type CellBox = Vec<(i64, i64)>;
-
-/// Window and planes of a kernel.
-#[derive(Debug, Clone)]
-pub struct Window {
-    /// Per dimension: local coordinate of the first cell.
-    pub low: Vec<i64>,
-    /// Per dimension: number of cells.
-    pub extent: Vec<i64>,
-    /// How many cells of the innermost dimension leave the window from one sub-tile to the next; `None` where the
-    /// window does not slide.
-    pub slide: Option<i64>,
-    /// One plane per field and stored level, in order of field and plane.
-    pub planes: Vec<Plane>,
+/// Why a kernel has no window.
+#[derive(Debug)]
+pub enum NoWindow {
+    /// Its tiles have no bounded extent, or too many rows.
+    Plan(PlanError),
+    /// It needs more memory than a block may have.
+    TooLarge {
+        /// Bytes of all planes.
+        bytes: i64,
+        /// Cells per dimension.
+        extent: Vec<i64>,
+    },
 }
 
-/// The cells of one stored level of a field.
-#[derive(Debug, Clone)]
-pub struct Plane {
-    /// Index of the field.
-    pub field: usize,
-    /// Plane `q` of a state field holds the slot `(first step + q) mod slots`.
-    pub number: i64,
-    /// Cells that some row reads.
-    pub read: Vec<CellBox>,
-    /// Cells that some row reads before a row writes them, in full tiles.
-    pub live_in: Vec<CellBox>,
-    /// The same in tiles that may be partial, for each statement that computes the field.
-    pub clipped: Vec<Live>,
+impl From<PlanError> for NoWindow {
+    fn from(error: PlanError) -> Self {
+        NoWindow::Plan(error)
+    }
 }
 
-/// The cells that are live in, of those in the domain of one statement, which alone writes them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Live {
-    /// The statement.
-    pub writer: usize,
-    /// Cells where no time step is missing.
-    pub usual: Vec<CellBox>,
-    /// Cells in tiles whose first rows come before the first time step and do not exist.
-    pub early: Vec<CellBox>,
+/// Bytes of a window that are looked at, and proved, at most: no block of any device has so much shared memory.
+pub const MOST_WINDOW_BYTES: i64 = 1 << 20;
+
+/// The window that a plan says one of its kernels keeps, where the blocks of the target may have so much memory. All windows
+/// of the plan are made when the first of them is asked for.
+///
+/// # Errors
+/// Why there is none.
+pub fn window(plan: &KernelPlan, kernel: usize, most_bytes: i64) -> Result<&Window, NoWindow> {
+    let fits = |window: &Window| match window.layout(&plan.program).1 {
+        bytes if bytes > most_bytes.min(MOST_WINDOW_BYTES) => {
+            Err(NoWindow::TooLarge { bytes, extent: window.extent.clone() })
+        }
+        _ => Ok(()),
+    };
+    let windows = match plan.windows.get() {
+        Some(windows) => windows,
+        None => {
+            let mut made: Vec<Option<(LocalKernel, Window)>> = Vec::new();
+            for kernel in &plan.kernels {
+                let framed = (kernel.memory == Memory::Window).then(|| framed(plan, kernel)).transpose()?;
+                framed.iter().try_for_each(|(_, window)| fits(window))?;
+                made.push(framed);
+            }
+            plan.windows.get_or_make(|| complete(plan, made))
+        }
+    };
+    let window =
+        windows.get(kernel).and_then(|window| window.as_deref()).ok_or_else(|| PlanError::Template {
+            template: "cuda".to_string(),
+            reason: format!("kernel {kernel} of strategy {} keeps no window", plan.strategy),
+        })?;
+    fits(window)?;
+    Ok(window)
 }
 
-/// Arrays in shared memory begin at multiples of this many bytes.
-const ALIGNMENT: i64 = 16;
+/// A kernel in local coordinates, with a window that says where its cells are and nothing else.
+fn framed(plan: &KernelPlan, kernel: &Kernel) -> Result<(LocalKernel, Window), PlanError> {
+    let local = LocalKernel::new(plan, kernel)?;
+    let window = Window::framed(&plan.program, &local);
+    Ok((local, window))
+}
 
-/// Bytes that an array in shared memory takes up.
-pub fn aligned(bytes: i64) -> i64 {
-    bytes.saturating_add(ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT
+/// The windows with all that moves. Kernels whose tiles are alike have the same one.
+fn complete(plan: &KernelPlan, made: Vec<Option<(LocalKernel, Window)>>) -> Vec<Option<Arc<Window>>> {
+    let mut windows: Vec<Option<Arc<Window>>> = Vec::new();
+    for (kernel, framed) in plan.kernels.iter().zip(made) {
+        let before = windows.iter().zip(&plan.kernels);
+        let alike = |(window, other): (&Option<Arc<Window>>, &Kernel)| {
+            window.clone().filter(|_| kernel.has_tiles_of(other))
+        };
+        let known = framed.is_some().then(|| before.into_iter().find_map(|(w, k)| alike((w, k)))).flatten();
+        windows.push(known.or_else(|| {
+            framed.map(|(local, mut window)| {
+                window.find_live_cells(&plan.program, &local, &missing_steps(plan, &local));
+                window.rows = local.rows.iter().map(|row| window.row(&plan.program, kernel, row)).collect();
+                Arc::new(window)
+            })
+        }));
+    }
+    windows
+}
+
+/// Numbers of time steps that are missing at the beginning of a tile: `-first_step` where that is positive. Tiles of
+/// all kernels are looked at, block 0 of the first host iterations.
+fn missing_steps(plan: &KernelPlan, local: &LocalKernel) -> Vec<i64> {
+    let mut missing = Vec::new();
+    for kernel in &plan.kernels {
+        for outer in 0..local.groups.1 - local.groups.0 + 2 {
+            let mut place: Environment = kernel.blocks.iter().map(|block| (block.variable, 0)).collect();
+            place.extend(kernel.sub_tiles.iter().map(|sub_tile| (sub_tile.variable, 0)));
+            place.insert(plan.outer.variable, outer);
+            for binding in &kernel.bindings {
+                if let Some(value) = binding.value.evaluate(&place) {
+                    place.insert(binding.name, value);
+                }
+            }
+            if let Some(first) = local.first_step.evaluate(&place).filter(|first| *first < 0)
+                && !missing.contains(&-first)
+            {
+                missing.push(-first);
+            }
+        }
+    }
+    missing
 }
 
 /// The rows of a tile that count, and what is known of the cells of a field.
@@ -77,8 +132,8 @@ enum Cells {
 }
 
 impl Window {
-    /// The window of a kernel.
-    pub fn new(program: &Program, kernel: &LocalKernel) -> Self {
+    /// Where the cells are.
+    fn framed(program: &Program, kernel: &LocalKernel) -> Self {
         let dimension = program.dimension();
         let (mut low, mut high) = (vec![i64::MAX; dimension], vec![i64::MIN; dimension]);
         for row in &kernel.rows {
@@ -93,35 +148,75 @@ impl Window {
         }
         let slide = kernel.advances.last().filter(|(d, _)| d + 1 == dimension).map(|&(_, size)| size);
         let extent: Vec<i64> = low.iter().zip(&high).map(|(low, high)| high - low + 1).collect();
-        Window { low, extent, slide, planes: Vec::new() }
+        let kept = slide.map_or(0, |size| (extent[dimension - 1] - size).max(0));
+        let mut window = Window {
+            corner: kernel.corner.clone(),
+            low,
+            extent,
+            slide,
+            kept,
+            first_step: kernel.first_step.clone(),
+            planes: Vec::new(),
+            exact_within: Vec::new(),
+            rows: Vec::new(),
+        };
+        window.exact_within = window.without_boundary(program);
+        window
     }
 
-    /// Number of cells of one plane.
-    pub fn cells(&self) -> i64 {
-        self.extent.iter().product()
+    /// When the window holds no fixed boundary points in the dimensions that are walked inside a block: there, all
+    /// cells that a row writes are written. Nor may it hold what rows read that run in no full tile, but in a later one
+    /// of the sweep: those at the end of the grid.
+    fn without_boundary(&self, program: &Program) -> Vec<Within> {
+        let dimension = program.dimension();
+        let full = FullTiles::new(program, &vec![true; dimension]);
+        let read_by_others = |d: usize| {
+            let others = program.statements.iter().filter(move |statement| {
+                !statement.domain[d].is_wide() && statement.domain[d].low.from == GridEnd::End
+            });
+            let first = others.map(move |statement| {
+                let reach = statement.reads.iter().map(|read| read.offset[d]).min().unwrap_or(0);
+                -(statement.domain[d].low.offset + reach.min(0))
+            });
+            first.max().unwrap_or(0)
+        };
+        let within = |d: usize| {
+            let slides = self.slide.is_some() && d + 1 == dimension;
+            let kept = if slides { self.kept } else { 0 };
+            let high = if slides { full.high[d].max(read_by_others(d)) } else { full.high[d] };
+            Within {
+                dimension: d,
+                least: full.low[d] - (self.low[d] + kept),
+                margin: self.low[d] + self.extent[d] + high,
+            }
+        };
+        (1..dimension).map(within).collect()
     }
 
-    /// Position of each field's planes in shared memory, in bytes, and the bytes of all.
-    pub fn layout(&self, program: &Program) -> (Vec<i64>, i64) {
-        let planes = first_planes(program);
-        let (mut offsets, mut end) = (Vec::new(), 0_i64);
-        for (field, description) in program.fields.iter().enumerate() {
-            offsets.push(end);
-            let cells = self.cells().saturating_mul((planes[field + 1] - planes[field]) as i64);
-            let bytes = cells.saturating_mul(description.element.bytes() as i64);
-            end = end.saturating_add(aligned(bytes));
+    /// What a row does with the window. A later row of the same stored level computes cells again; where the window slides,
+    /// it reaches each of them in this sub-tile or a later one.
+    fn row(&self, program: &Program, kernel: &Kernel, row: &LocalRow) -> WindowRow {
+        let statement = &program.statements[row.statement];
+        let plane = |access: &Access| match program.field(access.field).role {
+            FieldRole::State { levels, slots } => {
+                (row.step + access.time + levels as i64 - 1).rem_euclid(slots as i64)
+            }
+            FieldRole::Coefficient => 0,
+        };
+        let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
+        let groups = slots(program, statement.target.0);
+        let variable = kernel.rows.variable;
+        let later = var(variable) + groups;
+        let ranges = row.ranges.iter().enumerate().map(|(d, (low, high))| {
+            let slides = d > 0 && self.slide.is_some() && d + 1 == program.dimension();
+            let there = (low.substitute(variable, &later), high.substitute(variable, &later));
+            (!slides).then_some(there)
+        });
+        WindowRow {
+            reads: statement.reads.iter().map(plane).collect(),
+            writes: plane(&write),
+            left_out: LeftOut { groups, ranges: ranges.collect() },
         }
-        (offsets, end)
-    }
-
-    /// Number of cells between neighbours in dimension 0 (1 where it is the only one).
-    pub fn pitch(&self) -> i64 {
-        self.extent[1..].iter().product()
-    }
-
-    /// How many cells of the innermost dimension stay in the window from one sub-tile to the next.
-    pub fn kept(&self) -> i64 {
-        self.slide.map_or(0, |size| (self.extent[self.extent.len() - 1] - size).max(0))
     }
 
     /// The dimensions in which cells are told apart: all but the one in which the window slides.
@@ -131,7 +226,7 @@ impl Window {
 
     /// Finds out which cells are live. `early` holds the numbers of missing time steps with which tiles begin before
     /// the first one.
-    pub fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel, early: &[i64]) {
+    fn find_live_cells(&mut self, program: &Program, kernel: &LocalKernel, early: &[i64]) {
         let extent = &self.extent[..self.table_dimensions()];
         let first_plane = first_planes(program);
         let mut planes = Vec::new();
@@ -232,6 +327,14 @@ impl Window {
             }
         }
         (read, live)
+    }
+}
+
+/// Stored levels of a field.
+fn slots(program: &Program, field: usize) -> i64 {
+    match program.fields[field].role {
+        FieldRole::State { slots, .. } => slots as i64,
+        FieldRole::Coefficient => 1,
     }
 }
 

@@ -25,7 +25,7 @@ pub mod bands;
 mod cells;
 mod events;
 mod supply;
-mod text;
+pub(super) mod text;
 
 use super::{LegalityError, Problem};
 use crate::dataflow::{Dataflow, Place, Reads, Region};

@@ -5,9 +5,11 @@
 //! only once.
 
 use super::staged::{Printer, signed};
-use crate::geometry::{CellBox, Live, Plane, Threads};
+use crate::geometry::Threads;
+use crate::window::Plane;
 use polyhedral::domain::Bound;
 use polyhedral::program::FieldRole;
+use polyhedral::sweep::{CellBox, Live};
 use serde::Serialize;
 
 /// Registers that hold a batch in a full tile.
@@ -69,7 +71,7 @@ impl Printer<'_> {
 
     /// The loads of a full tile: exactly the cells that are live in, in batches over all planes.
     pub(super) fn exact_loads(&self) -> Vec<LoadText> {
-        let window = &self.staging.window;
+        let window = self.staging.window;
         let parts =
             window.planes.iter().flat_map(|plane| plane.live_in.iter().map(move |cells| (plane, cells)));
         let mut batches: Vec<Vec<Part<'_>>> = Vec::new();
@@ -90,19 +92,17 @@ impl Printer<'_> {
     }
 
     fn exact_batch(&self, batch: &[Part<'_>]) -> LoadText {
-        let (window, threads) = (&self.staging.window, &self.staging.threads);
+        let (window, threads) = (self.staging.window, &self.staging.threads);
         let last = self.dimension() - 1;
         let mut text = Lines::default();
         match window.slide {
             Some(slide) if slide == threads.per_dimension[last] => {
                 text.open("{");
-                text.push(&format!("const int w{last} = {} + thread{last};", window.kept()));
+                text.push(&format!("const int w{last} = {} + thread{last};", window.kept));
             }
             Some(_) => text.open(&format!(
                 "for (int w{last} = {} + thread{last}; w{last} < {}; w{last} += {}) {{",
-                window.kept(),
-                window.extent[last],
-                threads.per_dimension[last]
+                window.kept, window.extent[last], threads.per_dimension[last]
             )),
             None => text.open("{"),
         }
@@ -165,7 +165,7 @@ impl Printer<'_> {
     }
 
     fn clipped_load(&self, part: &Part<'_>) -> LoadText {
-        let (window, threads) = (&self.staging.window, &self.staging.threads);
+        let (window, threads) = (self.staging.window, &self.staging.threads);
         let plane = part.plane;
         let last = self.dimension() - 1;
         let batch = part.mine.min(CLIPPED_BATCH);
@@ -221,7 +221,7 @@ impl Printer<'_> {
     /// The cell at window coordinates `w0`, `w1`, ..
     fn cell(&self, plane: &Plane) -> String {
         let first = plane.number * self.staging.window.cells();
-        let terms = (0..self.dimension()).map(|d| match self.cell_stride(d) {
+        let terms = (0..self.dimension()).map(|d| match self.staging.window.stride(d) {
             1 => format!("w{d}"),
             stride => format!("w{d} * {stride}"),
         });

@@ -123,10 +123,10 @@ pub struct CudaKernel {
 pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram, PlanError> {
     let program = &plan.program;
     let names = storages::names(plan);
-    let mut shapes: Vec<Shape> = Vec::new();
+    let mut shapes: Vec<Shape<'_>> = Vec::new();
     let mut kernels = Vec::new();
     let mut text = Vec::new();
-    for kernel in &plan.kernels {
+    for (at, kernel) in plan.kernels.iter().enumerate() {
         let symbol = format!("{}_{}", program.name, kernel.name);
         let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
@@ -136,10 +136,10 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
             (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
         } else {
-            let known = shapes.iter().position(|shape| same_tiles(shape.kernel, kernel));
+            let known = shapes.iter().position(|shape| shape.kernel.has_tiles_of(kernel));
             let index = known.map_or_else(
                 || {
-                    let staging = staged::Staging::new(plan, kernel, &options.limits)?;
+                    let staging = staged::Staging::new(plan, at, &options.limits)?;
                     shapes.push(Shape { kernel, staging });
                     Ok::<usize, PlanError>(shapes.len() - 1)
                 },
@@ -150,7 +150,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
                 TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
             let blocks = staging.blocks_at_once;
             let bytes = staging.shared_bytes as u32;
-            (staging.threads.block(), blocks, bytes, Some(staging.traffic(program)), KernelBody::staged(call))
+            (staging.threads.block(), blocks, bytes, Some(staging.traffic(plan)), KernelBody::staged(call))
         };
         text.push(KernelText::new(kernel, &symbol, (threads, blocks_at_once), body));
         kernels.push(CudaKernel {
@@ -198,7 +198,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
 struct Shape<'a> {
     /// The first kernel with such tiles.
     kernel: &'a Kernel,
-    staging: staged::Staging,
+    staging: staged::Staging<'a>,
 }
 
 /// The data of the templates.
@@ -341,22 +341,6 @@ impl KernelText {
             body,
         }
     }
-}
-
-/// Whether two kernels differ only in where they place their tiles.
-fn same_tiles(a: &Kernel, b: &Kernel) -> bool {
-    let same_loop = |a: &Loop, b: &Loop| a.variable == b.variable && a.low == b.low && a.high == b.high;
-    a.sub_tiles.len() == b.sub_tiles.len()
-        && a.sub_tiles.iter().zip(&b.sub_tiles).all(|(a, b)| same_loop(a, b))
-        && same_loop(&a.rows, &b.rows)
-        && a.full_when == b.full_when
-        && a.instances.len() == b.instances.len()
-        && a.instances.iter().zip(&b.instances).all(|(a, b)| {
-            a.statement == b.statement
-                && a.step == b.step
-                && a.ranges.len() == b.ranges.len()
-                && a.ranges.iter().zip(&b.ranges).all(|(a, b)| a.low == b.low && a.high == b.high)
-        })
 }
 
 /// Threads of a block that copies boundaries: one block per line of the grid.

@@ -15,17 +15,19 @@ use super::super::plain_loops::{constants, series_values};
 use super::loads::{self, LoadText};
 use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
 use crate::PlanError;
-use crate::geometry::{LocalKernel, LocalRow, Plane, Threads, TileTraffic, Window, first_planes};
-use crate::geometry::{blocks_at_once, operand_registers};
-use crate::int_expr::{Environment, IntExpr, var};
-use crate::plan::{FullTiles, Kernel, KernelPlan, bound};
+use crate::geometry::{LocalKernel, LocalRow, NoWindow, Threads, TileTraffic, first_planes};
+use crate::geometry::{blocks_at_once, operand_registers, window};
+use crate::int_expr::var;
+use crate::plan::{Kernel, KernelPlan, bound};
+use crate::window::{Plane, Window, WindowRow, Within};
 use polyhedral::program::{Access, ElementType, ExprKind, FieldRole, Program};
 use serde::Serialize;
 
 /// Everything that was decided about the tiles of a kernel.
-pub(super) struct Staging {
+pub(super) struct Staging<'a> {
+    kernel: &'a Kernel,
     local: LocalKernel,
-    pub(super) window: Window,
+    pub(super) window: &'a Window,
     pub(super) threads: Threads,
     pub(super) shared_bytes: i64,
     /// Per field: position of its planes in shared memory, in bytes.
@@ -47,28 +49,26 @@ const MOST_UNROLLED_OPERATIONS: i64 = 2000;
 /// Rows of a partial tile that are unrolled at most, so that their slots are constants.
 const MOST_UNROLLED: i64 = 16;
 
-impl Staging {
-    pub(super) fn new(plan: &KernelPlan, kernel: &Kernel, limits: &DeviceLimits) -> Result<Self, PlanError> {
-        let program = &plan.program;
-        let local = LocalKernel::new(plan, kernel)?;
-        let mut window = Window::new(program, &local);
-        let planes = first_planes(program);
-        let (offsets, shared_bytes) = window.layout(program);
-        if shared_bytes > limits.shared_bytes_per_block {
-            return Err(PlanError::Limit {
+impl<'a> Staging<'a> {
+    pub(super) fn new(plan: &'a KernelPlan, index: usize, limits: &DeviceLimits) -> Result<Self, PlanError> {
+        let (program, kernel) = (&plan.program, &plan.kernels[index]);
+        let window = window(plan, index, limits.shared_bytes_per_block).map_err(|none| match none {
+            NoWindow::Plan(error) => error,
+            NoWindow::TooLarge { bytes, extent } => PlanError::Limit {
                 what: format!("a tile of `{}` with {}", program.name, plan.tile),
-                needed: shared_bytes,
+                needed: bytes,
                 limit: limits.shared_bytes_per_block,
                 unit: format!("bytes of shared memory per thread block on {}", limits.device),
                 hint: format!(
                     "reduce {}; the window has {} cells for each of {} stored levels and coefficients",
                     plan.tile.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "),
-                    window.extent.iter().map(i64::to_string).collect::<Vec<_>>().join(" x "),
-                    planes[planes.len() - 1],
+                    extent.iter().map(i64::to_string).collect::<Vec<_>>().join(" x "),
+                    first_planes(program)[program.fields.len()],
                 ),
-            });
-        }
-        window.find_live_cells(program, &local, &missing_steps(plan, &local));
+            },
+        })?;
+        let local = LocalKernel::new(plan, kernel)?;
+        let (offsets, shared_bytes) = window.layout(program);
 
         let dimension = program.dimension();
         let threads = local.threads(limits.threads_per_block);
@@ -105,6 +105,7 @@ impl Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
             unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
             blocks_at_once,
+            kernel,
             local,
             window,
             threads,
@@ -115,8 +116,8 @@ impl Staging {
     }
 
     /// What a full sub-tile moves.
-    pub(super) fn traffic(&self, program: &Program) -> TileTraffic {
-        TileTraffic::new(program, &self.local, &self.window)
+    pub(super) fn traffic(&self, plan: &KernelPlan) -> TileTraffic {
+        TileTraffic::new(&plan.program, self.kernel, &self.local, self.window)
     }
 
     /// The text of the tile functions.
@@ -266,7 +267,7 @@ pub(super) fn shifted(name: &str, shift: i64) -> String {
 
 /// Prints the functions of one shape.
 pub(super) struct Printer<'a> {
-    pub(super) staging: &'a Staging,
+    pub(super) staging: &'a Staging<'a>,
     pub(super) program: &'a Program,
     pub(super) names: &'a Names,
     kernel: &'a Kernel,
@@ -301,11 +302,6 @@ impl Printer<'_> {
         )
     }
 
-    /// Cells between neighbours in dimension `d`.
-    pub(super) fn cell_stride(&self, d: usize) -> i64 {
-        self.staging.window.extent[d + 1..].iter().product()
-    }
-
     fn shape(&self) -> ShapeText {
         let Staging { local, window, threads, .. } = self.staging;
         let dimension = self.dimension();
@@ -330,11 +326,16 @@ impl Printer<'_> {
             .fold(1_i64, |all, &slots| (all / gcd(all, slots)).saturating_mul(slots))
             .min(MOST_UNROLLED);
         let entering = window.slide.and(self.kernel.sub_tiles.last()).map(|sub_tile| {
-            format!("{} == {} ? 0 : {}", sub_tile.variable, sub_tile.low.to_c(), window.kept())
+            format!("{} == {} ? 0 : {}", sub_tile.variable, sub_tile.low.to_c(), window.kept)
         });
         ShapeText {
             comment: self.describe(),
-            updates: local.rows.iter().map(|row| self.update(row)).collect(),
+            updates: local
+                .rows
+                .iter()
+                .zip(&window.rows)
+                .map(|(row, moves)| self.update(row, moves))
+                .collect(),
             rows_function: suffixed("tw_rows", self.index),
             tile_function: suffixed("tw_tile", self.index),
             placed_by: self.staging.placed_by.clone(),
@@ -351,8 +352,9 @@ impl Printer<'_> {
             rows: local
                 .rows
                 .iter()
+                .zip(&window.rows)
                 .zip(&self.staging.points)
-                .map(|(row, &points)| self.row(row, points))
+                .map(|((row, moves), &points)| self.row(row, moves, points))
                 .collect(),
             arrays: (0..self.program.fields.len()).map(|field| self.array_declaration(field)).collect(),
             sub_tiles: (self.kernel.sub_tiles.iter())
@@ -415,21 +417,16 @@ impl Printer<'_> {
         format!("tw_{}_slot{}", self.names.fields[plane.field], plane.number)
     }
 
-    /// When the window holds no fixed boundary points in the dimensions that are walked inside a block: there, all
-    /// cells that a row writes are written.
+    /// When loads are exact.
     fn exact_when(&self) -> String {
-        let Staging { window, .. } = self.staging;
-        let FullTiles { low, high, .. } = FullTiles::new(self.program, &vec![true; self.dimension()]);
+        let window = self.staging.window;
         let mut conditions = vec!["full".to_string()];
         if window.slide.is_some() {
             conditions.push("entering > 0".to_string());
         }
-        for d in 1..self.dimension() {
-            let sliding = window.slide.is_some() && d + 1 == self.dimension();
-            let first = window.low[d] + if sliding { window.kept() } else { 0 };
-            let end = window.low[d] + window.extent[d];
-            conditions.push(format!("corner{d} >= {}", low[d] - first));
-            conditions.push(format!("corner{d} <= n{d} - {}", end + high[d]));
+        for Within { dimension: d, least, margin } in &window.exact_within {
+            conditions.push(format!("corner{d} >= {least}"));
+            conditions.push(format!("corner{d} <= n{d} - {margin}"));
         }
         conditions.join(" && ")
     }
@@ -437,7 +434,7 @@ impl Printer<'_> {
     fn moves(&self) -> Option<MoveText> {
         let Staging { window, threads, .. } = self.staging;
         let size = window.slide?;
-        let kept = window.kept();
+        let kept = window.kept;
         if kept == 0 {
             return None;
         }
@@ -471,29 +468,30 @@ impl Printer<'_> {
         (self.slots(access.field.0) > 1).then(|| self.names.plane(self.program, access))
     }
 
-    fn planes(&self, row: &LocalRow) -> Vec<(String, i64, i64)> {
+    /// The planes that a row reads and writes, where a field has several: name, shift, number.
+    fn planes(&self, row: &LocalRow, moves: &WindowRow) -> Vec<(String, i64, i64)> {
         let statement = &self.program.statements[row.statement];
         let write = Access { field: statement.target, time: 1, offset: vec![0; self.dimension()] };
+        let reads = statement.reads.iter().zip(&moves.reads);
         let mut planes = Vec::new();
-        for access in statement.reads.iter().chain([&write]) {
-            if let FieldRole::State { levels, slots: slots @ 2.. } = self.program.field(access.field).role {
-                let shift = (row.step + access.time + levels as i64 - 1).rem_euclid(slots as i64);
-                let plane = (self.names.plane(self.program, access), shift, slots as i64);
-                if !planes.contains(&plane) {
-                    planes.push(plane);
-                }
+        for (access, &shift) in reads.chain([(&write, &moves.writes)]) {
+            let slots = self.slots(access.field.0);
+            if slots > 1 {
+                planes.push((self.names.plane(self.program, access), shift, slots));
             }
         }
         planes.sort();
+        planes.dedup();
         planes
     }
 
-    fn update(&self, row: &LocalRow) -> UpdateText {
+    fn update(&self, row: &LocalRow, moves: &WindowRow) -> UpdateText {
         let program = self.program;
         let statement = &program.statements[row.statement];
         let dimension = self.dimension();
         let cell = |access: &Access| {
-            let offset: i64 = access.offset.iter().enumerate().map(|(d, &x)| x * self.cell_stride(d)).sum();
+            let offset: i64 =
+                access.offset.iter().enumerate().map(|(d, &x)| x * self.staging.window.stride(d)).sum();
             let plane = self.plane_name(access).map_or(String::new(), |plane| format!("{plane} + "));
             format!("{}[{plane}{}]", self.array(access.field.0), shifted("x", offset))
         };
@@ -517,7 +515,7 @@ impl Printer<'_> {
         arguments.extend(
             self.constant_arguments(row.statement).iter().map(|(kind, name)| format!("{kind} {name}")),
         );
-        arguments.extend(self.planes(row).iter().map(|(plane, ..)| format!("int {plane}")));
+        arguments.extend(self.planes(row, moves).iter().map(|(plane, ..)| format!("int {plane}")));
         let mut fields: Vec<usize> =
             statement.reads.iter().map(|read| read.field.0).chain([target]).collect();
         fields.sort_unstable();
@@ -533,7 +531,7 @@ impl Printer<'_> {
             arguments,
             arrays: fields.into_iter().map(|field| self.array_declaration(field)).collect(),
             element: program.fields[target].element.c_name(),
-            pitch: self.staging.window.pitch(),
+            pitch: self.staging.window.stride(0),
             locals: printer.locals(),
             value: printer.value(),
             target: cell(&write),
@@ -563,7 +561,7 @@ impl Printer<'_> {
         all
     }
 
-    fn row(&self, row: &LocalRow, most: i64) -> RowText {
+    fn row(&self, row: &LocalRow, moves: &WindowRow, most: i64) -> RowText {
         let Staging { local, window, threads, .. } = self.staging;
         let program = self.program;
         let statement = &program.statements[row.statement];
@@ -571,8 +569,7 @@ impl Printer<'_> {
         let variable = self.kernel.rows.variable;
         let target = statement.target.0;
         let slots = self.slots(target);
-        let later = var(variable) + slots;
-        let at_later = |expr: &IntExpr| expr.substitute(variable, &later).to_c();
+        let left_out = &moves.left_out;
 
         // Dimensions 1 and 2: point `low_d + i_d` belongs to thread `i_d`.
         let (mut open, mut lows, mut inside) = (Vec::new(), Vec::new(), vec!["true".to_string()]);
@@ -605,13 +602,12 @@ impl Printer<'_> {
             let point = format!("corner{d} + low{d} + i{d}");
             inside.push(format!("{point} >= {} && {point} < {}", first_point.to_c(), end.to_c()));
             let first = shifted(&format!("low{d} + i{d}"), -window.low[d]);
-            let stride = self.cell_stride(d);
+            let stride = self.staging.window.stride(d);
             column.push(if stride == 1 { first } else { format!("({first}) * {stride}") });
             place.push(if d + 1 == dimension { point.clone() } else { format!("({point}) * stride{d}") });
-            let sliding = window.slide.is_some() && d + 1 == dimension;
-            if !sliding {
+            if let Some((first, last)) = &left_out.ranges[d] {
                 let point = format!("low{d} + i{d}");
-                covered_here.push(format!("{point} >= {} && {point} <= {}", at_later(low), at_later(high)));
+                covered_here.push(format!("{point} >= {} && {point} <= {}", first.to_c(), last.to_c()));
             }
         }
         if dimension == 1 {
@@ -624,12 +620,16 @@ impl Printer<'_> {
             points.push(PointsText { count, many: false });
             count /= 2;
         }
+        let (covered_first, covered_last) = match &left_out.ranges[0] {
+            Some((first, last)) => (first.to_c(), last.to_c()),
+            None => (row.ranges[0].0.to_c(), row.ranges[0].1.to_c()),
+        };
         let mut passed = vec![self.names.fields[target].clone()];
         if dimension > 1 {
             passed.push("stride0".to_string());
         }
         passed.extend(self.constant_arguments(row.statement).into_iter().map(|(_, name)| name));
-        passed.extend(self.planes(row).into_iter().map(|(plane, ..)| plane));
+        passed.extend(self.planes(row, moves).into_iter().map(|(plane, ..)| plane));
         passed.extend(
             series_used(statement)
                 .into_iter()
@@ -650,11 +650,14 @@ impl Printer<'_> {
             clip_first: (bound(statement.domain[0].low, 0) - var("corner0")).to_c(),
             clip_last: (bound(statement.domain[0].high, 0) - 1 - var("corner0")).to_c(),
             lows,
-            covered_when: format!("{variable} + {slots} <= {last_group} && (full || step + {slots} < steps)"),
-            covered_first: at_later(&row.ranges[0].0),
-            covered_last: at_later(&row.ranges[0].1),
+            covered_when: format!(
+                "{variable} + {0} <= {last_group} && (full || step + {0} < steps)",
+                left_out.groups
+            ),
+            covered_first,
+            covered_last,
             covered_here: (!covered_here.is_empty()).then(|| covered_here.join(" && ")),
-            planes: (self.planes(row).into_iter())
+            planes: (self.planes(row, moves).into_iter())
                 .map(|(plane, shift, slots)| {
                     let level = shifted(variable, shift);
                     format!("const int {plane} = (int)((unsigned int)({level}) % {slots}u) * {cells};")
@@ -678,7 +681,7 @@ impl Printer<'_> {
             passed: passed.join(", "),
             points,
             first_cell: -window.low[0],
-            pitch: window.pitch(),
+            pitch: window.stride(0),
         }
     }
 
@@ -689,30 +692,6 @@ impl Printer<'_> {
             FieldRole::Coefficient => 0,
         }
     }
-}
-
-/// Numbers of time steps that are missing at the beginning of a tile: `-first_step` where that is positive. Tiles of
-/// all kernels are looked at, block 0 of the first host iterations.
-fn missing_steps(plan: &KernelPlan, local: &LocalKernel) -> Vec<i64> {
-    let mut missing = Vec::new();
-    for kernel in &plan.kernels {
-        for outer in 0..local.groups.1 - local.groups.0 + 2 {
-            let mut place: Environment = kernel.blocks.iter().map(|block| (block.variable, 0)).collect();
-            place.extend(kernel.sub_tiles.iter().map(|sub_tile| (sub_tile.variable, 0)));
-            place.insert(plan.outer.variable, outer);
-            for binding in &kernel.bindings {
-                if let Some(value) = binding.value.evaluate(&place) {
-                    place.insert(binding.name, value);
-                }
-            }
-            if let Some(first) = local.first_step.evaluate(&place).filter(|first| *first < 0)
-                && !missing.contains(&-first)
-            {
-                missing.push(-first);
-            }
-        }
-    }
-    missing
 }
 
 /// ` + 3`, ` - 3`, or nothing.

@@ -5,8 +5,8 @@ use super::parts::{Parts, Work, in_arrays, reads_of_arrays};
 use super::place::{block_inside, for_each_launch, groups, tile_inside};
 use crate::counts::{Multiprocessor, Problem, TileCounts, union};
 use crate::geometry::{
-    ADDRESS_REGISTERS, LocalKernel, StorageLayout, Threads, TileTraffic, Window, blocks_at_once,
-    operand_registers, register_bound,
+    ADDRESS_REGISTERS, LocalKernel, NoWindow, StorageLayout, Threads, TileTraffic, blocks_at_once,
+    operand_registers, register_bound, window,
 };
 use crate::int_expr::Environment;
 use crate::plan::{Instance, Kernel, KernelPlan, RowOrder};
@@ -59,14 +59,14 @@ pub fn counts(plan: &KernelPlan, problem: &Problem, on: &Multiprocessor) -> Resu
     })
     .ok_or_else(unknown)?;
     let mut found = Vec::new();
-    for ((kernel, _), launches) in &launches {
-        let kernel = &plan.kernels[*kernel];
+    for ((index, _), launches) in &launches {
+        let kernel = &plan.kernels[*index];
         let sub_tile = if kernel.in_parts() {
             in_parts(plan, kernel, &launches.inside, problem, on).ok_or_else(unknown)?
         } else if kernel.memory == Memory::Arrays {
             in_memory(plan, kernel, &launches.inside, on).ok_or_else(unknown)?
         } else {
-            staged(plan, kernel, on)?
+            staged(plan, *index, on)?
         };
         found.push((launches, sub_tile));
     }
@@ -145,13 +145,12 @@ fn in_memory(
 
 /// Whether a block may have so much memory.
 fn fits(tile_bytes: i64, on: &Multiprocessor) -> Result<(), String> {
-    if tile_bytes > on.shared_per_block_bytes {
-        return Err(format!(
-            "a tile needs {tile_bytes} bytes of shared memory, and a block may have {}",
-            on.shared_per_block_bytes
-        ));
-    }
-    Ok(())
+    if tile_bytes > on.shared_per_block_bytes { Err(too_large(tile_bytes, on)) } else { Ok(()) }
+}
+
+fn too_large(tile_bytes: i64, on: &Multiprocessor) -> String {
+    let most = on.shared_per_block_bytes;
+    format!("a tile needs {tile_bytes} bytes of shared memory, and a block may have {most}")
 }
 
 /// Words that a row reads from the arrays: what lies under the shapes of its reads, each time level of each field.
@@ -233,14 +232,15 @@ fn in_parts(
 }
 
 /// A kernel that keeps a window in shared memory.
-fn staged(plan: &KernelPlan, kernel: &Kernel, on: &Multiprocessor) -> Result<SubTile, String> {
-    let program = &plan.program;
+fn staged(plan: &KernelPlan, index: usize, on: &Multiprocessor) -> Result<SubTile, String> {
+    let (program, kernel) = (&plan.program, &plan.kernels[index]);
     let local = LocalKernel::new(plan, kernel).map_err(|error| error.to_string())?;
-    let mut window = Window::new(program, &local);
+    let window = window(plan, index, on.shared_per_block_bytes).map_err(|none| match none {
+        NoWindow::Plan(error) => error.to_string(),
+        NoWindow::TooLarge { bytes, .. } => too_large(bytes, on),
+    })?;
     let tile_bytes = window.layout(program).1;
-    fits(tile_bytes, on)?;
-    window.find_live_cells(program, &local, &[]);
-    let traffic = TileTraffic::new(program, &local, &window);
+    let traffic = TileTraffic::new(program, kernel, &local, window);
     let threads = local.threads(on.threads_per_block);
     let operands = (local.rows.iter().zip(local.points_at_once(program, &threads)))
         .map(|(row, points)| operand_registers(program, row.statement, points))

@@ -13,9 +13,8 @@ use super::lines::Lines;
 use super::shape::Shape;
 use super::wavefront::Phase;
 use crate::counts::{CountBounds, Multiprocessor, Problem, Rounds, TileCounts, range};
-use crate::geometry::{
-    ADDRESS_REGISTERS, Threads, aligned, blocks_at_once, register_bound, registers_by_share,
-};
+use crate::geometry::{ADDRESS_REGISTERS, Threads, blocks_at_once, register_bound, registers_by_share};
+use crate::window::aligned;
 
 /// The forms for one half height.
 #[derive(Debug, Clone)]

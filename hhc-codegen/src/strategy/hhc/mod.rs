@@ -23,6 +23,7 @@ use crate::plan::{
     Binding, FullTiles, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES, bound, hull,
 };
 use crate::storage::Memory;
+use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
 use std::sync::Arc;
@@ -119,6 +120,7 @@ impl Strategy for HybridHexagonal {
                 Launch { kernel: 1, when: Some(last_row - var("band") * rows) },
             ],
             kernels: vec![geometry.kernel(0), geometry.kernel(1)],
+            windows: Windows::default(),
         }
     }
 }

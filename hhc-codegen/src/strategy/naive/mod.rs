@@ -11,6 +11,7 @@ use crate::counts::Forms;
 use crate::int_expr::{int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, bound};
 use crate::storage::Memory;
+use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -87,6 +88,7 @@ impl Strategy for Naive {
             bands: None,
             launches: (0..program.statements.len()).map(|kernel| Launch { kernel, when: None }).collect(),
             kernels,
+            windows: Windows::default(),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::plan::{
 use crate::storage::{
     Axis, Memory, Moment, POINT_NAMES, Part, Place, Read, Region, Slot, Storage, Supplier, Sync, Transfer,
 };
+use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Access, FieldId, FieldRole, Program, Rational};
 use std::sync::Arc;
@@ -101,6 +102,7 @@ impl Strategy for Overlapped {
             bands: Some(zone.bands.time_bands()),
             launches: vec![Launch { kernel: 0, when: None }],
             kernels: vec![zone.kernel()],
+            windows: Windows::default(),
         }
     }
 }

@@ -25,6 +25,7 @@ use crate::storage::{
     Axis, Link, Memory, Moment, POINT_NAMES, Part, Place, Read, Region, Slot, Storage, Supplier, Sync,
     Transfer,
 };
+use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Access, FieldId, FieldRole, Program};
 use std::sync::Arc;
@@ -122,6 +123,7 @@ impl Strategy for PipelineToy {
             bands: Some(bands.time_bands()),
             launches: launches.collect(),
             kernels: streams.iter().map(Stream::kernel).collect(),
+            windows: Windows::default(),
         }
     }
 }
