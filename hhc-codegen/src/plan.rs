@@ -99,7 +99,7 @@ pub enum Role {
 }
 
 /// How the points of a row follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowOrder {
     /// In any order, at once.
     Parallel {
@@ -109,6 +109,12 @@ pub enum RowOrder {
     },
     /// In ascending order, lexicographically.
     Sequential,
+    /// In ascending order of `w = sum of factors[d] * s_d`; those of one `w`, a *wavefront*, in any order, at once. After
+    /// each wavefront the threads do what they do after the row.
+    Skewed {
+        /// Per space dimension.
+        factors: Vec<i64>,
+    },
 }
 
 impl Instance {

@@ -4,6 +4,7 @@
 //! ends print as C are printed as isl constraints, so what is proved is what is emitted.
 
 mod flow;
+mod rows;
 
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Role};
 use crate::storage::Memory;
@@ -25,6 +26,7 @@ pub fn prove(plan: &KernelPlan, dependences: &[Dependence]) -> Result<Proof, Pla
         tile: plan.tile.to_string(),
         reason,
     };
+    rows::orders(plan).map_err(illegal)?;
     flow::repeated_rows(plan).map_err(illegal)?;
     let proof = if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
         let flow = flow::dataflow(plan).map_err(illegal)?;

@@ -35,6 +35,7 @@ impl<'a> FlowProof<'a> {
                 }
                 Axis::Ring { .. } => None,
             }));
+            let wrong = any([wrong, self.without_lane(storage)]);
             // What junk reads may lie beside the grid.
             let grid = match event.region {
                 Region::Junk(_) => "1 = 1".to_owned(),
@@ -54,6 +55,17 @@ impl<'a> FlowProof<'a> {
             self.none(&names, &bodies, &finding)?;
         }
         Ok(())
+    }
+
+    /// The point of an event has no lane of the warp that holds a storage.
+    fn without_lane(&self, storage: &Storage) -> String {
+        let along = self.dimension() - 1;
+        match (storage.lanes, &storage.axes[along]) {
+            (Some(lanes), Axis::Window { first, .. }) => {
+                format!("p{along} < ({first}) or p{along} >= ({first}) + {lanes}")
+            }
+            _ => "1 = 0".to_owned(),
+        }
     }
 
     /// No other value is written to a cell between supply and read. What is known of the supplier is its place in time.
