@@ -9,7 +9,7 @@
 //!         for m in rows:                            sequential
 //!           for instance in instances:              one row: a box of points of one statement
 //!             transfers before it
-//!             forall points of the box: execute     parallel: threads, vector lanes
+//!             forall points of the box: execute     parallel: threads, vector lanes; or in the row's order
 //!             transfers after it
 //!         transfers of the end
 //! ```

@@ -1,7 +1,9 @@
 //! Plans whose blocks have storage of their own are proved, whatever their strategy.
 #![allow(clippy::unwrap_used)]
 
-use hhc_codegen::storage::{Memory, Moment, Place, Region, Storage};
+use hhc_codegen::int_expr::{IntExpr, var};
+use hhc_codegen::plan::{Kernel, RowOrder};
+use hhc_codegen::storage::{Axis, Memory, Moment, Place, Region, Storage, Sync};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline, prove};
 use polyhedral::program::{FieldId, FieldRole};
@@ -89,6 +91,81 @@ fn coefficients_in_storages_need_a_load() {
     }
     let reason = refused(&plan);
     assert!(reason.contains("none of the suppliers"), "{reason}");
+}
+
+/// Registers of lanes belong to one warp, and stay where they are.
+#[test]
+fn registers_of_lanes_are_those_of_a_warp() {
+    let program = Arc::new(polyhedral::shipped::load("heat2d").unwrap());
+    let strategy = strategy::by_name("pipeline-toy").unwrap();
+    let tile = TileSizes::parse("rows=7,columns=20").unwrap();
+    let plan = pipeline::plan(&program, strategy, &tile, Target::Cuda).unwrap().plan;
+    let with = |change: &dyn Fn(&mut Kernel)| {
+        let mut wrong = plan.clone();
+        wrong.kernels.iter_mut().for_each(change);
+        refused(&wrong)
+    };
+    let lanes = |kernel: &mut Kernel, change: &dyn Fn(&mut IntExpr, &mut i64)| {
+        for axis in kernel.storages.iter_mut().flat_map(|storage| &mut storage.axes) {
+            if let Axis::Lanes { first, extent } = axis {
+                change(first, extent);
+            }
+        }
+    };
+    for (what, wrong) in [
+        ("a warp has 32 lanes, not 33", with(&|kernel| lanes(kernel, &|_, extent| *extent = 33))),
+        ("outside of", with(&|kernel| lanes(kernel, &|_, extent| *extent -= 1))),
+        (
+            "begins elsewhere for each c",
+            with(&|kernel| lanes(kernel, &|first, _| *first = first.clone() + var("c"))),
+        ),
+        ("innermost dimension alone", with(&|kernel| kernel.storages[1].axes.reverse())),
+        (
+            "whose points are in other lanes",
+            with(&|kernel| {
+                let Axis::Lanes { first, .. } = &mut kernel.storages[0].axes[1] else { panic!() };
+                *first = first.clone() - 1;
+            }),
+        ),
+        (
+            "several warps touch it",
+            with(&|kernel| {
+                for axis in kernel.storages.iter_mut().flat_map(|storage| &mut storage.axes) {
+                    if let Axis::Window { first, extent } = axis {
+                        *axis = Axis::Lanes { first: first.clone(), extent: *extent };
+                    }
+                }
+            }),
+        ),
+        ("run them at once", with(&|kernel| kernel.instances[0].order = RowOrder::Sequential)),
+        (
+            "not those of a warp",
+            with(&|kernel| {
+                kernel.warps.clear();
+                kernel.links.clear();
+                kernel.instances.iter_mut().for_each(|row| row.sync = Sync::Barrier);
+                kernel.transfers.iter_mut().for_each(|transfer| transfer.sync = Sync::Barrier);
+            }),
+        ),
+    ] {
+        assert!(wrong.contains(what), "{wrong}");
+    }
+    // A row that only reads its right neighbour reaches one point to the left of the lanes.
+    let program =
+        polyhedral::parse("right", "stencil right(t, i, j) { field u: f32; u[t+1, i, j] = u[t, i, j+1]; }");
+    let program = Arc::new(program.unwrap());
+    let mut plan = pipeline::plan(&program, strategy, &tile, Target::Cuda).unwrap().plan;
+    assert!(prove::prove(&plan, &[]).is_ok());
+    let kernel = &mut plan.kernels[0];
+    lanes(kernel, &|first, extent| {
+        *first = first.clone() + 1;
+        *extent -= 1;
+    });
+    kernel
+        .transfers
+        .iter_mut()
+        .for_each(|transfer| transfer.ranges[1].low = transfer.ranges[1].low.clone() + 1);
+    assert!(refused(&plan).contains("outside of"));
 }
 
 /// What the plan says of bands and of stores is what kernels do.

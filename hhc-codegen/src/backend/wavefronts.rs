@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_diagonal_has_one_loop() {
         let waves = Wavefronts::new(&[1, 1]);
-        assert_eq!((waves.first.as_str(), waves.last.as_str()), ("low0 + low1", "high0 - 1 + (high1 - 1)"));
+        assert_eq!((waves.first.as_str(), waves.last.as_str()), ("low0 + low1", "high0 - 1 + high1 - 1"));
         let [inner] = &waves.loops[..] else { panic!() };
         assert_eq!(inner.index, "i1");
         assert_eq!(waves.solved.unwrap().value, "tw_wave - i1");

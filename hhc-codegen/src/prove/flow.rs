@@ -69,6 +69,7 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         bound_by_the_bands(plan, kernel)?;
         let before = order::of_warps(kernel)?;
         order::barriers_end_loops(kernel)?;
+        lanes::cells_stay(kernel)?;
         lanes::of_one_warp(kernel)?;
         let position = position as i64;
         let printer = Printer { plan, kernel, index, position, when: launch.when.as_ref(), before };

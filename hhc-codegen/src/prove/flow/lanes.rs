@@ -1,4 +1,4 @@
-//! Registers of lanes as storage: what a plan must say so that they can be that. That points have lanes, and that values
+//! Cells, and registers of lanes as cells: what a plan must say so that they can be that. That points have lanes, and that values
 //! are in them, isl proves ([`polyhedral::dataflow::Storage::lanes`]).
 
 use super::order::warp_of;
@@ -6,6 +6,24 @@ use crate::geometry::WARP;
 use crate::int_expr::IntExpr;
 use crate::plan::{Instance, Kernel, RowOrder};
 use crate::storage::{Axis, Part, Place, Storage};
+
+/// Cells stay where they are while a block runs: windows, and lanes, begin at one point.
+pub(super) fn cells_stay(kernel: &Kernel) -> Result<(), String> {
+    let mut loops = kernel.sub_tiles.iter().chain([&kernel.rows]).map(|source| source.variable);
+    let moved = |storage: &Storage, name: &str| {
+        storage.axes.iter().any(|axis| match axis {
+            Axis::Window { first, .. } | Axis::Lanes { first, .. } => first.mentions(name),
+            Axis::Ring { .. } => false,
+        })
+    };
+    let found = loops.find_map(|name| {
+        let storage = kernel.storages.iter().find(|storage| moved(storage, name));
+        storage.map(|storage| (storage, name))
+    });
+    found.map_or(Ok(()), |(storage, name)| {
+        Err(format!("kernel {}: {} begins elsewhere for each {name}", kernel.name, storage.name))
+    })
+}
 
 /// Each storage in registers is along the innermost dimension, fits a warp, and is touched by one warp; each part has one
 /// lane for each point, whichever storages in registers it touches.

@@ -5,7 +5,7 @@ use super::supply::Supply;
 use super::text::{all, any, equal};
 use super::{FlowKind, LegalityError};
 use crate::dataflow::{Axis, Event, Place, Reads, Region, Storage};
-use crate::program::FieldId;
+use crate::program::{Boundary, FieldId};
 
 impl<'a> FlowProof<'a> {
     /// The storage, if it is one of the event's block for values of this field.
@@ -189,7 +189,9 @@ impl<'a> FlowProof<'a> {
         }
         // At a boundary point only levels of another class have another value, and nothing is computed.
         let point = Case { text: String::new(), computed: None };
-        let boundary_differs = storage.planes % slots != 0 && self.region_in(writer, &point).is_some();
+        let boundary_differs = self.program.boundary == Boundary::PerSlot
+            && storage.planes % slots != 0
+            && self.region_in(writer, &point).is_some();
         if computed || boundary_differs {
             let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
             ways.push(all(point.chain([planes, format!("({level}) != ({})", reads.level)])));
