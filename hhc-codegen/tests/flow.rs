@@ -93,6 +93,28 @@ fn coefficients_in_storages_need_a_load() {
     assert!(reason.contains("none of the suppliers"), "{reason}");
 }
 
+/// A boundary value lies in the plane from which it is read; if boundaries belong to slots, one plane is not enough for them.
+#[test]
+fn boundaries_lie_in_their_planes() {
+    let mut plan = overlapped("heat2d");
+    plan.kernels[0].storages[0].planes = 3;
+    assert!(refused(&plan).contains("none of the suppliers"));
+
+    for (boundary, taken) in [("", true), ("boundary per_slot;", false)] {
+        let text =
+            format!("stencil sweep(t, i) {{ field u: f32; {boundary} u[t+1, i] = u[t, i] + u[t, i+1]; }}");
+        let program = Arc::new(polyhedral::parse("sweep", &text).unwrap());
+        let strategy = strategy::by_name("overlapped").unwrap();
+        let mut plan = pipeline::plan(&program, strategy, &TileSizes::default(), Target::Cuda).unwrap().plan;
+        plan.kernels[0].storages[0].planes = 1;
+        plan.kernels[0].instances[0].order = RowOrder::Skewed { factors: vec![1] };
+        match taken {
+            true => assert!(prove::prove(&plan, &[]).is_ok()),
+            false => assert!(refused(&plan).contains("may have overwritten it")),
+        }
+    }
+}
+
 /// Registers of lanes belong to one warp, and stay where they are.
 #[test]
 fn registers_of_lanes_are_those_of_a_warp() {
