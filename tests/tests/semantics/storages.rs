@@ -8,6 +8,7 @@ use crate::storage_faults::{faults, slots_of_levels};
 use crate::storage_replay::replay;
 use execution::emulator::ThreadOrder;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
+use hhc_codegen::counts::{self, Multiprocessor};
 use hhc_codegen::plan::RowOrder;
 use hhc_codegen::storage::{Axis, Storage};
 use hhc_codegen::{KernelPlan, PlanError, backend, geometry, prove};
@@ -280,6 +281,23 @@ fn rows_of_a_warp_are_in_registers() {
             }
             assert!(!found_by_proof(&plan), "{}", plan.tile);
             let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
+            // The same with all of it in shared memory.
+            let mut shared_alone = plan.clone();
+            for storage in shared_alone.kernels.iter_mut().flat_map(|kernel| &mut kernel.storages) {
+                if let Axis::Lanes { first, extent } = storage.axes[1].clone() {
+                    storage.axes[1] = Axis::Window { first, extent };
+                }
+            }
+            let problem = counts::Problem::new(&program, &[90, 90], 9).unwrap();
+            let counted =
+                |plan| counts::enumerated::tile_counts(plan, &problem, &Multiprocessor::ANY).unwrap();
+            for (with, without) in counted(&plan).into_iter().zip(counted(&shared_alone)) {
+                assert!(with.registers > without.registers && with.tile_bytes < without.tile_bytes);
+                assert!(with.fast_words < without.fast_words);
+                assert_eq!((with.iterations, with.words_in), (without.iterations, without.words_in));
+                let bytes = cuda.kernels.iter().map(|kernel| i64::from(kernel.shared_bytes));
+                assert!(bytes.into_iter().any(|bytes| bytes == with.tile_bytes));
+            }
             for (kernel, text) in plan.kernels.iter().zip(&cuda.kernels) {
                 let (registers, shared): (Vec<&Storage>, Vec<&Storage>) =
                     kernel.storages.iter().partition(|storage| storage.first_lane().is_some());

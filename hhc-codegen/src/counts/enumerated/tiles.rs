@@ -11,7 +11,7 @@ use crate::geometry::{
 };
 use crate::int_expr::Environment;
 use crate::plan::{Instance, Kernel, KernelPlan, RowOrder};
-use crate::storage::{Memory, Moment, Part, Sync};
+use crate::storage::{Memory, Moment, Part, Place, Sync};
 use polyhedral::program::Program;
 use std::collections::BTreeMap;
 
@@ -170,6 +170,11 @@ fn words_from_arrays(program: &Program, row: &Instance, bounds: &[(i64, i64)]) -
     levels.values().map(|offsets| union(offsets, block, bounds.len())).sum()
 }
 
+/// Whether a place is in shared memory.
+fn in_shared(kernel: &Kernel, place: &Place) -> bool {
+    matches!(place, Place::Storage(index) if kernel.storages[*index].first_lane().is_none())
+}
+
 /// A kernel that says itself where values live: all sub-tiles of a block together.
 fn in_parts(
     plan: &KernelPlan,
@@ -233,7 +238,9 @@ fn in_parts(
                 let (from, to) = (in_arrays(&transfer.from.place), in_arrays(&transfer.to));
                 counts.words_in += if from { computed } else { 0 };
                 counts.words_out += if to { computed } else { 0 };
-                counts.fast_words += if from || to { 0 } else { 2 * computed };
+                let fast =
+                    [&transfer.from.place, &transfer.to].into_iter().filter(|place| in_shared(kernel, place));
+                counts.fast_words += if from || to { 0 } else { fast.count() as i64 * computed };
             }
         }
     })?;
