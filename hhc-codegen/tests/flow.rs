@@ -3,7 +3,7 @@
 
 use hhc_codegen::int_expr::{IntExpr, var};
 use hhc_codegen::plan::{Kernel, RowOrder};
-use hhc_codegen::storage::{Axis, Memory, Moment, Place, Region, Storage, Sync};
+use hhc_codegen::storage::{Axis, Memory, Moment, Place, Region, Slot, Storage, Sync};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline, prove};
 use polyhedral::program::{FieldId, FieldRole};
@@ -91,6 +91,32 @@ fn coefficients_in_storages_need_a_load() {
     }
     let reason = refused(&plan);
     assert!(reason.contains("none of the suppliers"), "{reason}");
+}
+
+/// What is proved of instances alone says nothing of other places, transfers or barriers that are left out.
+#[test]
+fn kernels_on_the_arrays_work_as_the_program_does() {
+    let program = Arc::new(polyhedral::shipped::load("heat2d").unwrap());
+    let dependences = polyhedral::analysis::analyze(&program).unwrap().dependences;
+    let naive = strategy::by_name("naive").unwrap();
+    let plan = pipeline::plan(&program, naive, &TileSizes::default(), Target::Cuda).unwrap().plan;
+    let changes: [(&str, fn(&mut Kernel)); 5] = [
+        ("as the program does", |kernel| {
+            kernel.instances[0].writes = vec![Place::Arrays(Slot::At(0.into()))]
+        }),
+        ("as the program does", |kernel| kernel.instances[0].writes.clear()),
+        ("as the program does", |kernel| kernel.instances[0].junk = true),
+        ("followed by a barrier", |kernel| kernel.instances[0].sync = Sync::Nothing),
+        ("more than rows", |kernel| kernel.warps = vec![Vec::new()]),
+    ];
+    for (why, change) in changes {
+        let mut wrong = plan.clone();
+        change(&mut wrong.kernels[0]);
+        match prove::prove(&wrong, &dependences) {
+            Err(PlanError::Illegal { reason, .. }) => assert!(reason.contains(why), "{reason}"),
+            other => panic!("{why}: {other:?}"),
+        }
+    }
 }
 
 /// A boundary value lies in the plane from which it is read; if boundaries belong to slots, one plane is not enough for them.

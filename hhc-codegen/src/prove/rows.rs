@@ -1,8 +1,8 @@
 //! How the points of a row follow each other, and what is asked of rows for that.
 
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{Instance, KernelPlan, RowOrder};
-use crate::storage::{Memory, Sync};
+use crate::plan::{Instance, KernelPlan, Role, RowOrder};
+use crate::storage::{Memory, Place, Slot, Sync};
 
 /// The coordinates of an event's point.
 const EVENT_POINT: [&str; 3] = ["p0", "p1", "p2"];
@@ -10,16 +10,23 @@ const EVENT_POINT: [&str; 3] = ["p0", "p1", "p2"];
 /// Factors of a wavefront at most: with more, the numbers of wavefronts of large grids would overflow.
 const LARGEST_FACTOR: u64 = 1 << 12;
 
-/// That rows can run in the order that they name: a factor for each dimension, and a barrier after each wavefront. Rows on
-/// the arrays alone are ordered by barriers; their proof takes all points of one as running at once.
+/// That rows can run in the order that they name: a factor for each dimension, and a barrier after each wavefront. Kernels
+/// on the arrays alone have rows that work on them as the program does, ordered by barriers, and nothing else: their proof
+/// sees instances only, and takes all points of a row as running at once.
 pub(super) fn orders(plan: &KernelPlan) -> Result<(), String> {
     let dimension = plan.program.dimension();
     for kernel in &plan.kernels {
+        if kernel.memory == Memory::Arrays && !(kernel.transfers.is_empty() && kernel.warps.is_empty()) {
+            return Err(format!("kernel {} works on the arrays alone, and has more than rows", kernel.name));
+        }
         for (at, instance) in kernel.instances.iter().enumerate() {
             let name = plan.program.statement_name(instance.statement);
             let wrong = |what: String| Err(format!("row {at}, {name}, of kernel {}: {what}", kernel.name));
             if kernel.memory != Memory::Storages && instance.sync != Sync::Barrier {
                 return wrong("rows that work on the arrays alone are followed by a barrier".to_owned());
+            }
+            if kernel.memory == Memory::Arrays && !works_as_the_program(instance) {
+                return wrong("it does not work on the arrays as the program does".to_owned());
             }
             let RowOrder::Skewed { factors } = &instance.order else { continue };
             if factors.len() != dimension {
@@ -36,6 +43,12 @@ pub(super) fn orders(plan: &KernelPlan) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Whether a row runs instances of its own, from the slots of their levels into that of theirs.
+fn works_as_the_program(instance: &Instance) -> bool {
+    let own = matches!(instance.role, Role::Owner) && !instance.junk;
+    own && instance.reads.is_empty() && instance.writes == [Place::Arrays(Slot::OfLevel)]
 }
 
 /// What orders the points of a row, compared lexicographically.
