@@ -93,6 +93,8 @@ fn coefficients_in_storages_need_a_load() {
     assert!(reason.contains("none of the suppliers"), "{reason}");
 }
 
+type Change = fn(&mut Kernel);
+
 /// What is proved of instances alone says nothing of other places, transfers or barriers that are left out.
 #[test]
 fn kernels_on_the_arrays_work_as_the_program_does() {
@@ -100,7 +102,7 @@ fn kernels_on_the_arrays_work_as_the_program_does() {
     let dependences = polyhedral::analysis::analyze(&program).unwrap().dependences;
     let naive = strategy::by_name("naive").unwrap();
     let plan = pipeline::plan(&program, naive, &TileSizes::default(), Target::Cuda).unwrap().plan;
-    let changes: [(&str, fn(&mut Kernel)); 5] = [
+    let changes: [(&str, Change); 5] = [
         ("as the program does", |kernel| {
             kernel.instances[0].writes = vec![Place::Arrays(Slot::At(0.into()))]
         }),
