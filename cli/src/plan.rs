@@ -142,6 +142,7 @@ fn storage_text(plan: &KernelPlan, storage: &Storage) -> String {
     let axes = storage.axes.iter().map(|axis| match axis {
         Axis::Window { first, extent } => format!("{extent} from {}", first.to_c()),
         Axis::Ring { extent } => format!("ring of {extent}"),
+        Axis::Lanes { first, extent } => format!("{extent} lanes from {}", first.to_c()),
     });
     let planes = text::count(storage.planes.unsigned_abs(), "level", "levels");
     let field = &plan.program.field(storage.field).name;
@@ -204,11 +205,15 @@ fn row_text(plan: &KernelPlan, kernel: &Kernel, row: &Instance) -> Vec<String> {
         }
         if texts.is_empty() { "the arrays".to_owned() } else { texts.join(" and ") }
     };
-    let order = match row.order {
-        RowOrder::Parallel { .. } => "",
-        RowOrder::Sequential => ", one point after the other",
+    let order = match &row.order {
+        RowOrder::Parallel { .. } => String::new(),
+        RowOrder::Sequential => ", one point after the other".to_owned(),
+        RowOrder::Skewed { factors } => {
+            let terms = factors.iter().enumerate().map(|(d, factor)| format!("{factor}*s{d}"));
+            format!(", in wavefronts of {}", terms.collect::<Vec<_>>().join(" + "))
+        }
     };
-    let order = if row.junk { format!("{order}, junk outside of the domain") } else { order.to_owned() };
+    let order = if row.junk { format!("{order}, junk outside of the domain") } else { order };
     lines.push(format!(
         "  from {} to {}{order}{}",
         places(&mut row.reads.iter().map(|read| &read.place)),

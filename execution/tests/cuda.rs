@@ -148,13 +148,22 @@ fn generated(name: &str, strategy: &str) -> (KernelPlan, DeviceProgram) {
 }
 
 fn generated_as(name: &str, strategy: &str, element: Option<ElementType>) -> (KernelPlan, DeviceProgram) {
+    generated_with(name, strategy, element, &TileSizes::default())
+}
+
+fn generated_with(
+    name: &str,
+    strategy: &str,
+    element: Option<ElementType>,
+    tile: &TileSizes,
+) -> (KernelPlan, DeviceProgram) {
     let mut program = polyhedral::shipped::load(name).unwrap();
     if let Some(element) = element {
         program = program.with_element_type(element);
     }
     let program = Arc::new(program);
     let strategy = strategy::by_name(strategy).unwrap();
-    let plan = pipeline::plan(&program, strategy, &TileSizes::default(), Target::Cuda).unwrap().plan;
+    let plan = pipeline::plan(&program, strategy, tile, Target::Cuda).unwrap().plan;
     let device = DeviceProgram::from(&cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap());
     (plan, device)
 }
@@ -198,6 +207,25 @@ fn no_shipped_kernel_is_warned_about_or_spills() {
         })
         .collect();
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// Storages in the registers of lanes stay in registers: no local memory, in either type.
+#[test]
+fn registers_of_lanes_are_registers() {
+    if ARCHITECTURES.into_iter().any(|architecture| nvrtc(architecture).is_none()) {
+        return;
+    }
+    let tile = TileSizes::parse("rows=16,columns=20").unwrap();
+    for (name, element, architecture) in [
+        ("heat2d", ElementType::F64, 70),
+        ("box2d2r", ElementType::F32, 80),
+        ("heat2d", ElementType::F32, 90),
+    ] {
+        let (_, device) = generated_with(name, "pipeline-toy", Some(element), &tile);
+        assert!(device.source.contains("tw_cell(ring0, "), "{name}");
+        let problems = problems_of(name, &device, architecture);
+        assert!(problems.is_empty(), "{name} {element:?} sm_{architecture}: {}", problems.join("\n"));
+    }
 }
 
 /// The check can fail: a kernel that may keep only 32 registers spills, and one that declares a variable

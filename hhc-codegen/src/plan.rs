@@ -9,7 +9,7 @@
 //!         for m in rows:                            sequential
 //!           for instance in instances:              one row: a box of points of one statement
 //!             transfers before it
-//!             forall points of the box: execute     parallel: threads, vector lanes
+//!             forall points of the box: execute     parallel: threads, vector lanes; or in the row's order
 //!             transfers after it
 //!         transfers of the end
 //! ```
@@ -100,7 +100,7 @@ pub enum Role {
 }
 
 /// How the points of a row follow each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowOrder {
     /// In any order, at once.
     Parallel {
@@ -110,6 +110,12 @@ pub enum RowOrder {
     },
     /// In ascending order, lexicographically.
     Sequential,
+    /// In ascending order of `w = sum of factors[d] * s_d`; those of one `w`, a *wavefront*, in any order, at once. After
+    /// each wavefront the threads do what they do after the row.
+    Skewed {
+        /// Per space dimension.
+        factors: Vec<i64>,
+    },
 }
 
 impl Instance {

@@ -5,6 +5,7 @@
 
 mod flow;
 mod linear;
+mod rows;
 mod window;
 
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Role, TimeBands};
@@ -34,6 +35,7 @@ pub fn prove_within(
     plan: &KernelPlan,
     dependences: &[Dependence],
 ) -> Result<Proof, PlanError> {
+    rows::orders(plan).map_err(|reason| illegal(plan, reason))?;
     flow::repeated_rows(plan).map_err(|reason| illegal(plan, reason))?;
     let proof = if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
         let flow = flow::dataflow(plan).map_err(|reason| illegal(plan, reason))?;

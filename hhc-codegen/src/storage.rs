@@ -53,20 +53,29 @@ pub enum Axis {
         /// Number of cells.
         extent: i64,
     },
+    /// Point `s` lies in lane `s - first` of a warp, which keeps what the other axes and the planes tell apart in registers.
+    /// The innermost axis alone, in kernels whose warps run parts of their own. Who touches the storage is one warp, and
+    /// the lane that has a point is the one that runs it; a read elsewhere is handed over from lane to lane.
+    Lanes {
+        /// The point of lane 0, like that of cell 0 of a window.
+        first: IntExpr,
+        /// Number of lanes, those of a warp at most.
+        extent: i64,
+    },
 }
 
 impl Axis {
     /// Number of cells.
     pub fn extent(&self) -> i64 {
         match self {
-            Axis::Window { extent, .. } | Axis::Ring { extent } => *extent,
+            Axis::Window { extent, .. } | Axis::Ring { extent } | Axis::Lanes { extent, .. } => *extent,
         }
     }
 
     /// The cell of a point.
     pub fn cell(&self, point: IntExpr) -> IntExpr {
         match self {
-            Axis::Window { first, .. } => point - first.clone(),
+            Axis::Window { first, .. } | Axis::Lanes { first, .. } => point - first.clone(),
             Axis::Ring { extent } => point.modulo(*extent),
         }
     }
@@ -76,6 +85,19 @@ impl Storage {
     /// Cells of one plane.
     pub fn cells(&self) -> i64 {
         self.axes.iter().map(Axis::extent).fold(1, i64::saturating_mul)
+    }
+
+    /// The point of lane 0, where its values lie in the registers of lanes.
+    pub fn first_lane(&self) -> Option<&IntExpr> {
+        self.axes
+            .iter()
+            .find_map(|axis| if let Axis::Lanes { first, .. } = axis { Some(first) } else { None })
+    }
+
+    /// Cells of all planes that a lane has, where its values lie in the registers of lanes.
+    pub fn cells_of_a_lane(&self) -> i64 {
+        let others = self.axes.iter().filter(|axis| !matches!(axis, Axis::Lanes { .. }));
+        others.map(Axis::extent).fold(self.planes.max(1), i64::saturating_mul)
     }
 
     /// Cells of all planes.

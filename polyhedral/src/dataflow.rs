@@ -89,6 +89,9 @@ pub struct Storage {
     pub planes: i64,
     /// Per space dimension.
     pub axes: Vec<Axis>,
+    /// Where the cells of the innermost dimension, a window, are lanes of a warp: how many lanes a warp has. Events that touch
+    /// the storage run in the lane of their point, which exists.
+    pub lanes: Option<i64>,
 }
 
 /// The cells of a storage along one dimension.
@@ -124,6 +127,9 @@ pub struct Event {
     /// Its place in a block's time: variables of loops and constants, as many for all events of a kernel, compared
     /// lexicographically. Two events at one place run side by side.
     pub position: Vec<String>,
+    /// So many of its last numbers order the executions of this event alone, as points of a row follow each other; others
+    /// run before all of them, or after, or beside them.
+    pub within: usize,
     /// The warp of the block that runs it, where warps run on their own: then positions order events of one warp.
     pub warp: Option<usize>,
     /// For each warp by how much the first number of a position of its events must be greater, at least, for them to

@@ -283,7 +283,8 @@ pub fn prove_flow_within(
 /// # Errors
 /// [`LegalityError::Window`] says which read or store goes wrong, with a counter-example.
 pub fn prove_windows(program: &Program, sweeps: &[Sweep]) -> Result<usize, LegalityError> {
-    let context = Context::new(BUDGET)?.within(MOST_SECONDS);
+    let Budget { operations, seconds } = Budget::default();
+    let context = Context::new(operations)?.within(seconds);
     sweeps.iter().map(|sweep| window::proved(&context, program, sweep)).sum()
 }
 

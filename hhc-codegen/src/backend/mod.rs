@@ -10,6 +10,7 @@ mod plain_loops;
 mod signature;
 mod storages;
 mod templates;
+mod wavefronts;
 
 pub use signature::Signature;
 

@@ -293,11 +293,11 @@ fn update(plan: &KernelPlan, names: &Names, index: usize) -> Option<UpdateText> 
     let dimension = program.dimension();
     let kernels = plan.kernels.iter().filter(|kernel| !kernel.in_parts());
     let rows = kernels.flat_map(|kernel| &kernel.instances).filter(|row| row.statement == index);
-    let orders: Vec<RowOrder> = rows.map(|row| row.order).collect();
+    let orders: Vec<&RowOrder> = rows.map(|row| &row.order).collect();
     if orders.is_empty() {
         return None;
     }
-    let in_place = orders.iter().any(|order| *order != RowOrder::Parallel { repeats: true });
+    let in_place = orders.iter().any(|order| **order != RowOrder::Parallel { repeats: true });
     let (planes, target) = planes(program, names, index);
     let constants = constants(program, names, index);
     let rows = rows_at_once(program, statement);

@@ -16,9 +16,14 @@ pub(super) const LOW_NAMES: [&str; 3] = ["low0", "low1", "low2"];
 /// Names of the point after the last one.
 pub(super) const HIGH_NAMES: [&str; 3] = ["high0", "high1", "high2"];
 
-/// Whether some lanes compute what nobody needs.
+/// Whether some lanes have what nobody needs: they compute it, or what they hand over was never set.
 pub(super) fn has_junk(plan: &KernelPlan) -> bool {
-    plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.junk)
+    has_lanes(plan) || plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.junk)
+}
+
+/// Whether there are storages in the registers of lanes.
+pub(super) fn has_lanes(plan: &KernelPlan) -> bool {
+    plan.kernels.iter().flat_map(|kernel| &kernel.storages).any(|storage| storage.first_lane().is_some())
 }
 
 /// The names of a program, apart from those that a plan gives to its loops, bindings and storages.
@@ -161,7 +166,18 @@ impl<'a> Work<'a> {
 
     /// Whether its points may run at once.
     pub(super) fn at_once(self) -> bool {
-        !matches!(self, Work::Row(Instance { order: RowOrder::Sequential, .. }))
+        match self {
+            Work::Row(instance) => matches!(instance.order, RowOrder::Parallel { .. }),
+            Work::Transfer(_) => true,
+        }
+    }
+
+    /// The factors of its wavefronts, where its points run in wavefronts.
+    pub(super) fn factors(self) -> Option<&'a [i64]> {
+        match self {
+            Work::Row(Instance { order: RowOrder::Skewed { factors }, .. }) => Some(factors),
+            _ => None,
+        }
     }
 
     /// Whether it overwrites nothing that it reads.
@@ -180,7 +196,11 @@ impl<'a> Work<'a> {
                 program.field(program.statements[instance.statement].target).name,
                 program.time_index,
                 program.space_indices.join(", "),
-                if self.at_once() { "" } else { ", one point after the other" },
+                match instance.order {
+                    RowOrder::Parallel { .. } => "",
+                    RowOrder::Sequential => ", one point after the other",
+                    RowOrder::Skewed { .. } => ", one wavefront after the other",
+                },
             ),
             Work::Transfer(transfer) => transfer.comment.clone(),
         }
@@ -256,6 +276,37 @@ pub(super) fn slot(program: &Program, field: FieldId, level: IntExpr, slot: &Slo
 pub(super) fn cell(storage: &Storage, point: &[IntExpr]) -> IntExpr {
     let cells = storage.axes.iter().zip(point);
     cells.fold(int(0), |cell, (axis, point)| cell * axis.extent() + axis.cell(point.clone()))
+}
+
+/// The element of an access in a place, at the point of the loops. `grid` stands before what belongs to the arrays.
+pub(super) fn element(
+    (program, names, kernel): (&Program, &Names, &Kernel),
+    grid: &str,
+    (field, level): (FieldId, IntExpr),
+    place: &Place,
+    offset: &[i64],
+) -> String {
+    let point: Vec<IntExpr> =
+        offset.iter().enumerate().map(|(d, &distance)| var(INDEX_NAMES[d]) + distance).collect();
+    match place {
+        Place::Storage(index) => {
+            let storage = &kernel.storages[*index];
+            let plane = plane_of_level(program, field, level, storage.planes);
+            let cell = plane * storage.cells() + cell(storage, &point);
+            format!("{}[{}]", storage.name, cell.to_c())
+        }
+        Place::Arrays(at) => {
+            let mut terms: Vec<String> = slot(program, field, level, at)
+                .map(|slot| format!("{} * {grid}level_stride", operand(&slot)))
+                .into_iter()
+                .collect();
+            let (outer, last) = point.split_at(point.len() - 1);
+            let along = |(d, index): (usize, &IntExpr)| format!("{} * {grid}stride{d}", operand(index));
+            terms.extend(outer.iter().enumerate().map(along));
+            terms.extend(last.iter().map(operand));
+            format!("{grid}{}[{}]", names.fields[field.0], terms.join(" + "))
+        }
+    }
 }
 
 /// An index as a factor or a term: in parentheses, unless it is a name.

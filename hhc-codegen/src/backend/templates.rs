@@ -5,7 +5,7 @@ use handlebars::Handlebars;
 use serde::Serialize;
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 15] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("openmp/program.c", include_str!("../../../templates/openmp/program.c.hbs")),
     ("openmp/part", include_str!("../../../templates/openmp/part.hbs")),
     ("openmp/program.h", include_str!("../../../templates/openmp/program.h.hbs")),
@@ -14,6 +14,7 @@ const TEMPLATES: [(&str, &str); 15] = [
     ("cuda/program.cu", include_str!("../../../templates/cuda/program.cu.hbs")),
     ("cuda/tile", include_str!("../../../templates/cuda/tile.hbs")),
     ("cuda/part", include_str!("../../../templates/cuda/part.hbs")),
+    ("cuda/lanes", include_str!("../../../templates/cuda/lanes.cuh")),
     ("cuda/warp", include_str!("../../../templates/cuda/warp.cuh")),
     ("cuda/host", include_str!("../../../templates/cuda/host.hbs")),
     ("cuda/launch", include_str!("../../../templates/cuda/launch.hbs")),

@@ -1,20 +1,23 @@
-//! Where the storages of a block lie in its memory.
+//! Where the storages of a block lie in its memory, or in the registers of lanes.
 
 use crate::plan::{Kernel, KernelPlan};
+use crate::storage::Storage;
 use crate::window::aligned;
 use polyhedral::program::Program;
 
 /// Bytes of a counter: how far a warp has come.
 const COUNTER: i64 = 4;
+/// Bytes of a register.
+const REGISTER: i64 = 4;
 
 /// Bytes that a thread of a CPU may have of its own. Where the C library takes them from its threads' stacks, most of a
 /// stack of the usual 8 MiB remains; and more would not stay in its caches.
 pub const MOST_OWN_BYTES: i64 = 4 << 20;
 
-/// Shared memory of a block: its storages one after the other, and the counters of warps that wait for each other.
+/// Shared memory of a block: its storages but those in registers one after the other, and the counters of warps that wait for each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageLayout {
-    /// Where each storage begins, in bytes.
+    /// Where each storage begins, in bytes; those in registers have none of them.
     pub offsets: Vec<i64>,
     /// Where the counters begin.
     pub links: i64,
@@ -28,11 +31,24 @@ impl StorageLayout {
         let (mut offsets, mut end) = (Vec::new(), 0_i64);
         for storage in &kernel.storages {
             offsets.push(end);
+            if storage.first_lane().is_some() {
+                continue;
+            }
             end = aligned(end.saturating_add(storage.bytes(program)));
         }
         let bytes = end.saturating_add(kernel.warps.len() as i64 * COUNTER);
         StorageLayout { offsets, links: end, bytes }
     }
+}
+
+/// Registers of 32 bits that the storages of a kernel take of each thread: a thread has those of all warps.
+pub fn registers_of_storages(program: &Program, kernel: &Kernel) -> i64 {
+    let in_registers = kernel.storages.iter().filter(|storage| storage.first_lane().is_some());
+    let words = |storage: &Storage| {
+        let bytes = program.field(storage.field).element.bytes() as i64;
+        storage.cells_of_a_lane().saturating_mul(bytes / REGISTER)
+    };
+    in_registers.map(words).fold(0, i64::saturating_add)
 }
 
 /// Bytes of a CPU thread's own memory: a thread runs one kernel after the other.

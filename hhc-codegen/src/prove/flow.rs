@@ -1,10 +1,12 @@
 //! The dataflow of a plan whose blocks have storage of their own: its rows and transfers as events, with the same
 //! [`IntExpr`]s that the back ends print.
 
+mod lanes;
 mod order;
 
-use super::interval;
 use super::linear::Linear;
+use super::{interval, rows};
+use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, var};
 use crate::plan::{Binding, Instance, Kernel, KernelPlan, Launch, RowOrder, TimeBands};
 use crate::storage::{self, Moment, Part, Read, Slot, Sync, Transfer};
@@ -68,6 +70,8 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         bound_by_the_bands(plan, kernel)?;
         let before = order::of_warps(kernel)?;
         order::barriers_end_loops(kernel)?;
+        lanes::cells_stay(kernel)?;
+        lanes::of_one_warp(kernel)?;
         let position = position as i64;
         let printer = Printer { plan, kernel, index, position, launch, before };
         flow.storages.extend(kernel.storages.iter().map(|storage| printer.storage(storage)));
@@ -192,7 +196,7 @@ impl Printer<'_> {
 
     fn storage(&self, storage: &storage::Storage) -> Storage {
         let axis = |axis: &storage::Axis| match axis {
-            storage::Axis::Window { first, extent } => {
+            storage::Axis::Window { first, extent } | storage::Axis::Lanes { first, extent } => {
                 Axis::Window { first: self.isl(first), extent: *extent }
             }
             storage::Axis::Ring { extent } => Axis::Ring { extent: *extent },
@@ -203,6 +207,7 @@ impl Printer<'_> {
             field: storage.field,
             planes: storage.planes,
             axes: storage.axes.iter().map(axis).collect(),
+            lanes: storage.first_lane().map(|_| WARP),
         }
     }
 
@@ -264,6 +269,7 @@ impl Printer<'_> {
             blocks: kernel.blocks.iter().map(|block| block.variable.to_owned()).collect(),
             loops: loops().map(|around| around.variable.to_owned()).collect(),
             position: self.position(part),
+            within: 0,
             warp: order::warp_of(self.kernel, part),
             before: order::warp_of(self.kernel, part).map_or(Vec::new(), |warp| self.before[warp].clone()),
             constraints,
@@ -286,6 +292,9 @@ impl Printer<'_> {
         for (d, range) in instance.ranges.iter().enumerate() {
             event.constraints.extend(self.interval(&format!("p{d}"), &range.low, &range.high));
         }
+        let within = rows::within(instance);
+        event.within = within.len();
+        event.position.extend(within.iter().map(IntExpr::to_isl));
         let step = &instance.step;
         event.region = Region::Statement(instance.statement);
         event.field = statement.target;

@@ -14,7 +14,8 @@
 //! Junk, what lanes outside of all domains compute, is no value: it supplies nothing, is never written to the arrays, and
 //! whatever it overwrites is lost.
 //!
-//! A boundary value is that of a class of levels: those that share a slot of the arrays.
+//! A boundary value is that of a class of levels: those that share a slot of the arrays, if boundaries belong to slots, and
+//! all of them otherwise.
 //!
 //! Each statement is the emptiness of its negation. All reads of a level are looked at together, as the box of their
 //! offsets, before each by itself; and first without the constraints that are seldom needed, such as those of the grid. Both only enlarge the

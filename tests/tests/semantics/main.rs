@@ -3,6 +3,7 @@
 //! - [`shipped`] and [`programs`]: generated C against the reference interpreter, bit for bit;
 //! - [`random`]: random programs, tiles and sizes, by [`replay`] of the plan and by compiled code;
 //! - [`faults`]: plans and texts with one mistake in them must be refused or found;
+//! - [`storages`], [`wavefronts`]: memory of blocks' own, and rows whose points follow each other;
 //! - [`names`], [`standalone`]: names that collide, and the program that users build by hand;
 //! - [`performance`]: times that a user would notice.
 
@@ -20,3 +21,4 @@ mod standalone;
 mod storage_faults;
 mod storage_replay;
 mod storages;
+mod wavefronts;

@@ -5,15 +5,16 @@
 
 use hhc_codegen::KernelPlan;
 use hhc_codegen::int_expr::{IntExpr, int};
-use hhc_codegen::plan::{Kernel, Role};
+use hhc_codegen::plan::{Kernel, Role, RowOrder};
 use hhc_codegen::storage::{Axis, Link, Place, Region, Slot, Sync, Transfer};
 
 /// A change of a kernel; whether it changed anything.
 type Change = fn(&mut Kernel) -> bool;
+type PlanChange = fn(&mut KernelPlan);
 
 /// All mistakes that a plan can have, each by itself.
 pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
-    let changes: [(&'static str, Change); 20] = [
+    let changes: [(&'static str, Change); 26] = [
         ("the ghost zone loaded one point short", |kernel| change_loads(kernel, |load| shorten(load, true))),
         ("the ghost zone loaded one row short", |kernel| change_loads(kernel, |load| shorten(load, false))),
         ("copies one point short", copies_one_short),
@@ -39,6 +40,33 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
         ("a stage that runs one row too far ahead", |kernel| {
             let ahead = kernel.links.iter_mut().filter(|link| link.distance > 0);
             ahead.map(|link| link.distance += 1).count() > 0
+        }),
+        ("registers one lane short", |kernel| change_axes(kernel, shorten_lanes)),
+        ("registers of more lanes than there are", |kernel| {
+            change_axes(kernel, |axis| {
+                let Axis::Lanes { extent, .. } = axis else { return false };
+                *extent = 33;
+                true
+            })
+        }),
+        ("registers that begin one lane late", |kernel| {
+            change_axes(kernel, |axis| {
+                let Axis::Lanes { first, .. } = axis else { return false };
+                *first = first.clone() + 1;
+                true
+            })
+        }),
+        ("another warp's registers", |kernel| {
+            let innermost = kernel.storages.iter_mut().filter_map(|storage| storage.axes.last_mut());
+            innermost.map(into_lanes).filter(|changed| *changed).count() > 0
+        }),
+        ("registers without waiting for who set them", registers_without_waiting),
+        ("registers whose rows run one point after the other", |kernel| {
+            let lanes = kernel.storages.iter().any(|storage| storage.first_lane().is_some());
+            if lanes {
+                kernel.instances.iter_mut().for_each(|row| row.order = RowOrder::Sequential);
+            }
+            lanes
         }),
         ("junk that reaches the arrays", |kernel| {
             let junk = kernel.instances.iter().any(|row| row.junk);
@@ -82,7 +110,7 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
 
 /// All mistakes that bands of time can have, each by itself, in plans that have bands.
 pub fn band_faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
-    let changes: [(&'static str, fn(&mut KernelPlan)); 7] = [
+    let changes: [(&'static str, PlanChange); 7] = [
         ("no first band", |plan| plan.outer.low = int(1)),
         ("no last band", |plan| plan.outer.high = plan.outer.high.clone() - 1),
         ("a band after the last step", |plan| plan.outer.high = plan.outer.high.clone() + 1),
@@ -212,6 +240,33 @@ fn shorten_window(axis: &mut Axis) -> bool {
     let long = *extent > 1;
     *extent -= i64::from(long);
     long
+}
+
+fn shorten_lanes(axis: &mut Axis) -> bool {
+    let Axis::Lanes { extent, .. } = axis else { return false };
+    *extent -= 1;
+    true
+}
+
+/// What was in shared memory goes to registers, whoever touches it.
+fn into_lanes(axis: &mut Axis) -> bool {
+    let Axis::Window { first, extent } = axis else { return false };
+    *axis = Axis::Lanes { first: first.clone(), extent: *extent };
+    true
+}
+
+fn registers_without_waiting(kernel: &mut Kernel) -> bool {
+    let in_lanes: Vec<bool> = kernel.storages.iter().map(|storage| storage.first_lane().is_some()).collect();
+    let written = |place: &Place| matches!(place, Place::Storage(index) if in_lanes[*index]);
+    let rows = kernel.instances.iter_mut().filter(|row| row.writes.iter().any(written));
+    let rows = rows.map(|row| row.sync = Sync::Nothing).count();
+    rows + usize::from(change_transfers(
+        kernel,
+        |transfer| written(&transfer.to),
+        |transfer| {
+            transfer.sync = Sync::Nothing;
+        },
+    )) > 0
 }
 
 fn shorten_ring(axis: &mut Axis) -> bool {

@@ -10,7 +10,7 @@ use crate::replay::{Generator, Mark, points_of};
 use hhc_codegen::KernelPlan;
 use hhc_codegen::int_expr::{Environment, IntExpr, int};
 use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder, SIZE_NAMES};
-use hhc_codegen::storage::{Moment, Part, Place, Region, Slot, Sync, Transfer};
+use hhc_codegen::storage::{Axis, Moment, Part, Place, Region, Slot, Sync, Transfer};
 use polyhedral::program::{Boundary, FieldId, FieldRole, Program};
 
 /// The name of a value: the level, or, at points that are never computed, the slot whose value it is; and the point.
@@ -242,7 +242,17 @@ impl Replay<'_> {
             let statement = &program.statements[row.statement];
             let domain = program.domain(row.statement, self.size);
             let sequential = row.order == RowOrder::Sequential;
-            for point in self.points_in(&row.ranges, &domain, environment, sequential)? {
+            let mut points = self.points_in(&row.ranges, &domain, environment, sequential)?;
+            let wave = |point: &[i64]| match &row.order {
+                RowOrder::Skewed { factors } => point.iter().zip(factors).map(|(s, factor)| s * factor).sum(),
+                _ => 0_i64,
+            };
+            points.sort_by_key(|point| wave(point));
+            let mut last = points.first().map_or(0, |point| wave(point));
+            for point in points {
+                // Wavefronts wait for those before.
+                self.interval += u64::from(wave(&point) != last && row.sync != Sync::Nothing);
+                last = wave(&point);
                 self.actor += usize::from(!sequential);
                 let what = || format!("statement {} of step {step} at {point:?}", row.statement);
                 for (index, access) in statement.reads.iter().enumerate() {
@@ -352,6 +362,9 @@ impl Replay<'_> {
             }
             Place::Storage(index) => {
                 let storage = &kernel.storages[*index];
+                if storage.axes.iter().any(|axis| matches!(axis, Axis::Lanes { extent: 33.., .. })) {
+                    return Err(format!("{} has more lanes than a warp", storage.name));
+                }
                 let mut cell = (level + levels - 1).rem_euclid(storage.planes.max(1));
                 for (axis, &position) in storage.axes.iter().zip(point) {
                     let along = value_of(&axis.cell(int(position)), environment)?;

@@ -6,6 +6,7 @@
 
 mod direct;
 mod host;
+mod lanes;
 mod loads;
 mod parts;
 mod staged;
@@ -170,6 +171,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         tile: plan.tile.to_string(),
         uses_warps: plan.kernels.iter().any(|kernel| !kernel.warps.is_empty()),
         has_junk: storages::has_junk(plan),
+        has_lanes: storages::has_lanes(plan),
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
         uses_square: uses_square(program),
@@ -212,6 +214,8 @@ struct ProgramText {
     uses_warps: bool,
     /// Whether some lanes compute what nobody needs.
     has_junk: bool,
+    /// Whether some storages are in registers of lanes.
+    has_lanes: bool,
     uses_exp: bool,
     uses_extrema: bool,
     uses_square: bool,

@@ -4,12 +4,14 @@
 use super::super::names::Names;
 use super::super::plain_loops::{constants, series_values};
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
+use super::super::wavefronts::Wavefronts;
 use super::DeviceLimits;
+use super::lanes::{self, LanesText};
 use crate::PlanError;
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, var};
 use crate::plan::{Kernel, KernelPlan, Loop};
-use crate::storage::{Place, Sync};
+use crate::storage::{Place, Storage, Sync};
 use polyhedral::program::{Access, FieldId};
 use serde::Serialize;
 
@@ -57,6 +59,8 @@ struct SharedText {
     name: String,
     count: i64,
     byte_offset: i64,
+    /// In registers of lanes rather than in shared memory: `count` of each.
+    registers: bool,
     comment: String,
 }
 
@@ -76,6 +80,10 @@ struct PartText {
     when: String,
     constants: Vec<String>,
     loops: Vec<BoxLoop>,
+    /// Where the points run in wavefronts: their loops, in place of the others.
+    waves: Option<WavesText>,
+    /// Where each point has its lane: in place of the innermost loop.
+    lanes: Option<LanesText>,
     /// Conditions on points that are left out.
     left_out: Vec<String>,
     body: Vec<String>,
@@ -84,11 +92,28 @@ struct PartText {
     warp: bool,
 }
 
+/// Loops over wavefronts.
+#[derive(Serialize)]
+struct WavesText {
+    first: String,
+    last: String,
+    loops: Vec<BoxLoop>,
+    /// The coordinate that follows from the others, and whether the point is this thread's.
+    solved: Option<SolvedText>,
+}
+
+#[derive(Serialize)]
+struct SolvedText {
+    index: &'static str,
+    value: String,
+    exists: String,
+}
+
 #[derive(Serialize)]
 struct BoxLoop {
     index: &'static str,
-    low: &'static str,
-    high: &'static str,
+    low: String,
+    high: String,
     /// The thread's number; `None` where one thread has all points.
     thread: Option<String>,
     threads: i64,
@@ -135,14 +160,15 @@ fn loop_text(source: &Loop) -> LoopText {
 
 /// The text of a kernel.
 pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources: &Resources) -> PartsText {
-    let memory =
-        kernel.storages.iter().zip(&resources.layout.offsets).map(|(storage, &byte_offset)| SharedText {
-            element: plan.program.field(storage.field).element.c_name(),
-            name: storage.name.clone(),
-            count: storage.all_cells(),
-            byte_offset,
-            comment: storage.comment.clone(),
-        });
+    let memory = kernel.storages.iter().zip(&resources.layout.offsets);
+    let memory = memory.map(|(storage, &byte_offset)| SharedText {
+        element: plan.program.field(storage.field).element.c_name(),
+        name: storage.name.clone(),
+        count: if storage.first_lane().is_some() { storage.cells_of_a_lane() } else { storage.all_cells() },
+        byte_offset,
+        registers: storage.first_lane().is_some(),
+        comment: storage.comment.clone(),
+    });
     let alone = !kernel.warps.is_empty();
     // A warp has a lane for each point of the innermost dimension.
     let mut of_part = resources.threads.clone();
@@ -230,7 +256,8 @@ impl Printer<'_> {
             });
             format!("!({})", inside.collect::<Vec<_>>().join(" && "))
         }));
-        if !self.work.at_once() {
+        let waves = self.work.factors().map(Wavefronts::new);
+        if !self.work.at_once() && waves.is_none() {
             let first = (0..dimension).map(|d| format!("thread{d} == 0"));
             conditions.push(first.collect::<Vec<_>>().join(" && "));
         }
@@ -240,12 +267,15 @@ impl Printer<'_> {
             });
             inside.collect::<Vec<_>>().join(" && ")
         });
+        let mut left_out: Vec<String> = left_out.collect();
+        let lane = lanes::first(self.kernel, self.work, program);
+        let (handed_over, body) = self.points();
         let box_loop = |d: usize| {
             let at_once = self.work.at_once();
             BoxLoop {
                 index: INDEX_NAMES[d],
-                low: LOW_NAMES[d],
-                high: HIGH_NAMES[d],
+                low: LOW_NAMES[d].to_owned(),
+                high: HIGH_NAMES[d].to_owned(),
                 thread: at_once.then(|| format!("thread{d}")),
                 threads: if at_once { self.threads.per_dimension[d] } else { 1 },
             }
@@ -255,62 +285,78 @@ impl Printer<'_> {
             declarations,
             when: conditions.join(" && "),
             constants: constant,
-            loops: (0..dimension).map(box_loop).collect(),
-            left_out: left_out.collect(),
-            body: self.points(),
+            loops: (0..if lane.is_some() { dimension - 1 } else { dimension }).map(box_loop).collect(),
+            waves: waves.map(|waves| self.waves(waves)),
+            lanes: lane
+                .map(|first| LanesText::new(first, dimension, std::mem::take(&mut left_out), handed_over)),
+            left_out,
+            body,
             barrier: self.work.sync() == Sync::Barrier,
             warp: self.work.sync() == Sync::Warp,
         }
     }
 
-    /// What is done for each point.
-    fn points(&self) -> Vec<String> {
+    /// The loops over the points of wavefronts, which the threads share out. Along the coordinate that follows from the
+    /// others one thread is enough.
+    fn waves(&self, waves: Wavefronts) -> WavesText {
+        let around = waves.loops.into_iter().map(|around| BoxLoop {
+            index: around.index,
+            low: around.low,
+            high: around.high,
+            thread: Some(format!("thread{}", around.dimension)),
+            threads: self.threads.per_dimension[around.dimension],
+        });
+        WavesText {
+            first: waves.first,
+            last: waves.last,
+            loops: around.collect(),
+            solved: waves.solved.map(|solved| SolvedText {
+                index: solved.index,
+                value: solved.value,
+                exists: format!("thread{} == 0 && {}", solved.dimension, solved.exists),
+            }),
+        }
+    }
+
+    /// What lanes hand over before, and what is done for each point.
+    fn points(&self) -> (Vec<String>, Vec<String>) {
         let program = &*self.plan.program;
         let reads = self.work.reads(program);
+        let mut handed_over = Vec::new();
+        let mut texts = Vec::new();
+        for (access, place) in &reads {
+            let level = self.work.level_of(access);
+            texts.push(match self.in_lanes(place) {
+                Some(storage) => {
+                    let field = program.field(access.field);
+                    lanes::read(program, (storage, field.element), access, level, &mut handed_over)
+                }
+                None => self.element(access.field, level, place, &access.offset),
+            });
+        }
         let read = |access: &Access| {
-            let found = reads.iter().find(|(other, _)| other == access);
-            found.map_or_else(String::new, |(access, place)| {
-                self.element(access.field, self.work.level_of(access), place, &access.offset)
-            })
+            let found = reads.iter().position(|(other, _)| other == access);
+            found.map_or_else(String::new, |at| texts[at].clone())
         };
-        let field = self.work.field(program);
         let mut body = self.work.value(program, self.names, &read);
         let here = vec![0; program.dimension()];
-        let level = self.work.level();
-        body.extend(
-            (self.work.writes().iter())
-                .map(|place| format!("{} = tw_value;", self.element(field, level.clone(), place, &here))),
-        );
-        body
+        let (field, level) = (self.work.field(program), self.work.level());
+        body.extend(self.work.writes().iter().map(|place| match self.in_lanes(place) {
+            Some(storage) => lanes::write(program, storage, field, level.clone()),
+            None => format!("{} = tw_value;", self.element(field, level.clone(), place, &here)),
+        }));
+        (handed_over, body)
+    }
+
+    /// The storage, if a place is in registers.
+    fn in_lanes(&self, place: &Place) -> Option<&Storage> {
+        let Place::Storage(index) = place else { return None };
+        Some(&self.kernel.storages[*index]).filter(|storage| storage.first_lane().is_some())
     }
 
     /// The value of a field and level in a place, at the present point moved by an offset.
     fn element(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> String {
-        let program = &*self.plan.program;
-        let point: Vec<IntExpr> =
-            offset.iter().enumerate().map(|(d, &distance)| var(INDEX_NAMES[d]) + distance).collect();
-        match place {
-            Place::Storage(index) => {
-                let storage = &self.kernel.storages[*index];
-                let plane = storages::plane_of_level(program, field, level, storage.planes);
-                let cell = plane * storage.cells() + storages::cell(storage, &point);
-                format!("{}[{}]", storage.name, cell.to_c())
-            }
-            Place::Arrays(slot) => {
-                let mut terms: Vec<String> = storages::slot(program, field, level, slot)
-                    .map(|slot| format!("{} * level_stride", storages::operand(&slot)))
-                    .into_iter()
-                    .collect();
-                let (outer, last) = point.split_at(point.len() - 1);
-                terms.extend(
-                    outer
-                        .iter()
-                        .enumerate()
-                        .map(|(d, index)| format!("{} * stride{d}", storages::operand(index))),
-                );
-                terms.extend(last.iter().map(storages::operand));
-                format!("{}[{}]", self.names.fields[field.0], terms.join(" + "))
-            }
-        }
+        let all = (&*self.plan.program, self.names, self.kernel);
+        storages::element(all, "", (field, level), place, offset)
     }
 }

@@ -3,6 +3,7 @@
 
 use super::super::names::Names;
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
+use super::super::wavefronts::Wavefronts;
 use super::{LoopText, constant_declarations, constants, loop_text, step_exists};
 use crate::PlanError;
 use crate::geometry::{self, MOST_OWN_BYTES};
@@ -41,6 +42,8 @@ struct PartText {
     declarations: Vec<String>,
     /// Whether there is anything to do.
     when: String,
+    /// Where the points run in wavefronts: their loops, in place of the others, and of lines.
+    waves: Option<Wavefronts>,
     /// All but the innermost one.
     loops: Vec<BoxLoop>,
     /// What is declared for each line.
@@ -193,11 +196,17 @@ impl Printer<'_> {
                 instance.statement,
             )));
         }
-        self.points(&mut lines, &mut body);
+        let waves = self.work.factors().map(Wavefronts::new);
+        if waves.is_some() {
+            self.single_points(&mut body);
+        } else {
+            self.points(&mut lines, &mut body);
+        }
         PartText {
             comment: self.work.comment(self.program),
             declarations,
             when: conditions.join(" && "),
+            waves,
             loops: (0..innermost)
                 .map(|d| BoxLoop { index: INDEX_NAMES[d], low: LOW_NAMES[d], high: HIGH_NAMES[d] })
                 .collect(),
@@ -207,6 +216,25 @@ impl Printer<'_> {
             skips,
             body,
         }
+    }
+
+    /// What is done for each point of a wavefront: they lie in no line.
+    fn single_points(&self, body: &mut Vec<String>) {
+        let program = self.program;
+        let reads = self.work.reads(program);
+        let element = |field, level, place: &Place, offset: &[i64]| {
+            storages::element((program, self.names, self.kernel), "grid->", (field, level), place, offset)
+        };
+        let read = |access: &Access| {
+            let found = reads.iter().find(|(other, _)| other == access);
+            found.map_or_else(String::new, |(access, place)| {
+                element(access.field, self.work.level_of(access), place, &access.offset)
+            })
+        };
+        body.extend(self.work.value(program, self.names, &read));
+        let here = vec![0; program.dimension()];
+        let target = |place| element(self.work.field(program), self.work.level(), place, &here);
+        body.extend(self.work.writes().iter().map(|place| format!("{} = tw_value;", target(place))));
     }
 
     /// Declarations of lines, and what is done for each point of them.
@@ -276,7 +304,7 @@ impl Printer<'_> {
                 let plane = storages::plane_of_level(self.program, field, level, storage.planes);
                 let ring = match storage.axes[innermost] {
                     Axis::Ring { extent } => Some(extent),
-                    Axis::Window { .. } => None,
+                    Axis::Window { .. } | Axis::Lanes { .. } => None,
                 };
                 // In a ring, lines begin at its first cell.
                 point.push(if ring.is_some() { int(0) } else { along });

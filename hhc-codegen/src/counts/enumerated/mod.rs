@@ -9,6 +9,7 @@ mod on_cores;
 mod parts;
 mod place;
 mod tiles;
+mod wavefronts;
 
 pub use on_cores::counts as core_counts;
 pub use tiles::counts as tile_counts;

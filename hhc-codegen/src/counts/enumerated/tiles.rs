@@ -3,14 +3,15 @@
 
 use super::parts::{Parts, Work, in_arrays, reads_of_arrays};
 use super::place::{block_inside, for_each_launch, groups, tile_inside};
+use super::wavefronts;
 use crate::counts::{Multiprocessor, Problem, TileCounts, union};
 use crate::geometry::{
     ADDRESS_REGISTERS, LocalKernel, NoWindow, StorageLayout, Threads, TileTraffic, blocks_at_once,
-    operand_registers, register_bound, window,
+    operand_registers, register_bound, registers_of_storages, window,
 };
 use crate::int_expr::Environment;
 use crate::plan::{Instance, Kernel, KernelPlan, RowOrder};
-use crate::storage::{Memory, Moment, Part, Sync};
+use crate::storage::{Memory, Moment, Part, Place, Sync};
 use polyhedral::program::Program;
 use std::collections::BTreeMap;
 
@@ -168,6 +169,11 @@ fn words_from_arrays(program: &Program, row: &Instance, bounds: &[(i64, i64)]) -
     levels.values().map(|offsets| union(offsets, block, bounds.len())).sum()
 }
 
+/// Whether a place is in shared memory.
+fn in_shared(kernel: &Kernel, place: &Place) -> bool {
+    matches!(place, Place::Storage(index) if kernel.storages[*index].first_lane().is_none())
+}
+
 /// A kernel that says itself where values live: all sub-tiles of a block together.
 fn in_parts(
     plan: &KernelPlan,
@@ -180,10 +186,11 @@ fn in_parts(
     let threads = Threads::in_parts(plan, kernel, on.threads_per_block).count();
     let operands = kernel.instances.iter().map(|row| operand_registers(program, row.statement, 1)).max();
     let bound = register_bound(threads, on.registers_per_sm, on.registers_per_thread);
+    let registers = operands.unwrap_or(0) as i64 + ADDRESS_REGISTERS;
     let mut counts = TileCounts {
         tile_bytes: StorageLayout::new(program, kernel).bytes,
         threads,
-        registers: (operands.unwrap_or(0) as i64 + ADDRESS_REGISTERS).min(bound),
+        registers: registers.saturating_add(registers_of_storages(program, kernel)).min(bound),
         ..TileCounts::default()
     };
     let mut points = vec![0; program.statements.len()];
@@ -207,12 +214,19 @@ fn in_parts(
                 counts.iterations += times * ran.owned;
                 counts.copies += computed - times * ran.owned;
                 points[row.statement] += times * ran.owned;
-                let sequential = row.order == RowOrder::Sequential;
-                match (kernel.warps.is_empty(), sequential) {
-                    (true, false) => counts.lane_rounds += times * up(ran.points, on.lanes),
-                    (true, true) => counts.lane_rounds += computed,
-                    (false, false) => lanes += times * up(ran.points, on.warp) * on.warp,
-                    (false, true) => lanes += computed * on.warp,
+                // Rounds of so many lanes.
+                let rounds = |lanes: i64| match &row.order {
+                    RowOrder::Parallel { .. } => up(ran.points, lanes),
+                    RowOrder::Sequential => ran.points,
+                    RowOrder::Skewed { factors } => wavefronts::rounds(factors, &ran.bounds, lanes),
+                };
+                if kernel.warps.is_empty() {
+                    counts.lane_rounds += times * rounds(on.lanes);
+                } else {
+                    lanes += times * rounds(on.warp) * on.warp;
+                }
+                if let (RowOrder::Skewed { factors }, Sync::Barrier) = (&row.order, row.sync) {
+                    counts.barriers += times * (wavefronts::points(factors, &ran.bounds).len() as i64 - 1);
                 }
                 counts.fast_words += computed * (program.statements[row.statement].reads.len() as i64 + 1);
                 counts.words_in += times * words_from_arrays(program, row, &ran.bounds);
@@ -223,7 +237,9 @@ fn in_parts(
                 let (from, to) = (in_arrays(&transfer.from.place), in_arrays(&transfer.to));
                 counts.words_in += if from { computed } else { 0 };
                 counts.words_out += if to { computed } else { 0 };
-                counts.fast_words += if from || to { 0 } else { 2 * computed };
+                let fast =
+                    [&transfer.from.place, &transfer.to].into_iter().filter(|place| in_shared(kernel, place));
+                counts.fast_words += if from || to { 0 } else { fast.count() as i64 * computed };
             }
         }
     })?;

@@ -11,12 +11,14 @@
 //! ```
 //!
 //! A hand is a ring of two rows, so that a stage may be a row ahead of the next one. Each stage is a warp; they wait for
-//! each other by links. Blocks lie along both dimensions and compute what lies around them several times, as
+//! each other by links. What one of them has for itself, its ring and the hand of stage 0, lies in the registers of its
+//! lanes, if rows are no longer than a warp. Blocks lie along both dimensions and compute what lies around them several times, as
 //! overlapped tiles do.
 
 use super::bands::{self, Bands};
 use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
 use crate::TileSizes;
+use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{
     Instance, Kernel, KernelPlan, Launch, Loop, Range, Role, RowOrder, SIZE_NAMES, decides_nothing, hull,
@@ -185,23 +187,29 @@ impl Stream<'_> {
     }
 
     fn storages(&self) -> Vec<Storage> {
-        let storage = |stage: usize, name: &str, comment: &str, rows: i64| {
-            let Range { low, .. } = self.interval(stage, 1);
+        // A hand is handed over, but for that of the first stage, which loads it itself.
+        let storage = |stage: usize, name: &str, comment: &str, rows: i64, shared: bool| {
+            let Range { low: first, .. } = self.interval(stage, 1);
             let later = (self.stages - stage) as i64;
             let extent = later * (self.reach[1].0 + self.reach[1].1) + self.sizes[1];
+            let columns = if (shared && stage > 0) || extent > WARP {
+                Axis::Window { first, extent }
+            } else {
+                Axis::Lanes { first, extent }
+            };
             Storage {
                 name: format!("{name}{stage}"),
                 comment: format!("{comment} stage {stage}"),
                 field: self.field,
                 planes: 1,
-                axes: vec![Axis::Ring { extent: rows }, Axis::Window { first: low, extent }],
+                axes: vec![Axis::Ring { extent: rows }, columns],
             }
         };
         (0..self.stages)
             .flat_map(|stage| {
                 [
-                    storage(stage, "hand", "the newest rows before", HANDS),
-                    storage(stage, "ring", "the older rows before", self.ring_rows().max(1)),
+                    storage(stage, "hand", "the newest rows before", HANDS, true),
+                    storage(stage, "ring", "the older rows before", self.ring_rows().max(1), false),
                 ]
             })
             .collect()

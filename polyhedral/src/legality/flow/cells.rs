@@ -6,7 +6,7 @@ use super::text::{all, any, equal};
 use super::{FlowKind, LegalityError};
 use crate::dataflow::{Axis, Event, Place, Reads, Region, Storage};
 use crate::isl::Conjunction;
-use crate::program::FieldId;
+use crate::program::{Boundary, FieldId};
 
 impl<'a> FlowProof<'a> {
     /// The storage, if it is one of the event's block for values of this field.
@@ -36,6 +36,7 @@ impl<'a> FlowProof<'a> {
                 }
                 Axis::Ring { .. } => None,
             }));
+            let wrong = any([wrong, self.without_lane(storage)]);
             // What junk reads may lie beside the grid.
             let grid = match event.region {
                 Region::Junk(_) => "1 = 1".to_owned(),
@@ -53,6 +54,17 @@ impl<'a> FlowProof<'a> {
             self.none(&names, &bodies, &finding)?;
         }
         Ok(())
+    }
+
+    /// The point of an event has no lane of the warp that holds a storage.
+    fn without_lane(&self, storage: &Storage) -> String {
+        let along = self.dimension() - 1;
+        match (storage.lanes, &storage.axes[along]) {
+            (Some(lanes), Axis::Window { first, .. }) => {
+                format!("p{along} < ({first}) or p{along} >= ({first}) + {lanes}")
+            }
+            _ => "1 = 0".to_owned(),
+        }
     }
 
     /// No other value is written to a cell between supply and read. What is known of the supplier is its place in time.
@@ -177,7 +189,9 @@ impl<'a> FlowProof<'a> {
         }
         // At a boundary point only levels of another class have another value, and nothing is computed.
         let point = Case { text: String::new(), computed: None };
-        let boundary_differs = storage.planes % slots != 0 && self.region_in(writer, &point).is_some();
+        let boundary_differs = self.program.boundary == Boundary::PerSlot
+            && storage.planes % slots != 0
+            && self.region_in(writer, &point).is_some();
         if computed || boundary_differs {
             let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
             ways.push(all(point.chain([planes, format!("({level}) != ({})", reads.level)])));

@@ -446,11 +446,17 @@ impl<'a> FlowProof<'a> {
 }
 
 /// That an event at one position does not run before another one at its position, in one block. Two warps are ordered by
-/// the first numbers of the positions alone.
+/// the first numbers of the positions alone, two events without what orders the executions of each.
 pub fn not_before_in_block(
     (first, here): (&Event, &[String]),
     (second, there): (&Event, &[String]),
 ) -> String {
+    let [here, there] = if std::ptr::eq(first, second) {
+        [here, there]
+    } else {
+        [(first, here), (second, there)]
+            .map(|(event, place)| &place[..place.len().saturating_sub(event.within)])
+    };
     let (Some(own), Some(other)) = (first.warp, second.warp) else { return later_or_equal(here, there) };
     if own == other {
         return later_or_equal(here, there);

@@ -248,15 +248,24 @@ impl<'a> Supply<'a> {
         })
     }
 
-    /// Its value is the one that is read: at boundary points, that of the same class of levels.
+    /// Its value is the one that is read: at boundary points, that of the same class of levels, in the plane that is read.
     pub fn same(&self, proof: &FlowProof, reads: &Reads, case: &Case) -> String {
         let (supplied, read) = (&self.level, &reads.level);
         let (_, slots) = levels(proof.program, reads.field);
         match case.computed {
             _ if supplied == read => "1 = 1".to_owned(),
             Some(_) => format!("({supplied}) = ({read})"),
-            None if slots == 1 => "1 = 1".to_owned(),
-            None => format!("(({supplied}) - ({read})) mod {slots} = 0"),
+            None => {
+                let planes = match reads.place {
+                    Place::Storage(index) => {
+                        proof.flow.storages.get(index).map_or(1, |storage| storage.planes)
+                    }
+                    Place::Arrays { .. } => 1,
+                };
+                let classes = if proof.program.boundary == Boundary::Fixed { 1 } else { slots };
+                let periods = [planes, classes].into_iter().filter(|&period| period > 1);
+                all(periods.map(|period| format!("(({supplied}) - ({read})) mod {period} = 0")))
+            }
         }
     }
 }
