@@ -231,8 +231,8 @@ fn bands_have_every_step_once() {
         let plan = small_plan(&program, strategy, 0).unwrap();
         for (what, wrong) in band_faults(&plan) {
             assert!(found_by_proof(&wrong), "{}, {what}: by the proof", plan.strategy);
-            // A band without steps may do nothing.
-            let shown = what != "a band after the last step";
+            // The others are in what a plan says of its bands, and may do no harm.
+            let shown = ["no first band", "no last band", "a step between two bands"].contains(&what);
             assert!(!shown || found_by_replay(&wrong), "{}, {what}: by the replay", plan.strategy);
         }
     }
