@@ -23,8 +23,8 @@ pub struct Recorded {
     pub space: Space,
     /// Trials in the order of the file. T1 has none.
     pub trials: Vec<Trial>,
-    /// The metric that is to be minimised, if nobody says otherwise; empty if [`ReadOptions::no_response`](super::ReadOptions::no_response) was asked
-    /// for and the file does not say it.
+    /// The metric that is to be minimised, if nobody says otherwise; empty if
+    /// [`ReadOptions::no_response`](super::ReadOptions::no_response) was asked for and the file does not say it.
     pub response: String,
     /// What is a parameter, a metric, the status or neither, and why.
     pub roles: Roles,

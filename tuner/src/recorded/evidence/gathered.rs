@@ -32,6 +32,7 @@ pub(super) struct Evidence<'a> {
 }
 
 impl<'a> Evidence<'a> {
+    /// What the options say, and a look at each column.
     pub fn new(path: &'a Path, sheet: &'a Sheet, options: &ReadOptions) -> Result<Evidence<'a>> {
         let given = Given::new(sheet, options)?;
         let looks: Vec<Look> = (0..sheet.header.len()).map(|column| Look::of(sheet, column)).collect();
@@ -53,22 +54,26 @@ impl<'a> Evidence<'a> {
         Ok(Evidence { sheet, path, looks, roles, given })
     }
 
+    /// The name of a column.
     pub fn name(&self, column: usize) -> &str {
         &self.sheet.header[column]
     }
 
-    pub fn is_open(&self, column: usize) -> bool {
+    fn is_open(&self, column: usize) -> bool {
         matches!(self.roles[column], Role::Open)
     }
 
+    /// The columns that were not looked at yet.
     pub fn open(&self) -> Vec<usize> {
         (0..self.roles.len()).filter(|&column| self.is_open(column)).collect()
     }
 
+    /// The columns of some role.
     pub fn with_role(&self, is: impl Fn(&Role) -> bool) -> Vec<usize> {
         (0..self.roles.len()).filter(|&column| is(&self.roles[column])).collect()
     }
 
+    /// The parameters so far, in the order in which they are stated.
     pub fn parameters(&self) -> Vec<usize> {
         match &self.given.parameters {
             Some(parameters) => parameters.clone(),
@@ -81,6 +86,7 @@ impl<'a> Evidence<'a> {
         self.looks[column].codes.iter().map(move |code| mixed(u64::from(*code) | (column as u64) << 32))
     }
 
+    /// For each row a hash of its values in some columns.
     pub fn tuples(&self, columns: &[usize]) -> Vec<u64> {
         let mut tuples = vec![0_u64; self.sheet.rows.len()];
         for &column in columns {

@@ -17,6 +17,7 @@ impl Evidence<'_> {
         (status > 0 && status + 1 < end && header[end..] == OWN_END && words()).then_some(status)
     }
 
+    /// The roles in a file as `write_csv` writes it, by the place of the status.
     pub fn roles_of_own(&mut self, status: usize) {
         let end = self.roles.len() - OWN_END.len();
         let written = |place: &str| format!("{place} the status, as Tilewright writes trials");
