@@ -19,7 +19,7 @@ use execution::machine::MachineFacts;
 use execution::native::{NativeLibrary, NativeProgram};
 use execution::reference::default_parameters;
 use execution::timing::Timing;
-use hhc_codegen::{TileSizes, backend, pipeline, strategy};
+use hhc_codegen::{TileSizes, pipeline, strategy};
 use optimizer::Method;
 use optimizer::cpu::{Goal, super_tune_cpu};
 use polyhedral::analysis::analyze;

@@ -11,7 +11,7 @@ use execution::machine::MachineFacts;
 use execution::timing::median;
 use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy;
-use optimizer::{Family, Method, Objective, Request, tune};
+use optimizer::{Method, Objective, Request, tune};
 use serde::Serialize;
 use std::error::Error;
 use std::hint::black_box;

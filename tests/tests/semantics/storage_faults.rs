@@ -10,6 +10,7 @@ use hhc_codegen::storage::{Axis, Link, Place, Region, Slot, Sync, Transfer};
 
 /// A change of a kernel; whether it changed anything.
 type Change = fn(&mut Kernel) -> bool;
+/// A change of a plan.
 type PlanChange = fn(&mut KernelPlan);
 
 /// All mistakes that a plan can have, each by itself.
