@@ -1,10 +1,11 @@
 //! `tilewright analyze`: what is known of a stencil and of its tiling.
 
-use crate::arguments::AnalyzeArguments;
+use crate::arguments::{PlanArguments, Size, TargetName, steps_parser};
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{load, outputs, plan, svg};
+use clap::Args;
 use execution::layout::grid_points;
 use execution::output_file;
 use hhc_codegen::{TileSizes, plan_counts};
@@ -17,6 +18,26 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tilewright::text;
+
+/// Arguments of `analyze`.
+#[derive(Debug, Args)]
+pub struct AnalyzeArguments {
+    /// The stencil and its tiling.
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    /// What the default tile sizes are for
+    #[arg(long, default_value = "openmp", value_name = "TARGET")]
+    pub target: TargetName,
+    /// Grid size, slowest dimension first, for totals
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Option<Size>,
+    /// Number of time steps, for totals
+    #[arg(long, value_name = "N", value_parser = steps_parser(), allow_negative_numbers = true)]
+    pub steps: Option<i64>,
+    /// Draw the tiles over time and the first space dimension
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
 
 /// The text report shows no more dependences than this.
 const MOST_DEPENDENCES: usize = 24;

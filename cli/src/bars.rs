@@ -1,11 +1,9 @@
 //! A prediction as a bar chart: the ideal time, and every loss on the way to the predicted one.
 
 use crate::chart;
-use crate::predict::PredictReport;
-use crate::report;
+use optimizer::bottleneck::Loss;
 use std::fmt::Write;
 use text_escape::markup as escape;
-use tilewright::text;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 150.0;
@@ -17,11 +15,25 @@ const PITCH: f64 = 32.0;
 /// Fills of the ideal time, of losses, of gains, and of the sum.
 const FILLS: [&str; 4] = ["#9ecae1", "#fdae6b", "#a1d99b", "#3182bd"];
 
+/// What is drawn.
+pub struct Waterfall<'a> {
+    /// The first line.
+    pub title: String,
+    /// The second line.
+    pub subtitle: String,
+    /// The ideal time in seconds.
+    pub ideal_s: f64,
+    /// The predicted time in seconds.
+    pub seconds: f64,
+    /// What lies between the two.
+    pub losses: &'a [Loss],
+}
+
 /// The chart as SVG: a waterfall from the ideal to the predicted time.
-pub fn draw(prediction: &PredictReport) -> String {
+pub fn draw(prediction: &Waterfall<'_>) -> String {
     let mut bars = vec![("ideal", 0.0, prediction.ideal_s, FILLS[0], "all lanes busy, nothing else")];
     let mut end = prediction.ideal_s;
-    for loss in &prediction.losses {
+    for loss in prediction.losses {
         let fill = if loss.seconds < 0.0 { FILLS[2] } else { FILLS[1] };
         bars.push((loss.name, end, end + loss.seconds, fill, loss.meaning));
         end += loss.seconds;
@@ -36,17 +48,8 @@ pub fn draw(prediction: &PredictReport) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
          font-family=\"sans-serif\" font-size=\"13\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"
     );
-    let title = format!(
-        "{} {}, {} steps, on {}: {}",
-        prediction.stencil,
-        text::size(&prediction.size),
-        prediction.steps,
-        prediction.machine,
-        report::seconds(prediction.seconds)
-    );
-    let subtitle = format!("{}, {}, k = {}", prediction.strategy, prediction.tile_text, prediction.k);
-    let _ = writeln!(svg, "<text x=\"16\" y=\"26\" font-size=\"16\">{}</text>", escape(&title));
-    let _ = writeln!(svg, "<text x=\"16\" y=\"48\" fill=\"#555\">{}</text>", escape(&subtitle));
+    let _ = writeln!(svg, "<text x=\"16\" y=\"26\" font-size=\"16\">{}</text>", escape(&prediction.title));
+    let _ = writeln!(svg, "<text x=\"16\" y=\"48\" fill=\"#555\">{}</text>", escape(&prediction.subtitle));
     let bottom = TOP + PITCH * bars.len() as f64;
     let (unit, in_unit) =
         [("s", 1.0), ("ms", 1e3)].into_iter().find(|(_, per)| most * per >= 1.0).unwrap_or(("us", 1e6));

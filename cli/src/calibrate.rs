@@ -1,10 +1,11 @@
 //! `tilewright calibrate`: what the models must know about this machine, measured.
 
-use crate::arguments::{CArguments, CalibrateArguments, CalibratedBackend};
+use crate::arguments::{CArguments, CalibratedBackend, ElementTypeName};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{load, outputs};
+use clap::Args;
 use cost_models::machine::{Energy, Facts, Machine};
 use execution::calibrate::gpu::{DeviceBench, GpuRequest};
 use execution::calibrate::{self, Calibrated, CpuRequest};
@@ -17,6 +18,35 @@ use std::sync::Arc;
 use tilewright::choice::machine_of_device;
 use tilewright::machines;
 use tilewright::text;
+
+/// Arguments of `calibrate`.
+#[derive(Debug, Args)]
+pub struct CalibrateArguments {
+    /// What to measure
+    #[arg(long, value_name = "NAME")]
+    pub backend: CalibratedBackend,
+    /// The machine file to write
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub output: PathBuf,
+    /// A stencil whose body to measure, shipped or a file; may be repeated. Nine shipped ones where not given
+    #[arg(long, value_name = "SPEC")]
+    pub stencil: Vec<String>,
+    /// Name of the machine; that of the file where not given
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// A GPU's published facts (lanes, area, power); the shipped machine of its name where not given
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+    /// Number of threads; all cores where not given
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub threads: Option<u64>,
+    /// Measurements of each kind
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub rounds: u64,
+}
 
 /// Stencils that are measured where none is named: those of the paper, and the kinds of rows that differ most.
 const STENCILS: [&str; 9] = [

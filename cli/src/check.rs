@@ -1,15 +1,58 @@
 //! `tilewright check`: a C program and its rewritten form, built, run and compared.
 
-use crate::arguments::{CheckArguments, CompileArguments, PlanArguments, TargetName};
+use crate::arguments::{PlanArguments, TargetName};
+use crate::compile::arguments::CompileArguments;
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{compile, load};
 use c_frontend::rewrite::Sources;
+use clap::Args;
 use execution::equivalence::{self, Build, Comparison, Request};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub struct CheckArguments {
+    /// The program and its tiling.
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    /// Language of the tiled code
+    #[arg(long, default_value = "openmp", value_name = "TARGET", value_parser = ["openmp"])]
+    pub target: String,
+    /// Another source of the same C program; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "C files")]
+    pub with: Vec<PathBuf>,
+    /// Link this library, too, as C compilers do; may be repeated
+    #[arg(short = 'l', value_name = "NAME", help_heading = "C files")]
+    pub library: Vec<String>,
+    /// What both programs read from stdin
+    #[arg(long, value_name = "FILE")]
+    pub stdin: Option<PathBuf>,
+    /// A file that both programs find in their folders; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub file: Vec<PathBuf>,
+    /// Do not compare lines of stdout with this text, such as times; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    pub ignore: Vec<String>,
+    /// Longest time of each run in seconds
+    #[arg(long, value_name = "S", default_value_t = 60, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub timeout: u64,
+    /// Number of threads of the tiled code; all cores where not given
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub threads: Option<u64>,
+    /// Build both with checks of accesses and of undefined behaviour (-fsanitize=address,undefined)
+    #[arg(long, conflicts_with = "quick")]
+    pub sanitize: bool,
+    /// Build both with -O1, which takes less time
+    #[arg(long)]
+    pub quick: bool,
+    /// Arguments of both programs
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<std::ffi::OsString>,
+}
 
 /// The report of `check`.
 #[derive(Debug, Serialize)]

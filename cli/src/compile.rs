@@ -1,11 +1,13 @@
 //! `tilewright compile`: source code, a header, a build file and `manifest.json`.
 
-use crate::arguments::{CompileArguments, TargetName};
+pub mod arguments;
+
+use crate::arguments::TargetName;
 use crate::error::{Error, Result};
-use crate::list::Backend;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{json, load, plan};
+use arguments::CompileArguments;
 use c_frontend::CProgram;
 use c_frontend::rewrite::{self, OutputFile, RewriteError};
 use execution::cache::Cache;
@@ -249,14 +251,6 @@ struct Manifest<'a> {
     #[serde(flatten)]
     facts: &'a Facts,
     files: Vec<String>,
-}
-
-/// The languages, and whether they are available.
-pub fn targets() -> Vec<Backend> {
-    vec![
-        Backend { name: "openmp", available: true, description: "C with OpenMP for CPUs".to_owned() },
-        Backend { name: "cuda", available: true, description: "CUDA C++ for GPUs".to_owned() },
-    ]
 }
 
 /// Writes the code.

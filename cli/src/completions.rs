@@ -1,10 +1,18 @@
 //! `tilewright completions`: a script that lets a shell complete commands, options and their values.
 
-use crate::arguments::{Arguments, CompletionsArguments};
 use crate::error::Result;
 use crate::report::Report;
-use clap::{CommandFactory, ValueEnum};
+use clap::Args;
+use clap::{Command, ValueEnum};
 use serde::Serialize;
+
+/// Arguments of `completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArguments {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub shell: clap_complete::Shell,
+}
 
 /// The report of `completions`.
 #[derive(Debug, Serialize)]
@@ -15,13 +23,13 @@ pub struct CompletionsReport {
     pub script: String,
 }
 
-/// Makes the script.
+/// Makes the script for a command line.
 ///
 /// # Errors
 /// None today; the type fits the chain of a command.
-pub fn completions(arguments: &CompletionsArguments) -> Result<CompletionsReport> {
+pub fn completions(arguments: &CompletionsArguments, mut command: Command) -> Result<CompletionsReport> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::command(), "tilewright", &mut script);
+    clap_complete::generate(arguments.shell, &mut command, "tilewright", &mut script);
     let shell = arguments.shell.to_possible_value().map(|value| value.get_name().to_owned());
     Ok(CompletionsReport {
         shell: shell.unwrap_or_default(),

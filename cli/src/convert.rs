@@ -1,14 +1,32 @@
 //! `tilewright convert`: a program as text of the stencil language.
 
-use crate::arguments::ConvertArguments;
+use crate::arguments::{CArguments, ElementTypeName};
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::Report;
 use crate::{load, outputs};
+use clap::Args;
 use execution::output_file;
 use serde::Serialize;
 use std::io::Write;
 use std::path::PathBuf;
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+pub struct ConvertArguments {
+    /// A C file, a .stencil file or a shipped stencil
+    #[arg(value_name = "SPEC")]
+    pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+    /// File to write to instead of stdout
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
 /// The report of `convert`.
 #[derive(Debug, Serialize)]

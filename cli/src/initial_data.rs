@@ -1,6 +1,6 @@
 //! What the arguments of `run` say of its data: files, parameters and the grid's size.
 
-use crate::arguments::{Assignment, RunArguments};
+use crate::arguments::{Assignment, Size};
 use crate::error::{Error, Result};
 use execution::initial::{field_named, series_named};
 use execution::layout::grid_points;
@@ -86,8 +86,8 @@ pub fn parameters(program: &Program, assignments: &[Assignment]) -> Result<Vec<f
 ///
 /// # Errors
 /// A size of another dimension or too large to be counted; no size and no input.
-pub fn grid_size(program: &Program, arguments: &RunArguments, inputs: &[FieldFile]) -> Result<Vec<i64>> {
-    let size = match (&arguments.size, inputs.first()) {
+pub fn grid_size(program: &Program, size: Option<&Size>, inputs: &[FieldFile]) -> Result<Vec<i64>> {
+    let size = match (size, inputs.first()) {
         (Some(size), _) => size.0.clone(),
         (None, Some(input)) => shape_of(program, input)?,
         (None, None) => {

@@ -25,11 +25,13 @@ pub mod validate;
 // Shared by the commands.
 pub mod arguments;
 pub mod chart;
+pub mod command_line;
 pub mod error;
 pub mod json;
 pub mod load;
 pub mod outputs;
 pub mod plan;
+pub mod printed;
 pub mod progress;
 pub mod report;
 pub mod strategies;
@@ -44,13 +46,14 @@ mod scatter;
 // Part of `run`.
 mod initial_data;
 
-use arguments::{Arguments, Command};
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use command_line::{Arguments, Command};
 use error::{Error, Shown};
 use execution::{ExecutionError, interrupt};
+use printed::Printed;
 use progress::Session;
-use report::{Printed, print_stderr, print_stdout};
+use report::{print_stderr, print_stdout};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -140,11 +143,10 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Search(arguments) => {
             search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
-        Command::Completions(arguments) => {
-            completions::completions(arguments).and_then(|report| Printed::of(&report, &session))
-        }
+        Command::Completions(arguments) => completions::completions(arguments, Arguments::command())
+            .and_then(|report| Printed::of(&report, &session)),
         Command::Manual(arguments) => {
-            manual::manual(arguments).and_then(|report| Printed::of(&report, &session))
+            manual::manual(arguments, Arguments::command()).and_then(|report| Printed::of(&report, &session))
         }
     };
     session.finish();

@@ -1,8 +1,8 @@
 //! `tilewright list`: what there is.
 
-use crate::arguments::ListArguments;
 use crate::error::{Error, Result};
 use crate::report::{self, Report};
+use clap::Args;
 use cost_models::machine::{self, MachineKind, Provenance};
 use hhc_codegen::strategy::{self, Strategy, TileSize};
 use polyhedral::analysis::analyze;
@@ -12,6 +12,10 @@ use polyhedral::shipped;
 use serde::Serialize;
 use std::cmp::Reverse;
 use tilewright::backend;
+
+/// Arguments of `list`.
+#[derive(Debug, Args)]
+pub struct ListArguments {}
 
 /// Letters of a description in the table; JSON has all.
 const DESCRIPTION_WIDTH: usize = 72;
@@ -120,7 +124,7 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
         strategies,
         machines: machines()?,
         backends,
-        targets: crate::compile::targets(),
+        targets: targets(),
     })
 }
 
@@ -184,6 +188,14 @@ fn first_sentence(text: &str) -> String {
         })
         .map_or(text.len(), |(at, _)| at);
     text[..end].to_owned()
+}
+
+/// The languages, and whether they are available.
+fn targets() -> Vec<Backend> {
+    vec![
+        Backend { name: "openmp", available: true, description: "C with OpenMP for CPUs".to_owned() },
+        Backend { name: "cuda", available: true, description: "CUDA C++ for GPUs".to_owned() },
+    ]
 }
 
 impl Report for ListReport {

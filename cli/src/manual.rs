@@ -1,13 +1,20 @@
 //! `tilewright manual`: manual pages of all commands, for `man`.
 
-use crate::arguments::{Arguments, ManualArguments};
 use crate::error::{Error, Result};
 use crate::report::{self, Report};
-use clap::CommandFactory;
+use clap::{Args, Command};
 use execution::{ExecutionError, output_file};
 use serde::Serialize;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+/// Arguments of `manual`.
+#[derive(Debug, Args)]
+pub struct ManualArguments {
+    /// Folder to write to; it is made where there is none
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+}
 
 /// The comment that every page begins with. By it a page of ours is known, and nothing else is overwritten.
 const MARK: &str = ".\\\" Written by `tilewright manual`.\n";
@@ -23,12 +30,12 @@ pub struct ManualReport {
 ///
 /// # Errors
 /// A folder that cannot be written, or a file of another origin in it that has the name of a page.
-pub fn manual(arguments: &ManualArguments) -> Result<ManualReport> {
+pub fn manual(arguments: &ManualArguments, command: Command) -> Result<ManualReport> {
     let folder = &arguments.output;
     let failed = |action| {
         move |source| Error::Execution(ExecutionError::File { action, path: folder.clone(), source })
     };
-    let pages = pages().map_err(failed("write"))?;
+    let pages = pages(command).map_err(failed("write"))?;
     for (name, _) in &pages {
         refuse_others(&folder.join(name))?;
     }
@@ -43,8 +50,8 @@ pub fn manual(arguments: &ManualArguments) -> Result<ManualReport> {
 }
 
 /// Names and texts: `tilewright.1`, then `tilewright-COMMAND.1` for each command.
-fn pages() -> std::io::Result<Vec<(String, Vec<u8>)>> {
-    let mut root = Arguments::command().disable_help_subcommand(true);
+fn pages(command: Command) -> std::io::Result<Vec<(String, Vec<u8>)>> {
+    let mut root = command.disable_help_subcommand(true);
     // Global options reach the commands.
     root.build();
     let page = |command: &clap::Command, name: String| -> std::io::Result<(String, Vec<u8>)> {

@@ -1,11 +1,12 @@
 //! `tilewright pareto`: the exact front of the rows of any CSV file.
 
-use crate::arguments::ParetoArguments;
+use crate::arguments::ColumnArguments;
 use crate::chart::{COLOURS, Chart, Mark, Series};
 use crate::error::{Error, Result};
 use crate::outputs;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use clap::Args;
 use execution::output_file;
 use optimizer::codesign::pareto::{Sense, front, knee};
 use serde::Serialize;
@@ -18,6 +19,44 @@ use tilewright::text;
 use tuner::Status;
 use tuner::recorded::roles::of_front;
 use tuner::recorded::{ReadOptions, Roles, Sheet};
+
+/// Arguments of `pareto`.
+#[derive(Debug, Args)]
+pub struct ParetoArguments {
+    /// A CSV file with a header; columns are separated by commas, semicolons or tabs
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// First objective; smaller is better
+    #[arg(long, value_name = "COL")]
+    pub x: String,
+    /// Second objective; larger is better
+    #[arg(long, value_name = "COL")]
+    pub y: String,
+    /// Third objective; larger is better
+    #[arg(long, value_name = "COL")]
+    pub z: Option<String>,
+    /// Smaller values of this objective are better; may be repeated
+    #[arg(long, value_name = "COL")]
+    pub min: Vec<String>,
+    /// Larger values of this objective are better; may be repeated
+    #[arg(long, value_name = "COL")]
+    pub max: Vec<String>,
+    /// A column that was measured, beside the objectives; may be repeated
+    #[arg(long, visible_alias = "response", value_name = "COL")]
+    pub metric: Vec<String>,
+    /// What the columns are.
+    #[command(flatten)]
+    pub columns: ColumnArguments,
+    /// Draw all rows and the front
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Write the rows of the front
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+    /// The column that names the rows; `design`, `id` or `name` where not given, else rows are numbered
+    #[arg(long, value_name = "COL")]
+    pub id: Option<String>,
+}
 
 /// Rows of the front that the text shows.
 const MOST_ROWS: usize = 40;

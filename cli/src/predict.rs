@@ -1,10 +1,12 @@
 //! `tilewright predict`: what a tile costs on a machine, and why.
 
-use crate::arguments::PredictArguments;
+use crate::arguments::{PlanArguments, Size, some_steps_parser};
+use crate::bars::{self, Waterfall};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{bars, load, outputs, plan};
+use crate::{load, outputs, plan};
+use clap::Args;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::EnergyTerms;
 use cost_models::machine::Machine;
@@ -28,6 +30,29 @@ use tilewright::gpu_model::GpuModel;
 use tilewright::machines;
 use tilewright::strategies;
 use tilewright::text;
+
+/// Arguments of `predict`.
+#[derive(Debug, Args)]
+pub struct PredictArguments {
+    /// The stencil and its tiling.
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    /// Grid size, slowest dimension first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Size,
+    /// Number of time steps
+    #[arg(long, value_name = "N", value_parser = some_steps_parser(), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// A shipped machine (see `tilewright list`) or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: String,
+    /// Tiles resident on a multiprocessor at a time; the best that fits where not given
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(i64).range(1..=1024), allow_negative_numbers = true)]
+    pub k: Option<i64>,
+    /// Draw where the time goes as a bar chart
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+}
 
 /// The report of `predict`.
 #[derive(Debug, Serialize)]
@@ -231,7 +256,20 @@ fn defaults_used(arguments: &PredictArguments) -> Option<String> {
 /// The report, with its drawing where one was asked for.
 fn drawn(report: PredictReport) -> Result<PredictReport> {
     if let Some(path) = &report.svg {
-        let drawing = bars::draw(&report);
+        let drawing = bars::draw(&Waterfall {
+            title: format!(
+                "{} {}, {} steps, on {}: {}",
+                report.stencil,
+                text::size(&report.size),
+                report.steps,
+                report.machine,
+                report::seconds(report.seconds)
+            ),
+            subtitle: format!("{}, {}, k = {}", report.strategy, report.tile_text, report.k),
+            ideal_s: report.ideal_s,
+            seconds: report.seconds,
+            losses: &report.losses,
+        });
         output_file::write(path, |out| out.write_all(drawing.as_bytes()))?;
     }
     Ok(report)

@@ -1,10 +1,7 @@
 //! Reports: what a command found out, as text or as one JSON document; and how text is laid out.
 
-use crate::error::{Error, FAILED, Kind, Result};
-use crate::json;
-use crate::progress::Session;
+use crate::error::{Error, Kind, Result};
 use comfy_table::{CellAlignment, Table, presets};
-use safe_io::Damage;
 use serde::Serialize;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,60 +24,6 @@ pub trait Report: Serialize {
     fn interrupted(&self) -> bool {
         false
     }
-}
-
-/// A report of a command that met damaged records.
-#[derive(Serialize)]
-struct WithDamage<'a, R: Serialize> {
-    #[serde(flatten)]
-    report: &'a R,
-    /// What was left out: file, place and reason.
-    damaged: Vec<Damage>,
-}
-
-/// A report, ready to be printed.
-pub struct Printed {
-    text: String,
-    exit_code: u8,
-}
-
-impl Printed {
-    /// The report in the form that the user asked for.
-    ///
-    /// # Errors
-    /// None today; the type fits the chain of a command.
-    pub fn of(report: &impl Report, session: &Session) -> Result<Printed> {
-        let damage = session.damage();
-        let text = match (session.json(), damage.is_empty()) {
-            (false, _) => report.text(),
-            (true, true) => document(report),
-            (true, false) => json::document(schema(report), &WithDamage { report, damaged: damage }),
-        };
-        let exit_code = match (report.interrupted(), report.passed()) {
-            (true, _) => execution::interrupt::exit_code(),
-            (false, true) => 0,
-            (false, false) => FAILED,
-        };
-        Ok(Printed { text, exit_code })
-    }
-
-    /// Prints it and gives the exit code.
-    ///
-    /// # Errors
-    /// Where stdout cannot be written. A reader that has gone, as in `tilewright list | head -1`, is no error.
-    pub fn print(self) -> Result<u8> {
-        print_stdout(&self.text)?;
-        Ok(self.exit_code)
-    }
-}
-
-fn schema<R: Report>(_report: &R) -> &'static str {
-    R::SCHEMA
-}
-
-/// The JSON document of a report.
-fn document<R: Report>(report: &R) -> String {
-    json::document(R::SCHEMA, report)
 }
 
 /// Whether the caller is the first to say the last word: the command, with its result, or the end that a signal

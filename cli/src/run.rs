@@ -1,10 +1,11 @@
 //! `tilewright run`: runs a stencil, checks the result and measures it.
 
-use crate::arguments::{BackendName, LayoutName, RunArguments};
+use crate::arguments::{Assignment, PlanArguments, Size, steps_parser};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{initial_data, load, outputs, plan};
+use clap::{Args, ValueEnum};
 use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
 use execution::{interrupt, npy};
@@ -14,8 +15,107 @@ use polyhedral::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use tilewright::Backend;
+use tilewright::data::Arrangement;
 use tilewright::data::FieldFile;
 use tilewright::{BuildRequest, Built, Measured, RunRequest, machines, text};
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The stencil and its tiling.
+    #[command(flatten)]
+    pub plan: PlanArguments,
+    /// Grid size, slowest dimension first, such as 4096x4096; not needed where --input tells it
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Option<Size>,
+    /// Number of time steps; 0 is allowed
+    #[arg(long, value_name = "N", value_parser = steps_parser(), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// What runs it
+    #[arg(long, default_value = "openmp", value_name = "NAME")]
+    pub backend: BackendName,
+    /// Machine that the tile sizes are chosen for where none are given: a name or a file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: Option<String>,
+    /// Initial values of a field; may be repeated
+    #[arg(long, value_name = "FIELD=FILE.npy")]
+    pub input: Vec<Assignment>,
+    /// Where to write the newest values of a field; may be repeated
+    #[arg(long, value_name = "FIELD=FILE.npy")]
+    pub output: Vec<Assignment>,
+    /// Value of a parameter; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub param: Vec<Assignment>,
+    /// Compare the result with the reference interpreter, bit for bit
+    #[arg(long)]
+    pub verify: bool,
+    /// Number of threads; all cores where not given
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
+    pub threads: Option<u64>,
+    /// Measure this often, after one run to warm up; with 1, without
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=100_000))]
+    pub repeat: u64,
+    /// Seed of the pseudo-random initial values
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// How the grid lies in memory
+    #[arg(long, value_name = "LAYOUT", default_value = "padded")]
+    pub layout: LayoutName,
+}
+
+/// What runs a stencil.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BackendName {
+    /// Compiled C on all cores
+    #[value(name = "openmp")]
+    OpenMp,
+    /// A GPU
+    Cuda,
+    /// The CUDA code on the CPU, every access checked
+    Emulator,
+    /// The plain interpreter that defines the right result
+    Reference,
+}
+
+impl BackendName {
+    /// The back end.
+    pub fn backend(self) -> Backend {
+        match self {
+            BackendName::OpenMp => Backend::OpenMp,
+            BackendName::Cuda => Backend::Cuda,
+            BackendName::Emulator => Backend::Emulator,
+            BackendName::Reference => Backend::Reference,
+        }
+    }
+}
+
+/// How a grid lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LayoutName {
+    /// Without gaps
+    Dense,
+    /// Rows and levels at distances that suit the caches
+    Padded,
+}
+
+impl LayoutName {
+    /// The arrangement.
+    pub fn arrangement(self) -> Arrangement {
+        match self {
+            LayoutName::Dense => Arrangement::Dense,
+            LayoutName::Padded => Arrangement::Padded,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            LayoutName::Dense => "dense",
+            LayoutName::Padded => "padded",
+        }
+    }
+}
 
 /// The report of `run`.
 #[derive(Debug, Serialize)]
@@ -103,7 +203,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     files.extend(inputs.series.iter().map(|(_, path)| path.clone()));
     let written: Vec<_> = outputs.iter().map(|output| ("--output", output.path.as_path())).collect();
     outputs::check(&written, &files)?;
-    let size = initial_data::grid_size(program, arguments, &inputs.fields)?;
+    let size = initial_data::grid_size(program, arguments.size.as_ref(), &inputs.fields)?;
     set_threads(arguments)?;
     let arrangement = arguments.layout.arrangement();
     let mut data = session.stage("initial data", || {

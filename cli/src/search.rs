@@ -1,28 +1,28 @@
 //! `tilewright search`: looks for the configuration with the least response, within a budget of measurements.
 
+pub mod arguments;
 mod decider;
+mod methods;
 mod predicted;
 mod problem;
 mod report;
 
-use crate::arguments::SearchArguments;
 use crate::error::{Error, Result};
-use crate::outputs;
 use crate::progress::{Progress, Session};
+use arguments::SearchArguments;
 use execution::interrupt;
-use problem::Problem;
+use problem::{Problem, check_outputs};
 use report::{Method, SearchReport};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tuner::Trial;
 use tuner::plot;
 use tuner::recorded::{check_csv, write_csv, write_t4};
 use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
 use tuner::run::{Budget, Entry, Run, Stop};
 use tuner::searcher::{self, SearchOptions, Searcher};
 use tuner::store::Store;
-use tuner::{Trial, TunerError};
 
 /// Searches with each of the methods.
 ///
@@ -68,17 +68,6 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
     }
     let written = session.stage("write", || write(arguments, &problem, &curves, &log))?;
     Ok(SearchReport::new(arguments, &problem, methods, log, written))
-}
-
-/// Refuses to write over what is read.
-fn check_outputs(arguments: &SearchArguments, inputs: &[PathBuf]) -> Result<()> {
-    let written = [
-        ("--trials", &arguments.trials),
-        ("--export", &arguments.export),
-        ("--log", &arguments.log),
-        ("--svg", &arguments.svg),
-    ];
-    outputs::check(&outputs::given(written), inputs)
 }
 
 /// Requests that make no sense together.
@@ -288,22 +277,5 @@ impl Method {
             failed: 0,
             interrupted: false,
         }
-    }
-}
-
-/// The searchers and what they do.
-pub fn methods() -> Vec<(&'static str, &'static str)> {
-    searcher::all(&SearchOptions::default())
-        .iter()
-        .map(|searcher| (searcher.name(), searcher.about()))
-        .collect()
-}
-
-/// Errors of this crate's libraries as those of the command.
-pub(crate) fn no_evaluator() -> TunerError {
-    TunerError::Request {
-        reason: "nothing says how to measure".to_owned(),
-        hint: "give a stencil, --replay FILE with recorded trials, or --command with a shell command"
-            .to_owned(),
     }
 }

@@ -1,16 +1,20 @@
 //! `tilewright tune`: the best tile sizes of the model, with a certificate.
 
-use crate::arguments::{FormulationName, TuneArguments};
+use crate::arguments::{CArguments, ElementTypeName, Size, some_steps_parser};
 use crate::error::{Error, Result};
 use crate::predict::resident_text;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use crate::strategies::NameParser;
 use crate::{load, plan};
+use clap::{Args, ValueEnum};
 use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy;
+use hhc_codegen::strategy::AUTO;
+use optimizer::Objective;
 use optimizer::{Method, Part, Relaxed, Tuned, super_tune, super_tune_by_parts, tune as search};
 use polyhedral::program::Program;
 use serde::Serialize;
@@ -19,6 +23,97 @@ use tilewright::cpu_model::{CpuModel, is_cpu};
 use tilewright::gpu_model::GpuModel;
 use tilewright::machines;
 use tilewright::text;
+
+/// Arguments of `tune`.
+#[derive(Debug, Args)]
+pub struct TuneArguments {
+    /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
+    #[arg(value_name = "SPEC")]
+    pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
+    /// Grid size, slowest dimension first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Size,
+    /// Number of time steps
+    #[arg(long, value_name = "N", value_parser = some_steps_parser(), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// A shipped machine (see `tilewright list`) or a machine file
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: String,
+    /// What to minimise
+    #[arg(long, default_value = "time", value_name = "OBJECTIVE")]
+    pub objective: ObjectiveName,
+    /// Tiling strategy, or auto (the best of all)
+    #[arg(long, default_value = AUTO, value_name = "NAME", value_parser = NameParser::OR_AUTO)]
+    pub strategy: String,
+    /// How to search
+    #[arg(long, default_value = "exact", value_name = "METHOD")]
+    pub method: MethodName,
+    /// How to choose among strategies
+    #[arg(long, default_value = "minimum", value_name = "WAY")]
+    pub formulation: FormulationName,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+}
+
+/// What to minimise, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ObjectiveName {
+    /// Seconds
+    Time,
+    /// Joules
+    Energy,
+    /// Watts
+    Power,
+    /// Joules times seconds
+    Edp,
+}
+
+impl ObjectiveName {
+    /// The objective itself.
+    pub fn objective(self) -> Objective {
+        match self {
+            ObjectiveName::Time => Objective::Time,
+            ObjectiveName::Energy => Objective::Energy,
+            ObjectiveName::Power => Objective::Power,
+            ObjectiveName::Edp => Objective::Edp,
+        }
+    }
+}
+
+/// How to search, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum MethodName {
+    /// Branch and bound with a certificate
+    Exact,
+    /// The rule without C_iter
+    ClosedForm,
+    /// Every candidate
+    Exhaustive,
+}
+
+impl MethodName {
+    /// The method itself.
+    pub fn method(self) -> Method {
+        match self {
+            MethodName::Exact => Method::Exact,
+            MethodName::ClosedForm => Method::ClosedForm,
+            MethodName::Exhaustive => Method::Exhaustive,
+        }
+    }
+}
+
+/// The two formulations of super-tuning, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormulationName {
+    /// The least of the strategies' optima
+    Minimum,
+    /// Also the optimum of every intersection and difference of their feasible spaces
+    Parts,
+}
 
 /// The report of `tune`.
 #[derive(Debug, Serialize)]

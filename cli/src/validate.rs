@@ -1,24 +1,72 @@
 //! `tilewright validate`: predictions against measurements.
 
-use crate::arguments::{CalibratedBackend, ValidateArguments};
+use crate::arguments::{CArguments, CalibratedBackend, ElementTypeName, MOST_STEPS, Size};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::scatter::Scatter;
+use crate::strategies::NameParser;
 use crate::{load, outputs};
+use clap::Args;
 use cost_models::machine::Machine;
 use execution::cuda::Device;
 use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Plan, TileRunner};
 use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::AUTO;
 use optimizer::cpu::stratified;
 use optimizer::{Family, Method, Objective, sample, tune};
 use serde::Serialize;
+use std::path::PathBuf;
 use tilewright::Stencil;
 use tilewright::cpu_model::CpuModel;
 use tilewright::gpu_model::GpuModel;
 use tilewright::machines;
 use tilewright::strategies;
 use tilewright::text;
+
+/// Arguments of `validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArguments {
+    /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
+    #[arg(value_name = "SPEC")]
+    pub spec: String,
+    /// How a C file is preprocessed.
+    #[command(flatten)]
+    pub c: CArguments,
+    /// Grid size, slowest dimension first
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Size,
+    /// Number of time steps
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=MOST_STEPS), allow_negative_numbers = true)]
+    pub steps: i64,
+    /// A calibrated machine: a file that `calibrate` wrote
+    #[arg(long, value_name = "NAME|FILE")]
+    pub machine: String,
+    /// What runs the tiles
+    #[arg(long, value_name = "NAME")]
+    pub backend: CalibratedBackend,
+    /// Tiling strategy whose tiles are measured, or auto (the one that the compiler takes)
+    #[arg(long, default_value = AUTO, value_name = "NAME", value_parser = NameParser::OR_AUTO)]
+    pub strategy: String,
+    /// Tiles to measure
+    #[arg(long, allow_negative_numbers = true, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u64).range(2..=10_000))]
+    pub samples: u64,
+    /// Undisturbed runs of each tile
+    #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub repeat: u64,
+    /// Seed of the sample
+    #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Keep all runs in this file, and continue from those that it holds
+    #[arg(long, value_name = "FILE")]
+    pub trials: Option<PathBuf>,
+    /// Draw predicted against measured times
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
+    /// Use this type for all fields instead of their own
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<ElementTypeName>,
+}
 
 /// The report of `validate`.
 #[derive(Debug, Serialize)]

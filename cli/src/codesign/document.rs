@@ -1,6 +1,6 @@
 //! What a study found, as data: the JSON document, from which text and HTML are made.
 
-use super::{Answers, findings};
+use super::answers::Answers;
 use cost_models::area::{Area, Family};
 use optimizer::codesign::design::{Bandwidth, Design, Space};
 use optimizer::codesign::setting::{Fit, Setting};
@@ -44,7 +44,7 @@ pub struct Document {
     pub evaluated: u64,
     /// The best design for each stencil alone: the paper's Table 6.1.
     pub applications: Vec<Application>,
-    /// What was found, in sentences.
+    /// What was found, in sentences (`findings`).
     pub findings: Vec<String>,
     /// Answers to further questions.
     #[serde(flatten)]
@@ -197,12 +197,12 @@ impl Application {
 }
 
 impl Document {
-    /// Everything about a study.
+    /// Everything about a study, but for the sentences.
     pub fn new(setting: &Setting, study: &Study, answers: Answers) -> Document {
         let workload = &setting.workload;
         let facts = |index: usize| DesignFacts::of(study, index);
         let best = study.best();
-        let mut document = Document {
+        Document {
             workload: workload.name.clone(),
             description: workload.description.clone(),
             formulation: workload.formulation(setting.subjects.len() > 1),
@@ -223,9 +223,7 @@ impl Document {
             answers,
             pareto: study.fronts.all.iter().copied().map(facts).collect(),
             designs: (0..study.designs.len()).map(facts).collect(),
-        };
-        document.findings = findings::findings(&document);
-        document
+        }
     }
 
     /// The unknowns that tables show: the three of the paper, and the others where there is a choice.

@@ -1,5 +1,7 @@
 //! `tilewright codesign`: the best hardware and tile sizes for a workload, with a report.
 
+mod answers;
+pub mod arguments;
 mod document;
 mod findings;
 mod html;
@@ -7,11 +9,12 @@ mod tables;
 
 pub use document::Document;
 
-use crate::arguments::CodesignArguments;
 use crate::error::{Error, Kind, Result};
 use crate::json;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use answers::Answers;
+use arguments::CodesignArguments;
 use execution::output_folder::{NewFile, OutputFolder};
 use execution::{ExecutionError, interrupt};
 use hhc_codegen::strategy::{self, Strategy};
@@ -76,7 +79,8 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     let resumed_groups = journal.groups().len();
     let study = sweep(&setting, session, Some(&journal))?;
     let answers = session.stage("questions", || answers(arguments, &setting, &study, session))?;
-    let document = Document::new(&setting, &study, answers);
+    let mut document = Document::new(&setting, &study, answers);
+    document.findings = findings::findings(&document);
     let files = session.stage("report", || write(&folder, &setting, &study, &document))?;
     journal.remove();
     Ok(CodesignReport { document, elapsed_s: start.elapsed().as_secs_f64(), resumed_groups, files })
@@ -169,32 +173,13 @@ fn sweep(setting: &Setting, session: &Session, journal: Option<&Journal>) -> Res
         .map_err(failed)
 }
 
-/// Answers to the questions of chapters 5 and 6.
-#[derive(Debug, Default, Serialize)]
-pub struct Answers {
-    /// What a little more of each resource is worth.
-    pub shadow_prices: Vec<whatif::Shadow>,
-    /// Shared-memory requirements.
-    pub memory: Vec<whatif::MemoryWish>,
-    /// Where the time goes.
-    pub overhead: Vec<whatif::Overhead>,
-    /// The effect of k.
-    pub hyperthreading: Vec<whatif::Hyperthreading>,
-    /// The best design with caches against the one without.
-    pub caches: Option<whatif::Comparison>,
-    /// Chips that exist against the best designs of their area.
-    pub chips: Vec<whatif::Comparison>,
-    /// The best designs of the paper's formulations that were asked for.
-    pub formulations: Vec<whatif::Formulation>,
-}
-
 fn answers(
     arguments: &CodesignArguments,
     setting: &Setting,
     study: &Study,
     session: &Session,
 ) -> Result<Answers> {
-    use crate::arguments::Question;
+    use arguments::Question;
     let asked = |question: Question| {
         let all = &arguments.what_if;
         !all.contains(&Question::None)

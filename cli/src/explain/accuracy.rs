@@ -1,7 +1,7 @@
 //! Accuracy on held-out trials, and how it grows with the samples.
 
-use super::Explanation;
 use super::arguments::Nodes;
+use super::explanation::Explanation;
 use super::report::Accuracy;
 use crate::error::Result;
 use rayon::prelude::*;

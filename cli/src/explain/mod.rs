@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod arguments;
+mod explanation;
 mod report;
 
 pub use arguments::ExplainArguments;
@@ -12,6 +13,7 @@ use crate::outputs;
 use crate::progress::Session;
 use arguments::Nodes;
 use execution::output_file;
+use explanation::Explanation;
 use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,9 +24,9 @@ use tuner::recorded::{Format, ReadOptions, Recorded, Roles};
 use tuner::starchart::accuracy::{CurvePoint, draw};
 use tuner::starchart::draw::{Drawing, curve_svg, dot, svg};
 use tuner::starchart::iterative::{self, IterativeOptions};
-use tuner::starchart::model::{ModelOptions, ModelTree, model_tree};
+use tuner::starchart::model::{ModelTree, model_tree};
 use tuner::starchart::targets::{Meeting, Summary, meeting};
-use tuner::starchart::{Data, DataOptions, Goal, GrowOptions, Source, Table, Tree, grow, importance};
+use tuner::starchart::{Data, DataOptions, Goal, Source, Table, Tree, grow, importance};
 
 /// Leaves of the text tree, and of drawings, unless --leaves says otherwise.
 const TEXT_LEAVES: usize = 12;
@@ -179,13 +181,6 @@ fn file_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-/// The work on one table.
-struct Explanation<'a> {
-    arguments: &'a ExplainArguments,
-    data: &'a Data,
-    goal: Goal,
-}
-
 /// A tree that is grown: with means, or with linear models.
 struct Grown {
     /// With the counts and means of the metric itself.
@@ -194,21 +189,6 @@ struct Grown {
 }
 
 impl Explanation<'_> {
-    fn grow_options(&self) -> GrowOptions {
-        let limits = &self.arguments.tree;
-        GrowOptions {
-            threshold: limits.threshold,
-            max_depth: limits.max_depth,
-            min_leaf: limits.min_leaf,
-            min_deviation: limits.min_deviation,
-            preference: 0.0,
-        }
-    }
-
-    fn model_options(&self) -> ModelOptions {
-        ModelOptions { grow: self.grow_options(), ..ModelOptions::default() }
-    }
-
     /// The rows that the tree is grown on.
     fn rows(&self, response: &[f64]) -> Result<Vec<u32>> {
         let pool: Vec<u32> = (0..self.data.table.rows() as u32).collect();

@@ -1,14 +1,17 @@
 //! What is searched, and how it is measured.
 
+use super::arguments::{SearchArguments, SearchBackend};
 use super::predicted;
-use crate::arguments::{SearchArguments, SearchBackend};
 use crate::error::{Error, Result};
+use crate::outputs;
 use crate::progress::Session;
 use crate::{initial_data, load};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tilewright::strategies;
 use tilewright::tile_trials::{self, Job, TileTrials};
+use tuner::TunerError;
 use tuner::evaluator::{Evaluator, External, Replay};
 use tuner::recorded::roles::Named;
 use tuner::recorded::{ReadOptions, Recorded, Roles};
@@ -98,7 +101,7 @@ impl Problem {
                     External::new(command, &space, &response, timeout, arguments.parallel as usize)?;
                 (Box::new(external), None, response)
             }
-            (None, None) => return Err(super::no_evaluator().into()),
+            (None, None) => return Err(no_evaluator().into()),
         };
         if arguments.space.is_some() {
             let of_space = std::mem::take(&mut roles.metrics).into_iter();
@@ -125,7 +128,7 @@ impl Problem {
 fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Result<Problem> {
     let loaded = Arc::new(session.stage("read", || load::load(spec, None, &arguments.c))?);
     let program = Arc::clone(&loaded.program);
-    super::check_outputs(arguments, &loaded.files)?;
+    check_outputs(arguments, &loaded.files)?;
     let (Some(size), Some(steps)) = (&arguments.size, arguments.steps) else {
         return Err(Error::wrong_input("the search over tile sizes of a stencil needs --size and --steps"));
     };
@@ -186,4 +189,24 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
         start,
         ranking,
     })
+}
+
+/// Refuses to write over what is read.
+pub(super) fn check_outputs(arguments: &SearchArguments, inputs: &[PathBuf]) -> Result<()> {
+    let written = [
+        ("--trials", &arguments.trials),
+        ("--export", &arguments.export),
+        ("--log", &arguments.log),
+        ("--svg", &arguments.svg),
+    ];
+    outputs::check(&outputs::given(written), inputs)
+}
+
+/// Errors of this crate's libraries as those of the command.
+pub(super) fn no_evaluator() -> TunerError {
+    TunerError::Request {
+        reason: "nothing says how to measure".to_owned(),
+        hint: "give a stencil, --replay FILE with recorded trials, or --command with a shell command"
+            .to_owned(),
+    }
 }

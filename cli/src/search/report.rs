@@ -1,7 +1,7 @@
 //! The report of `search`.
 
+use super::arguments::SearchArguments;
 use super::problem::Problem;
-use crate::arguments::SearchArguments;
 use crate::report::{self, Report};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -134,7 +134,7 @@ impl SearchReport {
             methods: Vec::new(),
             steps: Vec::new(),
             files: Vec::new(),
-            about: super::methods(),
+            about: super::methods::methods(),
         }
     }
 }

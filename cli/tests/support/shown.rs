@@ -3,7 +3,7 @@
 use super::tilewright;
 use clap::{ArgMatches, CommandFactory};
 use std::path::{Path, PathBuf};
-use tilewright_cli::arguments::Arguments;
+use tilewright_cli::command_line::Arguments;
 
 /// A command line.
 pub struct Shown {

@@ -1,6 +1,6 @@
 //! Which arguments a compiler understands, found by trying them.
 
-use super::{Compiler, Language, OBJECT, standards};
+use super::command::{Compiler, Language, OBJECT, standards};
 use crate::cache::Cache;
 use crate::error::{ExecutionError, Result};
 use crate::machine;

@@ -5,7 +5,7 @@ use clap::{CommandFactory, Parser};
 use polyhedral::diagnostic::Code;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tilewright_cli::arguments::Arguments;
+use tilewright_cli::command_line::Arguments;
 use tilewright_tests::{files, shown, workspace};
 
 /// One document, its code apart from its prose.

@@ -1,0 +1,107 @@
+//! The arguments of `codesign`.
+
+use crate::strategies::NameParser;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Arguments of `codesign`.
+#[derive(Debug, Args)]
+pub struct CodesignArguments {
+    /// A shipped workload (paper, today) or a workload file
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Area that designs may have in mm2, instead of the file's budget
+    #[arg(long, value_name = "LO..HI", value_parser = parse_area)]
+    pub area: Option<AreaRange>,
+    /// What is best, instead of the file's objective
+    #[arg(long, value_name = "NAME")]
+    pub objective: Option<CodesignObjective>,
+    /// Tiling strategies, instead of the file's; with several, every execution takes the best of them
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = NameParser::OF_CODESIGN)]
+    pub strategy: Vec<String>,
+    /// Leave out designs that provably lie on no front
+    #[arg(long)]
+    pub front_only: bool,
+    /// Solve all eight of the paper's formulations: one metric and two, one strategy and all, applications and system
+    #[arg(long)]
+    pub formulations: bool,
+    /// Further questions to answer; all where not given
+    #[arg(long, value_name = "QUESTION,...", value_delimiter = ',')]
+    pub what_if: Vec<Question>,
+    /// Folder to write to; it is made where there is none
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// Replace files of the folder that Tilewright did not write, or that were changed since; never what is read
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// A range of areas in mm2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AreaRange {
+    /// The least area.
+    pub low: f64,
+    /// The largest area.
+    pub high: f64,
+}
+
+/// An objective of codesign on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CodesignObjective {
+    /// Most operations per second
+    Gflops,
+    /// Least time
+    Time,
+    /// Least energy
+    Energy,
+    /// Least energy times time
+    Edp,
+}
+
+impl CodesignObjective {
+    /// The objective itself.
+    pub fn objective(self) -> optimizer::codesign::workload::Objective {
+        use optimizer::codesign::workload::Objective;
+        match self {
+            CodesignObjective::Gflops => Objective::Gflops,
+            CodesignObjective::Time => Objective::Time,
+            CodesignObjective::Energy => Objective::Energy,
+            CodesignObjective::Edp => Objective::Edp,
+        }
+    }
+}
+
+/// A question about a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Question {
+    /// All of them
+    All,
+    /// None
+    None,
+    /// What a little more of each resource is worth
+    Prices,
+    /// How much shared memory stencils want
+    Memory,
+    /// Where the time goes
+    Overhead,
+    /// The effect of the number of resident tiles
+    Hyperthreading,
+    /// The best design with caches against the one without
+    Caches,
+    /// Chips that exist against the best designs of their area
+    Chips,
+}
+
+fn parse_area(text: &str) -> Result<AreaRange, String> {
+    let (low, high) =
+        text.split_once("..").ok_or_else(|| format!("`{text}` is no range such as 425..450"))?;
+    let number = |text: &str| {
+        let value = text.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value >= 0.0);
+        value.ok_or_else(|| format!("`{text}` is no area in mm2; write a range such as 425..450"))
+    };
+    let range = AreaRange { low: number(low)?, high: number(high)? };
+    if range.low > range.high {
+        return Err(format!("the range {text} is empty: it begins above its end"));
+    }
+    Ok(range)
+}
