@@ -2,6 +2,7 @@
 
 use crate::analyze::AnalyzeArguments;
 use crate::arguments::OutputArguments;
+use crate::cache::CacheArguments;
 use crate::calibrate::CalibrateArguments;
 use crate::check::CheckArguments;
 use crate::codesign::arguments::CodesignArguments;
@@ -34,7 +35,10 @@ Examples:
   tilewright tune heat2d --size 4096x4096 --steps 1000 --machine a100
 
 Exit codes: 0 success, 1 a failed check, an infeasible request or a failure outside, 2 wrong input,
-130 after SIGINT (Ctrl-C), 143 after SIGTERM. docs/cli.md has the table, and what a signal does."
+130 after SIGINT (Ctrl-C), 143 after SIGTERM. docs/cli.md has the table, and what a signal does.
+
+What is compiled is kept in $TILEWRIGHT_CACHE, else in $XDG_CACHE_HOME/tilewright, else in ~/.cache/tilewright, up to 2 GiB
+($TILEWRIGHT_CACHE_MIB); `tilewright cache` shows and cleans it."
 )]
 pub struct Arguments {
     /// What to do.
@@ -205,6 +209,17 @@ Examples:
 Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
 other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]
     Explain(ExplainArguments),
+    /// Show what the cache of compiled programs takes up, or make it smaller
+    #[command(after_help = "\
+Examples:
+  tilewright cache
+  tilewright cache prune --most 500
+  tilewright cache clear
+
+It lies in $TILEWRIGHT_CACHE, else in $XDG_CACHE_HOME/tilewright, else in ~/.cache/tilewright. Above 2 GiB, or
+$TILEWRIGHT_CACHE_MIB mebibytes, the entries that were not used for the longest time go by themselves. What was used in the
+last ten minutes is not pruned. Machine files and measured trials are never in it.")]
+    Cache(CacheArguments),
     /// Print a script that lets a shell complete commands and options
     #[command(after_help = "\
 Examples:

@@ -6,6 +6,7 @@
 
 // One per command.
 pub mod analyze;
+pub mod cache;
 pub mod calibrate;
 pub mod check;
 pub mod codesign;
@@ -115,6 +116,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Explain(arguments) => {
             explain::explain(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Cache(arguments) => {
+            cache::cache(arguments).and_then(|report| Printed::of(&report, &session))
         }
         Command::Calibrate(arguments) => {
             calibrate::calibrate(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -19,8 +19,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tempfile::TempDir;
 
+mod bounds;
 mod safety;
 
+pub use bounds::{Usage, limit};
 use safety::Problem;
 
 /// Folder of the entries in this layout; another layout gets another name.
@@ -262,10 +264,14 @@ impl Cache {
         let folder = self.folder_of(key);
         let entry = |hit| Entry { folder: folder.clone(), hit, _cache: Arc::clone(self) };
         if is_complete(&folder) && usable(&folder) {
+            bounds::touch(&folder);
             return Ok(entry(true));
         }
         let reason = match self.build(&folder, usable, build) {
-            Ok(()) => return Ok(entry(false)),
+            Ok(()) => {
+                self.keep_within_limit();
+                return Ok(entry(false));
+            }
             Err(ExecutionError::Interrupted) => return Err(ExecutionError::Interrupted),
             Err(reason) => reason,
         };
@@ -296,7 +302,10 @@ impl Cache {
     /// The entry of this key, if there is a complete one.
     pub fn get(self: &Arc<Self>, key: &Key) -> Option<Entry> {
         let folder = self.folder_of(key);
-        is_complete(&folder).then(|| Entry { folder, hit: true, _cache: Arc::clone(self) })
+        is_complete(&folder).then(|| {
+            bounds::touch(&folder);
+            Entry { folder, hit: true, _cache: Arc::clone(self) }
+        })
     }
 
     /// Entries are spread over folders named by the first two digits.
