@@ -167,6 +167,11 @@ fn a_cpu_is_calibrated_and_validated() {
     let tiles = first["samples"].as_u64().unwrap();
     assert_eq!(first["tiles"].as_array().unwrap().len() as u64, tiles + 1);
     assert!(std::fs::read_to_string(folder.path("fit.svg")).unwrap().starts_with("<svg"));
+    // What was measured is explained and searched as every recorded space is.
+    let explained = tilewright(&["explain", &runs, "--min-leaf", "1", "--json"]).succeeded().json();
+    assert_eq!(explained["trials"].as_u64(), Some(tiles + 1));
+    let replay = ["search", "--replay", &runs, "--method", "random", "--budget", "3", "--json"];
+    assert!(tilewright(&replay).succeeded().json()["used"]["mean"].as_f64().is_some());
     // The file of a CPU is not for a GPU.
     let output = validate("cuda", &[]);
     assert_eq!(output.code, 1);

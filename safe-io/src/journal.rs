@@ -189,6 +189,19 @@ pub fn read(path: &Path, header: &str) -> io::Result<Content> {
     Ok(content)
 }
 
+/// What the first line of a journal says, with which it can be read; `None` where the line is damaged or the file is none.
+///
+/// # Errors
+/// A file that cannot be read, or is larger than 1 GiB.
+pub fn header_of(path: &Path) -> io::Result<Option<String>> {
+    let bytes = input::read(path, MOST_BYTES)?;
+    let first = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
+    let data = std::str::from_utf8(first).ok().and_then(parts);
+    Ok(data
+        .filter(|(number, sum, data)| *number == 0 && *sum == self::sum(data, 0, data))
+        .map(|parts| parts.2.to_owned()))
+}
+
 /// Whether a file is a journal, of whatever, damaged or not, or the beginning of one, and no file of somebody else's.
 pub fn is_own(path: &Path) -> bool {
     let mut start = Vec::new();

@@ -1,7 +1,7 @@
 //! Recorded spaces: files with the trials that somebody measured before, read as they are.
 //!
 //! Kernel Tuner's cache files, the T4 results and T1 problems of the autotuning community
-//! (<https://github.com/odgaard/TuningSchema>), CSV, and our own stores; plain or gzip. The format is told from the content.
+//! (<https://github.com/odgaard/TuningSchema>), CSV, our own stores and files of runs; plain or gzip. The format is told from the content.
 
 mod assemble;
 mod cell;
@@ -15,6 +15,7 @@ mod names;
 mod read;
 mod recording;
 pub mod roles;
+mod runs;
 mod sheet;
 mod stated;
 mod t1;
@@ -40,6 +41,9 @@ impl Recorded {
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Recorded> {
         if read::starts_with(path, crate::store::MAGIC)? {
             return crate::store::Store::recorded(path)?.with(options);
+        }
+        if read::starts_with(path, runs::START)? {
+            return runs::read(path)?.with(options);
         }
         let bytes = read::bytes(path)?;
         Recorded::from_bytes(path, &bytes, options)

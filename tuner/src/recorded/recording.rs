@@ -43,6 +43,8 @@ pub enum Format {
     Csv,
     /// A [store](crate::store) of our own.
     Store,
+    /// Runs that `validate` measured.
+    Runs,
 }
 
 impl Format {
@@ -54,6 +56,7 @@ impl Format {
             Format::T4 => "T4",
             Format::Csv => "CSV",
             Format::Store => "trial store",
+            Format::Runs => "file of runs",
         }
     }
 }

@@ -19,6 +19,7 @@ pub(super) fn stated_by(recorded: &Recorded, options: &ReadOptions) -> Result<Ro
             Some(Named::new("invalidity", "the format says so")),
         ),
         Format::Csv => ("", "", None),
+        Format::Runs => ("sizes of the tiles", "the times of the runs", None),
         Format::Store => {
             ("kept in the store", "kept in the store", Some(Named::new("status", "kept in the store")))
         }
