@@ -1,4 +1,4 @@
-//! Tile sizes that are given in part, and what is said of names that a strategy does not have: whether another one does.
+//! Tile sizes that are given in part, completed; a name that the strategy does not have may be that of another one.
 
 use super::TileSpace;
 use super::tile_space::refused;

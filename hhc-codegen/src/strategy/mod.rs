@@ -1,4 +1,4 @@
-//! Tiling strategies: values behind one trait. Adding one is one folder here and one line in [`all`].
+//! Tiling strategies: values behind one trait ([`Strategy`]). Adding one is one folder here and one line in [`all`].
 //!
 //! What a strategy is called, what it takes and which tile sizes it has is known in its folder alone; everybody else
 //! asks the value.

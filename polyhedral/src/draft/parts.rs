@@ -7,9 +7,9 @@ use crate::source::Span;
 /// A program before it is checked. Names are resolved and expressions are typed.
 ///
 /// What the language guarantees is required of other front ends: names are distinct C identifiers that
-/// [`crate::lower::reserved`] does not know; operands have the types that [`ExprKind`](crate::program::ExprKind) asks for; ids are those
-/// of declared things; coefficients are read at time 0, state fields at `-7 ..= 1`, and a state field has a
-/// statement.
+/// [`crate::lower::reserved`] does not know; operands have the types that [`crate::program::ExprKind`] asks
+/// for; ids are those of declared things; coefficients are read at time 0, state fields at `-7 ..= 1`, and a
+/// state field has a statement.
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// Name of the stencil, a C identifier.

@@ -16,6 +16,7 @@ pub(super) struct Printer<'a> {
 }
 
 impl Printer<'_> {
+    /// Dimensions of space.
     pub(super) fn dimension(&self) -> usize {
         self.program.dimension()
     }
