@@ -12,6 +12,7 @@ pub mod pipeline;
 pub mod plan;
 pub mod plan_counts;
 pub mod prove;
+mod range;
 pub mod storage;
 pub mod strategy;
 pub mod tile;

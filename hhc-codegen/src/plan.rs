@@ -21,6 +21,7 @@
 //! instance whose time step lies outside `0 .. steps` does not run.
 
 use crate::int_expr::{Environment, IntExpr, int, var};
+pub use crate::range::Range;
 use crate::storage::{Link, Memory, Moment, Part, Place, Read, Slot, Storage, Sync, Transfer};
 use crate::tile::TileSizes;
 use crate::window::Windows;
@@ -48,15 +49,6 @@ pub struct Binding {
     pub value: IntExpr,
     /// What it is, for the reader of the generated code.
     pub comment: String,
-}
-
-/// A closed interval of one space dimension, before clipping.
-#[derive(Debug, Clone)]
-pub struct Range {
-    /// First point.
-    pub low: IntExpr,
-    /// Last point.
-    pub high: IntExpr,
 }
 
 /// One row: the points of one statement that run at once.

@@ -8,7 +8,7 @@
 //! Who reads names who supplies ([`Supplier`]): the proof checks it, so that nothing has to be searched for.
 
 use crate::int_expr::IntExpr;
-use crate::plan::Range;
+use crate::range::Range;
 use polyhedral::program::{FieldId, Program};
 
 /// What the rows of a kernel work on.

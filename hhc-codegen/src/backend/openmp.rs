@@ -3,8 +3,9 @@
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
 mod parts;
+mod text;
 
-use super::expression::{ExpressionPrinter, parameters_used_as, series_element, series_used};
+use super::expression::ExpressionPrinter;
 use super::indent::indent_c;
 use super::names::Names;
 use super::plain_loops::{PlainLoops, displacement, plain_loops, uses_exp};
@@ -13,11 +14,12 @@ use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
 use crate::geometry::{block_points, rows_at_once};
 use crate::int_expr::IntExpr;
-use crate::plan::{Instance, Kernel, KernelPlan, Loop, RowOrder, SIZE_NAMES, bound};
+use crate::plan::{Instance, Kernel, KernelPlan, RowOrder, SIZE_NAMES, bound};
 use parts::PartsText;
-use polyhedral::program::{Access, ElementType, FieldRole, Program};
+use polyhedral::program::{Access, FieldRole, Program};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
+use text::{LoopText, constant_declarations, constants, loop_text, step_exists};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
 ///
@@ -146,13 +148,6 @@ struct BindingText {
     comment: String,
 }
 
-#[derive(Serialize, Clone)]
-struct LoopText {
-    variable: &'static str,
-    low: String,
-    high: String,
-}
-
 #[derive(Serialize)]
 struct RowText {
     comment: String,
@@ -221,10 +216,6 @@ impl ProgramText {
     }
 }
 
-fn loop_text(source: &Loop) -> LoopText {
-    LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
-}
-
 /// A pointer to one time level of a field.
 struct Plane {
     name: String,
@@ -257,33 +248,6 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
         pointers.insert(name.clone(), Plane { name, element, value });
     }
     (pointers.into_values().collect(), names.plane(program, &write))
-}
-
-/// The parameters that a statement uses, each in the type in which it is used, and the values of series: type, name,
-/// and value.
-fn constants(program: &Program, names: &Names, index: usize) -> Vec<(ElementType, String, String)> {
-    let statement = &program.statements[index];
-    let single = parameters_used_as(statement, ElementType::F32).into_iter().map(|id| {
-        let name = names.parameter_f32(polyhedral::program::ParameterId(id));
-        (ElementType::F32, name, format!("(float)grid->{}", names.parameters[id]))
-    });
-    let double = parameters_used_as(statement, ElementType::F64).into_iter().map(|id| {
-        let name = names.parameters[id].clone();
-        (ElementType::F64, name.clone(), format!("grid->{name}"))
-    });
-    let series = series_used(statement).into_iter().map(|(id, offset)| {
-        let element = series_element(program, &names.time, (id, offset));
-        let value = format!("grid->{}[{element}]", names.series[id.0]);
-        (program.series[id.0].element, names.series_value(id, offset), value)
-    });
-    single.chain(double).chain(series).collect()
-}
-
-fn constant_declarations(constants: &[(ElementType, String, String)]) -> Vec<String> {
-    let declare = |(element, name, value): &(ElementType, String, String)| {
-        format!("const {} {name} = {value};", element.c_name())
-    };
-    constants.iter().map(declare).collect()
 }
 
 /// The function of a statement, where some kernel has rows of it that it does not print part by part.
@@ -401,11 +365,6 @@ fn variant(
             .collect(),
         row: place.iter().map(|term| format!("{term} + ")).collect(),
     }
-}
-
-/// Whether a time step exists.
-fn step_exists(step: &IntExpr) -> String {
-    format!("{0} >= 0 && {0} < steps", step.to_c())
 }
 
 fn kernel_text(plan: &KernelPlan, names: &Names, kernel: &Kernel) -> KernelText {

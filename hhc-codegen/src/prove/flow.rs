@@ -4,8 +4,9 @@
 mod lanes;
 mod order;
 
+use super::constraints::interval;
 use super::linear::Linear;
-use super::{interval, rows};
+use super::rows;
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, var};
 use crate::plan::{Binding, Instance, Kernel, KernelPlan, Launch, RowOrder, TimeBands};

@@ -1,7 +1,7 @@
 //! The sweeps of a plan whose kernels keep windows of the arrays: its rows, and its windows, with the same [`IntExpr`]s and
 //! boxes that the CUDA back end prints.
 
-use super::{at_least, at_most, interval, launched};
+use super::constraints::{at_least, at_most, interval, launched};
 use crate::geometry::{self, MOST_WINDOW_BYTES};
 use crate::int_expr::IntExpr;
 use crate::plan::{Instance, KernelPlan, Launch, Loop, SIZE_NAMES};

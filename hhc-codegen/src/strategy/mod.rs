@@ -1,113 +1,22 @@
-//! Tiling strategies: values behind one trait. Adding one is one folder here and one line in [`all`].
+//! Tiling strategies: values behind one trait ([`Strategy`]). Adding one is one folder here and one line in [`all`].
 //!
 //! What a strategy is called, what it takes and which tile sizes it has is known in its folder alone; everybody else
 //! asks the value.
 
 mod bands;
+mod complete;
 mod hhc;
+mod interface;
 mod naive;
 mod overlapped;
 mod pipeline_toy;
 mod tile_space;
 
+pub use interface::{Strategy, Target, plan, taken};
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};
 
-use crate::counts::Forms;
-use crate::plan::KernelPlan;
-use crate::{PlanError, TileSizes};
-use polyhedral::cone::Cone;
-use polyhedral::program::Program;
-use serde::{Serialize, Serializer};
-use std::fmt;
-use std::sync::Arc;
+use crate::PlanError;
 use text_escape::suggest::nearest;
-
-/// What the default tile sizes are chosen for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// Cores with caches.
-    OpenMp,
-    /// Thread blocks with shared memory.
-    Cuda,
-}
-
-/// A way to order and to group the statement instances of a program.
-pub trait Strategy: Sync {
-    /// Name on the command line, unique.
-    fn id(&self) -> &'static str;
-
-    /// One line for the user.
-    fn description(&self) -> &'static str;
-
-    /// The names of all tile sizes that it has for any program.
-    fn size_names(&self) -> &'static [&'static str];
-
-    /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
-    ///
-    /// # Errors
-    /// The reason for the refusal, as half a sentence.
-    fn takes(&self, _program: &Program, _cone: &Cone) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// The tile sizes that it takes for this program, which it takes.
-    fn space(&self, program: &Program, cone: &Cone) -> TileSpace;
-
-    /// Tile sizes that are legal for this program and sensible for this target.
-    fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes;
-
-    /// A value of a size in words, for reports: `s0: flat top of 16 points`.
-    fn size_text(&self, name: &str, value: i64) -> String {
-        format!("{name}: {value}")
-    }
-
-    /// Whether it takes part in a choice among strategies: `--strategy auto`, and codesign. One that does not is for
-    /// those who name it.
-    fn in_auto(&self) -> bool {
-        true
-    }
-
-    /// Whether results and times of others are compared with its own: one strategy is.
-    fn is_baseline(&self) -> bool {
-        false
-    }
-
-    /// Closed forms of its counts, and bounds. Without them, its plan is enumerated where counts are asked for.
-    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
-        None
-    }
-
-    /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
-    fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
-}
-
-/// The plan of a strategy for complete tile sizes.
-///
-/// # Errors
-/// [`PlanError::Refused`] where the strategy cannot tile the program, [`PlanError::Tile`] for a size that is not
-/// possible, with what would be.
-pub fn plan(
-    strategy: &dyn Strategy,
-    program: &Arc<Program>,
-    cone: &Cone,
-    tile: &TileSizes,
-) -> Result<KernelPlan, PlanError> {
-    taken(strategy, program, cone)?;
-    strategy.space(program, cone).check(strategy.id(), tile)?;
-    Ok(strategy.plan(program, cone, tile))
-}
-
-/// Whether the strategy can tile this program.
-///
-/// # Errors
-/// [`PlanError::Refused`] with the reason.
-pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<(), PlanError> {
-    strategy.takes(program, cone).map_err(|reason| PlanError::Refused {
-        strategy: strategy.id().to_owned(),
-        stencil: program.name.clone(),
-        reason,
-    })
-}
 
 /// All strategies, the preferred one first.
 pub fn all() -> &'static [&'static dyn Strategy] {
@@ -127,24 +36,6 @@ pub fn preferred() -> &'static dyn Strategy {
 /// The strategies that a choice among strategies considers, the preferred one first.
 pub fn in_auto() -> impl Iterator<Item = &'static dyn Strategy> {
     all().iter().copied().filter(|strategy| strategy.in_auto())
-}
-
-impl fmt::Debug for dyn Strategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.id())
-    }
-}
-
-impl PartialEq for dyn Strategy {
-    fn eq(&self, other: &dyn Strategy) -> bool {
-        self.id() == other.id()
-    }
-}
-
-impl Serialize for dyn Strategy {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.id())
-    }
 }
 
 /// The name that leaves the choice to us.
@@ -170,6 +61,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Strategy, PlanError> {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use std::sync::Arc;
 
     #[test]
     fn ids_are_unique_and_found() {

@@ -125,11 +125,6 @@ impl Diagnostics {
         Diagnostics { source, list }
     }
 
-    /// The diagnostics as text for a terminal, with the source underlined; with colours if asked.
-    pub fn render(&self, colour: bool) -> String {
-        render::render(self, colour)
-    }
-
     /// The diagnostics with resolved places, ready to be serialised.
     pub fn to_data(&self) -> Vec<DiagnosticData> {
         self.list.iter().map(|diagnostic| DiagnosticData::new(&self.source, diagnostic)).collect()

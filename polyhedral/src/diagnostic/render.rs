@@ -5,13 +5,15 @@ use crate::source::{SourceFile, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Level, Renderer, Snippet};
 use text_escape::{visible, visible_char, visible_lines};
 
-/// All diagnostics, separated by empty lines.
-pub fn render(diagnostics: &Diagnostics, colour: bool) -> String {
-    let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
-    let source = &diagnostics.source;
-    let parts: Vec<String> =
-        diagnostics.list.iter().map(|diagnostic| render_one(&renderer, source, diagnostic)).collect();
-    parts.join("\n\n")
+impl Diagnostics {
+    /// The diagnostics as text for a terminal, with the source underlined; with colours if asked. Empty lines separate
+    /// them.
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let parts: Vec<String> =
+            self.list.iter().map(|diagnostic| render_one(&renderer, &self.source, diagnostic)).collect();
+        parts.join("\n\n")
+    }
 }
 
 fn render_one(renderer: &Renderer, source: &SourceFile, diagnostic: &Diagnostic) -> String {

@@ -4,6 +4,7 @@
 use super::super::expression::ExpressionPrinter;
 use super::super::names::Names;
 use super::super::plain_loops::{constants, displacement, series_values};
+use super::text::{shifted, thread_declarations};
 use crate::geometry::Threads;
 use crate::plan::{Kernel, KernelPlan, bound};
 use polyhedral::program::{Access, FieldRole, Program};
@@ -41,7 +42,7 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &
     let mut levels = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         if let FieldRole::State { levels: initial, slots: slots @ 2.. } = program.field(access.field).role {
-            let level = super::staged::shifted("now", access.time + initial as i64 - 1);
+            let level = shifted("now", access.time + initial as i64 - 1);
             let plane = names.plane(program, access);
             levels.insert(
                 plane.clone(),
@@ -49,7 +50,7 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &
             );
         }
     }
-    let mut declarations = super::thread_declarations(threads);
+    let mut declarations = thread_declarations(threads);
     declarations.extend(constants(names, statement, ""));
     declarations.extend(series_values(program, names, statement, "", "now"));
     declarations.extend(levels.into_values());

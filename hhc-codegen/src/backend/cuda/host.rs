@@ -2,7 +2,8 @@
 
 use super::super::names::Names;
 use super::super::plain_loops::{PlainLoops, plain_loops};
-use super::CudaKernel;
+use super::boundary::BOUNDARY_THREADS;
+use super::kernel::CudaKernel;
 use crate::int_expr::IntExpr;
 use crate::plan::KernelPlan;
 use serde::Serialize;
@@ -77,7 +78,7 @@ impl HostText {
             .map(|kernel| launch(kernel, "the fixed boundary, at every stored level".to_string(), None, "0"));
         HostText {
             boundary: copies.collect(),
-            boundary_threads: super::BOUNDARY_THREADS,
+            boundary_threads: BOUNDARY_THREADS,
             opt_in: (kernels.iter().filter(|kernel| kernel.shared_bytes > SHARED_BYTES_WITHOUT_ASKING))
                 .map(|kernel| OptInText { symbol: kernel.symbol.clone(), bytes: kernel.shared_bytes })
                 .collect(),

@@ -4,7 +4,8 @@
 //! the loads of a batch of lines and then stores their values in shared memory, so that the batch waits for memory
 //! only once.
 
-use super::staged::{Printer, signed};
+use super::printer::Printer;
+use super::text::signed;
 use crate::geometry::Threads;
 use crate::window::Plane;
 use polyhedral::domain::Bound;

@@ -4,77 +4,37 @@
 //! A kernel whose plan keeps nothing works in memory directly; one that keeps windows stages its sub-tiles in shared
 //! memory; one that says where values live is printed part by part.
 
+mod boundary;
 mod direct;
 mod host;
+mod kernel;
 mod lanes;
+mod limits;
 mod loads;
 mod parts;
+mod printer;
 mod staged;
+mod staging;
+mod text;
+
+pub use kernel::CudaKernel;
+pub use limits::DeviceLimits;
 
 use super::names::Names;
 use super::plain_loops::{uses_exp, uses_extrema, uses_square};
 use super::templates::render;
 use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
-use crate::geometry::{Threads, TileTraffic};
-use crate::int_expr::{int, var};
-use crate::plan::{Kernel, KernelPlan, Loop, SIZE_NAMES};
+use crate::geometry::Threads;
+use crate::plan::{Kernel, KernelPlan, SIZE_NAMES};
 use crate::storage::Memory;
+use boundary::boundary_kernels;
 use host::HostText;
-use polyhedral::program::{Boundary, FieldRole, Program};
+use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
 use staged::ShapeText;
-
-/// What a device gives to one thread block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeviceLimits {
-    /// Name of the device, for messages.
-    pub device: String,
-    /// Bytes of shared memory that a block may ask for.
-    pub shared_bytes_per_block: i64,
-    /// Threads of a block.
-    pub threads_per_block: i64,
-}
-
-impl DeviceLimits {
-    /// Compute capability 7.0 (V100): 96 KiB.
-    pub fn sm_70() -> Self {
-        DeviceLimits {
-            device: "sm_70".to_string(),
-            shared_bytes_per_block: 96 << 10,
-            threads_per_block: 1024,
-        }
-    }
-
-    /// Compute capability 8.0 (A100): 163 KiB.
-    pub fn sm_80() -> Self {
-        DeviceLimits {
-            device: "sm_80".to_string(),
-            shared_bytes_per_block: 163 << 10,
-            threads_per_block: 1024,
-        }
-    }
-
-    /// Compute capability 9.0 (H100, H200): 227 KiB.
-    pub fn sm_90() -> Self {
-        DeviceLimits {
-            device: "sm_90".to_string(),
-            shared_bytes_per_block: 227 << 10,
-            threads_per_block: 1024,
-        }
-    }
-}
-
-impl Default for DeviceLimits {
-    /// What every device from sm_70 on has, less the KiB that newer ones keep for themselves.
-    fn default() -> Self {
-        DeviceLimits {
-            device: "any device".to_string(),
-            shared_bytes_per_block: 95 << 10,
-            threads_per_block: 1024,
-        }
-    }
-}
+use staging::Staging;
+use text::{BindingText, suffixed};
 
 /// What can be chosen.
 #[derive(Debug, Clone, Default)]
@@ -95,25 +55,6 @@ pub struct CudaProgram {
     /// Kernels that a caller without the C entry point launches once before the first time step: each gives the
     /// fixed boundary of one field to all its stored levels. Their host variable is 0.
     pub boundary: Vec<CudaKernel>,
-}
-
-/// One kernel.
-#[derive(Debug, Clone)]
-pub struct CudaKernel {
-    /// Its name in the plan.
-    pub name: String,
-    /// Its name in the text.
-    pub symbol: String,
-    /// Threads of a block: `x`, `y`, `z`.
-    pub threads: [u32; 3],
-    /// Bytes of dynamic shared memory of a block.
-    pub shared_bytes: u32,
-    /// The loops over blocks. The last one is `blockIdx.x`, the one before it `blockIdx.y`, then `blockIdx.z`; where
-    /// a loop is longer than the device's grid (65,535 in `y` and `z`), launch parts of it: the lowest coordinate of
-    /// each loop is an argument.
-    pub blocks: Vec<Loop>,
-    /// What a full sub-tile moves; `None` for a kernel that works in memory directly.
-    pub traffic: Option<TileTraffic>,
 }
 
 /// A plan as CUDA text.
@@ -140,7 +81,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let known = shapes.iter().position(|shape| shape.kernel.has_tiles_of(kernel));
             let index = known.map_or_else(
                 || {
-                    let staging = staged::Staging::new(plan, at, &options.limits)?;
+                    let staging = Staging::new(plan, at, &options.limits)?;
                     shapes.push(Shape { kernel, staging });
                     Ok::<usize, PlanError>(shapes.len() - 1)
                 },
@@ -200,7 +141,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
 struct Shape<'a> {
     /// The first kernel with such tiles.
     kernel: &'a Kernel,
-    staging: staged::Staging<'a>,
+    staging: Staging<'a>,
 }
 
 /// The data of the templates.
@@ -316,13 +257,6 @@ struct BlockText {
     axis: char,
 }
 
-#[derive(Serialize)]
-struct BindingText {
-    name: &'static str,
-    value: String,
-    comment: String,
-}
-
 impl KernelText {
     fn new(kernel: &Kernel, symbol: &str, (threads, blocks): ([u32; 3], i64), body: KernelBody) -> Self {
         let threads: u32 = threads.iter().product();
@@ -345,49 +279,6 @@ impl KernelText {
             body,
         }
     }
-}
-
-/// Threads of a block that copies boundaries: one block per line of the grid.
-const BOUNDARY_THREADS: u32 = 128;
-
-const BOUNDARY_BLOCKS: [&str; 2] = ["b0", "b1"];
-
-fn boundary_kernels(program: &Program) -> Vec<CudaKernel> {
-    let stored_more_than_once =
-        program.fields.iter().filter(|field| matches!(field.role, FieldRole::State { slots: 2.., .. }));
-    stored_more_than_once
-        .filter(|_| program.boundary == Boundary::Fixed)
-        .map(|field| CudaKernel {
-            name: format!("boundary_{}", field.name),
-            symbol: format!("{}_boundary_{}", program.name, field.name),
-            threads: [BOUNDARY_THREADS, 1, 1],
-            shared_bytes: 0,
-            blocks: (0..program.dimension() - 1)
-                .map(|d| Loop { variable: BOUNDARY_BLOCKS[d], low: int(0), high: var(SIZE_NAMES[d]) - 1 })
-                .collect(),
-            traffic: None,
-        })
-        .collect()
-}
-
-/// `name`, `name_2`, ..
-fn suffixed(name: &str, index: usize) -> String {
-    if index == 0 { name.to_string() } else { format!("{name}_{}", index + 1) }
-}
-
-/// The declarations `const int thread0 = threadIdx.z;`, as far as there is more than one thread.
-fn thread_declarations(threads: &Threads) -> Vec<String> {
-    let dimension = threads.per_dimension.len();
-    (threads.per_dimension.iter().enumerate())
-        .map(|(d, &count)| {
-            let value = if count == 1 {
-                "0".to_string()
-            } else {
-                format!("(int)threadIdx.{}", ["x", "y", "z"][dimension - 1 - d])
-            };
-            format!("const int thread{d} = {value};")
-        })
-        .collect()
 }
 
 /// Without blanks at the ends of lines.

@@ -5,8 +5,9 @@ use super::super::names::Names;
 use super::super::plain_loops::{constants, series_values};
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
 use super::super::wavefronts::Wavefronts;
-use super::DeviceLimits;
 use super::lanes::{self, LanesText};
+use super::limits::DeviceLimits;
+use super::text::thread_declarations;
 use crate::PlanError;
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, var};
@@ -194,7 +195,7 @@ pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources:
             })
             .collect(),
     });
-    let mut declarations = super::thread_declarations(&resources.threads);
+    let mut declarations = thread_declarations(&resources.threads);
     if alone {
         let innermost = plan.program.dimension() - 1;
         declarations[innermost] = format!("const int thread{innermost} = tw_lane();");

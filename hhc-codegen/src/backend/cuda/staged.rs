@@ -13,119 +13,18 @@ use super::super::expression::{ExpressionPrinter, series_used};
 use super::super::names::Names;
 use super::super::plain_loops::{constants, series_values};
 use super::loads::{self, LoadText};
-use super::{BindingText, DeviceLimits, suffixed, thread_declarations};
-use crate::PlanError;
-use crate::geometry::{LocalKernel, LocalRow, NoWindow, Threads, TileTraffic, first_planes};
-use crate::geometry::{blocks_at_once, operand_registers, window};
+use super::printer::Printer;
+use super::staging::Staging;
+use super::text::{BindingText, shifted, suffixed, thread_declarations};
+use crate::geometry::LocalRow;
 use crate::int_expr::var;
 use crate::plan::{Kernel, KernelPlan, bound};
-use crate::window::{Plane, Window, WindowRow, Within};
-use polyhedral::program::{Access, ElementType, ExprKind, FieldRole, Program};
+use crate::window::{Plane, WindowRow, Within};
+use polyhedral::program::{Access, ElementType, FieldRole};
 use serde::Serialize;
-
-/// Everything that was decided about the tiles of a kernel.
-pub(super) struct Staging<'a> {
-    kernel: &'a Kernel,
-    local: LocalKernel,
-    pub(super) window: &'a Window,
-    pub(super) threads: Threads,
-    pub(super) shared_bytes: i64,
-    /// Per field: position of its planes in shared memory, in bytes.
-    offsets: Vec<i64>,
-    /// Variables of the kernel that the tile functions need.
-    pub(super) placed_by: Vec<&'static str>,
-    /// Whether the loop over rows of a full tile is unrolled.
-    unrolled: bool,
-    /// Neighbours that a thread computes at once, per row of a group.
-    points: Vec<i64>,
-    /// Blocks that shall fit in the registers of a multiprocessor.
-    pub(super) blocks_at_once: i64,
-}
-
-/// Operations per thread up to which all rows of a full tile are unrolled: their bounds become constants, and the
-/// code still fits in the instruction cache.
-const MOST_UNROLLED_OPERATIONS: i64 = 2000;
 
 /// Rows of a partial tile that are unrolled at most, so that their slots are constants.
 const MOST_UNROLLED: i64 = 16;
-
-impl<'a> Staging<'a> {
-    pub(super) fn new(plan: &'a KernelPlan, index: usize, limits: &DeviceLimits) -> Result<Self, PlanError> {
-        let (program, kernel) = (&plan.program, &plan.kernels[index]);
-        let window = window(plan, index, limits.shared_bytes_per_block).map_err(|none| match none {
-            NoWindow::Plan(error) => error,
-            NoWindow::TooLarge { bytes, extent } => PlanError::Limit {
-                what: format!("a tile of `{}` with {}", program.name, plan.tile),
-                needed: bytes,
-                limit: limits.shared_bytes_per_block,
-                unit: format!("bytes of shared memory per thread block on {}", limits.device),
-                hint: format!(
-                    "reduce {}; the window has {} cells for each of {} stored levels and coefficients",
-                    plan.tile.iter().map(|(name, _)| name).collect::<Vec<_>>().join(", "),
-                    extent.iter().map(i64::to_string).collect::<Vec<_>>().join(" x "),
-                    first_planes(program)[program.fields.len()],
-                ),
-            },
-        })?;
-        let local = LocalKernel::new(plan, kernel)?;
-        let (offsets, shared_bytes) = window.layout(program);
-
-        let dimension = program.dimension();
-        let threads = local.threads(limits.threads_per_block);
-        let points = local.points_at_once(program, &threads);
-        let operands = (local.rows.iter().zip(&points))
-            .map(|(row, &points)| operand_registers(program, row.statement, points))
-            .max();
-        let blocks_at_once =
-            blocks_at_once(dimension, threads.count(), local.rows.len(), operands.unwrap_or(0));
-        let operations: i64 = (local.rows.iter())
-            .map(|row| {
-                let statement = &program.statements[row.statement];
-                let locals = statement.locals.iter().map(|local| &local.value);
-                let mut size = 0;
-                for value in locals.chain([&statement.value]) {
-                    value.walk(|expr| size += i64::from(!matches!(expr.kind, ExprKind::Literal(_))));
-                }
-                let points: i64 = (row.boxes.iter())
-                    .map(|bounds| (bounds[0].1 - bounds[0].0) / threads.per_dimension[0] + 1)
-                    .sum();
-                points * size
-            })
-            .sum();
-        let moving = kernel.blocks.iter().map(|block| block.variable);
-        let moving: Vec<&'static str> =
-            moving.chain(kernel.bindings.iter().map(|binding| binding.name)).collect();
-        let uses = |name: &str| {
-            let loops = kernel.sub_tiles.iter().flat_map(|l| [&l.low, &l.high]);
-            let mut all =
-                local.corner.iter().chain([&local.first_step]).chain(&kernel.full_when).chain(loops);
-            all.any(|expr| expr.mentions(name))
-        };
-        Ok(Staging {
-            placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
-            unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
-            blocks_at_once,
-            kernel,
-            local,
-            window,
-            threads,
-            shared_bytes,
-            offsets,
-            points,
-        })
-    }
-
-    /// What a full sub-tile moves.
-    pub(super) fn traffic(&self, plan: &KernelPlan) -> TileTraffic {
-        TileTraffic::new(&plan.program, self.kernel, &self.local, self.window)
-    }
-
-    /// The text of the tile functions.
-    pub(super) fn text(&self, plan: &KernelPlan, names: &Names, kernel: &Kernel, index: usize) -> ShapeText {
-        let printer = Printer { staging: self, program: &plan.program, names, kernel, index };
-        printer.shape()
-    }
-}
 
 /// The device functions for tiles of one shape.
 #[derive(Serialize)]
@@ -256,42 +155,15 @@ struct MovedArray {
     cells: i64,
 }
 
-/// `name + shift`, without a sum of zero.
-pub(super) fn shifted(name: &str, shift: i64) -> String {
-    match shift {
-        0 => name.to_string(),
-        1.. => format!("{name} + {shift}"),
-        _ => format!("{name} - {}", -shift),
+impl Staging<'_> {
+    /// The text of the tile functions.
+    pub(super) fn text(&self, plan: &KernelPlan, names: &Names, kernel: &Kernel, index: usize) -> ShapeText {
+        let printer = Printer { staging: self, program: &plan.program, names, kernel, index };
+        printer.shape()
     }
-}
-
-/// Prints the functions of one shape.
-pub(super) struct Printer<'a> {
-    pub(super) staging: &'a Staging<'a>,
-    pub(super) program: &'a Program,
-    pub(super) names: &'a Names,
-    kernel: &'a Kernel,
-    index: usize,
 }
 
 impl Printer<'_> {
-    pub(super) fn dimension(&self) -> usize {
-        self.program.dimension()
-    }
-
-    /// Number of stored levels; 1 for a coefficient.
-    pub(super) fn slots(&self, field: usize) -> i64 {
-        match self.program.fields[field].role {
-            FieldRole::State { slots, .. } => slots as i64,
-            FieldRole::Coefficient => 1,
-        }
-    }
-
-    /// Name of a field's planes in shared memory.
-    pub(super) fn array(&self, field: usize) -> String {
-        format!("tw_{}", self.names.fields[field])
-    }
-
     fn array_declaration(&self, field: usize) -> String {
         format!(
             "TW_SHARED({}, {}, {}, {});",
@@ -411,10 +283,6 @@ impl Printer<'_> {
                 shifted("first_step", plane.number)
             )
         })
-    }
-
-    pub(super) fn slot_name(&self, plane: &Plane) -> String {
-        format!("tw_{}_slot{}", self.names.fields[plane.field], plane.number)
     }
 
     /// When loads are exact.
@@ -691,15 +559,6 @@ impl Printer<'_> {
             FieldRole::State { levels, .. } => levels as i64,
             FieldRole::Coefficient => 0,
         }
-    }
-}
-
-/// ` + 3`, ` - 3`, or nothing.
-pub(super) fn signed(value: i64) -> String {
-    match value {
-        0 => String::new(),
-        1.. => format!(" + {value}"),
-        _ => format!(" - {}", -value),
     }
 }
 

@@ -4,7 +4,7 @@
 use super::super::names::Names;
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
 use super::super::wavefronts::Wavefronts;
-use super::{LoopText, constant_declarations, constants, loop_text, step_exists};
+use super::text::{LoopText, constant_declarations, constants, loop_text, step_exists};
 use crate::PlanError;
 use crate::geometry::{self, MOST_OWN_BYTES};
 use crate::int_expr::{IntExpr, int, var};

@@ -1,8 +1,10 @@
 //! Default tile sizes: legal for the program, sized for the target's fast memory. `tilewright tune` finds
 //! better ones for a given machine and problem.
 
-use super::{HEIGHT, Hexagon, SPACE_SIZES, Target};
+use super::hexagon::Hexagon;
+use super::sizes::{HEIGHT, SPACE_SIZES};
 use crate::TileSizes;
+use crate::strategy::Target;
 use polyhedral::cone::Cone;
 use polyhedral::program::{FieldRole, Program};
 

@@ -8,7 +8,7 @@
 //! words       = lines(s0, s1) * s_innermost          M_tile      = sum over fields of planes * window * bytes
 //! ```
 
-use super::Hexagon;
+use super::hexagon::Hexagon;
 use super::lines::Lines;
 use super::shape::Shape;
 use super::wavefront::Phase;

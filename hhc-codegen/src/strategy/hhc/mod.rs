@@ -9,11 +9,10 @@ mod lines;
 mod outer;
 mod search;
 mod shape;
+mod sizes;
 mod space;
 mod tables;
 mod wavefront;
-
-use hexagon::Hexagon;
 
 use super::{Along, LARGEST_SIZE, LeastBy, Strategy, Target, TileSize, TileSpace};
 use crate::TileSizes;
@@ -24,8 +23,10 @@ use crate::plan::{
 };
 use crate::storage::Memory;
 use crate::window::Windows;
+use hexagon::Hexagon;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
+use sizes::{HEIGHT, SPACE_SIZES};
 use std::sync::Arc;
 
 /// Hybrid hexagonal/classical tiling.
@@ -33,11 +34,6 @@ use std::sync::Arc;
 pub struct HybridHexagonal;
 
 const SUB_TILE_NAMES: [&str; 3] = ["", "c1", "c2"];
-
-/// Name of the half height.
-const HEIGHT: &str = "st";
-/// Name of the flat top, then of the classical sizes.
-const SPACE_SIZES: [&str; 3] = ["s0", "s1", "s2"];
 
 impl Strategy for HybridHexagonal {
     fn id(&self) -> &'static str {

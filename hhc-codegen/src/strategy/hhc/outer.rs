@@ -1,6 +1,6 @@
 //! What the hexagon decides: how many runs of which kind the busiest thread executes, over all wavefronts.
 
-use super::Hexagon;
+use super::hexagon::Hexagon;
 use crate::counts::cores::{Cores, Kind, Outer, RowCode};
 
 /// Interior bands of time that are looked at one by one; the others are taken to be like them.

@@ -1,10 +1,11 @@
 //! What a search over models looks at: one family for each half height, with closed forms of its counts.
 
 use super::forms::Hexagonal;
+use super::hexagon::Hexagon;
 use super::outer::OnCores;
+use super::sizes::{HEIGHT, SPACE_SIZES};
 use super::space::HexagonSpace;
 use super::tables::Tables;
-use super::{HEIGHT, Hexagon, SPACE_SIZES};
 use crate::TileSizes;
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores};
 use crate::counts::{

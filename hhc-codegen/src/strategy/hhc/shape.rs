@@ -1,7 +1,7 @@
 //! The shape of a tile of the hybrid hexagonal strategy, for a flat top and classical sizes of one point: every row's
 //! position and width. Larger sizes add to the widths and change nothing else.
 
-use super::Hexagon;
+use super::hexagon::Hexagon;
 use crate::plan::FullTiles;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};

@@ -1,7 +1,8 @@
 //! The tiles that a search on cores looks at.
 
+use super::hexagon::Hexagon;
 use super::outer::OnCores;
-use super::{HEIGHT, Hexagon, SPACE_SIZES};
+use super::sizes::{HEIGHT, SPACE_SIZES};
 use crate::TileSizes;
 use crate::counts::cores::{Cores, Inner, Outer, Products, spread_sizes};
 

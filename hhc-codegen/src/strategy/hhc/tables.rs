@@ -2,7 +2,7 @@
 //! classical size does, is kept apart, so that another grid needs no new table of all tiles.
 
 use super::forms::Hexagonal;
-use super::{HEIGHT, SPACE_SIZES};
+use super::sizes::{HEIGHT, SPACE_SIZES};
 use crate::TileSizes;
 use crate::counts::{Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, Sizes, TileCounts};
 use std::sync::Arc;

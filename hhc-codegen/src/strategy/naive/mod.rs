@@ -2,6 +2,7 @@
 
 mod forms;
 mod search;
+mod sizes;
 mod sweeps;
 mod tables;
 
@@ -14,14 +15,12 @@ use crate::storage::Memory;
 use crate::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
+use sizes::SIZES;
 use std::sync::Arc;
 
 /// One launch per statement and time step.
 #[derive(Debug, Clone, Copy)]
 pub struct Naive;
-
-/// Names of the sizes of a block.
-const SIZES: [&str; 3] = ["s0", "s1", "s2"];
 
 const BLOCK_NAMES: [&str; 3] = ["b0", "b1", "b2"];
 

@@ -1,7 +1,7 @@
 //! What a search over models looks at: one family of blocks, with closed forms of its counts.
 
-use super::SIZES;
 use super::forms::Blocks;
+use super::sizes::SIZES;
 use super::sweeps;
 use super::tables::Tables;
 use crate::TileSizes;

@@ -2,7 +2,7 @@
 //! dimension), in the same rows at once as any tile's. The busiest thread has the part `ceil(boxes / threads) / boxes` of
 //! them.
 
-use super::SIZES;
+use super::sizes::SIZES;
 use crate::TileSizes;
 use crate::counts::cores::{Cores, MAX_VARIANTS, RowCode, Sweep};
 use crate::strategy::LARGEST_SIZE;

@@ -1,7 +1,7 @@
 //! Blocks of powers of two points, with tables of their counts per statement.
 
-use super::SIZES;
 use super::forms::Blocks;
+use super::sizes::SIZES;
 use crate::TileSizes;
 use crate::counts::{Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, Sizes, TileCounts};
 

@@ -1,11 +1,12 @@
 //! The cells of the arrays: **in turn** and **landed**.
 
+use super::FlowKind;
 use super::bands;
 use super::events::{Finding, FlowProof, around, levels, marked};
 use super::text::{all, any};
-use super::{FlowKind, LegalityError};
 use crate::dataflow::{Event, Place, Region};
 use crate::isl::Set;
+use crate::legality::LegalityError;
 
 impl<'a> FlowProof<'a> {
     /// Events that write to the arrays, with the slot.

@@ -3,10 +3,10 @@
 //! Products of the number of a band and its length, roundings and remainders are in the definitions only. The proof
 //! about values sees a band as an interval `first .. end` whose neighbours end and begin where it begins and ends.
 
-use super::LegalityError;
 use super::text::{all, any};
 use crate::dataflow::Bands;
 use crate::isl::Context;
+use crate::legality::LegalityError;
 
 /// The band of one iteration: its number and its bounds.
 pub struct Band<'a> {

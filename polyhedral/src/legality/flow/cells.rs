@@ -1,11 +1,12 @@
 //! The cells of storages: **inside**, **kept** and **apart**.
 
+use super::FlowKind;
 use super::events::{Case, Finding, FlowProof, around, levels, marked, not_before_in_block};
 use super::supply::Supply;
 use super::text::{all, any, equal};
-use super::{FlowKind, LegalityError};
 use crate::dataflow::{Axis, Event, Place, Reads, Region, Storage};
 use crate::isl::Conjunction;
+use crate::legality::LegalityError;
 use crate::program::{Boundary, FieldId};
 
 impl<'a> FlowProof<'a> {

@@ -2,9 +2,10 @@
 
 use super::bands::{self, OwnedBand};
 use super::text::{all, any, conjuncts, later_or_equal, renamed};
-use super::{FlowError, FlowKind, LegalityError, Problem};
+use super::{FlowError, FlowKind};
 use crate::dataflow::{Dataflow, Event, Place, Region};
 use crate::isl::{Conjunction, Context, IslError, Sample, Set};
+use crate::legality::{LegalityError, Problem};
 use crate::program::{FieldId, FieldRole, Program};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -1,11 +1,12 @@
 //! **Supplied**: for every read, an event that puts the value where it is read, before it is read.
 
+use super::FlowKind;
 use super::bands::{self, Band};
 use super::events::{Case, Finding, FlowProof, around, levels};
 use super::text::{all, any, renamed};
-use super::{FlowKind, LegalityError};
 use crate::dataflow::{Event, Place, Reads, Supplier};
 use crate::isl::Sample;
+use crate::legality::LegalityError;
 use crate::program::Boundary;
 
 impl<'a> FlowProof<'a> {

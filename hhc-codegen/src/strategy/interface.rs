@@ -1,0 +1,116 @@
+//! What a tiling strategy is: the one trait that all of them implement.
+
+use super::TileSpace;
+use crate::counts::Forms;
+use crate::plan::KernelPlan;
+use crate::{PlanError, TileSizes};
+use polyhedral::cone::Cone;
+use polyhedral::program::Program;
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::sync::Arc;
+
+/// What the default tile sizes are chosen for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Target {
+    /// Cores with caches.
+    OpenMp,
+    /// Thread blocks with shared memory.
+    Cuda,
+}
+
+/// A way to order and to group the statement instances of a program.
+pub trait Strategy: Sync {
+    /// Name on the command line, unique.
+    fn id(&self) -> &'static str;
+
+    /// One line for the user.
+    fn description(&self) -> &'static str;
+
+    /// The names of all tile sizes that it has for any program.
+    fn size_names(&self) -> &'static [&'static str];
+
+    /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
+    ///
+    /// # Errors
+    /// The reason for the refusal, as half a sentence.
+    fn takes(&self, _program: &Program, _cone: &Cone) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// The tile sizes that it takes for this program, which it takes.
+    fn space(&self, program: &Program, cone: &Cone) -> TileSpace;
+
+    /// Tile sizes that are legal for this program and sensible for this target.
+    fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes;
+
+    /// A value of a size in words, for reports: `s0: flat top of 16 points`.
+    fn size_text(&self, name: &str, value: i64) -> String {
+        format!("{name}: {value}")
+    }
+
+    /// Whether it takes part in a choice among strategies: `--strategy auto`, and codesign. One that does not is for
+    /// those who name it.
+    fn in_auto(&self) -> bool {
+        true
+    }
+
+    /// Whether results and times of others are compared with its own: one strategy is.
+    fn is_baseline(&self) -> bool {
+        false
+    }
+
+    /// Closed forms of its counts, and bounds. Without them, its plan is enumerated where counts are asked for.
+    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
+        None
+    }
+
+    /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
+    fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
+}
+
+/// The plan of a strategy for complete tile sizes.
+///
+/// # Errors
+/// [`PlanError::Refused`] where the strategy cannot tile the program, [`PlanError::Tile`] for a size that is not
+/// possible, with what would be.
+pub fn plan(
+    strategy: &dyn Strategy,
+    program: &Arc<Program>,
+    cone: &Cone,
+    tile: &TileSizes,
+) -> Result<KernelPlan, PlanError> {
+    taken(strategy, program, cone)?;
+    strategy.space(program, cone).check(strategy.id(), tile)?;
+    Ok(strategy.plan(program, cone, tile))
+}
+
+/// Whether the strategy can tile this program.
+///
+/// # Errors
+/// [`PlanError::Refused`] with the reason.
+pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<(), PlanError> {
+    strategy.takes(program, cone).map_err(|reason| PlanError::Refused {
+        strategy: strategy.id().to_owned(),
+        stencil: program.name.clone(),
+        reason,
+    })
+}
+
+impl fmt::Debug for dyn Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.id())
+    }
+}
+
+impl PartialEq for dyn Strategy {
+    fn eq(&self, other: &dyn Strategy) -> bool {
+        self.id() == other.id()
+    }
+}
+
+impl Serialize for dyn Strategy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.id())
+    }
+}
