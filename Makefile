@@ -43,7 +43,7 @@ unit-tests:
 	$(CARGO) test --locked --workspace --no-fail-fast
 
 test-long: setup ## what takes longer: 1,000 C programs by chance against their originals
-	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test c_programs programs_by_chance -- --nocapture
+	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh

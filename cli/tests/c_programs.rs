@@ -1,14 +1,8 @@
 //! C programs: rewritten, built and run, they print what they printed before.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod c_callers;
-#[path = "support/generated.rs"]
-mod generated;
-mod support;
-
+use crate::support::{Folder, tilewright};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::{Folder, tilewright};
 use toolchain::compiler::{Compiler, Language};
 
 fn program(name: &str) -> PathBuf {
@@ -214,7 +208,7 @@ fn programs_by_chance() {
         std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(12_u64);
     let first = std::env::var("TILEWRIGHT_FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0_u64);
     let next = std::sync::atomic::AtomicU64::new(first);
-    let results: Vec<(u64, support::Output)> = std::thread::scope(|scope| {
+    let results: Vec<(u64, crate::support::Output)> = std::thread::scope(|scope| {
         let work = || {
             let mut results = Vec::new();
             loop {
@@ -223,7 +217,7 @@ fn programs_by_chance() {
                     return results;
                 }
                 let folder = Folder::new();
-                let file = folder.write("chance.c", generated::program(number));
+                let file = folder.write("chance.c", crate::generated::program(number));
                 let mut arguments = vec!["check", &file, "--quick", "--threads", "2", "--json"];
                 arguments.extend(if number.is_multiple_of(5) { &["--strategy", "naive"][..] } else { &[] });
                 results.push((number, tilewright(&arguments)));
@@ -241,7 +235,7 @@ fn programs_by_chance() {
         match (output.code, code) {
             (0, _) => accepted += 1,
             (2, Some(code)) => *refused.entry(code).or_insert(0) += 1,
-            _ => wrong.push(format!("program {number}: {report:#}\n{}", generated::program(number))),
+            _ => wrong.push(format!("program {number}: {report:#}\n{}", crate::generated::program(number))),
         }
     }
     println!("{accepted} of {count} programs accepted, refused: {refused:?}");

@@ -1,13 +1,10 @@
 //! `codesign` and `pareto` as a user runs them: files, documents, resuming, diagnostics, and the page in a browser.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Folder, tilewright};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Folder, tilewright};
 
 /// Two stencils, one of them a file beside the workload, and a dozen designs.
 const WORKLOAD: &str = r#"
@@ -197,7 +194,7 @@ fn a_study_that_was_interrupted_ends_with_the_same_files() {
     // A journal with its first group only, as an interruption leaves it, and half of a line.
     std::fs::create_dir(folder.path("again")).unwrap();
     let mut child =
-        support::command(&["codesign", &workload, "--what-if", "none", "-o", &folder.arg("again")]);
+        crate::support::command(&["codesign", &workload, "--what-if", "none", "-o", &folder.arg("again")]);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let journal = folder.path("again/sweep.journal");
     let start = Instant::now();

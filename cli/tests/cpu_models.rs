@@ -1,10 +1,6 @@
 //! `predict`, `tune`, `calibrate` and `validate` on a CPU, and who chooses tile sizes for OpenMP.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
-use support::{Folder, tilewright};
+use crate::support::{Folder, tilewright};
 
 const HEAT: [&str; 8] = ["heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4", "--json"];
 

@@ -1,13 +1,10 @@
 //! What scripts rely on: keys of the JSON documents, files and their names, help texts.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::shown::{self, Shown};
+use crate::support::{Folder, command, finish, tilewright};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use support::shown::{self, Shown};
-use support::{Folder, command, finish, tilewright};
 
 #[track_caller]
 fn has_keys(document: &Value, keys: &[&str]) {
@@ -96,9 +93,9 @@ fn shown_commands_run() {
             let words: Vec<String> = shown.words[1..].iter().map(|word| word.replace("~/", &home)).collect();
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let start = std::time::Instant::now();
-            let mut command = support::command(&words);
+            let mut command = crate::support::command(&words);
             command.current_dir(folder.path("."));
-            let output = support::finish(command);
+            let output = crate::support::finish(command);
             assert_eq!(
                 output.code != 0,
                 shown.fails,

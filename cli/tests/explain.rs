@@ -1,9 +1,6 @@
 //! `tilewright explain` on small files: what is in its JSON document, its files, and its refusals.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Folder, tilewright};
+use crate::support::{Folder, tilewright};
 
 /// Time falls with x and, for great x only, depends on y; power rises with x. Every 50th run failed.
 fn trials(factor: f64) -> String {

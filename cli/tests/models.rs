@@ -1,11 +1,7 @@
 //! `predict` and `tune`, and who chooses tile sizes.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Folder, tilewright};
 use serde_json::Value;
-use support::{Folder, tilewright};
 
 const TUNE: [&str; 8] = ["tune", "heat2d", "--size", "512x512", "--steps", "64", "--machine", "gtx980"];
 

@@ -1,9 +1,6 @@
 //! What `run` computes and writes.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
-use support::{Folder, read_array, tilewright, write_array};
+use crate::support::{Folder, read_array, tilewright, write_array};
 
 /// `steps` steps of `heat2d` by hand, with both diffusion numbers `a`.
 fn heat(mut u: Vec<f32>, (rows, columns): (usize, usize), a: f32, steps: usize) -> Vec<f32> {
@@ -157,10 +154,10 @@ fn a_result_that_differs_fails_the_check() {
     let compiler = folder.write("careless-cc", "#!/bin/sh\nexec cc \"$@\" -ffast-math\n");
     let run = ["run", &stencil, "--size", "100", "--steps", "1", "--verify", "--json"];
     tilewright(&run).succeeded();
-    let mut command = support::command(&run);
+    let mut command = crate::support::command(&run);
     // Through the shell: a file that was just written may still be open for writing in a child of another test.
     command.env("CC", format!("sh {compiler}"));
-    let output = support::finish(command);
+    let output = crate::support::finish(command);
     assert_eq!(output.code, 1, "{}", output.stderr);
     let document = output.json();
     assert_eq!(document["verified"], false);

@@ -1,14 +1,11 @@
 //! `tilewright search`: every evaluator, what a run leaves behind, and what it refuses.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Folder, Output, command, finish, tilewright};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
-use support::{Folder, Output, command, finish, tilewright};
 
 /// A recorded space: 4 parameters, 576 points, some of them failed, with the minimum at x=8, y=3, k=b, z=1.
 fn recorded() -> String {

@@ -1,13 +1,9 @@
 //! Ctrl-C, closed pipes and full disks: no panic, no half-written file, no temporary file.
-#![cfg(unix)]
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::{Folder, command, finish, tilewright};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use support::{Folder, command, finish, tilewright};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

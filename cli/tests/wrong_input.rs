@@ -1,14 +1,10 @@
 //! Wrong input of every kind: exit code 2, a message that helps, no panic, nothing written.
-#![allow(clippy::unwrap_used)]
 
-mod outputs;
-mod support;
-
-use support::{Folder, Output, tilewright, write_array};
+use crate::support::{Folder, Output, tilewright, write_array};
 
 /// A request that must be refused with this exit code; the text and the JSON form both have the parts.
 #[track_caller]
-fn refused(code: i32, arguments: &[&str], parts: &[&str]) -> Output {
+pub fn refused(code: i32, arguments: &[&str], parts: &[&str]) -> Output {
     let output = tilewright(arguments);
     assert_eq!(output.code, code, "{arguments:?}\nstdout: {}\nstderr: {}", output.stdout, output.stderr);
     assert_eq!(output.stdout, "", "{arguments:?}");
@@ -256,9 +252,9 @@ fn folders_that_cannot_be_written() {
 
 #[test]
 fn no_compiler_is_said_so() {
-    let mut command = support::command(&["run", "heat2d", "--size", "9x9", "--steps", "1"]);
+    let mut command = crate::support::command(&["run", "heat2d", "--size", "9x9", "--steps", "1"]);
     command.env("CC", "/no/such/compiler");
-    let output = support::finish(command);
+    let output = crate::support::finish(command);
     assert_eq!(output.code, 1);
     assert!(output.stderr.contains("no C compiler") && output.stderr.contains("CC"), "{}", output.stderr);
 }

@@ -1,6 +1,5 @@
 //! The sums of the CPU's time model against enumeration of the plan: with one thread and inner dimensions that are not
 //! cut, every call and every run is counted exactly.
-#![allow(clippy::unwrap_used)]
 
 use cost_models::cpu::CpuTime;
 use cost_models::machine::Machine;

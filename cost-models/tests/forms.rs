@@ -1,9 +1,6 @@
 //! Every closed form against plain enumeration of the plan that the strategy makes, and against the emitted CUDA.
 
-#![allow(clippy::unwrap_used)]
-
-mod support;
-
+use crate::support::{Enumerated, enumerate, random_program};
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::{CudaOptions, generate};
 use hhc_codegen::counts::enumerated;
@@ -15,7 +12,6 @@ use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::shipped;
 use proptest::prelude::*;
 use std::sync::Arc;
-use support::{Enumerated, enumerate, random_program};
 
 const LANES: i64 = 32;
 

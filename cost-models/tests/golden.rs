@@ -3,8 +3,6 @@
 //!
 //! The constants are stated here, for these tests only; they are nobody's measurements.
 
-#![allow(clippy::unwrap_used)]
-
 use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
 use cost_models::hardware::Hardware;

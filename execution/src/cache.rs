@@ -16,7 +16,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tempfile::TempDir;
 
 mod bounds;
@@ -264,7 +264,7 @@ impl Cache {
         let folder = self.folder_of(key);
         let entry = |hit| Entry { folder: folder.clone(), hit, _cache: Arc::clone(self) };
         if is_complete(&folder) && usable(&folder) {
-            bounds::touch(&folder);
+            touch(&folder);
             return Ok(entry(true));
         }
         let reason = match self.build(&folder, usable, build) {
@@ -303,7 +303,7 @@ impl Cache {
     pub fn get(self: &Arc<Self>, key: &Key) -> Option<Entry> {
         let folder = self.folder_of(key);
         is_complete(&folder).then(|| {
-            bounds::touch(&folder);
+            touch(&folder);
             Entry { folder, hit: true, _cache: Arc::clone(self) }
         })
     }
@@ -393,6 +393,13 @@ fn write_list(folder: &Path) -> io::Result<()> {
     let path = folder.join(LIST);
     fs::write(&path, serde_json::to_string(&list).map_err(io::Error::other)?)?;
     safety::make_own(&path)
+}
+
+/// Notes that an entry was used.
+fn touch(folder: &Path) {
+    // A cache that cannot be written serves as well.
+    let list = fs::File::options().write(true).open(folder.join(LIST));
+    let _ = list.and_then(|list| list.set_modified(SystemTime::now()));
 }
 
 /// Whether the folder is the user's own and holds a list and exactly what it says, all of it the user's own.

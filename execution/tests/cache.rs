@@ -1,5 +1,4 @@
 //! The cache under ordinary use, damage, unwritable folders, and several threads and processes at once.
-#![allow(clippy::unwrap_used)]
 
 use execution::ExecutionError;
 use execution::cache::{Cache, Key, KeyBuilder};

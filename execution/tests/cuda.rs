@@ -1,6 +1,5 @@
 //! NVRTC on hand-written and generated text, and kernels on a device where there is one. Without NVRTC its tests
 //! are skipped, except under `CI=true`.
-#![allow(clippy::unwrap_used)]
 
 use execution::ExecutionError;
 use execution::cache::Cache;

@@ -1,6 +1,5 @@
 //! The emulator on hand-written kernels in the form of `docs/cuda-contract.md`: a correct one agrees with
 //! the reference, and each of several mistakes is found and called by its name.
-#![allow(clippy::unwrap_used)]
 
 use execution::c_compiler::{Compiler, Language};
 use execution::cache::Cache;
@@ -16,9 +15,7 @@ use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-mod emulator_warps;
-
-static CACHE: LazyLock<Arc<Cache>> =
+pub static CACHE: LazyLock<Arc<Cache>> =
     LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator-cache")).unwrap());
 
 const ORDERS: [ThreadOrder; 3] = [ThreadOrder::Ascending, ThreadOrder::Descending, ThreadOrder::Shuffled(7)];

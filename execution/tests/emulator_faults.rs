@@ -1,5 +1,4 @@
 //! Mistakes planted in generated CUDA text: the emulator finds each of them in every order of threads.
-#![allow(clippy::unwrap_used)]
 
 use execution::c_compiler::{Compiler, Language};
 use execution::cache::Cache;

@@ -1,6 +1,5 @@
 //! Every shipped stencil as generated CUDA text on the emulator: no violation in any order, and the bits of the
 //! reference.
-#![allow(clippy::unwrap_used)]
 
 use execution::c_compiler::{Compiler, Language};
 use execution::cache::Cache;

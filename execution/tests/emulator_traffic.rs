@@ -3,7 +3,6 @@
 //! A grid that is one hexagon larger along dimension 0, one sub-tile along dimension 1 and one band of time steps has
 //! one full sub-tile more per phase, besides more partial ones. The mixed difference of the accesses over all eight
 //! combinations leaves the full sub-tiles only.
-#![allow(clippy::unwrap_used)]
 
 use execution::c_compiler::{Compiler, Language};
 use execution::cache::Cache;

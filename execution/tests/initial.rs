@@ -1,12 +1,9 @@
 //! Initial data from files, and the fixed boundary.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::*;
 use execution::grid::{ProgramData, ValuesRef};
 use execution::{ExecutionError, initial, npy};
 use polyhedral::program::*;
-use support::*;
 
 /// Three initial levels of `u`, and a coefficient `c`.
 fn program() -> Program {

@@ -1,15 +1,12 @@
 //! Layouts: where points lie, and that no result depends on it.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::*;
 use execution::compare::{checksum, compare};
 use execution::grid::{ProgramData, ValuesMut, ValuesRef};
 use execution::layout::Layout;
 use execution::{ExecutionError, initial, npy, reference};
 use polyhedral::program::*;
 use proptest::prelude::*;
-use support::*;
 
 const F32: ElementType = ElementType::F32;
 const F64: ElementType = ElementType::F64;

@@ -1,8 +1,6 @@
 //! C and C++ compiled, loaded and called.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::*;
 use execution::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
 use execution::cache::Cache;
 use execution::compare::compare;
@@ -14,7 +12,6 @@ use polyhedral::program::*;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
-use support::*;
 
 /// One cache for the tests of this file, apart from the user's.
 static CACHE: LazyLock<Arc<Cache>> =

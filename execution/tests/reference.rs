@@ -1,15 +1,12 @@
 //! The reference interpreter against the definition, evaluated point by point.
-#![allow(clippy::unwrap_used)]
 
-mod support;
-
+use crate::support::*;
 use execution::compare::{checksum, compare};
 use execution::grid::{ProgramData, ValuesRef};
 use execution::{ExecutionError, initial, reference};
 use polyhedral::program::*;
 use proptest::prelude::*;
 use std::ops::ControlFlow;
-use support::*;
 
 const F32: ElementType = ElementType::F32;
 const F64: ElementType = ElementType::F64;

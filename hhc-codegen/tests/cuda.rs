@@ -1,5 +1,4 @@
 //! The CUDA text: its size and its shape, and the requests that are refused.
-#![allow(clippy::unwrap_used)]
 
 use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram, DeviceLimits};
 use hhc_codegen::strategy::{self, Target};

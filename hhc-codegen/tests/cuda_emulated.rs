@@ -1,6 +1,5 @@
 //! The CUDA text of shipped and of odd programs, run by the emulator and compared bit for bit with the reference:
 //! small grids, small tiles, several orders of threads.
-#![allow(clippy::unwrap_used)]
 
 use execution::c_compiler::{Compiler, Language};
 use execution::cache::Cache;

@@ -1,7 +1,4 @@
 //! Plans whose blocks have storage of their own are proved, whatever their strategy.
-#![allow(clippy::unwrap_used)]
-
-mod windows;
 
 use hhc_codegen::int_expr::{IntExpr, var};
 use hhc_codegen::plan::{Kernel, RowOrder};

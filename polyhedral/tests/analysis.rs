@@ -1,8 +1,6 @@
 //! The analysis of the shipped stencils.
 
-mod analysis_support;
-
-use analysis_support::hexagonal::{Tiling, naive};
+use crate::analysis_support::hexagonal::{Tiling, naive};
 use polyhedral::analysis::{AnalysisError, analyze};
 use polyhedral::cone::{Cone, NotForward, cone};
 use polyhedral::dependence::{Dependence, DependenceError, DependenceKind, dependences};
@@ -85,25 +83,28 @@ fn slopes_are_written_as_fractions() {
 
 #[test]
 fn too_few_time_levels_are_refused() {
-    let mut program = analysis_support::heat(1);
+    let mut program = crate::analysis_support::heat(1);
     program.fields[0].role = FieldRole::State { levels: 1, slots: 1 };
     let error = analyze(&program).unwrap_err();
     assert!(
         matches!(&error, AnalysisError::Dependence(DependenceError::OverwrittenInSweep { statement: 0, field, slots: 1 }) if field == "u0"),
         "{error}"
     );
-    let mut program = analysis_support::wave2d();
+    let mut program = crate::analysis_support::wave2d();
     program.fields[0].role = FieldRole::State { levels: 2, slots: 1 };
     let error = dependences(&program).unwrap_err();
     assert!(matches!(&error, DependenceError::WrongLevel { time: -1, late: 1, .. }), "{error}");
-    let mut program = analysis_support::deep1d();
+    let mut program = crate::analysis_support::deep1d();
     program.fields[0].role = FieldRole::State { levels: 3, slots: 3 };
     assert!(matches!(dependences(&program), Err(DependenceError::OverwrittenInSweep { .. })));
     // Read by the next statement after the write has replaced it.
     let reads = |field, time| {
-        vec![analysis_support::read(field, time, &[0]), analysis_support::read(field, time, &[1])]
+        vec![
+            crate::analysis_support::read(field, time, &[0]),
+            crate::analysis_support::read(field, time, &[1]),
+        ]
     };
-    let mut program = analysis_support::program(1, 2, &[(0, reads(1, 0)), (1, reads(0, 0))]);
+    let mut program = crate::analysis_support::program(1, 2, &[(0, reads(1, 0)), (1, reads(0, 0))]);
     program.fields[0].role = FieldRole::State { levels: 1, slots: 1 };
     let error = dependences(&program).unwrap_err();
     assert!(

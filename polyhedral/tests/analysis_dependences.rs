@@ -1,8 +1,6 @@
 //! Dependences found by isl against plain enumeration.
 
-mod analysis_support;
-
-use analysis_support::{box2d4r, box3d2r, enumeration, examples, heat};
+use crate::analysis_support::{box2d4r, box3d2r, enumeration, examples, heat};
 use polyhedral::dependence::{Dependence, dependences};
 use std::collections::BTreeSet;
 

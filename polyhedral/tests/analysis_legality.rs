@@ -1,11 +1,7 @@
 //! Legality proofs of hexagonal and naive schedules, and of faulty ones.
 
-#![allow(clippy::unwrap_used)] // a failed helper is a failed test
-
-mod analysis_support;
-
-use analysis_support::hexagonal::{Fault, Tiling, naive};
-use analysis_support::{box2d4r, box3d2r, examples, fdtd2d, half_slopes, heat, lopsided2d};
+use crate::analysis_support::hexagonal::{Fault, Tiling, naive};
+use crate::analysis_support::{box2d4r, box3d2r, examples, fdtd2d, half_slopes, heat, lopsided2d};
 use polyhedral::cone::{Cone, cone};
 use polyhedral::dependence::{Dependence, DependenceKind, dependences};
 use polyhedral::legality::{LegalityError, Misorder, Violation, prove};

@@ -1,10 +1,8 @@
 //! Random programs: dependences against enumeration, tight cones, legal and illegal hexagonal tilings.
 
-mod analysis_support;
-
-use analysis_support::enumeration::{self, Instance};
-use analysis_support::hexagonal::Tiling;
-use analysis_support::program;
+use crate::analysis_support::enumeration::{self, Instance};
+use crate::analysis_support::hexagonal::Tiling;
+use crate::analysis_support::program;
 use polyhedral::cone::cone;
 use polyhedral::dependence::{Dependence, dependences};
 use polyhedral::legality::{LegalityError, prove};

@@ -1,8 +1,6 @@
 //! Every file `diagnostics/NAME.stencil` is refused with exactly the text of `diagnostics/NAME.expected`.
 //! `BLESS=1` rewrites the expected texts; a missing or stray one fails.
 
-#![allow(clippy::expect_used)]
-
 use polyhedral::diagnostic::{Code, DiagnosticKind};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -2,12 +2,8 @@
 //!
 //! Bounded and seeded; `FUZZ_CASES=N` runs more.
 
-#![allow(clippy::expect_used)]
-
 use polyhedral::diagnostic::DiagnosticKind;
 use polyhedral::shipped;
-
-mod invariants;
 
 struct Random(u64);
 
@@ -38,7 +34,7 @@ fn cases(default: usize) -> usize {
 fn check(bytes: &[u8]) -> bool {
     match polyhedral::parse_bytes("fuzz", bytes) {
         Ok(program) => {
-            invariants::check(&program);
+            crate::invariants::check(&program);
             let printed = program.to_source();
             let again = polyhedral::parse("printed", &printed).expect("printed programs are accepted");
             let (first, second) = (program.without_spans(), again.without_spans());

@@ -1,7 +1,5 @@
 //! Sizes: what is large but allowed works on a small stack; what is larger is refused, never a crash.
 
-#![allow(clippy::expect_used)]
-
 use polyhedral::diagnostic::Code;
 use polyhedral::lower::{MOST_DECLARATIONS, MOST_PROGRAM_NODES, MOST_STATEMENT_NODES};
 use polyhedral::parser::{MOST_BYTES, MOST_HEIGHT, MOST_NESTING};

@@ -1,7 +1,5 @@
 //! The portable exponential: accuracy, special values, and the same bits from C and C++.
 
-#![allow(clippy::expect_used)]
-
 use polyhedral::portable_exp::{C_HEADER, exp_f32, exp_f64};
 use std::io::Write;
 use std::process::{Command, Stdio};

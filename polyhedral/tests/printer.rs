@@ -1,7 +1,5 @@
 //! A printed program, read again, is the same program.
 
-#![allow(clippy::expect_used)]
-
 use polyhedral::program::{ElementType, ExprKind, Program};
 use polyhedral::shipped;
 use proptest::prelude::*;

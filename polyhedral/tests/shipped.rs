@@ -1,12 +1,8 @@
 //! The shipped stencils: the list is complete, all are accepted, and their analysis data are as expected.
 
-#![allow(clippy::expect_used)]
-
 use polyhedral::domain::{Bound, Interval};
 use polyhedral::program::{FieldRole, Program};
 use polyhedral::shipped;
-
-mod invariants;
 
 fn load(name: &str) -> Program {
     match polyhedral::parse(name, shipped::source(name).expect("listed")) {
@@ -34,7 +30,7 @@ fn all_are_accepted() {
         let program = load(name);
         assert_eq!(program.name, name);
         assert!(program.description.len() > 40, "{name} says where it comes from");
-        invariants::check(&program);
+        crate::invariants::check(&program);
         assert!(shipped::load(name).is_some());
     }
     assert!(shipped::load("nothing").is_none());

@@ -1,8 +1,6 @@
 //! The searchers on recorded spaces, against published figures. Fewer repetitions than there, the seeds fixed; skipped,
 //! and said so, where the data is not there.
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::PathBuf;
 use tuner::evaluator::Replay;
 use tuner::recorded::{ReadOptions, Recorded};

@@ -1,7 +1,5 @@
 //! The recorded spaces of others, read as they are. Skipped, and said so, where they are not there.
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::PathBuf;
 use tuner::recorded::{ReadOptions, Recorded};
 use tuner::{Space, Status};

@@ -1,7 +1,5 @@
 //! Regression trees against an exhaustive search and against values of scikit-learn; regions, data, Algorithm 2.
 
-#![allow(clippy::unwrap_used)]
-
 use proptest::prelude::*;
 use tuner::starchart::accuracy::{GrowthOptions, grow_until, hold_out, median, median_relative_error};
 use tuner::starchart::iterative::{IterativeOptions, sample};

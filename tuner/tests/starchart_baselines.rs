@@ -1,7 +1,5 @@
 //! What trees are compared with, and what is made of them: Stargazer, targets, the searcher.
 
-#![allow(clippy::unwrap_used)]
-
 use tuner::evaluator::Evaluator;
 use tuner::run::{Budget, Run};
 use tuner::searcher::{SearchOptions, named};

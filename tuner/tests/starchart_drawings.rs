@@ -1,7 +1,5 @@
 //! The drawings of one tree, as files `drawings/tree.*`; `BLESS=1` rewrites them. And: no two labels overlap.
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::PathBuf;
 use tuner::starchart::accuracy::CurvePoint;
 use tuner::starchart::draw::{Drawing, curve_svg, dot, labels, svg, text};

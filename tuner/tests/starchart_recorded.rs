@@ -2,8 +2,6 @@
 //! `numpy.random.RandomState(0 ..= 19).permutation(n)`, 200 designs to learn from and the next 200 to validate. Skipped,
 //! and said so, where the recordings are not there.
 
-#![allow(clippy::unwrap_used)]
-
 use std::path::PathBuf;
 use tuner::Value;
 use tuner::recorded::{ReadOptions, Recorded};

@@ -1,8 +1,6 @@
 //! Statistics against R 4.2 (`lm`, `anova`, `predict`, profile likelihoods from `qr.resid`) and its package AlgDesign
 //! 1.2.1: values that were computed there and are stored here.
 
-#![allow(clippy::unwrap_used, clippy::excessive_precision)]
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use tuner::doe::fedorov::{DesignRequest, d_optimal};

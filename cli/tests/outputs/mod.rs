@@ -1,7 +1,7 @@
 //! What commands write never replaces what they did not write, nor what they read.
 
-use crate::refused;
 use crate::support::{Folder, tilewright, write_array};
+use crate::wrong_input::refused;
 use std::path::Path;
 
 const PROGRAM: &str = "#include \"sizes.h\"\n#include <stdio.h>\nstatic float u[2][N];\nint main(void)\n{\n    \

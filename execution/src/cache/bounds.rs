@@ -116,16 +116,9 @@ fn sum(found: &[Found]) -> Usage {
     Usage { entries: found.len() as u64, bytes: found.iter().map(|entry| entry.bytes).sum() }
 }
 
-/// Notes that an entry was used.
-pub(super) fn touch(folder: &Path) {
-    // A cache that cannot be written serves as well.
-    let list = fs::File::options().write(true).open(folder.join(LIST));
-    let _ = list.and_then(|list| list.set_modified(SystemTime::now()));
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::KeyBuilder;
+    use super::super::{KeyBuilder, touch};
     use super::*;
     use std::sync::Arc;
 
@@ -142,7 +135,7 @@ mod tests {
     fn the_least_recently_used_go_first_and_what_is_in_use_stays() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::at(folder.path()).unwrap();
-        let hours = |hours| Duration::from_secs(3600 * hours);
+        let hours = |hours: u64| Duration::from_secs(3600 * hours);
         let [old, older, now] = [("old", hours(1)), ("older", hours(2)), ("now", hours(0))]
             .map(|(name, age)| entry(&cache, name, age));
         let all = cache.usage();

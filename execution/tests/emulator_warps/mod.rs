@@ -3,10 +3,11 @@
 
 mod random;
 
-use super::{CACHE, ViolationKind};
+use crate::emulator::CACHE;
 use execution::c_compiler::{Compiler, Language};
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
+use execution::emulator::ViolationKind;
 use execution::emulator::{Emulator, EmulatorReport, Schedule, Violation};
 use execution::grid::ProgramData;
 use execution::layout::Layout;

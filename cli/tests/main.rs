@@ -1,0 +1,19 @@
+//! The command, as its users call it. One program for all, which is linked once.
+#![allow(clippy::expect_used, clippy::unwrap_used, dead_code)]
+
+mod c_callers;
+mod c_programs;
+mod codesign;
+mod cpu_models;
+mod documents;
+mod explain;
+#[path = "support/generated.rs"]
+mod generated;
+mod models;
+mod outputs;
+mod results;
+mod search;
+#[cfg(unix)]
+mod stopping;
+mod support;
+mod wrong_input;

@@ -1,0 +1,7 @@
+//! Models against counts and against figures that are known. One program for all, which is linked once.
+#![allow(clippy::unwrap_used)]
+
+mod cpu_counts;
+mod forms;
+mod golden;
+mod support;

@@ -1,0 +1,7 @@
+//! Plans, their proofs and their text. One program for all, which is linked once.
+#![allow(clippy::unwrap_used)]
+
+mod cuda;
+mod cuda_emulated;
+mod flow;
+mod windows;
