@@ -124,7 +124,10 @@ mod tests {
 
     fn entry(cache: &Arc<Cache>, name: &str, age: Duration) -> PathBuf {
         let key = KeyBuilder::new("test").with("name", name.as_bytes()).finish();
-        let build = |folder: &Path| Ok(fs::write(folder.join("data"), vec![1; 1000]).unwrap());
+        let build = |folder: &Path| {
+            fs::write(folder.join("data"), vec![1; 1000]).unwrap();
+            Ok(())
+        };
         let folder = cache.get_or_build(&key, &build).unwrap().folder().to_owned();
         let list = fs::File::options().write(true).open(folder.join(LIST)).unwrap();
         list.set_modified(SystemTime::now() - age).unwrap();

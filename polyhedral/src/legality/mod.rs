@@ -111,7 +111,7 @@ pub fn prove_within(
 }
 
 /// Proves that a plan whose blocks have storage of their own is legal for a program, for all sizes and step counts:
-/// the schedule runs every instance exactly once, as its owner's, and every value is where it is read (`legality/flow.rs`).
+/// the schedule runs every instance exactly once, as its owner's, and every value is where it is read (`legality/flow/mod.rs`).
 ///
 /// Where the dataflow has bands of time, the schedule speaks of the bounds of a band by their names and does not define
 /// them: both parts see a band as any interval that fits what is proved of all of them.
@@ -150,7 +150,7 @@ pub fn prove_flow_within(
 }
 
 /// Proves that the windows which blocks keep of the arrays hold what the arrays would hold, for all sizes and step
-/// counts (`legality/window.rs`), in kernels that are legal on the arrays ([`prove`]). Returns how many relations were
+/// counts (`legality/window/mod.rs`), in kernels that are legal on the arrays ([`prove`]). Returns how many relations were
 /// shown to be empty.
 ///
 /// # Errors
