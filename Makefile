@@ -42,7 +42,8 @@ doc: ## build the documentation of all crates, warnings are errors
 unit-tests:
 	$(CARGO) test --locked --workspace --no-fail-fast
 
-test-long: setup ## what takes longer: 1,000 C programs by chance against their originals
+test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
