@@ -151,7 +151,7 @@ fn processes_that_meet_agree() {
     let folder = tempfile::tempdir().unwrap();
     let start = || {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "child"]).env(CHILD, folder.path()).spawn().unwrap()
+        command.args(["--exact", "cache::child"]).env(CHILD, folder.path()).spawn().unwrap()
     };
     let children: Vec<_> = (0..3).map(|_| start()).collect();
     for mut child in children {
