@@ -1,6 +1,6 @@
 //! What can go wrong outside the program itself: memory, files, compilers, libraries.
 
-use crate::output_folder::Conflict;
+use crate::output_folder::conflict::Conflict;
 use std::path::PathBuf;
 use toolchain::compiler::CompilerError;
 

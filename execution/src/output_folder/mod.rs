@@ -9,7 +9,7 @@
 //! and has the old hashes as well as the new ones until all files are in their places: a process that is killed leaves
 //! whole files, each of them known.
 
-mod conflict;
+pub(crate) mod conflict;
 mod index;
 
 pub use conflict::{Conflict, Reason};

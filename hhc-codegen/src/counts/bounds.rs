@@ -1,6 +1,6 @@
 //! Bounds of counts over a box of tile sizes, from the monotone parts of the closed forms. A search prunes with them.
 
-use super::TileCounts;
+use super::tile::TileCounts;
 use serde::Serialize;
 
 /// A closed interval.

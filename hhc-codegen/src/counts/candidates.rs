@@ -7,7 +7,9 @@
 //! wavefronts, tiles, sub-tiles                                   per stencil and grid             OnGrid
 //! ```
 
-use super::{Multiprocessor, Problem, TileCounts};
+use super::multiprocessor::Multiprocessor;
+use super::problem::Problem;
+use super::tile::TileCounts;
 use crate::TileSizes;
 use serde::Serialize;
 use std::fmt::Debug;

@@ -249,7 +249,7 @@ pub trait Products: Debug + Send + Sync {
 pub fn spread_sizes(unit: i64, fine: i64, extent: i64, coarse: i64) -> Vec<i64> {
     let mut sizes = vec![0];
     let mut size = unit;
-    while size < extent && size <= crate::strategy::LARGEST_SIZE {
+    while size < extent && size <= crate::strategy::tile_space::LARGEST_SIZE {
         sizes.push(size);
         size += if size < fine { unit } else { (unit * coarse).max(size / 2) };
     }

@@ -1,7 +1,11 @@
 //! What a search over models asks of a strategy.
 
+use super::bounds::CountBounds;
+use super::candidates::{Candidates, Limits, Run};
 use super::cores::{CoreCounts, CoreSpace, Cores};
-use super::{Candidates, CountBounds, Limits, Multiprocessor, Problem, Run, TileCounts};
+use super::multiprocessor::Multiprocessor;
+use super::problem::Problem;
+use super::tile::TileCounts;
 use crate::TileSizes;
 use std::fmt::Debug;
 

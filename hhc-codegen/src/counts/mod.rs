@@ -8,19 +8,18 @@
 //! A strategy may have closed forms of its own ([`Strategy::closed_forms`]); for one without, [`enumerated`] counts the
 //! plan itself.
 
-mod bounds;
-mod candidates;
+pub(crate) mod bounds;
+pub(crate) mod candidates;
 pub mod cores;
 pub mod enumerated;
-mod forms;
-mod multilinear;
-mod multiprocessor;
-mod problem;
-mod rounds;
-mod tile;
-mod union;
+pub(crate) mod forms;
+pub(crate) mod multilinear;
+pub(crate) mod multiprocessor;
+pub(crate) mod problem;
+pub(crate) mod rounds;
+pub(crate) mod tile;
+pub(crate) mod union;
 
-pub(crate) use bounds::range;
 pub use bounds::{CountBounds, Interval};
 pub use candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
 pub use forms::{Axis, Family, Forms, SizeOf, TileForms, last_true};
@@ -29,9 +28,8 @@ pub use multiprocessor::Multiprocessor;
 pub use problem::Problem;
 pub use rounds::Rounds;
 pub use tile::TileCounts;
-pub(crate) use union::union;
 
-use crate::strategy::Strategy;
+use crate::strategy::interface::Strategy;
 use enumerated::Enumerated;
 
 /// The forms of a strategy: its own, or those that its plan is enumerated for.

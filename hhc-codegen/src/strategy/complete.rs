@@ -1,6 +1,6 @@
 //! Tile sizes that are given in part, completed; a name that the strategy does not have may be that of another one.
 
-use super::TileSpace;
+use super::tile_space::TileSpace;
 use super::tile_space::refused;
 use crate::{PlanError, TileSizes};
 

@@ -1,7 +1,7 @@
 //! What a tiling strategy is: the one trait that all of them implement.
 
-use super::TileSpace;
-use crate::counts::Forms;
+use super::tile_space::TileSpace;
+use crate::counts::forms::Forms;
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;

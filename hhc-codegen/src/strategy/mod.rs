@@ -6,11 +6,11 @@
 mod bands;
 mod complete;
 mod hhc;
-mod interface;
+pub(crate) mod interface;
 mod naive;
 mod overlapped;
 mod pipeline_toy;
-mod tile_space;
+pub(crate) mod tile_space;
 
 pub use interface::{Strategy, Target, plan, taken};
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};

@@ -6,7 +6,7 @@
 
 use super::file::{VERSION, broken, check_application};
 use crate::error::{Result, malformed};
-use crate::recorded::MOST_TRIALS;
+use crate::recorded::limits::MOST_TRIALS;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};

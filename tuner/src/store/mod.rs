@@ -10,7 +10,8 @@ mod content;
 mod file;
 
 use crate::error::{Result, TunerError, malformed};
-use crate::recorded::{Format, Recorded, Roles};
+use crate::recorded::recording::{Format, Recorded};
+use crate::recorded::roles::Roles;
 use crate::run::Keeper;
 use crate::space::{Parameter, Point, Space};
 use crate::trial::{Metric, Origin, Status, Trial};

@@ -2,8 +2,9 @@
 
 use crate::TileSizes;
 use crate::counts::cores::Cores;
-use crate::counts::{Multiprocessor, Problem};
-use crate::strategy::{Along, TileSize, TileSpace};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::strategy::tile_space::{Along, TileSize, TileSpace};
 
 /// Tiles that are looked at, at most.
 const MOST: usize = 256;

@@ -14,10 +14,15 @@ mod wavefronts;
 pub use on_cores::counts as core_counts;
 pub use tiles::counts as tile_counts;
 
+use super::bounds::CountBounds;
 use super::cores::{CoreCounts, CoreSpace, Cores};
-use super::{Axis, CountBounds, Family, Forms, Multiprocessor, Problem, SizeOf, TileCounts, TileForms};
+use super::forms::{Axis, Family, Forms, SizeOf, TileForms};
+use super::multiprocessor::Multiprocessor;
+use super::problem::Problem;
+use super::tile::TileCounts;
 use crate::TileSizes;
-use crate::strategy::{self, Along, Strategy, TileSpace};
+use crate::strategy::interface::{self, Strategy};
+use crate::strategy::tile_space::{Along, TileSpace};
 
 /// The forms of a strategy that has none of its own: every tile is a family.
 #[derive(Debug)]
@@ -58,12 +63,12 @@ impl Enumerated {
     }
 
     fn family(&self, problem: &Problem, on: &Multiprocessor, tile: &TileSizes) -> Result<Family, String> {
-        let plan = strategy::plan(self.strategy, &problem.program, &problem.cone, tile)
+        let plan = interface::plan(self.strategy, &problem.program, &problem.cone, tile)
             .map_err(|error| error.to_string())?;
         let counts = tile_counts(&plan, problem, on)?;
         let space = self.space(problem);
         let mut axes = [Axis::only(1); 3];
-        let name = |size: &crate::strategy::TileSize| {
+        let name = |size: &crate::strategy::tile_space::TileSize| {
             let value = tile.get(size.name).unwrap_or(0);
             match size.along {
                 Along::Space(d) if space.along(d) == Some(size) => {
@@ -120,7 +125,7 @@ impl Forms for Enumerated {
     }
 
     fn on_cores(&self, cores: &Cores, tile: &TileSizes) -> Result<CoreCounts, String> {
-        let plan = strategy::plan(self.strategy, &cores.program, &cores.cone, tile)
+        let plan = interface::plan(self.strategy, &cores.program, &cores.cone, tile)
             .map_err(|error| error.to_string())?;
         core_counts(&plan, cores)
     }

@@ -4,7 +4,10 @@
 use super::parts::{Parts, Work, in_arrays, reads_of_arrays};
 use super::place::{block_inside, for_each_launch, groups, tile_inside};
 use super::wavefronts;
-use crate::counts::{Multiprocessor, Problem, TileCounts, union};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
+use crate::counts::union::union;
 use crate::geometry::{
     ADDRESS_REGISTERS, LocalKernel, NoWindow, StorageLayout, Threads, TileTraffic, blocks_at_once,
     operand_registers, register_bound, registers_of_storages, window,

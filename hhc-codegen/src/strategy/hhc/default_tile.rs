@@ -4,7 +4,7 @@
 use super::hexagon::Hexagon;
 use super::sizes::{HEIGHT, SPACE_SIZES};
 use crate::TileSizes;
-use crate::strategy::Target;
+use crate::strategy::interface::Target;
 use polyhedral::cone::Cone;
 use polyhedral::program::{FieldRole, Program};
 

@@ -12,7 +12,11 @@ use super::hexagon::Hexagon;
 use super::lines::Lines;
 use super::shape::Shape;
 use super::wavefront::Phase;
-use crate::counts::{CountBounds, Multiprocessor, Problem, Rounds, TileCounts, range};
+use crate::counts::bounds::{CountBounds, range};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::rounds::Rounds;
+use crate::counts::tile::TileCounts;
 use crate::geometry::{ADDRESS_REGISTERS, Threads, blocks_at_once, register_bound, registers_by_share};
 use crate::window::aligned;
 

@@ -6,7 +6,8 @@
 //! row that writes the same level covers it.
 
 use super::shape::{Row, Shape};
-use crate::counts::{Interval, Multilinear, range};
+use crate::counts::bounds::{Interval, range};
+use crate::counts::multilinear::Multilinear;
 use crate::geometry::first_planes;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use std::collections::BTreeSet;

@@ -14,9 +14,10 @@ mod space;
 mod tables;
 mod wavefront;
 
-use super::{Along, LARGEST_SIZE, LeastBy, Strategy, Target, TileSize, TileSpace};
+use super::interface::{Strategy, Target};
+use super::tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};
 use crate::TileSizes;
-use crate::counts::Forms;
+use crate::counts::forms::Forms;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{
     Binding, FullTiles, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES, bound, hull,

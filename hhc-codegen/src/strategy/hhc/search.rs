@@ -7,11 +7,13 @@ use super::sizes::{HEIGHT, SPACE_SIZES};
 use super::space::HexagonSpace;
 use super::tables::Tables;
 use crate::TileSizes;
+use crate::counts::bounds::CountBounds;
+use crate::counts::candidates::{Candidates, Limits, Run};
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores};
-use crate::counts::{
-    Axis, Candidates, CountBounds, Family, Forms, Limits, Multiprocessor, Problem, Run, SizeOf, TileCounts,
-    TileForms,
-};
+use crate::counts::forms::{Axis, Family, Forms, SizeOf, TileForms};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
 use crate::geometry::MOST_GROUPS;
 
 /// The forms of the strategy.

@@ -4,7 +4,10 @@
 use super::forms::Hexagonal;
 use super::sizes::{HEIGHT, SPACE_SIZES};
 use crate::TileSizes;
-use crate::counts::{Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, Sizes, TileCounts};
+use crate::counts::candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
 use std::sync::Arc;
 
 /// The candidates: sizes are `st, s0, s1, s2`.

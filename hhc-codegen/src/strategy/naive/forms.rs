@@ -3,7 +3,12 @@
 //! A tile reads, of every level that its statement reads, the union of its block shifted by all offsets, and writes its
 //! block; nothing is staged in fast memory. Each statement has counts of its own.
 
-use crate::counts::{CountBounds, Multilinear, Multiprocessor, Problem, TileCounts, union};
+use crate::counts::bounds::CountBounds;
+use crate::counts::multilinear::Multilinear;
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
+use crate::counts::union::union;
 use crate::geometry::{ADDRESS_REGISTERS, Threads, operand_registers, register_bound};
 use polyhedral::program::FieldId;
 use std::collections::BTreeMap;

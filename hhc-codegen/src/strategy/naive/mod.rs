@@ -6,9 +6,10 @@ mod sizes;
 mod sweeps;
 mod tables;
 
-use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
+use super::interface::{Strategy, Target};
+use super::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use crate::TileSizes;
-use crate::counts::Forms;
+use crate::counts::forms::Forms;
 use crate::int_expr::{int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Launch, Loop, Range, bound};
 use crate::storage::Memory;

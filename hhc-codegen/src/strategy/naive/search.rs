@@ -5,11 +5,13 @@ use super::sizes::SIZES;
 use super::sweeps;
 use super::tables::Tables;
 use crate::TileSizes;
+use crate::counts::bounds::CountBounds;
+use crate::counts::candidates::{Candidates, Limits, Run};
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores};
-use crate::counts::{
-    Axis, Candidates, CountBounds, Family, Forms, Limits, Multiprocessor, Problem, Run, SizeOf, TileCounts,
-    TileForms,
-};
+use crate::counts::forms::{Axis, Family, Forms, SizeOf, TileForms};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
 
 /// Points of a block per thread that a block may have: larger blocks only repeat it.
 const POINTS_PER_THREAD: i64 = 64;

@@ -5,7 +5,7 @@
 use super::sizes::SIZES;
 use crate::TileSizes;
 use crate::counts::cores::{Cores, MAX_VARIANTS, RowCode, Sweep};
-use crate::strategy::LARGEST_SIZE;
+use crate::strategy::tile_space::LARGEST_SIZE;
 
 /// The launches of one time step, for boxes of these sizes.
 pub fn sweeps(cores: &Cores, sizes: [i64; 3]) -> Vec<Sweep> {

@@ -3,7 +3,10 @@
 use super::forms::Blocks;
 use super::sizes::SIZES;
 use crate::TileSizes;
-use crate::counts::{Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, Sizes, TileCounts};
+use crate::counts::candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
+use crate::counts::multiprocessor::Multiprocessor;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
 
 /// More points per block than this make no difference: a lane has several.
 const MOST_POINTS: i64 = 8192;

@@ -7,7 +7,8 @@
 //! zone optimization for iterative stencil loops on GPUs", ICS 2009 (ghost zones of several steps).
 
 use super::bands::{self, Bands};
-use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
+use super::interface::{Strategy, Target};
+use super::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use crate::TileSizes;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{

@@ -16,7 +16,8 @@
 //! overlapped tiles do.
 
 use super::bands::{self, Bands};
-use super::{Along, LARGEST_SIZE, Strategy, Target, TileSize, TileSpace};
+use super::interface::{Strategy, Target};
+use super::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use crate::TileSizes;
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
