@@ -15,10 +15,8 @@ use polyhedral::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use tilewright::Backend;
-use tilewright::data::Arrangement;
-use tilewright::data::FieldFile;
-use tilewright::{BuildRequest, Built, Measured, RunRequest, machines, text};
+use tilewright::data::{Arrangement, FieldFile};
+use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, machines, text};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]

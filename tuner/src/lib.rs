@@ -7,6 +7,7 @@ pub mod doe;
 pub mod error;
 pub mod evaluator;
 pub mod expression;
+mod median;
 pub mod plot;
 pub mod recorded;
 pub mod repetitions;

@@ -4,6 +4,7 @@ use super::assemble::{Row, assemble};
 use super::recording::{Format, Recorded};
 use super::roles::Roles;
 use crate::error::{Result, TunerError, malformed};
+use crate::median::median;
 use crate::trial::{Metric, Origin, Status, Trial};
 use crate::value::Value;
 use safe_io::journal;
@@ -86,7 +87,11 @@ pub(super) fn read(path: &Path) -> Result<Recorded> {
             ));
         }
         let repetitions = runs.remove(&tile).unwrap_or_default();
-        let metric = Metric { value: median(&repetitions), repetitions, unit: "s".to_owned() };
+        let metric = Metric {
+            value: median(repetitions.clone()).unwrap_or(f64::NAN),
+            repetitions,
+            unit: "s".to_owned(),
+        };
         let trial = Trial {
             point: crate::space::Point::new(Vec::new()),
             status: Status::Ok,
@@ -108,17 +113,6 @@ pub(super) fn read(path: &Path) -> Result<Recorded> {
         response: SECONDS.to_owned(),
         roles: Roles::default(),
     })
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => f64::NAN,
-        odd if odd % 2 == 1 => sorted[middle],
-        _ => 0.5 * (sorted[middle - 1] + sorted[middle]),
-    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::draws::permutation;
 use super::request;
 use super::table::Table;
 use crate::error::Result;
+pub use crate::median::median;
 use serde::Serialize;
 
 /// Predicts the response of a design.
@@ -47,17 +48,6 @@ pub fn median_relative_error(
         if difference == 0.0 { 0.0 } else { difference / measured.abs() }
     };
     median(rows.iter().map(error).collect())
-}
-
-/// The middle value, or the mean of the two in the middle.
-pub fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_unstable_by(f64::total_cmp);
-    let half = values.len() / 2;
-    match values.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(values[half]),
-        _ => Some((values[half - 1] + values[half]) / 2.0),
-    }
 }
 
 /// How the training set grows.
