@@ -10,7 +10,7 @@
 //! so underflow is gradual. The error is below 2 units in the last place (measured by a test).
 
 /// The same operations as a C99, C++ and CUDA header with the functions `tw_expf` and `tw_exp`.
-pub const C_HEADER: &str = include_str!("../../templates/portable_exp.h");
+pub const C_HEADER: &str = include_str!("../templates/portable_exp.h");
 
 /// `exp(x)` in binary32.
 pub fn exp_f32(x: f32) -> f32 {

@@ -6,7 +6,7 @@ macro_rules! shipped {
     ($($name:literal),* $(,)?) => {
         /// Names and texts, in the order of the list.
         const SHIPPED: &[(&str, &str)] =
-            &[$(($name, include_str!(concat!("../../stencils/", $name, ".stencil"))),)*];
+            &[$(($name, include_str!(concat!("../stencils/", $name, ".stencil"))),)*];
     };
 }
 

@@ -49,10 +49,10 @@ pub fn rewrite(
 }
 
 const TEMPLATES: [(&str, &str); 4] = [
-    ("glue.h", include_str!("../../../templates/c_program/glue.h.hbs")),
-    ("glue.c", include_str!("../../../templates/c_program/glue.c.hbs")),
-    ("Makefile", include_str!("../../../templates/c_program/Makefile.hbs")),
-    ("CMakeLists.txt", include_str!("../../../templates/c_program/CMakeLists.txt.hbs")),
+    ("glue.h", include_str!("../../templates/c_program/glue.h.hbs")),
+    ("glue.c", include_str!("../../templates/c_program/glue.c.hbs")),
+    ("Makefile", include_str!("../../templates/c_program/Makefile.hbs")),
+    ("CMakeLists.txt", include_str!("../../templates/c_program/CMakeLists.txt.hbs")),
 ];
 
 fn render(template: &str, data: &impl Serialize) -> Result<String, RewriteError> {

@@ -88,8 +88,8 @@ impl fmt::Display for FamilyError {
 
 /// Name and text of the shipped families.
 const SHIPPED: [(&str, &str); 2] = [
-    ("maxwell", include_str!("../../../machines/families/maxwell.toml")),
-    ("hopper", include_str!("../../../machines/families/hopper.toml")),
+    ("maxwell", include_str!("../../machines/families/maxwell.toml")),
+    ("hopper", include_str!("../../machines/families/hopper.toml")),
 ];
 
 impl Family {

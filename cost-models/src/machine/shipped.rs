@@ -4,14 +4,14 @@ use super::{Machine, MachineError};
 
 /// Name and text of each, by year of release.
 const SHIPPED: [(&str, &str); 8] = [
-    ("k40c", include_str!("../../../machines/k40c.toml")),
-    ("gtx980", include_str!("../../../machines/gtx980.toml")),
-    ("titanx", include_str!("../../../machines/titanx.toml")),
-    ("v100", include_str!("../../../machines/v100.toml")),
-    ("a100", include_str!("../../../machines/a100.toml")),
-    ("h100", include_str!("../../../machines/h100.toml")),
-    ("h200", include_str!("../../../machines/h200.toml")),
-    ("zen4", include_str!("../../../machines/zen4.toml")),
+    ("k40c", include_str!("../../machines/k40c.toml")),
+    ("gtx980", include_str!("../../machines/gtx980.toml")),
+    ("titanx", include_str!("../../machines/titanx.toml")),
+    ("v100", include_str!("../../machines/v100.toml")),
+    ("a100", include_str!("../../machines/a100.toml")),
+    ("h100", include_str!("../../machines/h100.toml")),
+    ("h200", include_str!("../../machines/h200.toml")),
+    ("zen4", include_str!("../../machines/zen4.toml")),
 ];
 
 /// Their names.

@@ -30,14 +30,14 @@ use std::sync::Arc;
 
 /// The header and what it includes: always the first two more, the others where the text asks for them.
 const HEADERS: [(&str, &str); 9] = [
-    ("tw_emulator.h", include_str!("../../../templates/emulator/tw_emulator.h")),
-    ("tw_checks.h", include_str!("../../../templates/emulator/tw_checks.h")),
-    ("tw_fibers.h", include_str!("../../../templates/emulator/tw_fibers.h")),
-    ("tw_warp_state.h", include_str!("../../../templates/emulator/tw_warp_state.h")),
-    ("tw_clocks.h", include_str!("../../../templates/emulator/tw_clocks.h")),
-    ("tw_warp.h", include_str!("../../../templates/emulator/tw_warp.h")),
-    ("tw_primitives.h", include_str!("../../../templates/emulator/tw_primitives.h")),
-    ("tw_poison.h", include_str!("../../../templates/emulator/tw_poison.h")),
+    ("tw_emulator.h", include_str!("../../templates/emulator/tw_emulator.h")),
+    ("tw_checks.h", include_str!("../../templates/emulator/tw_checks.h")),
+    ("tw_fibers.h", include_str!("../../templates/emulator/tw_fibers.h")),
+    ("tw_warp_state.h", include_str!("../../templates/emulator/tw_warp_state.h")),
+    ("tw_clocks.h", include_str!("../../templates/emulator/tw_clocks.h")),
+    ("tw_warp.h", include_str!("../../templates/emulator/tw_warp.h")),
+    ("tw_primitives.h", include_str!("../../templates/emulator/tw_primitives.h")),
+    ("tw_poison.h", include_str!("../../templates/emulator/tw_poison.h")),
     ("portable_exp.h", polyhedral::portable_exp::C_HEADER),
 ];
 

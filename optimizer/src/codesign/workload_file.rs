@@ -39,8 +39,8 @@ impl fmt::Display for WorkloadError {
 
 /// Name and text of the shipped workloads.
 const SHIPPED: [(&str, &str); 2] = [
-    ("paper", include_str!("../../../workloads/paper.toml")),
-    ("today", include_str!("../../../workloads/today.toml")),
+    ("paper", include_str!("../../workloads/paper.toml")),
+    ("today", include_str!("../../workloads/today.toml")),
 ];
 
 /// What a workload file refers to.
