@@ -42,9 +42,10 @@ doc: ## build the documentation of all crates, warnings are errors
 unit-tests:
 	$(CARGO) test --locked --workspace --no-fail-fast
 
-test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures
+test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures, builds without features
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
+	$(CARGO) check --locked --package tilewright-cli --no-default-features
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh

@@ -7,7 +7,6 @@
 //!
 //! `cargo bench -p tilewright-benches --bench codesign`
 
-use execution::machine::MachineFacts;
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::sweep::Control;
 use optimizer::codesign::workload::Workload;
@@ -18,6 +17,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+use toolchain::machine::MachineFacts;
 
 const ROUNDS: usize = 3;
 

@@ -10,15 +10,12 @@
 use cost_models::cpu::CpuTime;
 use cost_models::machine::shipped;
 use execution::bandwidth;
-use execution::c_compiler::{self, CompileOptions, SourceText};
 use execution::compare::compare;
 use execution::grid::ProgramData;
 use execution::initial;
 use execution::layout::Layout;
-use execution::machine::MachineFacts;
-use execution::native::{NativeLibrary, NativeProgram};
+use execution::native::NativeProgram;
 use execution::reference::default_parameters;
-use execution::timing::Timing;
 use hhc_codegen::{TileSizes, pipeline, strategy};
 use optimizer::Method;
 use optimizer::cpu::{Goal, super_tune_cpu};
@@ -29,6 +26,10 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+use toolchain::clock::Timing;
+use toolchain::compiler::{self, CompileOptions, SourceText};
+use toolchain::library::Library;
+use toolchain::machine::MachineFacts;
 
 /// What is measured: stencil, grid, steps, and the hand-written loops where there are some.
 const CASES: [(&str, &[i64], i64, Option<&str>); 3] = [
@@ -77,7 +78,7 @@ struct Contestant {
 fn main() -> Result<(), Box<dyn Error>> {
     let wanted: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
-    let version = c_compiler::Compiler::find(c_compiler::Language::C)?.version().to_string();
+    let version = compiler::Compiler::find(compiler::Language::C)?.version().to_string();
     let mut report = Report {
         machine: MachineFacts::collect(Some(&version)),
         copy_bytes_per_second: bandwidth::measure_copy(5)?.bytes_per_second,
@@ -202,8 +203,8 @@ fn contestant(
     size: &[i64],
     layout: &'static str,
 ) -> Result<Contestant, Box<dyn Error>> {
-    let object = c_compiler::compile_shared(sources, &CompileOptions::default())?;
-    let native = NativeLibrary::load(&object.path())?.program(&format!("{}_invoke", program.name))?;
+    let object = compiler::compile_shared(sources, &CompileOptions::default())?;
+    let native = NativeProgram::of(&Library::load(&object.path())?, &format!("{}_invoke", program.name))?;
     let strides =
         if layout == "dense" { Layout::dense(program, size)? } else { Layout::padded(program, size)? };
     let data = ProgramData::zeroed_with(program, strides)?;

@@ -7,8 +7,6 @@
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::hardware::Hardware;
 use cost_models::machine::{MachineKind, names, shipped};
-use execution::machine::MachineFacts;
-use execution::timing::median;
 use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy;
 use optimizer::{Method, Objective, Request, tune};
@@ -17,6 +15,8 @@ use std::error::Error;
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
+use toolchain::clock::median;
+use toolchain::machine::MachineFacts;
 
 /// Evaluations of one measurement.
 const EVALUATIONS: usize = 4_000_000;

@@ -7,7 +7,6 @@
 //!
 //! `cargo bench -p tilewright-benches --bench starchart`
 
-use execution::machine::MachineFacts;
 use serde::Serialize;
 use std::error::Error;
 use std::hint::black_box;
@@ -15,6 +14,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
+use toolchain::machine::MachineFacts;
 use tuner::starchart::{Column, GrowOptions, Table, grow};
 
 const ROUNDS: usize = 7;

@@ -6,12 +6,13 @@
 //! ```
 
 use execution::grid::{ValuesMut, ValuesRef};
-use execution::{interrupt, npy, output_file};
+use execution::{npy, output_file};
 use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::ExitCode;
+use toolchain::interrupt;
 
 /// White columns between two arrays.
 const GAP: usize = 8;

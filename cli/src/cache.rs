@@ -4,10 +4,10 @@ use crate::error::{Error, Result};
 use crate::report::{self, Report};
 use clap::{Args, ValueEnum};
 use execution::ExecutionError;
-use execution::cache::{self, Cache, Usage};
 use serde::Serialize;
 use std::path::PathBuf;
 use tilewright::text;
+use toolchain::cache::{self, Cache, Usage};
 
 /// Arguments of `cache`.
 #[derive(Debug, Args)]

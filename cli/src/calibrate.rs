@@ -9,7 +9,6 @@ use clap::Args;
 use cost_models::machine::{Energy, Facts, Machine};
 use execution::calibrate::gpu::{DeviceBench, GpuRequest};
 use execution::calibrate::{self, Calibrated, CpuRequest};
-use execution::cuda::{Device, DeviceFacts};
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::io::Write;
@@ -18,6 +17,7 @@ use std::sync::Arc;
 use tilewright::choice::machine_of_device;
 use tilewright::machines;
 use tilewright::text;
+use toolchain::driver::{Device, DeviceFacts};
 
 /// Arguments of `calibrate`.
 #[derive(Debug, Args)]

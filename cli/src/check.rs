@@ -93,7 +93,7 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
         hints: Vec::new(),
     };
     let folder = tempfile::tempdir().map_err(failed)?;
-    let _temporary = execution::interrupt::register(folder.path());
+    let _temporary = toolchain::interrupt::register(folder.path());
     let compiled = compile::compile(&compile_arguments(arguments, folder.path()), session)?;
     let options = arguments.plan.c.options();
     let request = Request {

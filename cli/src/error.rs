@@ -27,7 +27,7 @@ impl Shown for Error {
         match self.kind() {
             Kind::WrongInput => WRONG_INPUT,
             // 128 and the number of the signal.
-            Kind::Interrupted => execution::interrupt::exit_code(),
+            Kind::Interrupted => toolchain::interrupt::exit_code(),
             Kind::Infeasible | Kind::Failed | Kind::Internal => FAILED,
         }
     }

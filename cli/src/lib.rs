@@ -51,13 +51,14 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use command_line::{Arguments, Command};
 use error::{Error, Shown};
-use execution::{ExecutionError, interrupt};
+use execution::ExecutionError;
 use printed::Printed;
 use progress::Session;
 use report::{print_stderr, print_stdout};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
+use toolchain::interrupt;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
@@ -66,7 +67,7 @@ pub fn main() -> ExitCode {
         Ok(arguments) => execute(&arguments),
         Err(error) => refuse(&error),
     };
-    execution::cache::close();
+    toolchain::cache::close();
     ExitCode::from(code)
 }
 
@@ -160,7 +161,7 @@ fn execute(arguments: &Arguments) -> u8 {
             std::thread::park();
         }
     }
-    if let Some(warning) = execution::cache::take_warning() {
+    if let Some(warning) = toolchain::cache::take_warning() {
         print_stderr(&format!("warning: {warning}"));
     }
     // What fails after a signal fails because of it, as a compiler that was killed.

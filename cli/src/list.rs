@@ -118,7 +118,7 @@ pub fn list(_arguments: &ListArguments) -> Result<ListReport> {
     });
     let backends = backends.collect();
     // A search for compilers that was stopped finds none.
-    execution::interrupt::check()?;
+    toolchain::interrupt::check()?;
     Ok(ListReport {
         stencils: stencils.collect::<Result<_>>()?,
         strategies,

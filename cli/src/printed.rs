@@ -35,7 +35,7 @@ impl Printed {
             (true, false) => json::document(schema(report), &WithDamage { report, damaged: damage }),
         };
         let exit_code = match (report.interrupted(), report.passed()) {
-            (true, _) => execution::interrupt::exit_code(),
+            (true, _) => toolchain::interrupt::exit_code(),
             (false, true) => 0,
             (false, false) => FAILED,
         };

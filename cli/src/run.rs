@@ -8,7 +8,7 @@ use crate::{initial_data, load, outputs, plan};
 use clap::{Args, ValueEnum};
 use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
-use execution::{interrupt, npy};
+use execution::npy;
 use hhc_codegen::TileSizes;
 use polyhedral::legality::Proof;
 use polyhedral::program::Program;
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tilewright::data::{Arrangement, FieldFile};
 use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, machines, text};
+use toolchain::interrupt;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]

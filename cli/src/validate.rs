@@ -9,7 +9,6 @@ use crate::strategies::NameParser;
 use crate::{load, outputs};
 use clap::Args;
 use cost_models::machine::Machine;
-use execution::cuda::Device;
 use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Plan, TileRunner};
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::AUTO;
@@ -23,6 +22,7 @@ use tilewright::gpu_model::GpuModel;
 use tilewright::machines;
 use tilewright::strategies;
 use tilewright::text;
+use toolchain::driver::Device;
 
 /// Arguments of `validate`.
 #[derive(Debug, Args)]

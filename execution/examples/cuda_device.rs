@@ -1,8 +1,9 @@
 //! Prints a CUDA device's facts, its measured copy bandwidth and the NVRTC libraries found, as one JSON document:
 //! `cuda_device [--facts-only]`. Exit code 3 and one line on stderr where no device can be used.
 
-use execution::cuda::{Device, Nvrtc};
 use serde_json::json;
+use toolchain::driver::Device;
+use toolchain::nvrtc::Nvrtc;
 
 fn main() {
     let facts_only = std::env::args().any(|argument| argument == "--facts-only");

@@ -8,14 +8,15 @@
 //! holds, blocks of a launch on 2^28, 16384 x 16384 or 512^3 points, and global bytes per point and time step. Exit
 //! code 1 where a kernel spills or is warned about.
 
-use execution::cache::Cache;
-use execution::cuda::{CudaOptions, Multiprocessor, Nvrtc};
 use hhc_codegen::backend::cuda;
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{TileSizes, pipeline, plan_counts};
 use polyhedral::program::ElementType;
 use std::error::Error;
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::nvrtc::{CudaOptions, Nvrtc};
+use toolchain::occupancy::Multiprocessor;
 
 /// Grids that the figures are for, by dimension.
 const SIZES: [&[i64]; 3] = [&[1 << 28], &[16384, 16384], &[512, 512, 512]];

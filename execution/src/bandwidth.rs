@@ -1,12 +1,12 @@
 //! Bandwidth of main memory, measured by copying arrays that no cache holds.
 
 use crate::buffer::Buffer;
-use crate::error::Result;
+use crate::error::{ExecutionError, Result};
 use crate::grid::check_memory;
-use crate::machine::MachineFacts;
-use crate::timing::{Repetition, Timing, measure};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use toolchain::clock::{Repetition, Timing, measure};
+use toolchain::machine::MachineFacts;
 
 /// Largest array in bytes.
 const MAX_BYTES: u64 = 512 << 20;
@@ -56,7 +56,7 @@ fn measure_copy_of(array_bytes: u64, runs: usize) -> Result<Bandwidth> {
         to.par_chunks_mut(part).zip(from.par_chunks(part)).for_each(|(to, from)| {
             to.chunks_mut(PIECE).zip(from.chunks(PIECE)).for_each(|(to, from)| to.copy_from_slice(from));
         });
-        Ok(())
+        Ok::<(), ExecutionError>(())
     };
     let timing = measure(Repetition { warm_up: 1, runs }, &mut arrays, |_| Ok(()), copy)?;
     std::hint::black_box(arrays.1.as_slice());

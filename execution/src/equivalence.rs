@@ -1,7 +1,6 @@
 //! Whether a rewritten C program does what its original does: both are built, each runs in an empty folder of its own,
 //! and what they print, how they end and the files that they write are compared byte for byte.
 
-use crate::child::{self, End, Limits};
 use crate::error::{ExecutionError, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -10,6 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use toolchain::child::{self, End};
 use toolchain::compiler::{Compiler, Language};
 
 /// A program, its rewritten form, and what both are given.
@@ -151,11 +151,11 @@ pub struct Region {
 ///
 /// # Errors
 /// An original that cannot be built, or that does not end in time: [`ExecutionError::Original`]. A rewritten program
-/// that cannot be built: [`ExecutionError::CompilerFailed`]. Files that cannot be read or written.
+/// that cannot be built: [`toolchain::Error::CompilerFailed`]. Files that cannot be read or written.
 pub fn compare(request: &Request<'_>) -> Result<Comparison> {
     let scratch =
         tempfile::tempdir().map_err(|source| failed("write", Path::new("a temporary folder"), source))?;
-    let _temporary = crate::interrupt::register(scratch.path());
+    let _temporary = toolchain::interrupt::register(scratch.path());
     let folder = scratch.path().canonicalize().map_err(|source| failed("read", scratch.path(), source))?;
     let compiler = Compiler::find(Language::C)?;
     let original = build_original(request, &compiler, &folder)?;
@@ -282,11 +282,11 @@ fn build_rewritten(request: &Request<'_>, compiler: &Compiler, folder: &Path) ->
     let built = request.rewritten.join(stem);
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr);
-        return Err(ExecutionError::CompilerFailed {
+        return Err(ExecutionError::Toolchain(toolchain::Error::CompilerFailed {
             command: format!("make -C {}", request.rewritten.display()),
             status: output.status.to_string(),
             message: text.lines().take(20).collect::<Vec<_>>().join("\n"),
-        });
+        }));
     }
     std::fs::copy(&built, &program).map_err(|source| failed("read", &built, source))?;
     Ok(program)
@@ -330,14 +330,17 @@ fn run(request: &Request<'_>, folder: &Path, name: &str, program: &Path, origina
             command.env("OMP_NUM_THREADS", threads.to_string());
         }
     }
-    let limits = Limits { time: request.timeout, bytes: MOST_BYTES };
+    let create = |path: &Path| std::fs::File::create(path).map_err(|source| failed("write", path, source));
+    let outputs = (&create(&stdout)?, &create(&stderr)?);
     let start = std::time::Instant::now();
-    let ended = child::run(&mut command, &stdout, &stderr, limits)?;
+    let ended = child::run_into_files(&mut command, outputs, request.timeout, MOST_BYTES)
+        .map_err(|source| failed("run", &own_program, source))?;
     let seconds = start.elapsed().as_secs_f64();
     let (end, code) = match ended {
-        End::Status(status) => (status.to_string(), status.code()),
+        End::Exited(status) => (status.to_string(), status.code()),
         End::TimedOut => ("beyond the limit of time".to_owned(), None),
         End::TooMuchOutput => ("beyond the limit of output".to_owned(), None),
+        End::Stopped => return Err(ExecutionError::Interrupted),
     };
     let kept = folder.join(name);
     std::fs::rename(&inside, &kept).map_err(|source| failed("write", &kept, source))?;

@@ -1,8 +1,9 @@
-//! What can go wrong outside the program itself: memory, files, compilers, libraries.
+//! What can go wrong outside the program itself: memory, files, data, and all that the tool chain fails at.
 
 use crate::output_folder::conflict::Conflict;
 use std::path::PathBuf;
 use toolchain::compiler::CompilerError;
+use toolchain::interrupt::Interrupted;
 
 /// Result of everything in this crate.
 pub type Result<T> = std::result::Result<T, ExecutionError>;
@@ -101,19 +102,6 @@ pub enum ExecutionError {
         source: std::io::Error,
     },
 
-    /// There is no compiler.
-    #[error(transparent)]
-    NoCompiler(CompilerError),
-
-    /// The cache's folder is not safe: others could change what is executed from it.
-    #[error("the cache folder {} is not safe: {problem}", .path.display())]
-    UnsafeCache {
-        /// The folder.
-        path: PathBuf,
-        /// What is wrong, and the way out.
-        problem: String,
-    },
-
     /// A folder that cannot be written to.
     #[error("cannot use {} as the output folder: {problem}", .path.display())]
     OutputFolder {
@@ -136,30 +124,6 @@ pub enum ExecutionError {
         conflicts: Vec<Conflict>,
     },
 
-    /// The compiler refused the text, or died.
-    #[error("the compiler failed ({status})\n  command: {command}\n{message}")]
-    CompilerFailed {
-        /// The command line.
-        command: String,
-        /// Its exit status.
-        status: String,
-        /// The first lines of what it wrote.
-        message: String,
-    },
-
-    /// A source name that is not a plain file name.
-    #[error("`{0}` cannot be the name of a source file: it must be a plain file name, without folders")]
-    WrongSourceName(String),
-
-    /// A shared object cannot be loaded.
-    #[error("cannot load {}: {reason}", .path.display())]
-    Load {
-        /// The shared object.
-        path: PathBuf,
-        /// The loader's reason.
-        reason: String,
-    },
-
     /// Native code reported a failure.
     #[error("the compiled stencil `{symbol}` failed with code {code}: {meaning}")]
     Native {
@@ -175,42 +139,34 @@ pub enum ExecutionError {
     #[error("the kernels cannot be launched: {0}")]
     Plan(String),
 
-    /// There is no version of NVRTC that compiles for the device.
-    #[error(
-        "no NVRTC, NVIDIA's run-time compiler, compiles for compute capability {}.{} ({found}); run scripts/get-nvrtc.sh, or set CUDA_HOME to a CUDA toolkit",
-        .architecture / 10, .architecture % 10
-    )]
-    NoNvrtc {
-        /// Compute capability without the point.
-        architecture: u32,
-        /// The libraries that there are, in words.
-        found: String,
-    },
-
-    /// There is no CUDA device that can be used.
-    #[error("no CUDA device can be used: {0}")]
-    NoDevice(String),
-
-    /// The CUDA driver reported a failure.
-    #[error("the CUDA device failed to {action}: {reason}")]
-    Device {
-        /// What was tried, as in `launch heat2d_phase0`.
-        action: String,
-        /// The driver's reason.
-        reason: String,
-    },
+    /// A compiler, a library, a device or the cache.
+    #[error(transparent)]
+    Toolchain(toolchain::Error),
 
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
+impl From<toolchain::Error> for ExecutionError {
+    fn from(error: toolchain::Error) -> ExecutionError {
+        match error {
+            toolchain::Error::Interrupted => ExecutionError::Interrupted,
+            toolchain::Error::File { action, path, source } => ExecutionError::File { action, path, source },
+            error => ExecutionError::Toolchain(error),
+        }
+    }
+}
+
 impl From<CompilerError> for ExecutionError {
     fn from(error: CompilerError) -> ExecutionError {
-        match error {
-            CompilerError::Interrupted(_) => ExecutionError::Interrupted,
-            _ => ExecutionError::NoCompiler(error),
-        }
+        toolchain::Error::from(error).into()
+    }
+}
+
+impl From<Interrupted> for ExecutionError {
+    fn from(_: Interrupted) -> ExecutionError {
+        ExecutionError::Interrupted
     }
 }
 

@@ -201,7 +201,7 @@ pub struct ProgramData {
 /// # Errors
 /// [`ExecutionError::OutOfMemory`].
 pub fn check_memory(bytes: u128) -> Result<()> {
-    match crate::machine::available_memory().map(u128::from) {
+    match toolchain::machine::available_memory().map(u128::from) {
         Some(available) if bytes > available => {
             Err(ExecutionError::OutOfMemory { bytes, available: Some(available) })
         }

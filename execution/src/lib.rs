@@ -1,9 +1,33 @@
-//! Everything that touches memory, a compiler, a device or a clock.
+//! Stencil programs run: by an interpreter, as compiled C, as CUDA on a device or emulated; compared, timed, calibrated.
 //!
-//! The road: [`grid`] holds the fields of a program in a [`layout`], filled by [`initial`] or from [`npy`] files. Then either
-//! [`mod@reference`] interprets the program, or generated text goes through [`c_compiler`] and its [`cache`] to a
-//! shared object that [`native`] loads and calls. [`compare`] tells whether two results agree, [`timing`] how
-//! long a run takes on which [`machine`], [`bandwidth`] how fast its memory is.
+//! [`grid`] holds the fields of a program in a [`layout`], filled by [`initial`] or from [`npy`] files. Then either
+//! [`mod@reference`] interprets the program, or generated text goes through [`toolchain`] to a shared object that
+//! [`native`] calls, to the [`emulator`], or to a device by [`cuda`]. [`compare`] tells whether two results agree,
+//! [`bandwidth`] how fast the memory is, [`calibrate`] what the models must know of a machine.
+//!
+//! ```
+//! use execution::{grid::ProgramData, initial, reference, tiled};
+//! use hhc_codegen::strategy::{self, Target};
+//! use hhc_codegen::{TileSizes, pipeline};
+//! use std::sync::Arc;
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let heat = Arc::new(polyhedral::shipped::load("heat2d").ok_or("it is shipped")?);
+//!     let planned = pipeline::plan(&heat, strategy::by_name("hhc")?, &TileSizes::default(), Target::OpenMp)?;
+//!     let tiled = tiled::load(&planned.plan)?;
+//!
+//!     let (parameters, steps) = (reference::default_parameters(&heat), 10);
+//!     let mut expected = ProgramData::zeroed(&heat, &[60, 70])?;
+//!     initial::fill_random(&heat, &mut expected, 1)?;
+//!     let mut found = expected.try_clone()?;
+//!     reference::run_quietly(&heat, &parameters, &mut expected, steps)?;
+//!     tiled.native.run(&heat, &parameters, &mut found, steps)?;
+//!     assert_eq!(execution::compare::compare(&heat, &expected, &found, steps).mismatches, 0);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The features `cuda` and `nvml` are those of [`toolchain`].
 
 // Data.
 pub mod buffer;
@@ -22,13 +46,10 @@ pub mod reference;
 mod row;
 
 // Compiled code.
-pub mod c_compiler;
-pub mod cache;
 pub mod native;
 pub mod tiled;
 
 // Whole programs of the user's.
-pub mod child;
 pub mod equivalence;
 
 // CUDA kernels, on the processor and on a device.
@@ -42,10 +63,6 @@ pub mod bandwidth;
 pub mod calibrate;
 pub mod energy;
 pub mod error;
-pub mod interference;
-pub mod interrupt;
-pub mod machine;
-pub mod timing;
 pub mod trials;
 
 pub use error::{ExecutionError, Result};

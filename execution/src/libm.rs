@@ -5,9 +5,10 @@
 //! others: Rust's own run-time library brings some of them along, with other last bits.
 #![allow(unsafe_code)]
 
-use libloading::Library;
 use polyhedral::math::{Libm, Libm2};
+use std::path::Path;
 use std::sync::LazyLock;
+use toolchain::library::Library;
 
 type One<T> = extern "C" fn(T) -> T;
 type Two<T> = extern "C" fn(T, T) -> T;
@@ -28,7 +29,7 @@ const LIBRARY: &str = if cfg!(target_os = "macos") { "libm.dylib" } else { "libm
 /// The function of this name in the library, or the one that is linked.
 fn find<F: Copy>(library: Option<&Library>, name: &str, linked: F) -> F {
     // SAFETY: `F` is the type that C99 gives the function of this name.
-    library.and_then(|library| unsafe { library.get::<F>(name) }.ok().map(|found| *found)).unwrap_or(linked)
+    library.and_then(|library| unsafe { library.function::<F>(name) }.ok()).unwrap_or(linked)
 }
 
 macro_rules! library {
@@ -41,8 +42,7 @@ macro_rules! library {
         }
 
         static FUNCTIONS: LazyLock<Functions> = LazyLock::new(|| {
-            // SAFETY: the C library is in the process already; loading it again runs nothing.
-            let library = unsafe { Library::new(LIBRARY) }.ok();
+            let library = Library::open(Path::new(LIBRARY)).ok();
             let from = library.as_ref();
             Functions {
                 one_f64: vec![$(find::<One<f64>>(from, stringify!($double), $double),)*],

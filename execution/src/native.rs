@@ -1,4 +1,4 @@
-//! Calling compiled stencils: shared objects loaded into this process.
+//! Calling compiled stencils.
 //!
 //! Every generated program exports one function of the type
 //!
@@ -19,19 +19,17 @@
 //!
 //! The function returns 0, or one of the codes of [`meaning`].
 //!
-//! This is the one module that loads and calls foreign code. What it calls is text that this workspace
-//! generated for the same program, or that the caller vouches for: it must stay within the arrays.
+//! What is called is text that this workspace generated for the same program, or that the caller vouches for: it must
+//! stay within the arrays.
 #![allow(unsafe_code)]
 
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
-use crate::interrupt::{self, Blocking};
 use crate::reference::{Progress, check_arguments};
-use libloading::Library;
 use polyhedral::program::{FieldRole, Program};
-use std::ffi::{c_char, c_double, c_int, c_longlong, c_void};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::ffi::{c_double, c_int, c_longlong, c_void};
+use toolchain::interrupt::{self, Blocking};
+use toolchain::library::Library;
 
 type EntryPoint =
     unsafe extern "C" fn(*mut *mut c_void, *const c_longlong, c_longlong, *const c_double) -> c_int;
@@ -50,114 +48,27 @@ pub fn meaning(code: i32) -> &'static str {
     }
 }
 
-/// A shared object in this process.
-#[derive(Debug, Clone)]
-pub struct NativeLibrary {
-    path: PathBuf,
-    library: Arc<Library>,
-}
-
 /// An entry point of a shared object, which stays loaded as long as this value lives.
 #[derive(Debug, Clone)]
 pub struct NativeProgram {
-    library: NativeLibrary,
+    library: Library,
     symbol: String,
     entry: EntryPoint,
 }
 
-impl NativeLibrary {
-    /// Loads a shared object.
-    ///
-    /// # Errors
-    /// [`ExecutionError::Load`] with the loader's reason.
-    pub fn load(path: &Path) -> Result<Self> {
-        // A path without a folder would be searched for in the system's folders.
-        let path = path.canonicalize().map_err(|error| load_error(path, error.to_string()))?;
-        // SAFETY: loading runs the initialisers of the object and of its libraries. Generated code has none;
-        // those of the compiler's run-time libraries may run on any thread.
-        let library = unsafe { Library::new(&path) }.map_err(|error| load_error(&path, error.to_string()))?;
-        let loaded = NativeLibrary { path, library: Arc::new(library) };
-        loaded.keep_openmp();
-        Ok(loaded)
-    }
-
+impl NativeProgram {
     /// The entry point of this name.
     ///
     /// # Errors
-    /// [`ExecutionError::Load`] where there is none.
-    pub fn program(&self, symbol: &str) -> Result<NativeProgram> {
+    /// [`toolchain::Error::Load`] where there is none.
+    pub fn of(library: &Library, symbol: &str) -> Result<NativeProgram> {
         // SAFETY: by the contract above every generated function of this name has this type.
-        let entry = unsafe { self.library.get::<EntryPoint>(symbol) }
-            .map_err(|_| load_error(&self.path, format!("it has no function `{symbol}`")))?;
-        Ok(NativeProgram { entry: *entry, symbol: symbol.to_owned(), library: self.clone() })
+        let entry = unsafe { library.function::<EntryPoint>(symbol) }?;
+        Ok(NativeProgram { entry, symbol: symbol.to_owned(), library: library.clone() })
     }
 
-    /// Sets the number of OpenMP threads for calls from this thread; `false` where the object has no OpenMP.
-    pub fn set_threads(&self, threads: usize) -> bool {
-        let threads = c_int::try_from(threads.max(1)).unwrap_or(c_int::MAX);
-        // SAFETY: the OpenMP standard gives the function this type. The search includes the libraries that
-        // the object needs.
-        let set = unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("omp_set_num_threads") };
-        // SAFETY: the function takes any positive number.
-        set.map(|set| unsafe { set(threads) }).is_ok()
-    }
-
-    /// The number of OpenMP threads for calls from this thread; `None` where the object has no OpenMP.
-    pub fn threads(&self) -> Option<usize> {
-        // SAFETY: as in `set_threads`.
-        let get = unsafe { self.library.get::<unsafe extern "C" fn() -> c_int>("omp_get_max_threads") };
-        // SAFETY: the function has no preconditions.
-        get.ok().and_then(|get| usize::try_from(unsafe { get() }).ok())
-    }
-
-    /// The text that a function `const char *SYMBOL(void)` returns; `None` where there is no such function
-    /// or it returns null.
-    pub fn text(&self, symbol: &str) -> Option<String> {
-        // SAFETY: the caller names a generated function of this type.
-        let function = unsafe { self.library.get::<unsafe extern "C" fn() -> *const c_char>(symbol) }.ok()?;
-        // SAFETY: it has no preconditions.
-        let text = unsafe { function() };
-        if text.is_null() {
-            return None;
-        }
-        // SAFETY: generated functions return zero-terminated text that lives as long as the library.
-        Some(unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned())
-    }
-
-    /// Keeps the OpenMP run-time library in the process after this object is unloaded: its threads outlive
-    /// the parallel region, and their code must not vanish under them.
-    #[cfg(unix)]
-    fn keep_openmp(&self) {
-        use libloading::os::unix::{Library as UnixLibrary, RTLD_LAZY, RTLD_LOCAL};
-        // SAFETY: only the address is used.
-        let Ok(symbol) = (unsafe { self.library.get::<unsafe extern "C" fn(c_int)>("omp_set_num_threads") })
-        else {
-            return;
-        };
-        let mut info = libc::Dl_info {
-            dli_fname: std::ptr::null(),
-            dli_fbase: std::ptr::null_mut(),
-            dli_sname: std::ptr::null(),
-            dli_saddr: std::ptr::null_mut(),
-        };
-        // SAFETY: `dladdr` accepts any address and fills the structure where it returns non-zero.
-        let found = unsafe { libc::dladdr(*symbol as *const c_void, &mut info) };
-        if found == 0 || info.dli_fname.is_null() {
-            return;
-        }
-        // SAFETY: the name that `dladdr` gives is zero-terminated and lives as long as the library.
-        let name = unsafe { std::ffi::CStr::from_ptr(info.dli_fname) }.to_string_lossy().into_owned();
-        // SAFETY: the library is loaded already; this only marks it as not to be unloaded.
-        drop(unsafe { UnixLibrary::open(Some(name), RTLD_LAZY | RTLD_LOCAL | libc::RTLD_NODELETE) });
-    }
-
-    #[cfg(not(unix))]
-    fn keep_openmp(&self) {}
-}
-
-impl NativeProgram {
     /// The library it belongs to.
-    pub fn library(&self) -> &NativeLibrary {
+    pub fn library(&self) -> &Library {
         &self.library
     }
 
@@ -253,8 +164,4 @@ pub fn chunk_unit(program: &Program) -> i64 {
 
 fn greatest_common_divisor(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
-fn load_error(path: &Path, reason: String) -> ExecutionError {
-    ExecutionError::Load { path: path.to_owned(), reason }
 }

@@ -10,7 +10,6 @@
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, Values, ValuesMut, ValuesRef, check_memory};
 use crate::initial::{prepare_boundary, row_in_domain};
-use crate::interrupt;
 use crate::layout::Layout;
 use crate::row::{RowCode, RowElement, Sources};
 use polyhedral::program::{Boundary, Field, FieldId, FieldRole, Program};
@@ -18,6 +17,7 @@ use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use toolchain::cancel::Cancel;
+use toolchain::interrupt;
 
 /// Called after every time step with the number of steps done; [`ControlFlow::Break`] stops the run.
 pub type Progress<'a> = dyn FnMut(i64) -> ControlFlow<()> + 'a;

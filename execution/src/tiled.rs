@@ -1,10 +1,11 @@
 //! A plan as a function that can be called: generated, compiled and loaded.
 
-use crate::c_compiler::{CompileOptions, SharedObject, SourceText, compile_shared};
 use crate::error::{ExecutionError, Result};
-use crate::native::{NativeLibrary, NativeProgram};
+use crate::native::NativeProgram;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::backend::openmp;
+use toolchain::compiler::{CompileOptions, SharedObject, SourceText, compile_shared};
+use toolchain::library::Library;
 
 /// A plan's OpenMP code, loaded.
 #[derive(Debug)]
@@ -34,6 +35,6 @@ pub fn sources(plan: &KernelPlan) -> Result<Vec<SourceText>> {
 pub fn load(plan: &KernelPlan) -> Result<Tiled> {
     let object = compile_shared(&sources(plan)?, &CompileOptions::default())?;
     let symbol = format!("{}_invoke", plan.program.name);
-    let native = NativeLibrary::load(&object.path())?.program(&symbol)?;
+    let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?;
     Ok(Tiled { native, object })
 }

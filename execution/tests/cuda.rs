@@ -1,10 +1,8 @@
 //! NVRTC on hand-written and generated text, and kernels on a device where there is one. Without NVRTC its tests
 //! are skipped, except under `CI=true`.
 
-use execution::ExecutionError;
-use execution::cache::Cache;
 use execution::compare::compare;
-use execution::cuda::{CudaOptions, CudaProgramOnDevice, Device, Nvrtc, is_available};
+use execution::cuda::CudaProgramOnDevice;
 use execution::device_program::DeviceProgram;
 use execution::grid::ProgramData;
 use execution::layout::Layout;
@@ -16,6 +14,10 @@ use polyhedral::program::ElementType;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use toolchain::Error;
+use toolchain::cache::Cache;
+use toolchain::driver::{Device, is_available};
+use toolchain::nvrtc::{CudaOptions, Nvrtc};
 
 static CACHE: LazyLock<Arc<Cache>> =
     LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-cache")).unwrap());
@@ -126,7 +128,7 @@ fn mistakes_are_reported_with_their_place() {
 #[test]
 fn an_unknown_device_has_no_compiler() {
     let error = Nvrtc::for_architecture(10).unwrap_err();
-    assert!(matches!(error, ExecutionError::NoNvrtc { architecture: 10, .. }));
+    assert!(matches!(error, Error::NoNvrtc { architecture: 10, .. }));
     let message = error.to_string();
     assert!(message.contains("compute capability 1.0") && message.contains("get-nvrtc.sh"), "{message}");
     assert!(Nvrtc::open(Path::new("/nowhere/libnvrtc.so")).is_err());
@@ -279,7 +281,7 @@ fn a_device_agrees_with_the_reference() {
     let facts = match is_available() {
         Ok(facts) => facts,
         Err(error) => {
-            assert!(matches!(error, ExecutionError::NoDevice(_)), "{error}");
+            assert!(matches!(error, Error::NoDevice(_)), "{error}");
             assert!(!error.to_string().contains('\n'));
             assert!(Device::open(0).is_err());
             eprintln!("SKIPPED: {error}");

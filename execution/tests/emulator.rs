@@ -1,8 +1,6 @@
 //! The emulator on hand-written kernels in the form of `docs/cuda-contract.md`: a correct one agrees with
 //! the reference, and each of several mistakes is found and called by its name.
 
-use execution::c_compiler::{Compiler, Language};
-use execution::cache::Cache;
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
 use execution::emulator::{Emulator, EmulatorReport, ThreadOrder, ViolationKind};
@@ -14,6 +12,8 @@ use hhc_codegen::{KernelPlan, TileSizes, pipeline};
 use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use toolchain::cache::Cache;
+use toolchain::compiler::{Compiler, Language};
 
 pub static CACHE: LazyLock<Arc<Cache>> =
     LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulator-cache")).unwrap());

@@ -1,7 +1,5 @@
 //! Mistakes planted in generated CUDA text: the emulator finds each of them in every order of threads.
 
-use execution::c_compiler::{Compiler, Language};
-use execution::cache::Cache;
 use execution::compare::compare;
 use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, EmulatorReport, ThreadOrder, ViolationKind};
@@ -14,6 +12,8 @@ use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{KernelPlan, TileSizes, pipeline};
 use std::path::Path;
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::compiler::{Compiler, Language};
 
 const ORDERS: [ThreadOrder; 3] = [ThreadOrder::Ascending, ThreadOrder::Descending, ThreadOrder::Shuffled(5)];
 const STEPS: i64 = 6;

@@ -1,8 +1,6 @@
 //! Every shipped stencil as generated CUDA text on the emulator: no violation in any order, and the bits of the
 //! reference.
 
-use execution::c_compiler::{Compiler, Language};
-use execution::cache::Cache;
 use execution::compare::compare;
 use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, ThreadOrder};
@@ -17,6 +15,8 @@ use polyhedral::program::Program;
 use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::compiler::{Compiler, Language};
 
 const STEPS: i64 = 7;
 const ORDERS: [ThreadOrder; 3] =

@@ -4,8 +4,6 @@
 //! one full sub-tile more per phase, besides more partial ones. The mixed difference of the accesses over all eight
 //! combinations leaves the full sub-tiles only.
 
-use execution::c_compiler::{Compiler, Language};
-use execution::cache::Cache;
 use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, ThreadOrder};
 use execution::grid::ProgramData;
@@ -17,6 +15,8 @@ use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{TileSizes, pipeline};
 use std::path::Path;
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::compiler::{Compiler, Language};
 
 /// Compares for the tile `st=2,s0=3,s1=8`, whose hexagons are 8 points apart and 4 time steps high.
 fn agrees(name: &str) {

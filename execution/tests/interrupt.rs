@@ -2,11 +2,12 @@
 #![cfg(unix)]
 #![allow(clippy::unwrap_used)]
 
-use execution::{interrupt, output_file};
+use execution::output_file;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
+use toolchain::interrupt;
 
 const CHILD: &str = "TILEWRIGHT_TEST_INTERRUPT_CHILD";
 const PATIENCE: Duration = Duration::from_secs(20);

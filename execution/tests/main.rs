@@ -1,7 +1,6 @@
 //! Grids, compilers, the interpreter, the emulator and devices. One program for all, which is linked once.
 #![allow(clippy::unwrap_used, dead_code)]
 
-mod cache;
 mod cuda;
 mod emulator;
 mod emulator_faults;

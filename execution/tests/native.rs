@@ -1,17 +1,18 @@
 //! C and C++ compiled, loaded and called.
 
 use crate::support::*;
-use execution::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
-use execution::cache::Cache;
 use execution::compare::compare;
 use execution::grid::ProgramData;
 use execution::layout::Layout;
-use execution::native::{NativeLibrary, chunk_unit};
+use execution::native::{NativeProgram, chunk_unit};
 use execution::{ExecutionError, initial, reference};
 use polyhedral::program::*;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use toolchain::cache::Cache;
+use toolchain::compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
+use toolchain::library::Library;
 
 /// One cache for the tests of this file, apart from the user's.
 static CACHE: LazyLock<Arc<Cache>> =
@@ -100,8 +101,12 @@ fn compile(
     language: Language,
     sources: &[SourceText],
     options: &CompileOptions,
-) -> execution::Result<SharedObject> {
+) -> toolchain::Result<SharedObject> {
     Compiler::find(language).unwrap().compile_shared(sources, options, &CACHE)
+}
+
+fn loaded(object: &SharedObject, symbol: &str) -> NativeProgram {
+    NativeProgram::of(&Library::load(&object.path()).unwrap(), symbol).unwrap()
 }
 
 fn one(text: &str) -> Vec<SourceText> {
@@ -117,7 +122,7 @@ fn compiled_heat_agrees_with_the_reference() {
     ] {
         let options = CompileOptions { strict: true, ..options };
         let object = compile(Language::C, &one(HEAT), &options).unwrap();
-        let native = NativeLibrary::load(&object.path()).unwrap().program("heat").unwrap();
+        let native = loaded(&object, "heat");
         assert_eq!(native.library().set_threads(2), object.openmp);
         for (size, steps) in [([40, 70], 9), ([3, 3], 1), ([1, 4], 2), ([33, 1], 0)] {
             let mut expected = ProgramData::zeroed(&program, &size).unwrap();
@@ -146,7 +151,7 @@ fn chunks_give_the_result_of_one_call() {
         ..CompileOptions::default()
     };
     let object = compile(Language::C, &one(TWO_FIELDS), &options).unwrap();
-    let native = NativeLibrary::load(&object.path()).unwrap().program("two_invoke").unwrap();
+    let native = loaded(&object, "two_invoke");
     let size = [5, 6, 21];
     let layout = Layout::padded(&program, &size).unwrap();
     let mut start = ProgramData::zeroed_with(&program, layout).unwrap();
@@ -187,18 +192,6 @@ fn chunks_give_the_result_of_one_call() {
 }
 
 #[test]
-fn the_second_compilation_comes_from_the_cache() {
-    let text = "int answer(void) { return 42; }\n";
-    let first = compile(Language::C, &one(text), &CompileOptions::default()).unwrap();
-    let second = compile(Language::C, &one(text), &CompileOptions::default()).unwrap();
-    let other = CompileOptions { optimization: 1, ..CompileOptions::default() };
-    let third = compile(Language::C, &one(text), &other).unwrap();
-    assert!(second.from_cache());
-    assert_eq!(first.path(), second.path());
-    assert_ne!(first.path(), third.path());
-}
-
-#[test]
 fn headers_are_found_and_several_sources_linked() {
     let sources = [
         SourceText::new("part.h", "int part(void);\n"),
@@ -212,7 +205,10 @@ fn headers_are_found_and_several_sources_linked() {
     let options =
         CompileOptions { strict: true, arguments: vec!["-DVALUE=1".to_owned()], ..CompileOptions::default() };
     let object = compile(Language::C, &sources, &options).unwrap();
-    let native = NativeLibrary::load(&object.path()).unwrap().program("entry").unwrap();
+    let library = Library::load(&object.path()).unwrap();
+    let missing = NativeProgram::of(&library, "missing").unwrap_err();
+    assert!(missing.to_string().contains("no function `missing`"), "{missing}");
+    let native = loaded(&object, "entry");
     let program = heat2d(ElementType::F32);
     let mut data = ProgramData::zeroed(&program, &[4, 4]).unwrap();
     let error = native.run(&program, &[0.2], &mut data, 1).unwrap_err();
@@ -233,48 +229,13 @@ fn cuda_named_sources_compile_as_cxx() {
                 extern \"C\" const char *report() { return \"a race at line 3\"; }\n";
     let object =
         compile(Language::Cxx, &[SourceText::new("kernel.cu", text)], &CompileOptions::default()).unwrap();
-    let native = NativeLibrary::load(&object.path()).unwrap().program("entry").unwrap();
+    let native = loaded(&object, "entry");
     let program = heat2d(ElementType::F32);
     let mut data = ProgramData::zeroed(&program, &[4, 4]).unwrap();
     native.run(&program, &[0.2], &mut data, 3).unwrap();
     assert!(native.run(&program, &[0.2], &mut data, 2).unwrap_err().to_string().contains("race"));
     assert_eq!(native.library().text("report").as_deref(), Some("a race at line 3"));
     assert_eq!(native.library().text("none"), None);
-}
-
-#[test]
-fn the_compilers_message_reaches_the_user() {
-    let error = compile(Language::C, &one("int broken( {\n"), &CompileOptions::default()).unwrap_err();
-    let text = error.to_string();
-    assert!(matches!(error, ExecutionError::CompilerFailed { .. }));
-    assert!(
-        text.contains("stencil.c:1") && text.contains("-O3") && text.contains("-ffp-contract=off"),
-        "{text}"
-    );
-    let endless = "@;\n".repeat(500);
-    let error = compile(Language::C, &one(&endless), &CompileOptions::default()).unwrap_err();
-    assert!(error.to_string().lines().count() < 60);
-    let warned = CompileOptions { strict: true, ..CompileOptions::default() };
-    assert!(compile(Language::C, &one("static int unused;\n"), &warned).is_err());
-}
-
-#[test]
-fn names_of_sources_stay_in_their_folder() {
-    for name in ["../a.c", "/tmp/a.c", "a/b.c", "", "-o", "..", "stencil.so", "a b.c"] {
-        let result = compile(Language::C, &[SourceText::new(name, "")], &CompileOptions::default());
-        assert!(matches!(result, Err(ExecutionError::WrongSourceName(_))), "{name}");
-    }
-}
-
-#[test]
-fn what_cannot_be_loaded_is_an_error() {
-    let file = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(file.path(), "not a shared object").unwrap();
-    assert!(matches!(NativeLibrary::load(file.path()), Err(ExecutionError::Load { .. })));
-    assert!(matches!(NativeLibrary::load("none.so".as_ref()), Err(ExecutionError::Load { .. })));
-    let object = compile(Language::C, &one("int a;\n"), &CompileOptions::default()).unwrap();
-    let error = NativeLibrary::load(&object.path()).unwrap().program("missing").unwrap_err();
-    assert!(error.to_string().contains("no function `missing`"));
 }
 
 /// Unloading an object whose OpenMP threads have run must not pull the code from under them.
@@ -285,65 +246,8 @@ fn objects_with_openmp_can_be_unloaded() {
     for round in 0..8 {
         let text = format!("{HEAT}\nint round{round};\n");
         let object = compile(Language::C, &one(&text), &CompileOptions::default()).unwrap();
-        let native = NativeLibrary::load(&object.path()).unwrap().program("heat").unwrap();
+        let native = loaded(&object, "heat");
         native.library().set_threads(3);
         native.run(&program, &[0.2], &mut data, 2).unwrap();
     }
-}
-
-#[test]
-fn a_compiler_without_openmp_is_used_without() {
-    // A command that refuses -fopenmp and every processor, and else is the system's compiler.
-    let folder = tempfile::tempdir().unwrap();
-    let script = folder.path().join("plain-cc");
-    let real = Compiler::find(Language::C).unwrap().command();
-    let text = format!(
-        "#!/bin/sh\nfor a in \"$@\"; do case \"$a\" in -fopenmp|-m*) echo refused >&2; exit 1;; esac; done\n\
-         exec {real} \"$@\"\n"
-    );
-    std::fs::write(&script, text).unwrap();
-    // Through the shell: executing a file that was just written fails (ETXTBSY) while a process that another test
-    // started in the meantime still holds the descriptor it was written through.
-    let command = format!("sh {}", script.to_str().unwrap());
-    let compiler = Compiler::from_command(Language::C, &command).unwrap();
-    let options = CompileOptions { strict: true, ..CompileOptions::default() };
-    let object = compiler.compile_shared(&one(HEAT), &options, &CACHE).unwrap();
-    assert!(!object.openmp);
-    assert_eq!(object.notes.len(), 2, "{:?}", object.notes);
-    assert!(!object.command.contains("-march") && !object.command.contains("-fopenmp"));
-    assert!(!NativeLibrary::load(&object.path()).unwrap().set_threads(2));
-    assert!(Compiler::from_command(Language::C, "/nowhere/cc").is_err());
-    assert!(Compiler::from_command(Language::C, " ").is_err());
-}
-
-/// A compiler that says yes and writes nothing, or writes what is no library, leaves no entry; one that an older
-/// version left is a miss.
-#[test]
-fn an_entry_has_a_library_that_loads() {
-    let folder = tempfile::tempdir().unwrap();
-    let cache = Cache::at(&folder.path().join("cache")).unwrap();
-    for writes in ["", "echo nonsense > stencil.so;"] {
-        let script = folder.path().join("lazy-cc");
-        let text = format!(
-            "#!/bin/sh\ncase \"$*\" in *-E*|*probe*|--version) exec cc \"$@\";; esac\n{writes} exit 0\n"
-        );
-        std::fs::write(&script, text).unwrap();
-        let lazy = format!("sh {}", script.display());
-        let lazy = Compiler::from_command(Language::C, &lazy).unwrap();
-        for _ in 0..2 {
-            let result = lazy.compile_shared(&one(HEAT), &CompileOptions::default(), &cache);
-            assert!(matches!(result, Err(ExecutionError::CompilerFailed { .. })), "{result:?}");
-        }
-    }
-    let compile = || {
-        let compiler = Compiler::find(Language::C).unwrap();
-        compiler.compile_shared(&one(HEAT), &CompileOptions::default(), &cache).unwrap()
-    };
-    let object = compile();
-    assert!(!object.from_cache() && compile().from_cache());
-    let list = object.path().with_file_name("files.json");
-    std::fs::remove_file(object.path()).unwrap();
-    std::fs::write(&list, "{}").unwrap();
-    let again = compile();
-    assert!(!again.from_cache() && again.path().is_file());
 }

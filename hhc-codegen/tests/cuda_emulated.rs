@@ -1,8 +1,6 @@
 //! The CUDA text of shipped and of odd programs, run by the emulator and compared bit for bit with the reference:
 //! small grids, small tiles, several orders of threads.
 
-use execution::c_compiler::{Compiler, Language};
-use execution::cache::Cache;
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
 use execution::emulator::{Emulator, ThreadOrder};
@@ -15,6 +13,8 @@ use hhc_codegen::{TileSizes, pipeline};
 use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use toolchain::cache::Cache;
+use toolchain::compiler::{Compiler, Language};
 
 static CACHE: LazyLock<Arc<Cache>> =
     LazyLock::new(|| Cache::at(&Path::new(env!("CARGO_TARGET_TMPDIR")).join("cuda-emulated")).unwrap());

@@ -1,6 +1,7 @@
 //! The back ends: what a stencil can run on.
 
-use execution::c_compiler::{Compiler, Language};
+use toolchain::compiler::{Compiler, Language};
+use toolchain::driver;
 
 /// What runs a stencil.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -44,7 +45,7 @@ pub fn all() -> Vec<Availability> {
         Ok(compiler) => (backend, true, format!("{what}, with {}", compiler.version())),
         Err(error) => (backend, false, error.to_string()),
     };
-    let cuda = match execution::cuda::is_available() {
+    let cuda = match driver::is_available() {
         Ok(device) => (Backend::Cuda, true, format!("the CUDA code on {}", device.name)),
         Err(error) => (Backend::Cuda, false, error.to_string()),
     };

@@ -9,8 +9,7 @@ use crate::plan::{Tiling, plan};
 use crate::runner::Runner;
 use crate::strategies;
 use cost_models::machine::Machine;
-use execution::cache::Cache;
-use execution::cuda::{CudaProgramOnDevice, Device};
+use execution::cuda::{CudaProgramOnDevice, limits};
 use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, ThreadOrder};
 use execution::tiled::{self, Tiled};
@@ -19,6 +18,8 @@ use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, backend};
+use toolchain::cache::Cache;
+use toolchain::driver::Device;
 
 /// What is to be built.
 #[derive(Debug, Clone)]
@@ -116,8 +117,8 @@ fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) 
     let chosen = chosen(stencil, request, Target::Cuda, known.as_ref(), observer)?;
     let planned = plan(stencil, &chosen.tiling, Target::Cuda, observer)?;
     let (loaded, notes) = stage(observer, "compile", || {
-        let limits = device.facts().limits();
-        let text = device_program(&planned.plan, &CudaOptions { limits })?;
+        let options = CudaOptions { limits: limits(device.facts()) };
+        let text = device_program(&planned.plan, &options)?;
         let loaded = CudaProgramOnDevice::load(&device, &planned.plan, &text, false, &Cache::open()?)?;
         let notes = loaded.compiled().warnings.iter().cloned().chain(chosen.note()).collect();
         Ok::<_, Error>((loaded, notes))

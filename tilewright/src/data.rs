@@ -4,9 +4,10 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use execution::grid::ProgramData;
 use execution::layout::{Layout, grid_points};
-use execution::{initial, interrupt, npy};
+use execution::{initial, npy};
 use polyhedral::program::{FieldId, Program, SeriesId};
 use std::path::PathBuf;
+use toolchain::interrupt;
 
 /// A file for a field.
 #[derive(Debug, Clone)]

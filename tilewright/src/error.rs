@@ -4,6 +4,7 @@ use execution::ExecutionError;
 use hhc_codegen::PlanError;
 use optimizer::Infeasible;
 use polyhedral::diagnostic::Diagnostics;
+use toolchain::interrupt::Interrupted;
 
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,8 +113,7 @@ impl Error {
                 _ => Kind::Infeasible,
             },
             Error::Execution(error) => match error {
-                ExecutionError::UnsafeCache { .. }
-                | ExecutionError::WrongSize { .. }
+                ExecutionError::WrongSize { .. }
                 | ExecutionError::WrongParameters { .. }
                 | ExecutionError::WrongSteps(_)
                 | ExecutionError::UnknownField { .. }
@@ -123,13 +123,17 @@ impl Error {
                 | ExecutionError::OutputFolder { .. }
                 | ExecutionError::Occupied { .. }
                 | ExecutionError::File { action: "read", .. } => Kind::WrongInput,
-                ExecutionError::OutOfMemory { .. }
-                | ExecutionError::NoCompiler(_)
-                | ExecutionError::NoDevice(_)
-                | ExecutionError::NoNvrtc { .. }
-                | ExecutionError::Plan(_) => Kind::Infeasible,
+                ExecutionError::OutOfMemory { .. } | ExecutionError::Plan(_) => Kind::Infeasible,
                 ExecutionError::Interrupted => Kind::Interrupted,
-                ExecutionError::WrongData { .. } | ExecutionError::WrongSourceName(_) => Kind::Internal,
+                ExecutionError::WrongData { .. } => Kind::Internal,
+                ExecutionError::Toolchain(error) => match error {
+                    toolchain::Error::UnsafeCache { .. } => Kind::WrongInput,
+                    toolchain::Error::NoCompiler(_)
+                    | toolchain::Error::NoDevice(_)
+                    | toolchain::Error::NoNvrtc { .. } => Kind::Infeasible,
+                    toolchain::Error::WrongSourceName(_) => Kind::Internal,
+                    _ => Kind::Failed,
+                },
                 _ => Kind::Failed,
             },
             Error::Tuner(error) => match error {
@@ -159,6 +163,18 @@ impl Error {
             Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+impl From<toolchain::Error> for Error {
+    fn from(error: toolchain::Error) -> Error {
+        Error::Execution(error.into())
+    }
+}
+
+impl From<Interrupted> for Error {
+    fn from(interrupted: Interrupted) -> Error {
+        Error::Execution(interrupted.into())
     }
 }
 

@@ -1,14 +1,15 @@
 //! Long runs of compiled code in pieces: often enough for signals and the progress bar, and so seldom that it does
 //! not cost time. A tiling in time starts and ends each piece with partial tiles, so that a piece has some bands of
-//! tiles at least; where those take longer than a signal may wait, [`execution::interrupt`] ends the process within
+//! tiles at least; where those take longer than a signal may wait, [`toolchain::interrupt`] ends the process within
 //! one.
 
+use execution::ExecutionError;
 use execution::grid::ProgramData;
 use execution::native::NativeProgram;
-use execution::{ExecutionError, interrupt};
 use polyhedral::program::Program;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use toolchain::interrupt;
 
 /// Wanted length of a piece in seconds: a signal is seen within it.
 const PIECE_SECONDS: f64 = 0.5;

@@ -5,11 +5,11 @@ use crate::load::Stencil;
 use crate::observer::{Observer, stage};
 use crate::strategies;
 use execution::ExecutionError;
-use execution::interrupt::Blocking;
 use hhc_codegen::pipeline::{self, Planned};
 use hhc_codegen::strategy::{AUTO, Target};
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::analysis::Analysis;
+use toolchain::interrupt::Blocking;
 
 /// A strategy and tile sizes, as somebody asks for them.
 #[derive(Debug, Clone)]

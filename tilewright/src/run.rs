@@ -7,9 +7,10 @@ use crate::observer::{Observer, stage, stage_of};
 use crate::runner::{Job, Run, Runner};
 use execution::compare::{Comparison, checksum, compare};
 use execution::grid::ProgramData;
-use execution::timing::Timing;
-use execution::{interrupt, reference};
+use execution::reference;
 use hhc_codegen::plan_counts;
+use toolchain::clock::Timing;
+use toolchain::interrupt;
 
 /// How to run.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! What runs a program: the reference interpreter, compiled C, the CUDA emulator or a GPU, called in one way.
 
 use crate::pace;
-use execution::cuda::{CudaProgramOnDevice, Device};
+use execution::cuda::CudaProgramOnDevice;
 use execution::emulator::{Emulator, EmulatorReport, ThreadOrder};
 use execution::grid::ProgramData;
 use execution::native::NativeProgram;
@@ -9,6 +9,7 @@ use execution::{ExecutionError, reference};
 use polyhedral::program::Program;
 use std::ops::ControlFlow;
 use std::time::Instant;
+use toolchain::driver::Device;
 
 /// What to run.
 pub struct Job<'a> {

@@ -8,7 +8,7 @@ use execution::compare::checksum;
 use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::native::NativeProgram;
-use execution::{ExecutionError, initial, interrupt, tiled};
+use execution::{ExecutionError, initial, tiled};
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline};
@@ -16,6 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use toolchain::interrupt;
 use tuner::evaluator::{self, Evaluator};
 use tuner::trial::Origin;
 use tuner::{Metric, Parameter, Point, Space, Status, Trial, TunerError, Value};
@@ -156,7 +157,7 @@ impl TileTrials {
         // long ones where a run is long, so that it can be stopped.
         let mut piece = (((steps / 8).max(1) / unit + 1) * unit).max(1);
         for run in 0..=self.job.runs.max(1) {
-            interrupt::check().map_err(Failure::from)?;
+            interrupt::check().map_err(ExecutionError::from)?;
             data.copy_from(&self.initial);
             let start = Instant::now();
             let late = &mut |_| {
@@ -188,7 +189,7 @@ impl Evaluator for TileTrials {
     fn evaluate(&self, point: &Point) -> tuner::Result<Trial> {
         let mut trial = match self.measure(point) {
             Ok(seconds) => {
-                let value = execution::timing::median(&seconds).unwrap_or(f64::NAN);
+                let value = toolchain::clock::median(&seconds).unwrap_or(f64::NAN);
                 let metric = Metric { value, repetitions: seconds, unit: "s".to_owned() };
                 let metrics = BTreeMap::from([(RESPONSE.to_owned(), metric)]);
                 Trial { metrics, ..Trial::measured(point.clone(), RESPONSE, value) }
@@ -224,9 +225,11 @@ enum Failure {
 impl From<ExecutionError> for Failure {
     fn from(error: ExecutionError) -> Failure {
         match error {
-            ExecutionError::CompilerFailed { .. } => Failure::Trial(Status::CompileError, error.to_string()),
+            ExecutionError::Toolchain(toolchain::Error::CompilerFailed { .. }) => {
+                Failure::Trial(Status::CompileError, error.to_string())
+            }
             ExecutionError::Generate(_) => Failure::Trial(Status::Invalid, error.to_string()),
-            ExecutionError::Native { .. } | ExecutionError::Load { .. } => {
+            ExecutionError::Native { .. } | ExecutionError::Toolchain(toolchain::Error::Load { .. }) => {
                 Failure::Trial(Status::RunError, error.to_string())
             }
             _ => Failure::Error(execution_failed(&error)),

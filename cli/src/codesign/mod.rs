@@ -15,8 +15,8 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use answers::Answers;
 use arguments::CodesignArguments;
+use execution::ExecutionError;
 use execution::output_folder::{NewFile, OutputFolder};
-use execution::{ExecutionError, interrupt};
 use hhc_codegen::strategy::{self, Strategy};
 use optimizer::codesign::journal::{self, Journal};
 use optimizer::codesign::setting::Setting;
@@ -35,6 +35,7 @@ use std::time::Instant;
 use text_escape::suggest;
 use tilewright::machines;
 use tilewright::text;
+use toolchain::interrupt;
 
 /// `schema` of `report.json`.
 const REPORT_SCHEMA: &str = "tilewright.codesign-report/1";

@@ -10,8 +10,6 @@ use crate::{json, load, plan};
 use arguments::CompileArguments;
 use c_frontend::CProgram;
 use c_frontend::rewrite::{self, OutputFile, RewriteError};
-use execution::cache::Cache;
-use execution::cuda::Nvrtc;
 use execution::output_folder::{NewFile, OutputFolder};
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits};
 use hhc_codegen::backend::{self, GeneratedFile};
@@ -24,6 +22,8 @@ use std::sync::Arc;
 use tilewright::choice::{self, Wish};
 use tilewright::machines;
 use tilewright::text;
+use toolchain::cache::Cache;
+use toolchain::nvrtc::Nvrtc;
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";

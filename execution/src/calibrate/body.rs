@@ -2,10 +2,10 @@
 
 use super::least_squares::non_negative;
 use super::resident::{Resident, Shape, Work};
-use crate::machine::Cache;
-use crate::timing::{Timing, median};
 use cost_models::machine::{BodyCosts, RunCosts, WorkingSet};
 use polyhedral::program::Program;
+use toolchain::clock::{Timing, median};
+use toolchain::machine::Cache;
 
 /// Flat tops: all remainders of the groups of rows, and wide ones.
 const FLAT_TOPS: [i64; 9] = [1, 2, 3, 4, 7, 12, 20, 33, 48];

@@ -1,6 +1,6 @@
 //! Energies of a CPU: idle, programs whose grid a cache holds, and programs whose grid none holds.
 
-use crate::energy::{EnergyMeter, EnergySample, Events, constants, sample};
+use crate::energy::{EnergySample, Events, constants, sample};
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, slots};
 use crate::initial;
@@ -15,6 +15,7 @@ use hhc_codegen::strategy::{self, Target};
 use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use std::sync::Arc;
+use toolchain::energy::EnergyMeter;
 
 /// Bytes of a grid that a core's own cache holds.
 const SMALL_BYTES: usize = 256 << 10;

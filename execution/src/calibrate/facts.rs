@@ -1,7 +1,7 @@
 //! What the system tells about the processor, as facts of a machine file.
 
-use crate::machine::MachineFacts;
 use cost_models::machine::{CacheLevel, CpuFacts};
+use toolchain::machine::MachineFacts;
 
 /// The facts of this machine; `threads` are the cores in use.
 pub fn cpu_facts(facts: &MachineFacts, threads: usize) -> CpuFacts {

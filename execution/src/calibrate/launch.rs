@@ -4,14 +4,14 @@
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
-use crate::interrupt;
 use crate::reference::default_parameters;
 use crate::tiled;
-use crate::timing::{Repetition, Timing, measure};
 use hhc_codegen::strategy;
 use hhc_codegen::{TileSizes, strategy::Target};
 use polyhedral::analysis::analyze;
 use std::sync::Arc;
+use toolchain::clock::{Repetition, Timing, measure};
+use toolchain::interrupt;
 
 /// Launches of one measurement.
 const LAUNCHES: i64 = 2000;
@@ -37,7 +37,7 @@ pub fn measure_launch(threads: usize, rounds: usize) -> Result<Timing> {
     let timing = measure(
         repetition,
         &mut data,
-        |_| interrupt::check(),
+        |_| Ok::<(), ExecutionError>(interrupt::check()?),
         |data| native.run(&program, &parameters, data, LAUNCHES),
     )?;
     let per_launch = timing.seconds_all.iter().map(|seconds| seconds / LAUNCHES as f64).collect();

@@ -12,10 +12,7 @@ pub mod least_squares;
 pub mod resident;
 pub mod transfer;
 
-use crate::energy::Rapl;
 use crate::error::{ExecutionError, Result};
-use crate::machine::MachineFacts;
-use crate::timing::{Timing, median};
 use body::{cache_bytes, explain, shape_of, shapes, working_sets};
 use cost_models::machine::{
     BodyCosts, Calibration, CpuCalibration, Facts, Machine, MachineKind, Provenance, Quantity,
@@ -26,6 +23,9 @@ use polyhedral::program::Program;
 use resident::Resident;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolchain::clock::{Timing, median};
+use toolchain::energy::Rapl;
+use toolchain::machine::MachineFacts;
 
 /// Half heights of resident tiles. The rows of low ones differ little in width, so that every kind of run is met on its
 /// own; those of high ones change as the rows of real tiles do.

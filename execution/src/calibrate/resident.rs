@@ -9,13 +9,10 @@
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
-use crate::interference::rounds;
-use crate::interrupt;
 use crate::layout::Layout;
 use crate::native::NativeProgram;
 use crate::reference::default_parameters;
 use crate::tiled;
-use crate::timing::median;
 use hhc_codegen::PlanError;
 use hhc_codegen::counts::cores::sweep_bytes;
 use hhc_codegen::geometry::{LocalKernel, LocalRow, block_points, rows_at_once};
@@ -28,6 +25,9 @@ use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
+use toolchain::clock::median;
+use toolchain::interference::rounds;
+use toolchain::interrupt;
 
 /// Extents of the grid whose strides the benchmark uses: rows lie as far apart as in a large grid.
 const STRIDES_OF: [&[i64]; 3] = [&[1 << 16], &[1024, 4096], &[256, 256, 256]];

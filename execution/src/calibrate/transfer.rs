@@ -6,12 +6,9 @@ use super::least_squares::non_negative;
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
-use crate::interference::rounds;
-use crate::interrupt;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
 use crate::tiled;
-use crate::timing::median;
 use cost_models::cpu::CpuTime;
 use cost_models::machine::Machine;
 use hhc_codegen::TileSizes;
@@ -20,6 +17,9 @@ use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
 use std::time::Instant;
+use toolchain::clock::median;
+use toolchain::interference::rounds;
+use toolchain::interrupt;
 
 /// Bytes of the grid: this many times the last cache, within limits.
 const BEYOND_CACHE: f64 = 3.0;
@@ -145,7 +145,7 @@ pub fn measure(
             native.run(program, &parameters, &mut data, STEPS)?;
             seconds.push(start.elapsed().as_secs_f64());
         }
-        Ok(seconds)
+        Ok::<_, ExecutionError>(seconds)
     })?;
     let tile = |(index, &(cached_s, lines, visits)): (usize, &(f64, f64, f64))| {
         let seconds: Vec<f64> = measured.results.iter().map(|round| round[index]).collect();

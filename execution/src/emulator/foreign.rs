@@ -8,12 +8,11 @@ use crate::device_program::DeviceKernel;
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::launches::PlannedLaunch;
-use libloading::Library;
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::ptr::NonNull;
-use std::sync::Arc;
+use toolchain::library::Library;
 
 /// The element has a value.
 pub(super) const INITIALISED: u8 = 1;
@@ -92,28 +91,23 @@ pub(super) struct Functions {
     results: Results,
     destroy: Destroy,
     /// Keeps the code in the process.
-    _library: Arc<Library>,
+    _library: Library,
 }
 
 impl Functions {
     /// Loads the shared object that the emulator's shim was compiled to.
     pub fn load(path: &Path) -> Result<Functions> {
-        let failed = |error: libloading::Error| ExecutionError::Load {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        };
-        // SAFETY: the object has no initialisers but those of the C++ library.
-        let library = unsafe { Library::new(path) }.map_err(failed)?;
+        let library = Library::load(path)?;
         // SAFETY: the shim defines these functions with these types.
         let (create, run, results, destroy) = unsafe {
             (
-                *library.get::<Create>("tw_emulator_create").map_err(failed)?,
-                *library.get::<Run>("tw_emulator_run").map_err(failed)?,
-                *library.get::<Results>("tw_emulator_results").map_err(failed)?,
-                *library.get::<Destroy>("tw_emulator_destroy").map_err(failed)?,
+                library.function::<Create>("tw_emulator_create")?,
+                library.function::<Run>("tw_emulator_run")?,
+                library.function::<Results>("tw_emulator_results")?,
+                library.function::<Destroy>("tw_emulator_destroy")?,
             )
         };
-        Ok(Functions { create, run, results, destroy, _library: Arc::new(library) })
+        Ok(Functions { create, run, results, destroy, _library: library })
     }
 
     /// Begins a run over the arrays of `data`, which have the types of the program that the emulator was

@@ -13,13 +13,10 @@ mod shim;
 
 pub use report::{EmulatorReport, OtherThread, Violation, ViolationKind};
 
-use crate::c_compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
-use crate::cache::Cache;
 use crate::device_program::DeviceProgram;
 use crate::error::Result;
 use crate::grid::{ProgramData, slots};
 use crate::initial::{domains_of, initial_levels, mix, prepare_boundary};
-use crate::interrupt;
 use crate::launches::for_each_launch;
 use crate::layout::Layout;
 use crate::reference::check_arguments;
@@ -27,6 +24,9 @@ use foreign::{FIXED, Functions, INITIALISED, PADDING};
 use hhc_codegen::KernelPlan;
 use polyhedral::program::{FieldId, FieldRole, Program};
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::compiler::{CompileOptions, Compiler, Language, SharedObject, SourceText};
+use toolchain::interrupt;
 
 /// The header and what it includes: always the first two more, the others where the text asks for them.
 const HEADERS: [(&str, &str); 9] = [
@@ -157,7 +157,7 @@ impl Emulator {
     ///
     /// # Errors
     /// [`crate::ExecutionError::Plan`] where the text has not one kernel for each of the plan's;
-    /// [`crate::ExecutionError::CompilerFailed`]; [`crate::ExecutionError::Load`].
+    /// [`toolchain::Error::CompilerFailed`]; [`toolchain::Error::Load`].
     pub fn compile_with(
         plan: &KernelPlan,
         device: &DeviceProgram,

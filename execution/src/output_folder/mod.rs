@@ -15,12 +15,12 @@ mod index;
 pub use conflict::{Conflict, Reason};
 
 use crate::error::{ExecutionError, Result};
-use crate::interrupt;
 use crate::output_file::{FileIdentity, Staged, stage};
 use index::{Hash, INDEX, Index, hash_of, hash_of_file};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
+use toolchain::interrupt;
 
 /// A folder to write to.
 #[derive(Debug)]

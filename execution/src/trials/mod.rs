@@ -6,8 +6,6 @@ mod runners;
 pub use runners::{CpuTiles, DeviceTiles, TileRunner};
 
 use crate::error::{ExecutionError, Result};
-use crate::interrupt;
-use crate::timing::Timing;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::cone::Cone;
@@ -19,6 +17,8 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use toolchain::clock::Timing;
+use toolchain::interrupt;
 
 /// The part of the machine's time that others may use in a run that counts.
 const TOLERATED: f64 = 0.03;

@@ -1,17 +1,12 @@
 //! What runs the tiles of a measurement: compiled C, or kernels on a device.
 
 use super::Plan;
-use crate::cache::Cache;
 use crate::calibrate::gpu::load;
-use crate::cuda::run::DeviceData;
-use crate::cuda::{CudaProgramOnDevice, Device};
+use crate::cuda::{CudaProgramOnDevice, DeviceData};
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::initial;
-use crate::interference::Watch;
-use crate::interrupt;
 use crate::layout::Layout;
-use crate::machine::cpu_identity;
 use crate::native::NativeProgram;
 use crate::reference::default_parameters;
 use crate::tiled;
@@ -19,7 +14,12 @@ use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
 use rayon::prelude::*;
 use std::time::Instant;
+use toolchain::cache::Cache;
 use toolchain::cancel::Cancel;
+use toolchain::driver::Device;
+use toolchain::interference::Watch;
+use toolchain::interrupt;
+use toolchain::machine::cpu_identity;
 
 /// Something that runs tiles.
 pub trait TileRunner {

@@ -4,7 +4,6 @@
 mod random;
 
 use crate::emulator::CACHE;
-use execution::c_compiler::{Compiler, Language};
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
 use execution::emulator::ViolationKind;
@@ -15,6 +14,7 @@ use execution::{initial, reference};
 use hhc_codegen::strategy::{Target, by_name};
 use hhc_codegen::{KernelPlan, TileSizes, pipeline};
 use std::sync::{Arc, LazyLock};
+use toolchain::compiler::{Compiler, Language};
 
 /// What generated text puts before everything else.
 const WARP: &str = include_str!("../../../templates/cuda/warp.cuh");

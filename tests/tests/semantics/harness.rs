@@ -1,13 +1,11 @@
 //! From a program to compiled code, and from compiled code to a comparison with the reference.
 
-use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText};
-use execution::cache::Cache;
 use execution::compare::compare;
 use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, ThreadOrder};
 use execution::grid::{ProgramData, ValuesMut, ValuesRef, slots};
 use execution::layout::Layout;
-use execution::native::{NativeLibrary, NativeProgram};
+use execution::native::NativeProgram;
 use execution::{initial, reference};
 use hhc_codegen::backend::GeneratedFile;
 use hhc_codegen::backend::cuda::CudaProgram;
@@ -20,6 +18,9 @@ use polyhedral::program::{FieldId, Program};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
+use toolchain::cache::Cache;
+use toolchain::compiler::{CompileOptions, Compiler, Language, SourceText};
+use toolchain::library::Library;
 
 /// One cache for these tests, apart from the user's.
 static CACHE: LazyLock<Arc<Cache>> =
@@ -143,8 +144,8 @@ pub fn compiled(program: &Program, files: &[GeneratedFile], options: &CompileOpt
     let object = compiler
         .compile_shared(&sources, options, &CACHE)
         .unwrap_or_else(|error| panic!("{}: {error}", program.name));
-    let library = NativeLibrary::load(&object.path()).unwrap();
-    library.program(&format!("{}_invoke", program.name)).unwrap()
+    let library = Library::load(&object.path()).unwrap();
+    NativeProgram::of(&library, &format!("{}_invoke", program.name)).unwrap()
 }
 
 /// A problem: grid, steps, and the values of the parameters.

@@ -3,8 +3,6 @@
 //! `cargo test --release -p tilewright-tests --test semantics performance -- --ignored --nocapture`
 
 use crate::harness::{hexagonal_tile, library_text, parsed, planned, shipped};
-use execution::c_compiler::{CompileOptions, Compiler, Language, SourceText};
-use execution::cache::Cache;
 use hhc_codegen::TileSizes;
 use hhc_codegen::prove::prove_within;
 use hhc_codegen::strategy::{self, Target};
@@ -14,6 +12,8 @@ use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+use toolchain::cache::Cache;
+use toolchain::compiler::{CompileOptions, Compiler, Language, SourceText};
 
 /// Longest time for analysis, plan and proof, in seconds of an optimised build.
 const MOST_SECONDS: f64 = 1.0;

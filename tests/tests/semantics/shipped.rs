@@ -1,9 +1,9 @@
 //! Every shipped stencil.
 
 use crate::harness::{Problem, agrees_with_reference, compiled, library_text, planned, shipped};
-use execution::c_compiler::CompileOptions;
 use hhc_codegen::TileSizes;
 use std::collections::BTreeSet;
+use toolchain::compiler::CompileOptions;
 
 macro_rules! stencils {
     ($($name:ident),* $(,)?) => {

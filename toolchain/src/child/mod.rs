@@ -9,6 +9,7 @@ mod memory;
 
 use crate::interrupt::{self, Group};
 use rustix::event::{PollFd, PollFlags, poll};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::AsFd;
 use std::process::{Command, ExitStatus, Stdio};
@@ -157,12 +158,33 @@ fn run_with(command: &mut Command, input: &[u8], limits: &Limits) -> io::Result<
         // A child that does not read is no failure of ours.
         std::thread::spawn(move || drop(pipe.write_all(&input)));
     }
-    attend(group, start, limits)
-}
-
-fn attend(mut group: Group, start: Instant, limits: &Limits) -> io::Result<Ended> {
     let mut stdout = Pipe::new(group.child().stdout.take(), limits.stdout)?;
     let mut stderr = Pipe::new(group.child().stderr.take(), limits.stderr)?;
+    let end = attend(group, start, limits, [&mut stdout, &mut stderr]);
+    Ok(Ended { end, stdout: stdout.kept(), stderr: stderr.kept() })
+}
+
+/// Runs a command whose outputs go to two files, each of at most about `most` bytes; its standard input is what the
+/// command says. What it leaves in the background is not waited for.
+///
+/// # Errors
+/// A command that cannot be started.
+pub fn run_into_files(
+    command: &mut Command,
+    (stdout, stderr): (&File, &File),
+    time: Duration,
+    most: u64,
+) -> io::Result<End> {
+    let start = Instant::now();
+    command.stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
+    let group = Group::spawn(command)?;
+    let mut outputs = [Written { file: stdout, most }, Written { file: stderr, most }];
+    let [stdout, stderr] = &mut outputs;
+    Ok(attend(group, start, &Limits::of_time(time), [stdout, stderr]))
+}
+
+/// Waits for the end of a child, or brings it about.
+fn attend(mut group: Group, start: Instant, limits: &Limits, [stdout, stderr]: [&mut dyn Stream; 2]) -> End {
     let mut pause = Duration::from_millis(1);
     let mut left_at = None;
     let end = loop {
@@ -200,10 +222,44 @@ fn attend(mut group: Group, start: Instant, limits: &Limits) -> io::Result<Ended
         }
     };
     group.end();
-    Ok(Ended { end, stdout: stdout.kept(), stderr: stderr.kept() })
+    end
 }
 
 /// An output of a child.
+trait Stream {
+    /// Takes in what there is.
+    fn take_in(&mut self);
+    /// Whether the child has written more than it may.
+    fn is_full(&self) -> bool;
+    /// Whether more may come once the child has exited.
+    fn is_open(&self) -> bool;
+    /// What to wait for.
+    fn wanted(&self) -> Option<PollFd<'_>>;
+}
+
+/// An output that the child writes into a file.
+struct Written<'a> {
+    file: &'a File,
+    most: u64,
+}
+
+impl Stream for Written<'_> {
+    fn take_in(&mut self) {}
+
+    fn is_full(&self) -> bool {
+        self.file.metadata().is_ok_and(|metadata| metadata.len() > self.most)
+    }
+
+    fn is_open(&self) -> bool {
+        false
+    }
+
+    fn wanted(&self) -> Option<PollFd<'_>> {
+        None
+    }
+}
+
+/// An output that is read while the child runs.
 struct Pipe<P> {
     pipe: Option<P>,
     keep: Keep,
@@ -216,33 +272,6 @@ impl<P: Read + AsFd> Pipe<P> {
             rustix::io::ioctl_fionbio(pipe, true)?;
         }
         Ok(Pipe { pipe, keep, kept: Vec::new() })
-    }
-
-    fn is_open(&self) -> bool {
-        self.pipe.is_some()
-    }
-
-    fn is_full(&self) -> bool {
-        matches!(self.keep, Keep::All(most) if self.kept.len() > most)
-    }
-
-    fn wanted(&self) -> Option<PollFd<'_>> {
-        self.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN))
-    }
-
-    /// Takes in what there is, but no more than a few pieces at a time: the deadline must be looked at.
-    fn take_in(&mut self) {
-        let mut piece = [0; 1 << 16];
-        for _ in 0..16 {
-            let Some(pipe) = &mut self.pipe else { return };
-            match pipe.read(&mut piece) {
-                Ok(0) => self.pipe = None,
-                Ok(count) => self.keep(&piece[..count]),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(_) => self.pipe = None,
-            }
-        }
     }
 
     fn keep(&mut self, piece: &[u8]) {
@@ -265,6 +294,35 @@ impl<P: Read + AsFd> Pipe<P> {
     fn kept(mut self) -> Vec<u8> {
         self.take_in();
         self.kept
+    }
+}
+
+impl<P: Read + AsFd> Stream for Pipe<P> {
+    /// No more than a few pieces at a time: the deadline must be looked at.
+    fn take_in(&mut self) {
+        let mut piece = [0; 1 << 16];
+        for _ in 0..16 {
+            let Some(pipe) = &mut self.pipe else { return };
+            match pipe.read(&mut piece) {
+                Ok(0) => self.pipe = None,
+                Ok(count) => self.keep(&piece[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => self.pipe = None,
+            }
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        matches!(self.keep, Keep::All(most) if self.kept.len() > most)
+    }
+
+    fn is_open(&self) -> bool {
+        self.pipe.is_some()
+    }
+
+    fn wanted(&self) -> Option<PollFd<'_>> {
+        self.pipe.as_ref().map(|pipe| PollFd::new(pipe, PollFlags::IN))
     }
 }
 
@@ -361,5 +419,25 @@ mod tests {
         let limits = Limits { memory: Some(1 << 28), ..Limits::of_time(Duration::from_secs(100)) };
         let (ended, _) = sh("sleep 0.2; ulimit -v", &limits);
         assert_eq!(ended.stdout, b"262144\n");
+    }
+
+    #[test]
+    fn limits_hold_for_outputs_in_files() {
+        let run = |text: &str, time: Duration| {
+            let (out, err) = (tempfile::NamedTempFile::new().unwrap(), tempfile::tempfile().unwrap());
+            let files = (out.as_file(), &err);
+            let end = run_into_files(Command::new("sh").args(["-c", text]), files, time, 1000).unwrap();
+            (end, std::fs::read_to_string(out.path()).unwrap())
+        };
+        let long = Duration::from_secs(20);
+        let (end, text) = run("echo a; exit 3", long);
+        assert!(matches!(end, End::Exited(status) if status.code() == Some(3)) && text == "a\n");
+        let start = Instant::now();
+        assert_eq!(run("sleep 30 & sleep 30", Duration::from_millis(50)).0, End::TimedOut);
+        assert_eq!(run("while :; do echo 0123456789; done", long).0, End::TooMuchOutput);
+        // What stays in the background holds nobody up, and is ended.
+        let (end, id) = run("sleep 300 & echo $!", long);
+        assert!(matches!(end, End::Exited(_)) && !lives(id.trim()));
+        assert!(start.elapsed() < Duration::from_secs(15));
     }
 }

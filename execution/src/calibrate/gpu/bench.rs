@@ -1,16 +1,17 @@
 //! A device as something that can be measured.
 
 use super::{FoldedRun, GpuBench};
-use crate::cache::Cache;
-use crate::cuda::micro::Micro;
-use crate::cuda::{CudaProgramOnDevice, Device};
+use crate::cuda::{CudaProgramOnDevice, limits};
 use crate::device_program::DeviceProgram;
-use crate::energy::{EnergyMeter, NvmlMeter};
 use crate::error::{ExecutionError, Result};
 use crate::reference::default_parameters;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::driver::Device;
+use toolchain::energy::{EnergyMeter, NvmlMeter};
+use toolchain::micro::Micro;
 
 /// Copies of one measurement.
 const COPIES: usize = 5;
@@ -54,19 +55,18 @@ impl DeviceBench {
 /// # Errors
 /// [`ExecutionError::Plan`] for a tile that does not fit it; those of NVRTC and of the driver.
 pub fn load(device: &Device, plan: &KernelPlan, cache: &Arc<Cache>) -> Result<CudaProgramOnDevice> {
-    let limits = device.facts().limits();
-    let text = cuda::generate(plan, &CudaOptions { limits })
+    let text = cuda::generate(plan, &CudaOptions { limits: limits(device.facts()) })
         .map_err(|error| ExecutionError::Plan(error.to_string()))?;
     CudaProgramOnDevice::load(device, plan, &DeviceProgram::from(&text), false, cache)
 }
 
 impl GpuBench for DeviceBench {
     fn launch_s(&mut self) -> Result<f64> {
-        self.micro.launch_s()
+        Ok(self.micro.launch_s()?)
     }
 
     fn barrier_s(&mut self) -> Result<f64> {
-        self.micro.barrier_s()
+        Ok(self.micro.barrier_s()?)
     }
 
     fn bandwidth(&mut self) -> Result<f64> {
@@ -87,11 +87,11 @@ impl GpuBench for DeviceBench {
     }
 
     fn barriers(&mut self) -> Result<f64> {
-        self.micro.pass_barriers()
+        Ok(self.micro.pass_barriers()?)
     }
 
     fn launches(&mut self) -> Result<f64> {
-        self.micro.launch_many()
+        Ok(self.micro.launch_many()?)
     }
 
     fn meter(&mut self) -> Option<Box<dyn EnergyMeter>> {

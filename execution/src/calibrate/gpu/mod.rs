@@ -13,9 +13,8 @@ mod bench;
 pub use bench::{DeviceBench, load};
 
 use super::{Calibrated, quantity_of};
-use crate::energy::{EnergyMeter, Events, constants, sample};
+use crate::energy::{Events, constants, sample};
 use crate::error::{ExecutionError, Result};
-use crate::timing::median;
 use cost_models::constants::{Basis, TimeConstants};
 use cost_models::hardware::Hardware;
 use cost_models::machine::{Calibration, GpuFacts, Machine, Provenance, Quantity};
@@ -26,6 +25,8 @@ use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use toolchain::clock::median;
+use toolchain::energy::EnergyMeter;
 
 /// Largest `C_iter` that is looked for, in seconds.
 const MOST_ITERATION_S: f64 = 1e-3;

@@ -2,7 +2,7 @@
 //!
 //! Source: CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 
-use super::resources::{REGISTER_PORTION, REGISTERS, WARP};
+use crate::nvrtc::{REGISTER_PORTION, REGISTERS, WARP};
 
 /// What a multiprocessor has for all its blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,14 +6,19 @@
 //! system's loader looks. CUDA 13 no longer compiles for compute capability 7.0, which CUDA 12 does; the
 //! newest library that compiles for the device at hand is taken.
 
-use super::nvrtc_library::NvrtcLibrary;
-use super::resources::{self, KernelResources};
+mod library;
+mod resources;
+
+pub use resources::{KernelResources, REGISTER_PORTION, REGISTERS, WARP};
+
 use crate::cache::{Cache, KeyBuilder};
-use crate::error::{ExecutionError, Result};
+use crate::cancel::Cancel;
+use crate::error::{Error, Result};
+use crate::interrupt;
+use library::NvrtcLibrary;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use toolchain::cancel::Cancel;
 
 /// Files of a cache entry.
 const CUBIN: &str = "kernels.cubin";
@@ -92,7 +97,7 @@ impl Nvrtc {
     /// The newest library that compiles for this compute capability.
     ///
     /// # Errors
-    /// [`ExecutionError::NoNvrtc`] says what there is and how to get another.
+    /// [`Error::NoNvrtc`] says what there is and how to get another.
     pub fn for_architecture(architecture: u32) -> Result<&'static Nvrtc> {
         Nvrtc::for_driver(architecture, i32::MAX)
     }
@@ -116,7 +121,7 @@ impl Nvrtc {
             } else {
                 format!("found {}", found.join(", "))
             };
-            ExecutionError::NoNvrtc { architecture, found }
+            Error::NoNvrtc { architecture, found }
         })
     }
 
@@ -142,11 +147,9 @@ impl Nvrtc {
                     scope.spawn(move || token.scope(compile))
                 })
                 .collect();
-            let joined = threads.into_iter().map(|thread| {
-                thread.join().unwrap_or_else(|_| {
-                    Err(ExecutionError::Plan("a thread that compiled CUDA text failed".to_owned()))
-                })
-            });
+            let joined = threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.collect()
         });
         known
@@ -159,7 +162,7 @@ impl Nvrtc {
     /// Opens the library at this path.
     ///
     /// # Errors
-    /// [`ExecutionError::Load`].
+    /// [`Error::Load`].
     pub fn open(path: &Path) -> Result<Nvrtc> {
         Ok(Nvrtc { library: NvrtcLibrary::open(path)? })
     }
@@ -182,8 +185,8 @@ impl Nvrtc {
     /// messages, as in `heat2d.cu`.
     ///
     /// # Errors
-    /// [`ExecutionError::CompilerFailed`] with the compiler's messages; [`ExecutionError::File`];
-    /// [`ExecutionError::Interrupted`].
+    /// [`Error::CompilerFailed`] with the compiler's messages; [`Error::File`];
+    /// [`Error::Interrupted`].
     pub fn compile(
         &self,
         source: &str,
@@ -198,10 +201,10 @@ impl Nvrtc {
         }
         let key = key.with("name", name.as_bytes()).with("text", source.as_bytes()).finish();
         let entry = cache.get_or_build(&key, &|folder: &Path| {
-            crate::interrupt::check()?;
+            interrupt::check()?;
             let compiled = self.library.compile(source, name, &arguments)?;
             if compiled.code != 0 {
-                return Err(ExecutionError::CompilerFailed {
+                return Err(Error::CompilerFailed {
                     command: format!("NVRTC {} {}", self.version(), arguments.join(" ")),
                     status: format!("error {}", compiled.code),
                     message: compiled.log.trim_end().to_owned(),
@@ -211,16 +214,12 @@ impl Nvrtc {
                 [(CUBIN, &compiled.cubin), (PTX, compiled.ptx.as_bytes()), (LOG, compiled.log.as_bytes())];
             files.into_iter().try_for_each(|(name, bytes)| {
                 let path = folder.join(name);
-                std::fs::write(&path, bytes).map_err(|source| ExecutionError::File {
-                    action: "write",
-                    path,
-                    source,
-                })
+                std::fs::write(&path, bytes).map_err(|source| Error::File { action: "write", path, source })
             })
         })?;
         let read = |name: &str| {
             let path = entry.file(name);
-            std::fs::read(&path).map_err(|source| ExecutionError::File { action: "read", path, source })
+            std::fs::read(&path).map_err(|source| Error::File { action: "read", path, source })
         };
         let log = String::from_utf8_lossy(&read(LOG)?).into_owned();
         Ok(CompiledCuda {

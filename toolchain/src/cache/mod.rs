@@ -8,7 +8,7 @@
 //! What is cached is executed, so the cache is its user's alone: see module `safety`. Where it cannot be, or cannot be
 //! written, a private temporary folder takes its place, and [`take_warning`] says so.
 
-use crate::error::{ExecutionError, Result};
+use crate::error::{Error, Result};
 use crate::interrupt;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -154,8 +154,8 @@ impl Cache {
     /// The user's cache; a private temporary one, removed in the end, where that is not safe or cannot be written.
     ///
     /// # Errors
-    /// [`ExecutionError::UnsafeCache`] where `$TILEWRIGHT_CACHE` names a folder that others can change;
-    /// [`ExecutionError::File`] where not even a temporary folder can be made.
+    /// [`Error::UnsafeCache`] where `$TILEWRIGHT_CACHE` names a folder that others can change;
+    /// [`Error::File`] where not even a temporary folder can be made.
     pub fn open() -> Result<Arc<Cache>> {
         let Some(folder) = user_folder() else {
             let way_out = "set TILEWRIGHT_CACHE or HOME";
@@ -165,7 +165,7 @@ impl Cache {
             return Cache::stand_in();
         };
         match Cache::at(&folder) {
-            Err(ExecutionError::UnsafeCache { path, problem }) if variable("TILEWRIGHT_CACHE").is_none() => {
+            Err(Error::UnsafeCache { path, problem }) if variable("TILEWRIGHT_CACHE").is_none() => {
                 Cache::instead_of(&path, &format!("is not safe: {problem}"))
             }
             cache => cache,
@@ -175,15 +175,13 @@ impl Cache {
     /// The cache in this folder, which is made if needed; a private temporary one where it cannot be written.
     ///
     /// # Errors
-    /// [`ExecutionError::UnsafeCache`]; [`ExecutionError::File`] as for [`Cache::open`].
+    /// [`Error::UnsafeCache`]; [`Error::File`] as for [`Cache::open`].
     pub fn at(folder: &Path) -> Result<Arc<Cache>> {
         let root = safety::folder(folder).and_then(|folder| safety::folder(&folder.join(LAYOUT)));
         let root = root.and_then(|root| building_folder(&root).map(|_| root).map_err(Problem::Io));
         match root {
             Ok(root) => Ok(Arc::new(Cache { root, private: None })),
-            Err(Problem::Unsafe(problem)) => {
-                Err(ExecutionError::UnsafeCache { path: folder.to_owned(), problem })
-            }
+            Err(Problem::Unsafe(problem)) => Err(Error::UnsafeCache { path: folder.to_owned(), problem }),
             Err(Problem::Io(error)) => Cache::instead_of(folder, &format!("cannot be used: {error}")),
         }
     }
@@ -208,8 +206,8 @@ impl Cache {
     /// A cache in a temporary folder, removed with the last [`Entry`] and the cache itself.
     ///
     /// # Errors
-    /// [`ExecutionError::UnsafeCache`] where others can exchange what lies in the folders for temporary files;
-    /// [`ExecutionError::File`].
+    /// [`Error::UnsafeCache`] where others can exchange what lies in the folders for temporary files;
+    /// [`Error::File`].
     pub fn private() -> Result<Arc<Cache>> {
         let usual = std::env::temp_dir();
         let mut problem = None;
@@ -229,11 +227,9 @@ impl Cache {
             }
         }
         Err(match problem {
-            Some(Problem::Unsafe(problem)) => ExecutionError::UnsafeCache { path: usual, problem },
-            Some(Problem::Io(source)) => {
-                ExecutionError::File { action: "make a folder in", path: usual, source }
-            }
-            None => ExecutionError::Interrupted,
+            Some(Problem::Unsafe(problem)) => Error::UnsafeCache { path: usual, problem },
+            Some(Problem::Io(source)) => Error::File { action: "make a folder in", path: usual, source },
+            None => Error::Interrupted,
         })
     }
 
@@ -246,7 +242,7 @@ impl Cache {
     /// again, with another folder, where the cache turns out not to be writable.
     ///
     /// # Errors
-    /// Those of `build`; [`ExecutionError::File`] where the entry cannot be written.
+    /// Those of `build`; [`Error::File`] where the entry cannot be written.
     pub fn get_or_build(self: &Arc<Self>, key: &Key, build: &dyn Fn(&Path) -> Result<()>) -> Result<Entry> {
         self.get_or_build_if(key, &|_| true, build)
     }
@@ -272,7 +268,7 @@ impl Cache {
                 self.keep_within_limit();
                 return Ok(entry(false));
             }
-            Err(ExecutionError::Interrupted) => return Err(ExecutionError::Interrupted),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
             Err(reason) => reason,
         };
         // A compiler that found no room says so in its own words; we look for ourselves.
@@ -291,7 +287,7 @@ impl Cache {
         usable: &dyn Fn(&Path) -> bool,
         build: &dyn Fn(&Path) -> Result<()>,
     ) -> Result<()> {
-        let failed = |source| ExecutionError::File { action: "write", path: folder.to_owned(), source };
+        let failed = |source| Error::File { action: "write", path: folder.to_owned(), source };
         remove_stale(&self.root);
         let (building, _registration) = building_folder(&self.root).map_err(failed)?;
         build(building.path())?;

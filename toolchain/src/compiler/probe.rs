@@ -1,8 +1,9 @@
 //! Which arguments a compiler understands, found by trying them.
 
-use super::command::{Compiler, Language, OBJECT, standards};
+use super::command::{OBJECT, standards};
+use super::{Compiler, Language};
 use crate::cache::Cache;
-use crate::error::{ExecutionError, Result};
+use crate::error::{Error, Result};
 use crate::machine;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -31,23 +32,23 @@ pub(super) struct Probe<'a> {
 impl Probe<'_> {
     /// What this compiler understands; remembered in the cache.
     pub fn of(compiler: &Compiler, cache: &Arc<Cache>) -> Result<Supported> {
-        let key = compiler.identity("supported arguments").finish();
+        let key = compiler.key("supported arguments").finish();
         let entry = cache.get_or_build(&key, &|folder: &Path| {
             let supported = Probe { compiler, folder }.supported()?;
             let path = folder.join(ANSWERS);
             let written = serde_json::to_string(&supported)
                 .map_err(std::io::Error::other)
                 .and_then(|text| std::fs::write(&path, text));
-            written.map_err(|source| ExecutionError::File { action: "write", path, source })
+            written.map_err(|source| Error::File { action: "write", path, source })
         })?;
         let path = entry.file(ANSWERS);
         std::fs::read(&path)
             .and_then(|text| serde_json::from_slice(&text).map_err(std::io::Error::other))
-            .map_err(|source| ExecutionError::File { action: "read", path, source })
+            .map_err(|source| Error::File { action: "read", path, source })
     }
 
     fn supported(&self) -> Result<Supported> {
-        let standards = standards(self.compiler.0.language());
+        let standards = standards(self.compiler.language());
         let mut native = vec!["-march=native"];
         if machine::cpu_has("avx512f") {
             native.push("-mprefer-vector-width=512");
@@ -94,28 +95,24 @@ impl Probe<'_> {
     fn accepts(&self, arguments: &[&str]) -> Result<bool> {
         match self.try_with(arguments) {
             Ok(()) => Ok(true),
-            Err(ExecutionError::CompilerFailed { .. }) => Ok(false),
+            Err(Error::CompilerFailed { .. }) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
     /// Compiles and links a file that needs the OpenMP library where `-fopenmp` is among the arguments.
     fn try_with(&self, arguments: &[&str]) -> Result<()> {
-        let folder = tempfile::tempdir_in(self.folder).map_err(|source| ExecutionError::File {
+        let folder = tempfile::tempdir_in(self.folder).map_err(|source| Error::File {
             action: "make a folder in",
             path: self.folder.to_owned(),
             source,
         })?;
-        let source = match self.compiler.0.language() {
+        let source = match self.compiler.language() {
             Language::C => "probe.c",
             Language::Cxx => "probe.cpp",
         };
         let path = folder.path().join(source);
-        std::fs::write(&path, PROBE).map_err(|source| ExecutionError::File {
-            action: "write",
-            path,
-            source,
-        })?;
+        std::fs::write(&path, PROBE).map_err(|source| Error::File { action: "write", path, source })?;
         let mut all: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
         // An argument that is understood but has no effect is a warning for some compilers.
         all.extend(["-Werror", "-fPIC", "-shared", "-o", OBJECT, source].map(str::to_owned));

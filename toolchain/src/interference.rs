@@ -1,7 +1,6 @@
 //! What other programs do while something is measured: a measurement that others disturb is repeated, so that a busy
 //! machine does not decide.
 
-use crate::error::Result;
 use std::fs;
 
 /// The part of the machine's time that others may use in a measurement that counts.
@@ -77,7 +76,7 @@ pub struct Rounds<T> {
 ///
 /// # Errors
 /// The first error of `measure`.
-pub fn rounds<T>(wanted: usize, mut measure: impl FnMut() -> Result<T>) -> Result<Rounds<T>> {
+pub fn rounds<T, E>(wanted: usize, mut measure: impl FnMut() -> Result<T, E>) -> Result<Rounds<T>, E> {
     let wanted = wanted.max(1);
     let mut results: Vec<(f64, T)> = Vec::new();
     let (mut clean, mut disturbed) = (0, 0);
@@ -118,7 +117,7 @@ mod tests {
         let mut calls = 0;
         let rounds = rounds(4, || {
             calls += 1;
-            Ok(calls)
+            Ok::<_, std::convert::Infallible>(calls)
         });
         let rounds = rounds.unwrap();
         assert_eq!(rounds.results.len(), 4);

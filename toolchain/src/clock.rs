@@ -1,7 +1,6 @@
-//! Repeated measurement of run times.
+//! Run times: measured again and again, and summarised.
 
-use crate::error::Result;
-use crate::interrupt;
+use crate::interrupt::{self, Interrupted};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -51,13 +50,13 @@ impl Timing {
 /// Runs `prepare`, which is not timed, then `run`, which is, again and again. Both get `state`.
 ///
 /// # Errors
-/// The first error of either; [`crate::ExecutionError::Interrupted`] between runs.
-pub fn measure<S>(
+/// The first error of either; that of [`Interrupted`] between runs.
+pub fn measure<S, E: From<Interrupted>>(
     repetition: Repetition,
     state: &mut S,
-    mut prepare: impl FnMut(&mut S) -> Result<()>,
-    mut run: impl FnMut(&mut S) -> Result<()>,
-) -> Result<Timing> {
+    mut prepare: impl FnMut(&mut S) -> Result<(), E>,
+    mut run: impl FnMut(&mut S) -> Result<(), E>,
+) -> Result<Timing, E> {
     let runs = repetition.runs.max(1);
     let mut seconds_all = Vec::with_capacity(runs);
     for number in 0..repetition.warm_up + runs {
@@ -106,7 +105,7 @@ mod tests {
         };
         let run = |calls: &mut (i32, i32)| {
             calls.1 += 1;
-            Ok(())
+            Ok::<(), Interrupted>(())
         };
         let timing = measure(repetition, &mut calls, prepare, run).unwrap();
         assert_eq!((calls, timing.seconds_all.len()), ((5, 5), 3));

@@ -1,17 +1,13 @@
-//! The system's C and C++ compilers: generated text to a shared object, through the cache.
+//! Generated text to a shared object, through the cache.
 
+use super::command::OBJECT;
+use super::probe::{Probe, Supported};
+use super::{Compiler, Language};
 use crate::cache::{Cache, Entry, Key};
-use crate::error::{ExecutionError, Result};
-use crate::native::NativeLibrary;
+use crate::error::{Error, Result};
+use crate::library::Library;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-mod command;
-mod probe;
-
-use command::OBJECT;
-pub use command::{Compiler, Language};
-use probe::{Probe, Supported};
 
 /// A generated source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +34,7 @@ impl SourceText {
         let allowed = self.name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
             && self.name.chars().all(plain)
             && self.name != OBJECT;
-        if allowed { Ok(()) } else { Err(ExecutionError::WrongSourceName(self.name.clone())) }
+        if allowed { Ok(()) } else { Err(Error::WrongSourceName(self.name.clone())) }
     }
 }
 
@@ -103,8 +99,8 @@ impl Compiler {
     /// load is none, built or cached.
     ///
     /// # Errors
-    /// [`ExecutionError::CompilerFailed`] with the command line and the first lines of the message;
-    /// [`ExecutionError::WrongSourceName`]; [`ExecutionError::File`]; [`ExecutionError::Interrupted`].
+    /// [`Error::CompilerFailed`] with the command line and the first lines of the message;
+    /// [`Error::WrongSourceName`]; [`Error::File`]; [`Error::Interrupted`].
     pub fn compile_shared(
         &self,
         sources: &[SourceText],
@@ -114,26 +110,24 @@ impl Compiler {
         sources.iter().try_for_each(SourceText::check)?;
         let supported = Probe::of(self, cache)?;
         let (arguments, notes) = self.arguments(sources, options, &supported);
-        let key = self.key(sources, &arguments);
+        let key = self.key_of(sources, &arguments);
         let build = |folder: &Path| {
             for source in sources {
                 let path = folder.join(&source.name);
-                std::fs::write(&path, &source.text).map_err(|error| ExecutionError::File {
+                std::fs::write(&path, &source.text).map_err(|error| Error::File {
                     action: "write",
                     path,
                     source: error,
                 })?;
             }
             self.run(folder, &arguments)?;
-            NativeLibrary::load(&folder.join(OBJECT)).map(drop).map_err(|error| {
-                ExecutionError::CompilerFailed {
-                    command: self.command_line(&arguments),
-                    status: "success, but without a library that can be loaded".to_owned(),
-                    message: error.to_string(),
-                }
+            Library::load(&folder.join(OBJECT)).map(drop).map_err(|error| Error::CompilerFailed {
+                command: self.command_line(&arguments),
+                status: "success, but without a library that can be loaded".to_owned(),
+                message: error.to_string(),
             })
         };
-        let loads = |folder: &Path| NativeLibrary::load(&folder.join(OBJECT)).is_ok();
+        let loads = |folder: &Path| Library::load(&folder.join(OBJECT)).is_ok();
         let entry = cache.get_or_build_if(&key, &loads, &build)?;
         let openmp = options.openmp && supported.openmp.is_some();
         Ok(SharedObject { entry, openmp, command: self.command_line(&arguments), notes })
@@ -155,7 +149,7 @@ impl Compiler {
         if options.native {
             arguments.extend(supported.native.iter().cloned());
             if supported.native.is_empty() {
-                notes.push(format!("{} has no -march=native; the code is for any processor", self.command()));
+                notes.push(format!("{} has no -march=native; the code is for any processor", self.name()));
             }
         }
         if options.openmp {
@@ -163,7 +157,7 @@ impl Compiler {
                 Some(argument) => arguments.push(argument.clone()),
                 None => notes.push(format!(
                     "{} has no OpenMP; the code runs on one core (install libgomp or libomp)",
-                    self.command()
+                    self.name()
                 )),
             }
         }
@@ -174,15 +168,15 @@ impl Compiler {
             }
         }
         arguments.extend(options.arguments.iter().cloned());
-        arguments.extend(["-o", OBJECT, "-x", self.0.language().option()].map(str::to_owned));
+        arguments.extend(["-o", OBJECT, "-x", self.language().option()].map(str::to_owned));
         arguments
             .extend(sources.iter().filter(|source| !source.is_header()).map(|source| source.name.clone()));
         arguments.extend(["-x", "none", "-lm"].map(str::to_owned));
         (arguments, notes)
     }
 
-    fn key(&self, sources: &[SourceText], arguments: &[String]) -> Key {
-        let mut key = self.identity("shared object");
+    fn key_of(&self, sources: &[SourceText], arguments: &[String]) -> Key {
+        let mut key = self.key("shared object");
         for argument in arguments {
             key = key.with("argument", argument.as_bytes());
         }

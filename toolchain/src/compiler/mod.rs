@@ -1,8 +1,15 @@
-//! The system's C and C++ compilers: the one place that reads `$CC` and `$CXX`.
+//! The system's C and C++ compilers: found here, the one place that reads `$CC` and `$CXX`; what they make of text is
+//! [`SharedObject`]s.
 //!
 //! The variable is one program where its whole text names one, spaces included; else it is split into words as a
 //! shell does, with quotes: `ccache gcc -m64`, `"/opt/my compiler/cc" -m64`. The first word is the program. What is
 //! found must preprocess a line of C, so that `CC=echo` is refused before it has an effect.
+
+mod command;
+mod probe;
+mod shared_object;
+
+pub use shared_object::{CompileOptions, SharedObject, SourceText, compile_cxx_shared, compile_shared};
 
 use crate::child::{self, Failure};
 use crate::interrupt::Interrupted;

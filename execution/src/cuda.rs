@@ -1,23 +1,30 @@
-//! A plan on a device: kernels loaded, arrays copied there and back, launches timed.
+//! A plan on a device: kernels compiled by NVRTC and loaded, arrays copied there and back, launches timed.
 #![allow(unsafe_code)]
 
-use super::driver::{Device, failed};
-use super::nvrtc::{CompiledCuda, CudaOptions, Nvrtc};
-use crate::cache::Cache;
 use crate::device_program::DeviceProgram;
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, ValuesMut, ValuesRef};
 use crate::initial::prepare_boundary;
-use crate::interrupt;
 use crate::launches::{PlannedLaunch, for_each_launch};
 use crate::layout::Layout;
 use crate::reference::check_arguments;
-use cudarc::driver::sys::CUfunction_attribute;
-use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
-use cudarc::nvrtc::Ptx;
 use hhc_codegen::KernelPlan;
+use hhc_codegen::backend::cuda::DeviceLimits;
 use polyhedral::program::{ElementType, FieldId, FieldRole, SeriesId};
 use std::sync::Arc;
+use toolchain::cache::Cache;
+use toolchain::driver::{Array, Device, DeviceFacts, Kernel, Shape};
+use toolchain::interrupt;
+use toolchain::nvrtc::{CompiledCuda, CudaOptions, Nvrtc};
+
+/// What generated code may use on a device.
+pub fn limits(device: &DeviceFacts) -> DeviceLimits {
+    DeviceLimits {
+        device: device.name.clone(),
+        shared_bytes_per_block: i64::try_from(device.shared_bytes_per_block).unwrap_or(i64::MAX),
+        threads_per_block: device.threads_per_block.into(),
+    }
+}
 
 /// The kernels of a plan, loaded on a device.
 #[derive(Debug)]
@@ -25,7 +32,7 @@ pub struct CudaProgramOnDevice {
     device: Device,
     plan: KernelPlan,
     program: DeviceProgram,
-    functions: Vec<CudaFunction>,
+    functions: Vec<Kernel>,
     compiled: CompiledCuda,
 }
 
@@ -39,8 +46,8 @@ pub struct DeviceData {
 
 #[derive(Debug)]
 enum DeviceArray {
-    F32(CudaSlice<f32>),
-    F64(CudaSlice<f64>),
+    F32(Array<f32>),
+    F64(Array<f64>),
 }
 
 /// What a run on a device tells.
@@ -57,8 +64,7 @@ impl CudaProgramOnDevice {
     /// loads them.
     ///
     /// # Errors
-    /// [`ExecutionError::NoNvrtc`], [`ExecutionError::CompilerFailed`], [`ExecutionError::Device`], and
-    /// [`ExecutionError::Plan`] where a kernel needs more threads, registers or shared memory than there are.
+    /// Those of NVRTC and of the driver, and [`ExecutionError::Plan`] where a kernel needs more threads, registers or shared memory than there are.
     pub fn load(
         device: &Device,
         plan: &KernelPlan,
@@ -72,19 +78,13 @@ impl CudaProgramOnDevice {
         let options = CudaOptions { contraction, ..CudaOptions::new(facts.architecture) };
         let name = format!("{}.cu", plan.program.name);
         let compiled = nvrtc.compile(&program.source, &name, &options, cache)?;
-        let module = device
-            .context
-            .load_module(Ptx::from_binary(compiled.cubin.clone()))
-            .map_err(|error| failed("load the kernels", error))?;
+        let module = device.load(&compiled.cubin).map_err(|failure| failure.during("load the kernels"))?;
         let mut functions = Vec::with_capacity(program.kernels.len());
         for kernel in &program.kernels {
-            let function = module
-                .load_function(&kernel.symbol)
-                .map_err(|error| failed(&format!("find the kernel {}", kernel.symbol), error))?;
+            let function = module.kernel(&kernel.symbol)?;
             let threads = kernel.threads_per_block();
-            let allowed =
-                function.max_threads_per_block().map_err(|error| failed("describe a kernel", error))?;
-            if threads > u64::try_from(allowed).unwrap_or(0) {
+            let allowed = function.max_threads()?;
+            if threads > allowed {
                 return Err(ExecutionError::Plan(format!(
                     "`{}` has blocks of {threads} threads, and its registers allow {allowed} on {}",
                     kernel.symbol, facts.name
@@ -96,10 +96,7 @@ impl CudaProgramOnDevice {
                     kernel.symbol, kernel.shared_bytes, facts.name, facts.shared_bytes_per_block
                 )));
             }
-            let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            function
-                .set_attribute(attribute, kernel.shared_bytes as i32)
-                .map_err(|error| failed("reserve shared memory", error))?;
+            function.reserve_shared(kernel.shared_bytes)?;
             functions.push(function);
         }
         Ok(CudaProgramOnDevice {
@@ -120,7 +117,7 @@ impl CudaProgramOnDevice {
     ///
     /// # Errors
     /// [`ExecutionError::WrongData`]; [`ExecutionError::OutOfMemory`] where the device has too little memory;
-    /// [`ExecutionError::Device`].
+    /// [`toolchain::Error::Device`].
     pub fn upload(&self, data: &mut ProgramData) -> Result<DeviceData> {
         prepare_boundary(&self.plan.program, data)?;
         let free = self.device.free_memory()?;
@@ -130,17 +127,19 @@ impl CudaProgramOnDevice {
                 available: Some(free.into()),
             });
         }
-        let stream = &self.device.stream;
-        let copied = |error| failed("copy the grid to the device", error);
-        let copy = |values: ValuesRef<'_>| match values {
-            ValuesRef::F32(values) => stream.clone_htod(values).map(DeviceArray::F32).map_err(copied),
-            ValuesRef::F64(values) => stream.clone_htod(values).map(DeviceArray::F64).map_err(copied),
+        let device = &self.device;
+        let copy = |values: ValuesRef<'_>| {
+            let copied = match values {
+                ValuesRef::F32(values) => device.upload(values).map(DeviceArray::F32),
+                ValuesRef::F64(values) => device.upload(values).map(DeviceArray::F64),
+            };
+            copied.map_err(|failure| failure.during("copy the grid to the device"))
         };
         let arrays = data.fields().iter().map(|field| copy(field.values.view()));
         let series = (0..self.plan.program.series.len()).map(|number| copy(data.series(SeriesId(number))));
         Ok(DeviceData {
-            arrays: arrays.collect::<Result<_>>()?,
-            series: series.collect::<Result<_>>()?,
+            arrays: arrays.collect::<toolchain::Result<_>>()?,
+            series: series.collect::<toolchain::Result<_>>()?,
             layout: data.layout().clone(),
         })
     }
@@ -148,17 +147,17 @@ impl CudaProgramOnDevice {
     /// Copies the initial levels of `data` to the device once more, for another run.
     ///
     /// # Errors
-    /// [`ExecutionError::Device`]; [`ExecutionError::WrongData`] for data in another layout.
+    /// [`toolchain::Error::Device`]; [`ExecutionError::WrongData`] for data in another layout.
     pub fn refill(&self, data: &ProgramData, on_device: &mut DeviceData) -> Result<()> {
         self.check(data, on_device)?;
-        let stream = &self.device.stream;
+        let device = &self.device;
         for (field, array) in data.fields().iter().zip(&mut on_device.arrays) {
             let copied = match (field.values.view(), array) {
-                (ValuesRef::F32(from), DeviceArray::F32(to)) => stream.memcpy_htod(from, to),
-                (ValuesRef::F64(from), DeviceArray::F64(to)) => stream.memcpy_htod(from, to),
+                (ValuesRef::F32(from), DeviceArray::F32(to)) => device.refill(from, to),
+                (ValuesRef::F64(from), DeviceArray::F64(to)) => device.refill(from, to),
                 _ => return Err(self.wrong_data("the element types differ")),
             };
-            copied.map_err(|error| failed("copy the grid to the device", error))?;
+            copied.map_err(|failure| failure.during("copy the grid to the device"))?;
         }
         Ok(())
     }
@@ -169,16 +168,16 @@ impl CudaProgramOnDevice {
     /// As for [`CudaProgramOnDevice::refill`].
     pub fn download(&self, on_device: &DeviceData, data: &mut ProgramData) -> Result<()> {
         self.check(data, on_device)?;
-        let stream = &self.device.stream;
+        let device = &self.device;
         for (number, array) in on_device.arrays.iter().enumerate() {
             let copied = match (array, data.values_mut(FieldId(number))) {
-                (DeviceArray::F32(from), ValuesMut::F32(to)) => stream.memcpy_dtoh(from, to),
-                (DeviceArray::F64(from), ValuesMut::F64(to)) => stream.memcpy_dtoh(from, to),
+                (DeviceArray::F32(from), ValuesMut::F32(to)) => device.download(from, to),
+                (DeviceArray::F64(from), ValuesMut::F64(to)) => device.download(from, to),
                 _ => return Err(self.wrong_data("the element types differ")),
             };
-            copied.map_err(|error| failed("copy the grid from the device", error))?;
+            copied.map_err(|failure| failure.during("copy the grid from the device"))?;
         }
-        stream.synchronize().map_err(|error| failed("copy the grid from the device", error))
+        Ok(device.finish().map_err(|failure| failure.during("copy the grid from the device"))?)
     }
 
     fn check(&self, data: &ProgramData, on_device: &DeviceData) -> Result<()> {
@@ -193,15 +192,12 @@ impl CudaProgramOnDevice {
     /// Blocks that a multiprocessor holds at once: the least over the kernels, at least 1.
     ///
     /// # Errors
-    /// [`ExecutionError::Device`].
+    /// [`toolchain::Error::Device`].
     pub fn resident_blocks(&self) -> Result<i64> {
         let mut least = i64::MAX;
         for (function, kernel) in self.functions.iter().zip(&self.program.kernels) {
             let threads = u32::try_from(kernel.threads_per_block()).unwrap_or(u32::MAX);
-            let blocks = function
-                .occupancy_max_active_blocks_per_multiprocessor(threads, kernel.shared_bytes as usize, None)
-                .map_err(|error| failed("say how many blocks are resident", error))?;
-            least = least.min(i64::from(blocks));
+            least = least.min(i64::from(function.resident_blocks(threads, kernel.shared_bytes as usize)?));
         }
         Ok(if least == i64::MAX { 1 } else { least.max(1) })
     }
@@ -211,27 +207,26 @@ impl CudaProgramOnDevice {
     /// In one dimension nothing is folded: the grid has to be small.
     ///
     /// # Errors
-    /// [`ExecutionError::WrongSize`], [`ExecutionError::Device`], [`ExecutionError::Interrupted`].
+    /// [`ExecutionError::WrongSize`], [`toolchain::Error::Device`], [`ExecutionError::Interrupted`].
     pub fn run_folded(&self, parameters: &[f64], size: &[i64], steps: i64) -> Result<DeviceRun> {
         let program = &self.plan.program;
         check_arguments(program, parameters, steps)?;
         let layout = Layout::dense(program, size)?;
         let row = size.last().map_or(1, |&extent| extent.max(1));
-        let stream = &self.device.stream;
-        let zeros = |element: ElementType, length: usize| match element {
-            ElementType::F32 => stream.alloc_zeros(length).map(DeviceArray::F32),
-            ElementType::F64 => stream.alloc_zeros(length).map(DeviceArray::F64),
-        };
-        let allocated = |result: std::result::Result<DeviceArray, _>| {
-            result.map_err(|error| failed("allocate memory", error))
+        let zeros = |element: ElementType, length: usize| {
+            let allocated = match element {
+                ElementType::F32 => self.device.zeros(length).map(DeviceArray::F32),
+                ElementType::F64 => self.device.zeros(length).map(DeviceArray::F64),
+            };
+            allocated.map_err(|failure| failure.during("allocate memory"))
         };
         let mut arrays = Vec::new();
         for field in &program.fields {
-            arrays.push(allocated(zeros(field.element, row as usize * crate::grid::slots(field.role)))?);
+            arrays.push(zeros(field.element, row as usize * crate::grid::slots(field.role))?);
         }
         let mut series = Vec::new();
         for of in &program.series {
-            series.push(allocated(zeros(of.element, of.length(steps).max(1) as usize))?);
+            series.push(zeros(of.element, of.length(steps).max(1) as usize)?);
         }
         let mut launches = Vec::new();
         for_each_launch(&self.plan, &layout, steps, |launch| {
@@ -248,7 +243,7 @@ impl CudaProgramOnDevice {
     ///
     /// # Errors
     /// [`ExecutionError::WrongParameters`], [`ExecutionError::WrongSteps`], [`ExecutionError::Plan`],
-    /// [`ExecutionError::Device`], [`ExecutionError::Interrupted`].
+    /// [`toolchain::Error::Device`], [`ExecutionError::Interrupted`].
     pub fn run(&self, parameters: &[f64], data: &mut DeviceData, steps: i64) -> Result<DeviceRun> {
         check_arguments(&self.plan.program, parameters, steps)?;
         interrupt::check()?;
@@ -270,7 +265,7 @@ impl CudaProgramOnDevice {
             run.seconds += seconds;
             run.launches += batch.launches.len() as u64;
             batch.next(seconds);
-            interrupt::check()
+            Ok::<(), ExecutionError>(interrupt::check()?)
         };
         for_each_launch(&self.plan, &data.layout, steps, |launch| {
             batch.launches.push(launch.clone());
@@ -290,41 +285,36 @@ impl CudaProgramOnDevice {
         let (before, after) = launch
             .integers
             .split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
-        let mut builder = self.device.stream.launch_builder(&self.functions[launch.kernel]);
+        let mut builder = self.device.launch(&self.functions[launch.kernel]);
         for (array, field) in arrays.iter_mut().zip(&self.plan.program.fields) {
             match (array, field.role) {
-                (DeviceArray::F32(array), FieldRole::Coefficient) => builder.arg(&*array),
-                (DeviceArray::F64(array), FieldRole::Coefficient) => builder.arg(&*array),
-                (DeviceArray::F32(array), FieldRole::State { .. }) => builder.arg(array),
-                (DeviceArray::F64(array), FieldRole::State { .. }) => builder.arg(array),
+                (DeviceArray::F32(array), FieldRole::Coefficient) => builder.read(array),
+                (DeviceArray::F64(array), FieldRole::Coefficient) => builder.read(array),
+                (DeviceArray::F32(array), FieldRole::State { .. }) => builder.write(array),
+                (DeviceArray::F64(array), FieldRole::State { .. }) => builder.write(array),
             };
         }
         for series in series {
             match series {
-                DeviceArray::F32(array) => builder.arg(array),
-                DeviceArray::F64(array) => builder.arg(array),
+                DeviceArray::F32(array) => builder.read(array),
+                DeviceArray::F64(array) => builder.read(array),
             };
         }
         for integer in before {
-            builder.arg(integer);
+            builder.value(integer);
         }
         for parameter in parameters {
-            builder.arg(parameter);
+            builder.value(parameter);
         }
         for integer in after {
-            builder.arg(integer);
+            builder.value(integer);
         }
-        let [x, y, z] = kernel.threads;
-        let config = LaunchConfig {
-            grid_dim: (launch.grid[0], launch.grid[1], launch.grid[2]),
-            block_dim: (x, y, z),
-            shared_mem_bytes: kernel.shared_bytes as u32,
-        };
+        let shape =
+            Shape { grid: launch.grid, block: kernel.threads, shared_bytes: kernel.shared_bytes as u32 };
         // SAFETY: the arguments are those of `docs/cuda-contract.md`, which the text was generated for; the
         // arrays have the layout that the integers describe, and the plan was proved to stay within it.
-        unsafe { builder.launch(config) }
-            .map(drop)
-            .map_err(|error| failed(&format!("launch {}", kernel.symbol), error))
+        let started = unsafe { builder.start(shape) };
+        Ok(started.map_err(|failure| failure.during(&format!("launch {}", kernel.symbol)))?)
     }
 }
 
@@ -374,8 +364,8 @@ impl DeviceData {
     /// Bytes of all arrays.
     pub fn bytes(&self) -> u64 {
         let bytes = |array: &DeviceArray| match array {
-            DeviceArray::F32(array) => array.num_bytes(),
-            DeviceArray::F64(array) => array.num_bytes(),
+            DeviceArray::F32(array) => array.bytes(),
+            DeviceArray::F64(array) => array.bytes(),
         };
         self.arrays.iter().map(bytes).sum::<usize>() as u64
     }

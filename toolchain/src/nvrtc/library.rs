@@ -4,11 +4,10 @@
 //! given path, and two of them at once: no version of NVRTC compiles for all the devices that we support.
 #![allow(unsafe_code)]
 
-use crate::error::{ExecutionError, Result};
-use libloading::Library;
+use crate::error::{Error, Result};
+use crate::library::Library;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 type Program = *mut c_void;
 type CreateProgram = unsafe extern "C" fn(
@@ -31,7 +30,7 @@ pub(super) struct NvrtcLibrary {
     pub version: (i32, i32),
     /// Compute capabilities that it compiles for, as in 80, ascending.
     pub architectures: Vec<u32>,
-    library: Arc<Library>,
+    library: Library,
 }
 
 /// What a compilation gave.
@@ -50,15 +49,11 @@ impl NvrtcLibrary {
     /// Opens the library at this path, or of this name in the system's folders.
     pub fn open(path: &Path) -> Result<NvrtcLibrary> {
         open_builtins(path);
-        let failed = |reason: String| ExecutionError::Load {
-            path: path.to_owned(),
-            reason: format!("NVRTC: {reason}"),
-        };
-        // SAFETY: NVRTC's initialisers have no preconditions.
-        let library = unsafe { Library::new(path) }.map_err(|error| failed(error.to_string()))?;
-        let library = Arc::new(library);
-        // Never unloaded.
-        std::mem::forget(library.clone());
+        let library = Library::open(path).map_err(|error| match error {
+            Error::Load { reason, .. } => failure(path, &reason),
+            error => error,
+        })?;
+        library.keep();
         let mut opened =
             NvrtcLibrary { path: path.to_owned(), version: (0, 0), architectures: Vec::new(), library };
         let mut count = 0;
@@ -81,13 +76,16 @@ impl NvrtcLibrary {
             opened.architectures = architectures.into_iter().map(c_int::unsigned_abs).collect();
         }
         if opened.version.0 == 0 || opened.architectures.is_empty() {
-            return Err(failed("it does not say what it can compile for".to_owned()));
+            return Err(failure(path, "it does not say what it can compile for"));
         }
         Ok(opened)
     }
 
     /// Compiles one text; options are NVRTC's.
     pub fn compile(&self, source: &str, name: &str, options: &[String]) -> Result<Compilation> {
+        let c_text = |text: &str| {
+            CString::new(text).map_err(|_| self.failure("it takes no text that holds a zero byte"))
+        };
         let (source, name) = (c_text(source)?, c_text(name)?);
         let options: Vec<CString> = options.iter().map(|option| c_text(option)).collect::<Result<_>>()?;
         let option_pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
@@ -139,13 +137,12 @@ impl NvrtcLibrary {
     /// The function of this name has type `T`.
     unsafe fn function<T: Copy>(&self, name: &str) -> Result<T> {
         // SAFETY: the caller vouches for the type; the library is never unloaded.
-        unsafe { self.library.get::<T>(name) }
-            .map(|function| *function)
+        unsafe { self.library.function::<T>(name) }
             .map_err(|_| self.failure(&format!("it has no function `{name}`")))
     }
 
-    fn failure(&self, reason: &str) -> ExecutionError {
-        ExecutionError::Load { path: self.path.clone(), reason: format!("NVRTC: {reason}") }
+    fn failure(&self, reason: &str) -> Error {
+        failure(&self.path, reason)
     }
 }
 
@@ -155,16 +152,15 @@ fn open_builtins(path: &Path) {
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     for entry in entries {
         if entry.file_name().to_string_lossy().starts_with("libnvrtc-builtins.so") {
-            // SAFETY: the library holds tables; its initialisers have no preconditions.
-            if let Ok(builtins) = unsafe { Library::new(entry.path()) } {
-                std::mem::forget(builtins);
+            if let Ok(builtins) = Library::open(&entry.path()) {
+                builtins.keep();
             }
         }
     }
 }
 
-fn c_text(text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| ExecutionError::Plan("the CUDA text holds a zero byte".to_owned()))
+fn failure(path: &Path, reason: &str) -> Error {
+    Error::Load { path: path.to_owned(), reason: format!("NVRTC: {reason}") }
 }
 
 /// Text up to the terminating zero.

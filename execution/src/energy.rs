@@ -1,30 +1,17 @@
-//! Energy: meters that count joules, and the constants of the energy model from what they say.
+//! Energy: the constants of the energy model from what meters of joules say.
 //!
 //! `E = e_glob*words + e_shared*fast words + e_iter*flops + e_sync*barriers + e_launch*launches + P_static*T`: runs that
 //! differ in what they do most of give one equation each, and non-negative least squares the constants.
 
-mod nvml;
-mod rapl;
-
-pub use nvml::NvmlMeter;
-pub use rapl::Rapl;
-
 use crate::calibrate::least_squares::non_negative;
 use crate::error::Result;
-use crate::interrupt;
 use cost_models::machine::{Energy, Provenance};
 use std::time::Instant;
+use toolchain::energy::EnergyMeter;
+use toolchain::interrupt;
 
 /// Seconds that one sample takes at least: counters move in steps of milliseconds.
 const LEAST_SECONDS: f64 = 0.5;
-
-/// A counter of joules.
-pub trait EnergyMeter {
-    /// Joules since some moment in the past; `None` where the counter cannot be read any more.
-    fn joules(&mut self) -> Option<f64>;
-    /// What is read, for reports.
-    fn name(&self) -> String;
-}
 
 /// What happened in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,17 +1,17 @@
 //! The cache under ordinary use, damage, unwritable folders, and several threads and processes at once.
 
-use execution::ExecutionError;
-use execution::cache::{Cache, Key, KeyBuilder};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use toolchain::Error;
+use toolchain::cache::{self, Cache, Key, KeyBuilder};
 
 fn key(text: &str) -> Key {
     KeyBuilder::new("test").with("text", text.as_bytes()).finish()
 }
 
-fn fill(folder: &Path) -> execution::Result<()> {
+fn fill(folder: &Path) -> toolchain::Result<()> {
     fs::write(folder.join("a"), "content a").unwrap();
     fs::write(folder.join("b"), vec![7u8; 100_000]).unwrap();
     Ok(())
@@ -54,9 +54,9 @@ fn a_failed_build_leaves_nothing() {
     let cache = Cache::at(folder.path()).unwrap();
     let result = cache.get_or_build(&key("x"), &|folder: &Path| {
         fill(folder)?;
-        Err(ExecutionError::Interrupted)
+        Err(Error::Interrupted)
     });
-    assert!(matches!(result, Err(ExecutionError::Interrupted)));
+    assert!(matches!(result, Err(Error::Interrupted)));
     assert!(cache.get(&key("x")).is_none());
     no_building_folders_left(folder.path());
 }
@@ -94,7 +94,7 @@ fn an_unwritable_folder_is_replaced_by_a_private_one() {
         let entry = cache.get_or_build(&key("x"), &fill).unwrap();
         assert!(entry.file("a").is_file());
     }
-    execution::cache::close();
+    cache::close();
 }
 
 #[test]
@@ -172,7 +172,7 @@ mod safety {
 
     fn refused(folder: &Path, problem: &str) {
         match Cache::at(folder) {
-            Err(ExecutionError::UnsafeCache { problem: found, .. }) => {
+            Err(Error::UnsafeCache { problem: found, .. }) => {
                 assert!(found.contains(problem), "{found}");
             }
             other => panic!("{}: {other:?}", folder.display()),
@@ -303,6 +303,6 @@ mod safety {
         assert_eq!(fs::read_to_string(entry.file("a")).unwrap(), "content a");
         assert!(!entry.folder().starts_with(folder.path()));
         drop(entry);
-        execution::cache::close();
+        cache::close();
     }
 }

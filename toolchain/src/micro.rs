@@ -1,12 +1,10 @@
 //! Micro-benchmarks of a device: launches and barriers that do nothing else.
 #![allow(unsafe_code)]
 
-use super::driver::{Device, failed};
-use super::nvrtc::{CudaOptions, Nvrtc};
 use crate::cache::Cache;
-use crate::error::Result;
-use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
-use cudarc::nvrtc::Ptx;
+use crate::driver::{Device, Kernel, Shape};
+use crate::error::{Error, Result};
+use crate::nvrtc::{CudaOptions, Nvrtc};
 use std::sync::Arc;
 
 /// The kernels' text.
@@ -30,8 +28,8 @@ const BARRIERS: i32 = 20_000;
 #[derive(Debug)]
 pub struct Micro {
     device: Device,
-    nothing: CudaFunction,
-    barriers: CudaFunction,
+    nothing: Kernel,
+    barriers: Kernel,
 }
 
 impl Micro {
@@ -43,32 +41,24 @@ impl Micro {
         let architecture = device.facts().architecture;
         let nvrtc = Nvrtc::for_driver(architecture, device.driver_major())?;
         let compiled = nvrtc.compile(TEXT, "micro.cu", &CudaOptions::new(architecture), cache)?;
-        let module = device
-            .context
-            .load_module(Ptx::from_binary(compiled.cubin.clone()))
-            .map_err(|error| failed("load the micro-benchmarks", error))?;
-        let function = |name: &str| {
-            module.load_function(name).map_err(|error| failed(&format!("find the kernel {name}"), error))
-        };
-        Ok(Micro {
-            device: device.clone(),
-            nothing: function("tw_nothing")?,
-            barriers: function("tw_barriers")?,
-        })
+        let loaded = device.load(&compiled.cubin);
+        let module = loaded.map_err(|failure| failure.during("load the micro-benchmarks"))?;
+        let (nothing, barriers) = (module.kernel("tw_nothing")?, module.kernel("tw_barriers")?);
+        Ok(Micro { device: device.clone(), nothing, barriers })
     }
 
     /// Seconds of one launch among many, one after the other in a stream, a block on every multiprocessor.
     ///
     /// # Errors
-    /// [`crate::ExecutionError::Device`].
+    /// [`crate::Error::Device`].
     pub fn launch_s(&self) -> Result<f64> {
         let seconds = self.device.seconds(|| {
             for _ in 0..LAUNCHES {
                 // SAFETY: the kernel has no parameters and touches no memory.
-                unsafe { self.device.stream.launch_builder(&self.nothing).launch(self.config()) }
-                    .map_err(|error| failed("launch tw_nothing", error))?;
+                unsafe { self.device.launch(&self.nothing).start(self.shape()) }
+                    .map_err(|failure| failure.during("launch tw_nothing"))?;
             }
-            Ok(())
+            Ok::<(), Error>(())
         })?;
         Ok(seconds / f64::from(LAUNCHES))
     }
@@ -76,7 +66,7 @@ impl Micro {
     /// Seconds of one barrier of a block that has a multiprocessor to itself.
     ///
     /// # Errors
-    /// [`crate::ExecutionError::Device`].
+    /// [`crate::Error::Device`].
     pub fn barrier_s(&self) -> Result<f64> {
         let difference = self.barriers(2 * BARRIERS)? - self.barriers(BARRIERS)?;
         Ok((difference / f64::from(BARRIERS)).max(0.0))
@@ -86,16 +76,15 @@ impl Micro {
     fn barriers(&self, rounds: i32) -> Result<f64> {
         self.device.seconds(|| {
             // SAFETY: the kernel has one integer parameter and touches no memory.
-            unsafe { self.device.stream.launch_builder(&self.barriers).arg(&rounds).launch(self.config()) }
-                .map(drop)
-                .map_err(|error| failed("launch tw_barriers", error))
+            unsafe { self.device.launch(&self.barriers).value(&rounds).start(self.shape()) }
+                .map_err(|failure| failure.during("launch tw_barriers"))
         })
     }
 
     /// One launch with barriers, for a meter of energy: how many barriers all blocks together pass.
     ///
     /// # Errors
-    /// [`crate::ExecutionError::Device`].
+    /// [`crate::Error::Device`].
     pub fn pass_barriers(&self) -> Result<f64> {
         self.barriers(BARRIERS)?;
         Ok(f64::from(BARRIERS) * f64::from(self.device.facts().multiprocessors))
@@ -104,14 +93,14 @@ impl Micro {
     /// Many launches, for a meter of energy.
     ///
     /// # Errors
-    /// [`crate::ExecutionError::Device`].
+    /// [`crate::Error::Device`].
     pub fn launch_many(&self) -> Result<f64> {
         self.launch_s()?;
         Ok(f64::from(LAUNCHES))
     }
 
-    fn config(&self) -> LaunchConfig {
+    fn shape(&self) -> Shape {
         let blocks = self.device.facts().multiprocessors.max(1);
-        LaunchConfig { grid_dim: (blocks, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 }
+        Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], shared_bytes: 0 }
     }
 }

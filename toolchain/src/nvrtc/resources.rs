@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// Registers of a multiprocessor, on every device since compute capability 5.0.
-pub(super) const REGISTERS: u32 = 65_536;
+pub const REGISTERS: u32 = 65_536;
 /// Registers are given to warps in portions of this many per thread.
-pub(super) const REGISTER_PORTION: u32 = 8;
+pub const REGISTER_PORTION: u32 = 8;
 /// Threads of a warp.
-pub(super) const WARP: u32 = 32;
+pub const WARP: u32 = 32;
 /// Threads of a block at most.
 const LARGEST_BLOCK: u32 = 1024;
 

@@ -1,0 +1,342 @@
+//! A device by its driver: memory on it, kernels, launches. What opens one asks first whether there is a driver: cudarc
+//! panics where there is none.
+#![allow(unsafe_code)]
+
+use super::facts::{DeviceFacts, Failure, Shape};
+use crate::error::{Error, Result};
+use cudarc::driver::sys::{CUdevice_attribute, CUevent_flags, CUfunction_attribute};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchArgs,
+    LaunchConfig, PushKernelArg, ValidAsZeroBits, sys,
+};
+use cudarc::nvrtc::Ptx;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// What arrays on a device hold, and what kernels are given by value.
+pub trait Element: DeviceRepr + ValidAsZeroBits {}
+
+impl Element for u8 {}
+impl Element for i32 {}
+impl Element for i64 {}
+impl Element for f32 {}
+impl Element for f64 {}
+
+/// Values on a device.
+#[derive(Debug)]
+pub struct Array<T>(CudaSlice<T>);
+
+impl<T> Array<T> {
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Their bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.num_bytes()
+    }
+}
+
+/// Machine code, loaded on a device.
+#[derive(Debug)]
+pub struct Module(Arc<CudaModule>);
+
+impl Module {
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is none.
+    pub fn kernel(&self, name: &str) -> Result<Kernel> {
+        let found = self.0.load_function(name);
+        found.map(Kernel).map_err(|error| failure(error).during(&format!("find the kernel {name}")))
+    }
+}
+
+/// A kernel, loaded on a device.
+#[derive(Debug)]
+pub struct Kernel(CudaFunction);
+
+impl Kernel {
+    /// Most threads of a block that its registers allow.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn max_threads(&self) -> Result<u64> {
+        let most =
+            self.0.max_threads_per_block().map_err(|error| failure(error).during("describe a kernel"))?;
+        Ok(u64::try_from(most).unwrap_or(0))
+    }
+
+    /// Allows launches with so many bytes of dynamic shared memory.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn reserve_shared(&self, bytes: u64) -> Result<()> {
+        let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        self.0
+            .set_attribute(attribute, bytes as i32)
+            .map_err(|error| failure(error).during("reserve shared memory"))
+    }
+
+    /// Blocks of so many threads and bytes of dynamic shared memory that a multiprocessor holds at once.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn resident_blocks(&self, threads: u32, shared_bytes: usize) -> Result<u32> {
+        self.0
+            .occupancy_max_active_blocks_per_multiprocessor(threads, shared_bytes, None)
+            .map_err(|error| failure(error).during("say how many blocks are resident"))
+    }
+}
+
+/// A launch that is being put together: arguments in the order of the kernel's parameters.
+pub struct Launch<'a>(LaunchArgs<'a>);
+
+impl<'a> Launch<'a> {
+    /// An array that the kernel reads.
+    pub fn read<T>(&mut self, array: &'a Array<T>) -> &mut Self {
+        self.0.arg(&array.0);
+        self
+    }
+
+    /// An array that the kernel may change.
+    pub fn write<T>(&mut self, array: &'a mut Array<T>) -> &mut Self {
+        self.0.arg(&mut array.0);
+        self
+    }
+
+    /// A value.
+    pub fn value<T: Element>(&mut self, value: &'a T) -> &mut Self {
+        self.0.arg(value);
+        self
+    }
+
+    /// Gives the launch to the device, which runs it after those before it.
+    ///
+    /// # Safety
+    /// The arguments are of the number and the types of the kernel's parameters, and with them and this shape the kernel
+    /// stays within the arrays and changes only those that it may change.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub unsafe fn start(&mut self, shape: Shape) -> std::result::Result<(), Failure> {
+        let config = LaunchConfig {
+            grid_dim: shape.grid.into(),
+            block_dim: shape.block.into(),
+            shared_mem_bytes: shape.shared_bytes,
+        };
+        // SAFETY: the caller vouches for arguments and shape.
+        unsafe { self.0.launch(config) }.map(drop).map_err(failure)
+    }
+}
+
+/// A device with a context and a stream.
+#[derive(Debug, Clone)]
+pub struct Device {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    driver_major: i32,
+    facts: DeviceFacts,
+}
+
+impl Device {
+    /// Opens a device.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] with the reason in one line: no driver, no device of this number, or
+    /// what the driver says.
+    pub fn open(ordinal: usize) -> Result<Device> {
+        // SAFETY: opens and closes the driver's library, whose initialisers have no preconditions.
+        if !unsafe { sys::is_culib_present() } {
+            let reason = "there is no NVIDIA driver (libcuda was not found)";
+            return Err(Error::NoDevice(reason.to_owned()));
+        }
+        // cudarc panics where the driver lacks a function.
+        catch_unwind(AssertUnwindSafe(|| Device::open_with_driver(ordinal)))
+            .unwrap_or_else(|_| Err(Error::NoDevice("the NVIDIA driver is too old".to_owned())))
+    }
+
+    fn open_with_driver(ordinal: usize) -> Result<Device> {
+        let failed = |error: DriverError| Error::NoDevice(failure(error).reason);
+        cudarc::driver::result::init().map_err(failed)?;
+        let count = CudaContext::device_count().map_err(failed)?;
+        if usize::try_from(count).unwrap_or(0) <= ordinal {
+            return Err(Error::NoDevice(format!(
+                "there is a driver and {count} device(s), but no device {ordinal}"
+            )));
+        }
+        let mut version = 0;
+        // SAFETY: the pointer is to a writable integer.
+        unsafe { sys::cuDriverGetVersion(&mut version) }.result().map_err(failed)?;
+        let context = CudaContext::new(ordinal).map_err(failed)?;
+        let facts = facts(&context, ordinal, version).map_err(failed)?;
+        Ok(Device { stream: context.default_stream(), context, driver_major: version / 1000, facts })
+    }
+
+    /// What it is.
+    pub fn facts(&self) -> &DeviceFacts {
+        &self.facts
+    }
+
+    /// Major version of CUDA that the driver supports.
+    pub fn driver_major(&self) -> i32 {
+        self.driver_major
+    }
+
+    /// Bytes of memory that nobody uses.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    pub fn free_memory(&self) -> Result<u64> {
+        let told = self.context.mem_get_info();
+        let (free, _) = told.map_err(|error| failure(error).during("say how much memory is free"))?;
+        Ok(free as u64)
+    }
+
+    /// Seconds that the device needs for what `work` gives it.
+    ///
+    /// # Errors
+    /// [`Error::Device`], and what `work` returns.
+    pub fn seconds<E: From<Error>>(
+        &self,
+        work: impl FnOnce() -> std::result::Result<(), E>,
+    ) -> std::result::Result<f64, E> {
+        let event = || {
+            self.stream
+                .record_event(Some(CUevent_flags::CU_EVENT_DEFAULT))
+                .map_err(|error| failure(error).during("measure time"))
+        };
+        let start = event()?;
+        work()?;
+        let end = event()?;
+        // Waits for the end; reports what went wrong in a kernel.
+        let elapsed = start.elapsed_ms(&end);
+        let milliseconds = elapsed.map_err(|error| failure(error).during("finish the kernels"))?;
+        Ok(f64::from(milliseconds) / 1e3)
+    }
+
+    /// Loads machine code.
+    ///
+    /// # Errors
+    /// What the driver says; so for all of these.
+    pub fn load(&self, cubin: &[u8]) -> std::result::Result<Module, Failure> {
+        self.context.load_module(Ptx::from_binary(cubin.to_vec())).map(Module).map_err(failure)
+    }
+
+    /// An array of zeros.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn zeros<T: Element>(&self, length: usize) -> std::result::Result<Array<T>, Failure> {
+        self.stream.alloc_zeros(length).map(Array).map_err(failure)
+    }
+
+    /// An array of these values.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn upload<T: Element>(&self, values: &[T]) -> std::result::Result<Array<T>, Failure> {
+        self.stream.clone_htod(values).map(Array).map_err(failure)
+    }
+
+    /// Copies values over the first ones of an array.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn refill<T: Element>(&self, values: &[T], array: &mut Array<T>) -> std::result::Result<(), Failure> {
+        self.stream.memcpy_htod(values, &mut array.0).map_err(failure)
+    }
+
+    /// Copies an array back. The values are there once [`Device::finish`] returns.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn download<T: Element>(
+        &self,
+        array: &Array<T>,
+        values: &mut [T],
+    ) -> std::result::Result<(), Failure> {
+        self.stream.memcpy_dtoh(&array.0, values).map_err(failure)
+    }
+
+    /// Copies one array over the first values of another.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn copy<T: Element>(&self, from: &Array<T>, to: &mut Array<T>) -> std::result::Result<(), Failure> {
+        self.stream.memcpy_dtod(&from.0, &mut to.0).map_err(failure)
+    }
+
+    /// Waits until everything that the device was given is done.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn finish(&self) -> std::result::Result<(), Failure> {
+        self.stream.synchronize().map_err(failure)
+    }
+
+    /// A launch of a kernel.
+    pub fn launch<'a>(&'a self, kernel: &'a Kernel) -> Launch<'a> {
+        Launch(self.stream.launch_builder(&kernel.0))
+    }
+}
+
+fn facts(
+    context: &Arc<CudaContext>,
+    ordinal: usize,
+    version: i32,
+) -> std::result::Result<DeviceFacts, DriverError> {
+    let attribute = |attribute: CUdevice_attribute| {
+        context.attribute(attribute).map(|value| u32::try_from(value).unwrap_or(0))
+    };
+    let (major, minor) = context.compute_capability()?;
+    let kilohertz = f64::from(attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CLOCK_RATE).unwrap_or(0));
+    let memory_kilohertz =
+        f64::from(attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE).unwrap_or(0));
+    let bus_bits = attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH).unwrap_or(0);
+    Ok(DeviceFacts {
+        ordinal,
+        name: context.name()?,
+        architecture: (major * 10 + minor).unsigned_abs(),
+        multiprocessors: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        memory_bytes: context.total_mem()? as u64,
+        clock_hz: kilohertz * 1e3,
+        // Two transfers per clock.
+        theoretical_bandwidth: 2.0 * memory_kilohertz * 1e3 * f64::from(bus_bits) / 8.0,
+        l2_bytes: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)?.into(),
+        shared_bytes_per_multiprocessor: attribute(
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+        )?
+        .into(),
+        shared_bytes_per_block: attribute(
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+        )?
+        .into(),
+        registers_per_multiprocessor: attribute(
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR,
+        )?,
+        threads_per_multiprocessor: attribute(
+            CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+        )?,
+        threads_per_block: attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+        driver_version: format!("{}.{}", version / 1000, version % 1000 / 10),
+    })
+}
+
+/// What the driver says of an error.
+fn failure(error: DriverError) -> Failure {
+    let text = |text: std::result::Result<&std::ffi::CStr, DriverError>| {
+        text.ok().map(|text| text.to_string_lossy().into_owned())
+    };
+    let reason = match (text(error.error_name()), text(error.error_string())) {
+        (Some(name), Some(words)) => format!("{words} ({name})"),
+        _ => format!("{:?}", error.0),
+    };
+    Failure { reason }
+}

@@ -1,0 +1,15 @@
+//! Counters of joules: of the processor's packages, and of a GPU.
+
+mod nvml;
+mod rapl;
+
+pub use nvml::NvmlMeter;
+pub use rapl::Rapl;
+
+/// A counter of joules.
+pub trait EnergyMeter {
+    /// Joules since some moment in the past; `None` where the counter cannot be read any more.
+    fn joules(&mut self) -> Option<f64>;
+    /// What is read, for reports.
+    fn name(&self) -> String;
+}
