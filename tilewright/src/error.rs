@@ -4,6 +4,7 @@ use execution::ExecutionError;
 use hhc_codegen::PlanError;
 use optimizer::Infeasible;
 use polyhedral::diagnostic::Diagnostics;
+use trials::TrialsError;
 
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,7 +136,7 @@ impl Error {
             Error::Tuner(error) => match error {
                 tuner::TunerError::Infeasible { .. } => Kind::Infeasible,
                 tuner::TunerError::Interrupted => Kind::Interrupted,
-                tuner::TunerError::File { action: "write", .. } => Kind::Failed,
+                tuner::TunerError::Trials(TrialsError::File { action: "write", .. }) => Kind::Failed,
                 _ => Kind::WrongInput,
             },
             Error::Request { kind, .. } => *kind,
@@ -159,6 +160,12 @@ impl Error {
             Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+impl From<TrialsError> for Error {
+    fn from(error: TrialsError) -> Error {
+        Error::Tuner(error.into())
     }
 }
 
