@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use execution::ExecutionError;
 use serde::Serialize;
 use std::path::PathBuf;
-use tilewright::text;
+use tilewright::{state, text};
 use toolchain::cache::{self, Cache, Usage};
 
 /// Arguments of `cache`.
@@ -46,6 +46,12 @@ pub struct CacheReport {
     pub removed_entries: u64,
     /// Bytes that this call removed.
     pub removed_bytes: u64,
+    /// The folder of trials and calibrations, which are never pruned; null where nothing says where it is.
+    pub state_folder: Option<PathBuf>,
+    /// Files in it.
+    pub state_files: u64,
+    /// Their bytes.
+    pub state_bytes: u64,
 }
 
 /// Shows, prunes or clears the user's cache.
@@ -67,6 +73,7 @@ pub fn cache(arguments: &CacheArguments) -> Result<CacheReport> {
         Action::Clear => cache.clear().map_err(failed)?,
     };
     let Usage { entries, bytes } = cache.usage();
+    let state = state::usage();
     Ok(CacheReport {
         folder: cache.folder().to_owned(),
         entries,
@@ -74,6 +81,9 @@ pub fn cache(arguments: &CacheArguments) -> Result<CacheReport> {
         limit_bytes,
         removed_entries: removed.entries,
         removed_bytes: removed.bytes,
+        state_folder: state::user_folder(),
+        state_files: state.files,
+        state_bytes: state.bytes,
     })
 }
 
@@ -91,6 +101,11 @@ impl Report for CacheReport {
         ];
         if self.removed_entries > 0 {
             lines.push(("removed", amount(self.removed_entries, self.removed_bytes)));
+        }
+        if let Some(folder) = &self.state_folder {
+            let files = text::count(self.state_files, "file", "files");
+            let bytes = report::bytes(self.state_bytes as f64);
+            lines.push(("state", format!("{}: {files}, {bytes}; never pruned", folder.display())));
         }
         report::pairs(&lines)
     }

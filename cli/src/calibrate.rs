@@ -15,18 +15,18 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tilewright::choice::machine_of_device;
-use tilewright::machines;
 use tilewright::text;
+use tilewright::{machines, state};
 use toolchain::driver::{Device, DeviceFacts};
 
 /// Arguments of `calibrate`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct CalibrateArguments {
     /// What to measure
     #[arg(long, value_name = "NAME")]
     pub backend: CalibratedBackend,
-    /// The machine file to write
-    #[arg(short, long, value_name = "FILE.toml")]
+    /// The machine file to write, or @NAME for one in the state folder, as --machine takes it
+    #[arg(short, long, value_name = "FILE.toml|@NAME", default_value = state::HERE)]
     pub output: PathBuf,
     /// A stencil whose body to measure, shipped or a file; may be repeated. Nine shipped ones where not given
     #[arg(long, value_name = "SPEC")]
@@ -111,6 +111,8 @@ pub struct Body {
 /// # Errors
 /// Wrong input; a missing device or compiler.
 pub fn calibrate(arguments: &CalibrateArguments, session: &Session) -> Result<CalibrateReport> {
+    let output = state::machine_to_write(&arguments.output)?;
+    let arguments = &CalibrateArguments { output, ..arguments.clone() };
     match arguments.backend {
         CalibratedBackend::OpenMp => openmp(arguments, session),
         CalibratedBackend::Cuda => cuda(arguments, session),

@@ -46,6 +46,7 @@ mod scatter;
 
 // Part of `run`.
 mod initial_data;
+mod trials_file;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};

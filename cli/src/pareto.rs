@@ -15,15 +15,16 @@ use std::io::Write;
 use std::path::PathBuf;
 use text_escape::csv_cell;
 use text_escape::suggest;
-use tilewright::text;
+use tilewright::{state, text};
 use tuner::Status;
 use tuner::recorded::roles::of_front;
-use tuner::recorded::{ReadOptions, Roles, Sheet};
+use tuner::recorded::{ReadOptions, Roles, Sheet, table};
 
 /// Arguments of `pareto`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ParetoArguments {
-    /// A CSV file with a header; columns are separated by commas, semicolons or tabs
+    /// A CSV file with a header; columns are separated by commas, semicolons or tabs. Or any file of trials: a store
+    /// (@NAME is one in the state folder), a Kernel Tuner cache, T4
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// First objective; smaller is better
@@ -151,11 +152,14 @@ impl<'a> RowNames<'a> {
 /// # Errors
 /// Files that cannot be read, are no CSV, or lack the columns; output that cannot be written.
 pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoReport> {
+    let file = state::trials_to_read(&arguments.file)?;
+    let arguments = &ParetoArguments { file, ..arguments.clone() };
     outputs::check(
         &outputs::given([("--svg", &arguments.svg), ("--csv", &arguments.csv)]),
         std::slice::from_ref(&arguments.file),
     )?;
-    let table = Sheet::open(&arguments.file)?;
+    let (table, damage) = table(&arguments.file)?;
+    session.tell_damage(&damage);
     let row_names = RowNames::new(&table, arguments)?;
     let names: Vec<&String> = [&arguments.x, &arguments.y].into_iter().chain(&arguments.z).collect();
     let columns = names.iter().map(|name| column(&table, name, arguments)).collect::<Result<Vec<usize>>>()?;

@@ -57,6 +57,11 @@ impl Session {
         self.damage.borrow_mut().extend_from_slice(damage);
     }
 
+    /// Tells a fact worth knowing before the report comes: on stderr.
+    pub fn tell(&self, text: &str) {
+        print_stderr(&format!("note: {text}"));
+    }
+
     /// What was told so.
     pub fn damage(&self) -> Vec<Damage> {
         self.damage.borrow().clone()

@@ -4,7 +4,7 @@ use crate::arguments::{Assignment, PlanArguments, Size, steps_parser};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{initial_data, load, outputs, plan};
+use crate::{initial_data, load, outputs, plan, trials_file};
 use clap::{Args, ValueEnum};
 use execution::emulator::EmulatorReport;
 use execution::grid::ProgramData;
@@ -16,8 +16,9 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tilewright::data::{Arrangement, FieldFile};
-use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, machines, text};
+use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, machines, record, text};
 use toolchain::interrupt;
+use trials::{Outcome, Setting};
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -61,6 +62,8 @@ pub struct RunArguments {
     /// How the grid lies in memory
     #[arg(long, value_name = "LAYOUT", default_value = "padded")]
     pub layout: LayoutName,
+    #[arg(long, value_name = "FILE|@NAME", help = trials_file::HELP)]
+    pub trials: Option<PathBuf>,
 }
 
 /// What runs a stencil.
@@ -200,7 +203,9 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     files.extend(arguments.machine.as_deref().and_then(machines::file));
     files.extend(inputs.fields.iter().map(|input| input.path.clone()));
     files.extend(inputs.series.iter().map(|(_, path)| path.clone()));
-    let written: Vec<_> = outputs.iter().map(|output| ("--output", output.path.as_path())).collect();
+    let trials = trials_file::path(&arguments.trials)?;
+    let written = outputs.iter().map(|output| ("--output", output.path.as_path()));
+    let written: Vec<_> = written.chain(trials.iter().map(|path| ("--trials", path.as_path()))).collect();
     outputs::check(&written, &files)?;
     let size = initial_data::grid_size(program, arguments.size.as_ref(), &inputs.fields)?;
     set_threads(arguments)?;
@@ -221,7 +226,26 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         threads: arguments.threads.map(|threads| threads as usize),
         seed: arguments.seed,
     };
-    let built = tilewright::build(&stencil, &request, session)?;
+    let mut store = trials.as_deref().map(|path| trials_file::open(path, session)).transpose()?;
+    let layout = if data.layout().is_dense() { ", dense layout" } else { "" };
+    let mut record = |built: Option<&Built>, outcome: Option<Outcome>| match (&mut store, outcome) {
+        (Some(store), Some(outcome)) => {
+            let setting = record::run_setting(&stencil, &request, built, "run");
+            let setting = Setting { job: setting.job.clone() + layout, ..setting };
+            let planned = built.and_then(|built| built.planned.as_ref());
+            let tile = planned.map(|planned| &planned.plan.tile).or(arguments.plan.tile.as_ref());
+            let configuration = record::configuration(tile.unwrap_or(&TileSizes::default()));
+            record::append(store, setting, configuration, outcome)
+        }
+        _ => Ok(()),
+    };
+    let built = match tilewright::build(&stencil, &request, session) {
+        Ok(built) => built,
+        Err(error) => {
+            record(None, record::failure(&error))?;
+            return Err(error);
+        }
+    };
     let Built { runner, planned, .. } = &built;
     let run = RunRequest {
         steps: arguments.steps,
@@ -229,7 +253,14 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         repeat: arguments.repeat as usize,
         verify: arguments.verify,
     };
-    let measured = tilewright::run(&stencil, &built, &run, &mut data, session)?;
+    let measured = match tilewright::run(&stencil, &built, &run, &mut data, session) {
+        Ok(measured) => measured,
+        Err(error) => {
+            record(Some(&built), record::failure(&error))?;
+            return Err(error);
+        }
+    };
+    record(Some(&built), Some(record::outcome(&measured)))?;
     let Measured { timing, last, comparison, checksum, points_per_step, gstencil_per_s } = measured;
     session.stage("write", || write_outputs(program, arguments.steps, &data, &outputs))?;
 

@@ -6,10 +6,11 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::scatter::Scatter;
 use crate::strategies::NameParser;
-use crate::{load, outputs};
+use crate::{load, outputs, trials_file};
+use ::trials::Setting;
 use clap::Args;
 use cost_models::machine::Machine;
-use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Plan, TileRunner};
+use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Forgetful, Keeper, Plan, TileRunner};
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::AUTO;
 use optimizer::cpu::stratified;
@@ -20,12 +21,13 @@ use tilewright::Stencil;
 use tilewright::cpu_model::CpuModel;
 use tilewright::gpu_model::GpuModel;
 use tilewright::machines;
+use tilewright::record::{self, Rounds};
 use tilewright::strategies;
 use tilewright::text;
 use toolchain::driver::Device;
 
 /// Arguments of `validate`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ValidateArguments {
     /// A shipped stencil (see `tilewright list`), a .stencil file, or a C file with a `#pragma scop` region
     #[arg(value_name = "SPEC")]
@@ -57,8 +59,9 @@ pub struct ValidateArguments {
     /// Seed of the sample
     #[arg(long, allow_negative_numbers = true, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Keep all runs in this file, and continue from those that it holds
-    #[arg(long, value_name = "FILE")]
+    /// Keep all runs in this store of trials, and continue from those that it holds: SQLite, or JSON lines for a name in
+    /// .jsonl; @NAME is kept in the state folder
+    #[arg(long, value_name = "FILE|@NAME")]
     pub trials: Option<PathBuf>,
     /// Draw predicted against measured times
     #[arg(long, value_name = "FILE")]
@@ -125,7 +128,9 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
     let stencil = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
     let mut files = stencil.files.clone();
     files.extend(machines::file(&arguments.machine));
-    outputs::check(&outputs::given([("--trials", &arguments.trials), ("--svg", &arguments.svg)]), &files)?;
+    let trials = trials_file::path(&arguments.trials)?;
+    outputs::check(&outputs::given([("--trials", &trials), ("--svg", &arguments.svg)]), &files)?;
+    let arguments = &ValidateArguments { trials, ..arguments.clone() };
     let machine = machines::machine(&arguments.machine)?;
     let measured = match arguments.backend {
         CalibratedBackend::OpenMp => on_cpu(arguments, &stencil, machine, session)?,
@@ -240,12 +245,24 @@ fn measure(
         size: &arguments.size.0,
         steps: arguments.steps,
         runs: arguments.repeat as usize,
-        file: arguments.trials.as_deref(),
     };
-    let (trials, damage) = session.stage_of("measure", 1000, |progress| {
-        trials::measure(&plan, &tiles, runner, &|_, part| progress.done((1000.0 * part) as i64))
+    let mut keeper: Box<dyn Keeper> = match &arguments.trials {
+        Some(path) => {
+            let store = trials_file::open(path, session)?;
+            let threads = runner.threads();
+            let backend = if threads == 0 { "cuda" } else { "openmp" };
+            let setting =
+                record::setting(plan.program, plan.strategy.id(), backend, plan.size, plan.steps, "validate");
+            let threads = if threads == 0 { String::new() } else { threads.to_string() };
+            let setting = Setting { machine: runner.machine(), threads, ..setting };
+            Box::new(Rounds::new(store, setting))
+        }
+        None => Box::new(Forgetful),
+    };
+    let trials = session.stage_of("measure", 1000, |progress| {
+        let told = |_: &str, part: f64| progress.done((1000.0 * part) as i64);
+        trials::measure(&plan, &tiles, runner, &mut *keeper, &told)
     })?;
-    session.tell_damage(&damage);
     let mut samples = Vec::new();
     for trial in &trials {
         samples.push(Sample {

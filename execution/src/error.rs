@@ -11,8 +11,8 @@ pub type Result<T> = std::result::Result<T, ExecutionError>;
 /// A failure, with what happened and what to do about it.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
-    /// A file of measured runs that cannot be continued.
-    #[error("{} cannot be continued: {problem}; name another file, or remove this one", path.display())]
+    /// A store of trials that cannot be used.
+    #[error("{} cannot be used: {problem}", path.display())]
     Trials {
         /// The file.
         path: PathBuf,

@@ -206,10 +206,15 @@ pub fn header_of(path: &Path) -> io::Result<Option<String>> {
 pub fn is_own(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = input::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
+    read.is_ok() && begins(&start)
+}
+
+/// Whether a file with this beginning is a journal, as [`is_own`] says it.
+pub fn begins(start: &[u8]) -> bool {
     let begun = "{\"record\":0,\"sum\":\"".as_bytes();
     // Journals of before there were checksums began with what they are of.
     let old = start.starts_with(b"{\"journal\":\"");
-    read.is_ok() && (begun.starts_with(&start) || old || looks_ours(&start))
+    begun.starts_with(start) || old || looks_ours(start)
 }
 
 /// Whether a file without one good line may be a damaged journal: two of the three marks of the first line are there.

@@ -5,6 +5,7 @@ use hhc_codegen::PlanError;
 use optimizer::Infeasible;
 use polyhedral::diagnostic::Diagnostics;
 use toolchain::interrupt::Interrupted;
+use trials::TrialsError;
 
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +140,7 @@ impl Error {
             Error::Tuner(error) => match error {
                 tuner::TunerError::Infeasible { .. } => Kind::Infeasible,
                 tuner::TunerError::Interrupted => Kind::Interrupted,
-                tuner::TunerError::File { action: "write", .. } => Kind::Failed,
+                tuner::TunerError::Trials(TrialsError::File { action: "write", .. }) => Kind::Failed,
                 _ => Kind::WrongInput,
             },
             Error::Request { kind, .. } => *kind,
@@ -175,6 +176,12 @@ impl From<toolchain::Error> for Error {
 impl From<Interrupted> for Error {
     fn from(interrupted: Interrupted) -> Error {
         Error::Execution(interrupted.into())
+    }
+}
+
+impl From<TrialsError> for Error {
+    fn from(error: TrialsError) -> Error {
+        Error::Tuner(error.into())
     }
 }
 

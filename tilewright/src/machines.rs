@@ -1,6 +1,7 @@
 //! MACHINE: the name of a shipped machine, or a file.
 
 use crate::error::{Error, Kind, Result};
+use crate::state;
 use cost_models::machine::{self, Machine, MachineError};
 use execution::ExecutionError;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ pub fn machine(spec: &str) -> Result<Machine> {
     if let Some(shipped) = machine::shipped(spec) {
         return shipped.map_err(|error| Error::internal(error.to_string()));
     }
-    let path = Path::new(spec);
+    let path = &state::machine_to_read(Path::new(spec))?;
     if path.extension().is_none() && !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) {
         let names = machine::names();
         return Err(Error::wrong_input(format!("there is no machine `{spec}`"))
@@ -33,12 +34,13 @@ pub fn machine(spec: &str) -> Result<Machine> {
         return Err(Error::wrong_input(format!("`{spec}` is a folder; a machine file was expected")));
     }
     let text = safe_io::input::read_text(path, MOST_TOML).map_err(failed)?;
-    Machine::parse(spec, &text).map_err(wrong)
+    Machine::parse(&path.display().to_string(), &text).map_err(wrong)
 }
 
 /// The file that `spec` names; `None` for a shipped machine.
 pub fn file(spec: &str) -> Option<PathBuf> {
-    machine::shipped(spec).is_none().then(|| PathBuf::from(spec))
+    let path = PathBuf::from(spec);
+    machine::shipped(spec).is_none().then(|| state::machine_to_read(&path).unwrap_or(path))
 }
 
 fn wrong(error: MachineError) -> Error {

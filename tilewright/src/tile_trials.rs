@@ -4,11 +4,13 @@
 
 use crate::error::Result;
 use crate::load::Stencil;
+use crate::record;
 use execution::compare::checksum;
 use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::native::NativeProgram;
-use execution::{ExecutionError, initial, tiled};
+use execution::tiled::{self, Tiled};
+use execution::{ExecutionError, initial};
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{PlanError, TileSizes, pipeline};
@@ -17,9 +19,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use toolchain::interrupt;
-use tuner::evaluator::{self, Evaluator};
-use tuner::trial::Origin;
-use tuner::{Metric, Parameter, Point, Space, Status, Trial, TunerError, Value};
+use trials::{Metric, Outcome, Parameter, Setting, Status, Value};
+use tuner::evaluator::Evaluator;
+use tuner::{Point, Space, TunerError};
 
 /// What is measured.
 pub struct Job {
@@ -45,6 +47,7 @@ pub struct TileTrials {
     space: Space,
     initial: ProgramData,
     expected: u64,
+    setting: Setting,
     /// The grid that runs work on.
     work: Mutex<ProgramData>,
 }
@@ -122,8 +125,9 @@ impl TileTrials {
         let mut initial = ProgramData::zeroed_with(program, layout).map_err(failed)?;
         initial::fill_random(program, &mut initial, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
-        let native = match compiled(&job.stencil, strategy::baseline(), &TileSizes::default()) {
-            Ok((native, _)) => native,
+        let compiled = compiled(&job.stencil, strategy::baseline(), &TileSizes::default());
+        let Compiled { native, command, .. } = match compiled {
+            Ok(compiled) => compiled,
             Err(Failure::Trial(_, reason)) => {
                 return Err(TunerError::Infeasible { reason, hint: String::new() }.into());
             }
@@ -136,7 +140,9 @@ impl TileTrials {
             })
             .map_err(failed)?;
         let expected = checksum(program, &work, job.steps);
-        Ok(TileTrials { job, space: space.clone(), initial, expected, work: Mutex::new(work) })
+        let setting = record::setting(program, job.strategy.id(), "openmp", &job.size, job.steps, "search");
+        let setting = record::on_cpu(setting, native.library().threads().unwrap_or(1), &command);
+        Ok(TileTrials { job, space: space.clone(), initial, expected, setting, work: Mutex::new(work) })
     }
 
     /// The tile sizes of a point.
@@ -145,7 +151,8 @@ impl TileTrials {
     }
 
     fn measure(&self, point: &Point) -> std::result::Result<Vec<f64>, Failure> {
-        let (native, band) = compiled(&self.job.stencil, self.job.strategy, &self.tile(point))?;
+        let Compiled { native, band, .. } =
+            compiled(&self.job.stencil, self.job.strategy, &self.tile(point))?;
         let Ok(mut data) = self.work.lock() else {
             return Err(Failure::Trial(Status::RunError, "an earlier run failed badly".to_owned()));
         };
@@ -186,26 +193,26 @@ impl TileTrials {
 }
 
 impl Evaluator for TileTrials {
-    fn evaluate(&self, point: &Point) -> tuner::Result<Trial> {
-        let mut trial = match self.measure(point) {
+    fn evaluate(&self, point: &Point) -> tuner::Result<Outcome> {
+        let outcome = match self.measure(point) {
             Ok(seconds) => {
                 let value = toolchain::clock::median(&seconds).unwrap_or(f64::NAN);
                 let metric = Metric { value, repetitions: seconds, unit: "s".to_owned() };
                 let metrics = BTreeMap::from([(RESPONSE.to_owned(), metric)]);
-                Trial { metrics, ..Trial::measured(point.clone(), RESPONSE, value) }
+                Outcome { metrics, ..Outcome::measured(RESPONSE, value) }
             }
-            Err(Failure::Trial(status, message)) => Trial::failed(point.clone(), status, message),
+            Err(Failure::Trial(status, message)) => Outcome::failed(status, message),
             Err(Failure::Error(error)) => return Err(error),
         };
-        trial.origin =
-            Origin { when: evaluator::now(), device: "cpu".to_owned(), by: "tilewright".to_owned() };
-        Ok(trial)
+        Ok(outcome.now())
     }
 
     fn description(&self) -> String {
-        let size: Vec<String> = self.job.size.iter().map(i64::to_string).collect();
-        let Job { stencil, steps, strategy, .. } = &self.job;
-        format!("{} {}, {steps} steps, {}, openmp", stencil.program.name, size.join("x"), strategy.id())
+        self.setting.job.clone()
+    }
+
+    fn setting(&self) -> Setting {
+        self.setting.clone()
     }
 }
 
@@ -243,15 +250,25 @@ impl From<PlanError> for Failure {
     }
 }
 
+/// A tiling that can be run.
+struct Compiled {
+    native: NativeProgram,
+    /// Time steps of a band of its tiles.
+    band: i64,
+    /// The compiler's command line.
+    command: String,
+}
+
 fn compiled(
     stencil: &Stencil,
     strategy: &dyn Strategy,
     tile: &TileSizes,
-) -> std::result::Result<(NativeProgram, i64), Failure> {
+) -> std::result::Result<Compiled, Failure> {
     let analysis = stencil.analysis().map_err(|error| Failure::Trial(Status::Invalid, error.to_string()))?;
     let planned =
         pipeline::plan_analysed(&stencil.program, &analysis, strategy, tile, Target::OpenMp, &mut |_, _| {})?;
-    Ok((tiled::load(&planned.plan)?.native, steps_of_tile(&planned.plan)))
+    let Tiled { native, object } = tiled::load(&planned.plan)?;
+    Ok(Compiled { native, band: steps_of_tile(&planned.plan), command: object.command })
 }
 
 fn execution_failed(error: &ExecutionError) -> TunerError {

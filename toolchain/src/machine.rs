@@ -86,6 +86,12 @@ pub fn cpu_identity() -> String {
     format!("{} {}", std::env::consts::ARCH, parts.join("; "))
 }
 
+/// Name of the processor, as it says it; its architecture and system where it does not.
+pub fn cpu_name() -> String {
+    let name = field(cpuinfo(), "model name").filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| format!("{} {}", std::env::consts::ARCH, std::env::consts::OS))
+}
+
 /// Whether the processor has this feature flag, as `/proc/cpuinfo` names it.
 pub fn cpu_has(flag: &str) -> bool {
     field(cpuinfo(), "flags").is_some_and(|flags| flags.split_whitespace().any(|found| found == flag))

@@ -1,8 +1,8 @@
 //! What can go wrong, each with its place, its reason and a way out.
 
 use crate::expression::ExpressionError;
-use std::path::{Path, PathBuf};
 use text_escape::suggest::nearest;
+use trials::TrialsError;
 
 /// Result of this crate.
 pub type Result<T> = std::result::Result<T, TunerError>;
@@ -10,28 +10,9 @@ pub type Result<T> = std::result::Result<T, TunerError>;
 /// Why something cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum TunerError {
-    /// A file cannot be read or written.
-    #[error("cannot {action} {}: {reason}", path.display())]
-    File {
-        /// `read` or `write`.
-        action: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the system says.
-        reason: std::io::Error,
-    },
-    /// A file is not what it should be.
-    #[error("{}: {place}{reason}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// Where in it: empty, or as `line 3: ` or `record "16,1": `.
-        place: String,
-        /// What is wrong there.
-        reason: String,
-        /// What to do.
-        hint: String,
-    },
+    /// Of files with trials.
+    #[error(transparent)]
+    Trials(TrialsError),
     /// An expression cannot be understood.
     #[error(transparent)]
     Expression(#[from] ExpressionError),
@@ -69,10 +50,10 @@ impl TunerError {
     /// What the user can do; empty where the message says it all.
     pub fn hint(&self) -> String {
         match self {
-            TunerError::File { .. } | TunerError::Interrupted => String::new(),
+            TunerError::Interrupted => String::new(),
+            TunerError::Trials(error) => error.hint(),
             TunerError::Expression(error) => error.hint.clone(),
-            TunerError::Malformed { hint, .. }
-            | TunerError::Space { hint, .. }
+            TunerError::Space { hint, .. }
             | TunerError::Infeasible { hint, .. }
             | TunerError::Request { hint, .. } => hint.clone(),
         }
@@ -98,12 +79,13 @@ impl TunerError {
     }
 }
 
-/// A file that is not what it should be. `place` may be empty, or as `line 3`.
-pub(crate) fn malformed(path: &Path, place: &str, reason: impl Into<String>, hint: &str) -> TunerError {
-    TunerError::Malformed {
-        path: path.to_owned(),
-        place: if place.is_empty() { String::new() } else { format!("{place}: ") },
-        reason: reason.into(),
-        hint: hint.to_owned(),
+impl From<TrialsError> for TunerError {
+    fn from(error: TrialsError) -> TunerError {
+        match error {
+            TrialsError::Interrupted => TunerError::Interrupted,
+            TrialsError::Parameter { reason } => TunerError::Space { reason, hint: String::new() },
+            TrialsError::Request { reason, hint } => TunerError::Request { reason, hint },
+            error => TunerError::Trials(error),
+        }
     }
 }

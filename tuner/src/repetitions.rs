@@ -5,7 +5,7 @@ use crate::evaluator::Replay;
 use crate::run::{Budget, Run, Stop};
 use crate::searcher::Searcher;
 use crate::space::Space;
-use crate::trial::Trial;
+use crate::tried::Tried;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Its best trial; `None` where every one failed.
-    pub best: Option<Trial>,
+    pub best: Option<Tried>,
     /// Best response divided by the global minimum; infinite where every trial failed.
     pub slowdown: f64,
     /// Measurements used.

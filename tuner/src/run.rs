@@ -2,12 +2,12 @@
 //! is told the outcomes.
 //!
 //! A run is determined by its seed, its space and what is measured. That is how it resumes: the searcher starts anew,
-//! asks for the same points, and those that the [store](crate::store) knows are not measured again.
+//! asks for the same points, and those that the [store](crate::kept) knows are not measured again.
 
 use crate::error::{Result, TunerError};
 use crate::evaluator::Evaluator;
 use crate::space::{Point, Space};
-use crate::trial::Trial;
+use crate::tried::Tried;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -15,6 +15,7 @@ use serde_json::Value as Json;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use toolchain::cancel::Cancel;
+use trials::Outcome;
 
 /// How much may be spent.
 #[derive(Debug, Clone, Copy)]
@@ -50,24 +51,24 @@ impl From<TunerError> for Stop {
 /// What keeps trials beyond the run.
 pub trait Keeper {
     /// The trial of a point that was measured before the run was interrupted.
-    fn known(&self, point: &Point) -> Option<Trial>;
+    fn known(&self, point: &Point) -> Option<Outcome>;
 
-    /// Keeps the trial that is the `number`-th of the run, from 0.
+    /// Keeps the trial of a point.
     ///
     /// # Errors
     /// Where it cannot be written.
-    fn keep(&mut self, number: usize, trial: &Trial) -> Result<()>;
+    fn keep(&mut self, tried: &Tried) -> Result<()>;
 }
 
 /// Keeps nothing.
 pub struct Forgetful;
 
 impl Keeper for Forgetful {
-    fn known(&self, _point: &Point) -> Option<Trial> {
+    fn known(&self, _point: &Point) -> Option<Outcome> {
         None
     }
 
-    fn keep(&mut self, _number: usize, _trial: &Trial) -> Result<()> {
+    fn keep(&mut self, _tried: &Tried) -> Result<()> {
         Ok(())
     }
 }
@@ -109,7 +110,7 @@ pub struct Run<'a> {
     keeper: Box<dyn Keeper + 'a>,
     watcher: Box<Watcher<'a>>,
     started: Instant,
-    trials: Vec<Trial>,
+    trials: Vec<Tried>,
     seen: HashMap<Point, usize>,
     best: Option<usize>,
     repeats: usize,
@@ -200,32 +201,32 @@ impl<'a> Run<'a> {
     }
 
     fn measure_at_once(&mut self, points: &[Point]) -> std::result::Result<(), Stop> {
-        let known: Vec<Option<Trial>> = points.iter().map(|point| self.keeper.known(point)).collect();
+        let known: Vec<Option<Outcome>> = points.iter().map(|point| self.keeper.known(point)).collect();
         let evaluator = self.evaluator;
-        let measure = |(point, known): (&Point, Option<Trial>)| match known {
+        let measure = |(point, known): (&Point, Option<Outcome>)| match known {
             Some(trial) => (Ok(trial), true),
             None => (evaluator.evaluate(point), false),
         };
-        let pairs: Vec<(&Point, Option<Trial>)> = points.iter().zip(known).collect();
+        let pairs: Vec<(&Point, Option<Outcome>)> = points.iter().zip(known).collect();
         let slow = points.len() > 1 && evaluator.parallel() != usize::MAX;
-        let trials: Vec<(Result<Trial>, bool)> = if slow {
+        let outcomes: Vec<(Result<Outcome>, bool)> = if slow {
             let token = Cancel::current();
             pairs.into_par_iter().map(|pair| token.scope(|| measure(pair))).collect()
         } else {
             pairs.into_iter().map(measure).collect()
         };
         let mut go_on = true;
-        for (trial, was_known) in trials {
-            let trial = trial?;
+        for ((outcome, was_known), point) in outcomes.into_iter().zip(points) {
+            let trial = Tried { point: point.clone(), outcome: outcome? };
             if !was_known {
-                self.keeper.keep(self.trials.len(), &trial)?;
+                self.keeper.keep(&trial)?;
             }
             go_on &= self.take(trial);
         }
         if go_on { Ok(()) } else { Err(Stop::Interrupted) }
     }
 
-    fn take(&mut self, trial: Trial) -> bool {
+    fn take(&mut self, trial: Tried) -> bool {
         let number = self.trials.len();
         let response = trial.response(self.response);
         if response.is_some_and(|response| self.best_response().is_none_or(|best| response < best)) {
@@ -258,7 +259,7 @@ impl<'a> Run<'a> {
     }
 
     /// All trials in the order measured.
-    pub fn trials(&self) -> &[Trial] {
+    pub fn trials(&self) -> &[Tried] {
         &self.trials
     }
 
@@ -273,7 +274,7 @@ impl<'a> Run<'a> {
     }
 
     /// The best trial.
-    pub fn best(&self) -> Option<&Trial> {
+    pub fn best(&self) -> Option<&Tried> {
         self.best.map(|number| &self.trials[number])
     }
 
@@ -285,7 +286,7 @@ impl<'a> Run<'a> {
     /// Best response after each measurement; `None` before the first success.
     pub fn convergence(&self) -> Vec<Option<f64>> {
         let mut best: Option<f64> = None;
-        let step = |trial: &Trial| {
+        let step = |trial: &Tried| {
             if let Some(response) = trial.response(self.response) {
                 best = Some(best.map_or(response, |best| best.min(response)));
             }

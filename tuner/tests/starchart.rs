@@ -7,7 +7,7 @@ use tuner::starchart::{
     Column, ColumnKind, Data, DataOptions, Goal, GrowOptions, Region, Rule, Source, Table, Tree, grow,
     importance, side,
 };
-use tuner::{Parameter, Point, Status, Trial, Value};
+use tuner::{Outcome, Parameter, Point, Status, Tried, Value};
 
 fn sse(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
@@ -298,7 +298,7 @@ fn alignments_divide_by_powers_of_two() {
     assert!(powers.alignment().is_none());
 }
 
-fn trials() -> (Vec<Parameter>, Vec<Trial>) {
+fn trials() -> (Vec<Parameter>, Vec<Tried>) {
     let parameters = vec![
         Parameter::new("x", [1, 2, 4].map(Value::Integer).into()).unwrap(),
         Parameter::new("flag", vec![Value::Boolean(false), Value::Boolean(true)]).unwrap(),
@@ -307,10 +307,10 @@ fn trials() -> (Vec<Parameter>, Vec<Trial>) {
     for x in 0..3 {
         for flag in 0..2 {
             let point = Point::new(vec![x, flag]);
-            let mut trial = Trial::measured(point.clone(), "time", f64::from(1 + x + 3 * flag));
-            trial.metrics.insert("energy".into(), tuner::Metric { value: 8.0, ..Default::default() });
+            let mut trial = Tried::measured(point.clone(), "time", f64::from(1 + x + 3 * flag));
+            trial.outcome.metrics.insert("energy".into(), tuner::Metric { value: 8.0, ..Default::default() });
             trials.push(if (x, flag) == (2, 1) {
-                Trial::failed(point, Status::RunError, "no")
+                Tried { point, outcome: Outcome::failed(Status::RunError, "no") }
             } else {
                 trial
             });

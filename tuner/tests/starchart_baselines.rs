@@ -8,7 +8,7 @@ use tuner::starchart::model::{ModelOptions, model_tree};
 use tuner::starchart::stargazer::{StargazerOptions, stargazer};
 use tuner::starchart::targets::{Summary, Target, meeting};
 use tuner::starchart::{Column, GrowOptions, Table, grow};
-use tuner::{Parameter, Point, Result, Space, Trial, Value};
+use tuner::{Outcome, Parameter, Point, Result, Space, Value};
 
 fn grid() -> (Table, Vec<u32>) {
     let rows = 0..400_u32;
@@ -100,13 +100,13 @@ fn targets_intersect_the_trees_of_two_metrics() {
 struct Valley;
 
 impl Evaluator for Valley {
-    fn evaluate(&self, point: &Point) -> Result<Trial> {
+    fn evaluate(&self, point: &Point) -> Result<Outcome> {
         let at = |k: usize| f64::from(point.levels()[k]);
         if at(2) > 28.0 {
-            return Ok(Trial::failed(point.clone(), tuner::Status::RunError, "too many"));
+            return Ok(Outcome::failed(tuner::Status::RunError, "too many"));
         }
         let response = 1.0 + (at(0) - 22.0).abs() + 2.0 * (at(1) - 7.0).abs() + 0.1 * at(2);
-        Ok(Trial::measured(point.clone(), "time", response))
+        Ok(Outcome::measured("time", response))
     }
 
     fn description(&self) -> String {

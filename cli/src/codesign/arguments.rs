@@ -31,6 +31,10 @@ pub struct CodesignArguments {
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
+    /// Add every design that was evaluated to this store of trials: SQLite, or JSON lines for a name in .jsonl; @NAME is
+    /// kept in the state folder
+    #[arg(long, value_name = "FILE|@NAME")]
+    pub trials: Option<PathBuf>,
     /// Replace files of the folder that Tilewright did not write, or that were changed since; never what is read
     #[arg(long)]
     pub force: bool,

@@ -5,6 +5,7 @@ pub mod arguments;
 mod document;
 mod findings;
 mod html;
+mod records;
 mod tables;
 
 pub use document::Document;
@@ -13,6 +14,7 @@ use crate::error::{Error, Kind, Result};
 use crate::json;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use crate::{outputs, trials_file};
 use answers::Answers;
 use arguments::CodesignArguments;
 use execution::ExecutionError;
@@ -68,6 +70,8 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     } else {
         vec![PathBuf::from(&arguments.workload)]
     };
+    let trials = trials_file::path(&arguments.trials)?;
+    outputs::check(&outputs::given([("--trials", &trials)]), &inputs)?;
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
     folder.check(FILES.iter().map(Path::new))?;
     for name in journal::FILES {
@@ -79,6 +83,10 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     session.tell_damage(journal.damage());
     let resumed_groups = journal.groups().len();
     let study = sweep(&setting, session, Some(&journal))?;
+    if let Some(path) = &trials {
+        let mut store = trials_file::open(path, session)?;
+        session.stage("trials", || records::append(&mut store, &setting, &study, &identity))?;
+    }
     let answers = session.stage("questions", || answers(arguments, &setting, &study, session))?;
     let mut document = Document::new(&setting, &study, answers);
     document.findings = findings::findings(&document);

@@ -8,8 +8,9 @@ use tuner::starchart::targets::Target;
 /// Arguments of `explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArguments {
-    /// Trials: CSV, a Kernel Tuner cache or T4, plain or gzip. Several files are explained together, with a parameter
-    /// (--join) that has a value for each: the device, or what stands in front of the file as VALUE=FILE
+    /// Trials: a store (--trials of run, validate, search and codesign; @NAME is one in the state folder), CSV, a Kernel
+    /// Tuner cache or T4, plain or gzip. Several files are explained together, with a parameter (--join) that has a value
+    /// for each: the device, or what stands in front of the file as VALUE=FILE
     #[arg(value_name = "TRIALS", required = true)]
     pub files: Vec<String>,
     /// What is explained: a metric of the trials, or an expression such as "energy / time" or "time / size"; each

@@ -17,10 +17,11 @@ use explanation::Explanation;
 use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tilewright::state;
 use tilewright::text::count;
 use tuner::Value;
 use tuner::recorded::roles::Named;
-use tuner::recorded::{Format, ReadOptions, Recorded, Roles};
+use tuner::recorded::{Format, Mixed, ReadOptions, Recorded, Roles};
 use tuner::starchart::accuracy::{CurvePoint, draw};
 use tuner::starchart::draw::{Drawing, curve_svg, dot, svg};
 use tuner::starchart::iterative::{self, IterativeOptions};
@@ -39,10 +40,15 @@ const MOST_MEETINGS: usize = 20;
 /// # Errors
 /// Files that cannot be read, unknown metrics and parameters, expressions that cannot be understood, no successful trial.
 pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<ExplainReport> {
-    let inputs: Vec<PathBuf> = arguments.files.iter().map(|text| named(text).1.into()).collect();
+    let files = arguments.files.iter().map(|text| {
+        let (value, file) = named(text);
+        Ok((value, state::trials_to_read(Path::new(&file))?))
+    });
+    let files: Vec<(Option<Value>, PathBuf)> = files.collect::<Result<_>>()?;
+    let inputs: Vec<PathBuf> = files.iter().map(|(_, path)| path.clone()).collect();
     let written = [("--dot", &arguments.dot), ("--svg", &arguments.svg), ("--curve", &arguments.curve)];
     outputs::check(&outputs::given(written), &inputs)?;
-    let recordings = session.stage("reading", || read(arguments))?;
+    let recordings = session.stage("reading", || read(arguments, files))?;
     let asked = metrics(arguments, &recordings);
     let options = |condition: Option<String>| DataOptions {
         metrics: asked.iter().chain(arguments.target.iter().map(|target| &target.metric)).cloned().collect(),
@@ -73,6 +79,7 @@ pub fn explain(arguments: &ExplainArguments, session: &Session) -> Result<Explai
     Ok(ExplainReport {
         title,
         roles: roles(&recordings, &arguments.join),
+        mixed: mixed(&recordings),
         files: recordings.iter().map(|(_, recorded)| recorded.path.clone()).collect(),
         trials: data.table.rows(),
         failed: data.failed.clone(),
@@ -97,6 +104,12 @@ fn roles(recordings: &[(Value, Recorded)], join: &str) -> Roles {
     roles
 }
 
+/// In what the settings of trials of one file differ.
+fn mixed(recordings: &[(Value, Recorded)]) -> Vec<Mixed> {
+    let all = recordings.iter().flat_map(|(_, recorded)| &recorded.mixed);
+    all.cloned().collect()
+}
+
 fn goal(arguments: &ExplainArguments) -> Goal {
     if arguments.maximize { Goal::Maximize } else { Goal::Minimize }
 }
@@ -112,7 +125,10 @@ fn named(text: &str) -> (Option<Value>, String) {
     }
 }
 
-fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
+fn read(
+    arguments: &ExplainArguments,
+    files: Vec<(Option<Value>, PathBuf)>,
+) -> Result<Vec<(Value, Recorded)>> {
     let targets = arguments.target.iter().map(|target| target.metric.clone());
     let metrics: Vec<String> = arguments.metric.iter().cloned().chain(targets).collect();
     let options = ReadOptions {
@@ -123,9 +139,10 @@ fn read(arguments: &ExplainArguments) -> Result<Vec<(Value, Recorded)>> {
         ..ReadOptions::default()
     };
     let mut recordings = Vec::new();
-    for (value, file) in arguments.files.iter().map(|text| named(text)) {
-        let recorded = Recorded::open(Path::new(&file), &options)?;
+    for (value, file) in files {
+        let recorded = Recorded::open(&file, &options)?;
         if recorded.format == Format::T1 {
+            let file = file.display();
             return Err(Error::wrong_input(format!("{file} describes a tuning problem and has no trials"))
                 .hint("name a file with measurements: CSV, a Kernel Tuner cache, or T4"));
         }

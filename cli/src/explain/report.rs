@@ -5,7 +5,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tilewright::text;
-use tuner::recorded::Roles;
+use tuner::recorded::{Mixed, Roles};
 use tuner::starchart::accuracy::CurvePoint;
 use tuner::starchart::draw::short;
 use tuner::starchart::model::Chosen;
@@ -29,6 +29,9 @@ pub struct ExplainReport {
     pub files: Vec<PathBuf>,
     /// What the columns of the files are, and why.
     pub roles: Roles,
+    /// In what the settings of trials of one file differ: machines, versions, sizes and others, each with the number of
+    /// its trials. Each is a parameter.
+    pub mixed: Vec<Mixed>,
     /// Successful trials with all metrics, inside the subspace.
     pub trials: usize,
     /// Failed trials by status; they are not in the tree.
@@ -221,6 +224,7 @@ impl Report for ExplainReport {
     fn text(&self) -> String {
         let mut text = format!("{}; {}\n", self.title, self.left_out);
         text += &report::pairs(&self.roles.lines());
+        text += &self.mixed_text();
         if let Some(condition) = &self.condition {
             text += &format!("where {condition}\n");
         }
@@ -238,7 +242,34 @@ impl Report for ExplainReport {
     }
 }
 
+/// Values of a part of the setting that the text names.
+const MOST_VALUES: usize = 4;
+
 impl ExplainReport {
+    /// One line for each part of the setting in which trials differ, and how one of them is chosen.
+    fn mixed_text(&self) -> String {
+        let line = |mixed: &Mixed| {
+            let mut values: Vec<String> = mixed
+                .values
+                .iter()
+                .take(MOST_VALUES)
+                .map(|(value, count)| format!("{value} ({})", text::count(*count as u64, "trial", "trials")))
+                .collect();
+            if mixed.values.len() > MOST_VALUES {
+                values.push(format!("{} more", mixed.values.len() - MOST_VALUES));
+            }
+            let first = mixed.values.first().map_or("", |(value, _)| value);
+            let whole = ["steps", "threads"].contains(&mixed.parameter.trim_end_matches('_'));
+            let value = if whole { first.to_owned() } else { format!("{first:?}") };
+            let name = &mixed.parameter;
+            format!(
+                "note: trials of several values of {name} are mixed: {}; --where '{name} == {value}' takes one\n",
+                values.join(", ")
+            )
+        };
+        self.mixed.iter().map(line).collect()
+    }
+
     fn meeting_text(&self) -> String {
         let limits: Vec<String> = self
             .targets

@@ -7,7 +7,7 @@ use hhc_codegen::strategy::AUTO;
 use std::path::PathBuf;
 
 /// Arguments of `search`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SearchArguments {
     /// A stencil whose tile sizes are searched: a shipped name or a .stencil file
     #[arg(value_name = "SPEC")]
@@ -18,8 +18,8 @@ pub struct SearchArguments {
     /// What is searched instead: a file with parameters and constraints (T1), or any recorded space
     #[arg(long, value_name = "FILE", conflicts_with = "spec")]
     pub space: Option<PathBuf>,
-    /// Measure by looking up what was recorded: CSV, Kernel Tuner cache, T4, our own trials; plain or gzip
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["spec", "command"])]
+    /// Measure by looking up what was recorded: a store of trials, CSV, Kernel Tuner cache, T4; plain or gzip
+    #[arg(long, value_name = "FILE|@NAME", conflicts_with_all = ["spec", "command"])]
     pub replay: Option<PathBuf>,
     /// Measure with a shell command: the word {name} stands for a level, which is $TW_NAME in its environment as well; the
     /// last line of output is the response
@@ -52,8 +52,9 @@ pub struct SearchArguments {
     /// Seed of all chance in the search
     #[arg(long, value_name = "S", default_value_t = 1, allow_negative_numbers = true)]
     pub seed: u64,
-    /// Keep every trial in this file (SQLite); a search that was stopped goes on from there
-    #[arg(long, value_name = "FILE")]
+    /// Keep every trial in this store: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the state folder. A
+    /// search that was stopped goes on from there
+    #[arg(long, visible_alias = "store", value_name = "FILE|@NAME")]
     pub trials: Option<PathBuf>,
     /// Write the trials at the end, as T4 (.json) or CSV (.csv)
     #[arg(long, value_name = "FILE")]

@@ -9,20 +9,23 @@ mod report;
 
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Session};
+use crate::trials_file;
 use arguments::SearchArguments;
 use problem::{Problem, check_outputs};
 use report::{Method, SearchReport};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tilewright::{state, text};
 use toolchain::interrupt;
-use tuner::Trial;
+use tuner::kept::Kept;
 use tuner::plot;
 use tuner::recorded::{check_csv, write_csv, write_t4};
 use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
 use tuner::run::{Budget, Entry, Run, Stop};
 use tuner::searcher::{self, SearchOptions, Searcher};
-use tuner::store::Store;
+use tuner::tried::trials_of;
+use tuner::{Parameter, Setting, Tried};
 
 /// Searches with each of the methods.
 ///
@@ -32,6 +35,13 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
     if arguments.method == "help" {
         return Ok(SearchReport::of_methods());
     }
+    let read = |path: &Option<_>| path.as_deref().map(state::trials_to_read).transpose();
+    let arguments = &SearchArguments {
+        trials: trials_file::path(&arguments.trials)?,
+        replay: read(&arguments.replay)?,
+        space: read(&arguments.space)?,
+        ..arguments.clone()
+    };
     let inputs = [&arguments.space, &arguments.replay].into_iter().flatten().cloned();
     let machine = arguments.machine.as_deref().and_then(tilewright::machines::file);
     check_outputs(arguments, &inputs.chain(machine).collect::<Vec<_>>())?;
@@ -90,7 +100,7 @@ fn check(arguments: &SearchArguments, problem: &Problem, searchers: &[Box<dyn Se
     if let Some(path) = &arguments.export {
         export_format(path)?;
         if path.extension().is_some_and(|end| end == "csv") {
-            check_csv(&problem.space, &problem.response)?;
+            check_csv(problem.space.parameters().iter().map(Parameter::name), &problem.response)?;
         }
     }
     Ok(())
@@ -116,10 +126,15 @@ fn once(
             Run::new(&problem.space, &problem.response, &*problem.evaluator, budget, arguments.seed)
                 .watched(watcher);
         if let Some(path) = &arguments.trials {
-            let measured = problem.evaluator.description();
-            let store = Store::open(path, &problem.space, &measured, &problem.response)?;
-            session.tell_damage(store.damage());
-            run = run.keeping(store);
+            let kept = Kept::open(path, &problem.space, setting(problem))?;
+            session.tell_damage(kept.store().damage());
+            if kept.others() > 0 {
+                let others = text::count(kept.others() as u64, "trial", "trials");
+                let reason =
+                    "of another measurement, machine, binary or version: they stay, and are not used";
+                session.tell(&format!("{}: {others} {reason}", path.display()));
+            }
+            run = run.keeping(kept);
         }
         let interrupted = match searcher.search(&mut run) {
             Err(Stop::Failed(error)) => return Err(error.into()),
@@ -181,10 +196,29 @@ fn repeated(
     Ok((Method::of(searcher.name(), problem, &outcomes), outcomes, Vec::new()))
 }
 
-fn export(path: &std::path::Path, problem: &Problem, trials: &[Trial]) -> Result<()> {
+/// What the trials of the search are of, and where they were measured.
+fn setting(problem: &Problem) -> Setting {
+    let setting = problem.evaluator.setting();
+    let filled = |own: String, other: &str| if own.is_empty() { other.to_owned() } else { own };
+    Setting {
+        program: filled(setting.program, &problem.name),
+        machine: filled(setting.machine, &toolchain::machine::cpu_name()),
+        version: filled(setting.version, env!("CARGO_PKG_VERSION")),
+        by: "tilewright search".to_owned(),
+        response: problem.response.clone(),
+        ..setting
+    }
+}
+
+fn export(path: &std::path::Path, problem: &Problem, tried: &[Tried]) -> Result<()> {
+    let setting = Arc::new(setting(problem));
+    let trials: Vec<_> = trials_of(&problem.space, &setting, tried).collect();
     match export_format(path)? {
-        Export::T4 => write_t4(path, &problem.space, trials, &problem.response, &problem.name)?,
-        Export::Csv => write_csv(path, &problem.space, trials, &problem.response)?,
+        Export::T4 => write_t4(path, &trials, &problem.response, &problem.name)?,
+        Export::Csv => {
+            let names: Vec<&str> = problem.space.parameters().iter().map(Parameter::name).collect();
+            write_csv(path, &names, &trials, &problem.response)?;
+        }
     }
     Ok(())
 }
@@ -264,7 +298,7 @@ impl Method {
             .iter()
             .filter_map(|outcome| outcome.best.as_ref())
             .min_by(|a, b| {
-                let value = |trial: &Trial| trial.response(&problem.response).unwrap_or(f64::INFINITY);
+                let value = |trial: &Tried| trial.response(&problem.response).unwrap_or(f64::INFINITY);
                 value(a).total_cmp(&value(b))
             })
             .map(|trial| report::Best::of(problem, trial));

@@ -6,16 +6,17 @@ use crate::error::{Error, Result};
 use crate::outputs;
 use crate::progress::Session;
 use crate::{initial_data, load};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tilewright::strategies;
 use tilewright::tile_trials::{self, Job, TileTrials};
+use tilewright::{machines, record, strategies};
 use tuner::TunerError;
 use tuner::evaluator::{Evaluator, External, Replay};
 use tuner::recorded::roles::Named;
 use tuner::recorded::{ReadOptions, Recorded, Roles};
-use tuner::{Point, Space};
+use tuner::{Point, Setting, Space};
 
 /// A space and how its points are measured.
 pub struct Problem {
@@ -87,6 +88,9 @@ impl Problem {
         for constraint in &arguments.constraints {
             space = space.restricted(constraint)?;
         }
+        if let Some(recorded) = &replayed {
+            tell_mixed(recorded, &space, session);
+        }
         let default_response = || arguments.response.clone().unwrap_or_else(|| "time".to_owned());
         let (evaluator, replay, response): (Box<dyn Evaluator>, _, _) = match (&replayed, &arguments.command)
         {
@@ -125,6 +129,26 @@ impl Problem {
     }
 }
 
+/// Parts of the setting that no search can choose.
+const GIVEN: [&str; 5] = ["program", "size", "steps", "machine", "version"];
+
+/// Says where a replay compares what cannot be compared.
+fn tell_mixed(recorded: &Recorded, space: &Space, session: &Session) {
+    for mixed in &recorded.mixed {
+        let Ok(place) = space.parameter_place(&mixed.parameter) else { continue };
+        let points = space.points().unwrap_or_default().iter();
+        let levels: BTreeSet<u32> = points.map(|point| point.levels()[place]).collect();
+        if levels.len() > 1 && GIVEN.contains(&mixed.parameter.trim_end_matches('_')) {
+            let values: Vec<&str> = mixed.values.iter().map(|(value, _)| value.as_str()).collect();
+            session.tell(&format!(
+                "trials of several values of {} are searched together ({}); --where takes one",
+                mixed.parameter,
+                values.join(", ")
+            ));
+        }
+    }
+}
+
 fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Result<Problem> {
     let loaded = Arc::new(session.stage("read", || load::load(spec, None, &arguments.c))?);
     let program = Arc::clone(&loaded.program);
@@ -144,10 +168,14 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
     }
     let mut start: Vec<Point> = tile_trials::default_point(&loaded, strategy, &space)?.into_iter().collect();
     let model = match &arguments.machine {
-        Some(machine) => Some(
-            session
-                .stage("model", || predicted::model(&loaded, strategy, &space, (&size.0, steps), machine))?,
-        ),
+        Some(spec) => {
+            let machine = machines::machine(spec)?;
+            let setting = record::setting(&program, strategy.id(), "model", &size.0, steps, "search");
+            let setting = Setting { machine: machine.name.clone(), ..setting };
+            let model = session
+                .stage("model", || predicted::model(&loaded, strategy, &space, (&size.0, steps), spec))?;
+            Some(model.in_setting(setting))
+        }
         None => None,
     };
     let mut ranking = Vec::new();

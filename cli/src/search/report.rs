@@ -10,7 +10,7 @@ use tilewright::text;
 use tuner::recorded::Roles;
 use tuner::repetitions::Spread;
 use tuner::run::Entry;
-use tuner::{Trial, Value};
+use tuner::{Tried, Value};
 
 /// What one method found.
 #[derive(Debug, Serialize)]
@@ -46,7 +46,7 @@ pub struct Best {
 
 impl Best {
     /// The configuration of a trial.
-    pub fn of(problem: &Problem, trial: &Trial) -> Best {
+    pub fn of(problem: &Problem, trial: &Tried) -> Best {
         let names = problem.space.parameters().iter().map(|parameter| parameter.name().to_owned());
         Best {
             configuration: names.zip(problem.space.values(&trial.point)).collect(),

@@ -19,7 +19,7 @@ use toolchain::cancel::Cancel;
 use toolchain::driver::Device;
 use toolchain::interference::Watch;
 use toolchain::interrupt;
-use toolchain::machine::cpu_identity;
+use toolchain::machine::{cpu_identity, cpu_name};
 
 /// Something that runs tiles.
 pub trait TileRunner {
@@ -40,8 +40,12 @@ pub trait TileRunner {
     fn run(&mut self, plan: &Plan<'_>, number: usize) -> Result<(f64, f64)>;
     /// Threads; 0 on a device.
     fn threads(&self) -> usize;
+    /// The compiler's command line, once tiles are compiled; empty on a device.
+    fn compiler(&self) -> &str;
     /// What tells this processor or device from others.
     fn identity(&self) -> String;
+    /// Its name.
+    fn machine(&self) -> String;
 }
 
 fn planned(plan: &Plan<'_>, tile: &TileSizes) -> Result<KernelPlan> {
@@ -60,6 +64,7 @@ fn data(plan: &Plan<'_>) -> Result<ProgramData> {
 #[derive(Debug)]
 pub struct CpuTiles {
     threads: usize,
+    compiler: String,
     natives: Vec<NativeProgram>,
     data: Option<ProgramData>,
 }
@@ -67,7 +72,7 @@ pub struct CpuTiles {
 impl CpuTiles {
     /// So many threads.
     pub fn new(threads: usize) -> CpuTiles {
-        CpuTiles { threads, natives: Vec::new(), data: None }
+        CpuTiles { threads, compiler: String::new(), natives: Vec::new(), data: None }
     }
 }
 
@@ -81,14 +86,17 @@ impl TileRunner for CpuTiles {
         let done = std::sync::atomic::AtomicUsize::new(0);
         let one = |tile: &TileSizes| {
             interrupt::check()?;
-            let native = tiled::load(&planned(plan, tile)?)?.native;
+            let tiled = tiled::load(&planned(plan, tile)?)?;
             let before = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             progress("compiling", (before + 1) as f64 / tiles.len() as f64);
-            Ok(native)
+            Ok((tiled.native, tiled.object.command))
         };
         let token = Cancel::current();
         let one = |tile| token.scope(|| one(tile));
-        self.natives = tiles.par_iter().map(one).collect::<Result<_>>()?;
+        let (natives, commands): (Vec<NativeProgram>, Vec<String>) =
+            tiles.par_iter().map(one).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        self.natives = natives;
+        self.compiler = commands.into_iter().next().unwrap_or_default();
         self.data = Some(data(plan)?);
         Ok(())
     }
@@ -109,8 +117,16 @@ impl TileRunner for CpuTiles {
         self.threads
     }
 
+    fn compiler(&self) -> &str {
+        &self.compiler
+    }
+
     fn identity(&self) -> String {
         cpu_identity()
+    }
+
+    fn machine(&self) -> String {
+        cpu_name()
     }
 }
 
@@ -159,7 +175,15 @@ impl TileRunner for DeviceTiles {
         0
     }
 
+    fn compiler(&self) -> &str {
+        ""
+    }
+
     fn identity(&self) -> String {
+        self.device.facts().name.clone()
+    }
+
+    fn machine(&self) -> String {
         self.device.facts().name.clone()
     }
 }

@@ -150,6 +150,18 @@ fn variable(name: &str) -> Option<PathBuf> {
     std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
+/// A folder with the safety of the cache: made for its user only where it is missing, and looked at with all that is on
+/// the way to it. Returns its real path.
+///
+/// # Errors
+/// [`Error::UnsafeCache`] where others can change it; [`Error::File`] where it cannot be made.
+pub fn own_folder(folder: &Path) -> Result<PathBuf> {
+    safety::folder(folder).map_err(|problem| match problem {
+        Problem::Unsafe(problem) => Error::UnsafeCache { path: folder.to_owned(), problem },
+        Problem::Io(source) => Error::File { action: "make the folder", path: folder.to_owned(), source },
+    })
+}
+
 impl Cache {
     /// The user's cache; a private temporary one, removed in the end, where that is not safe or cannot be written.
     ///

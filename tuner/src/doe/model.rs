@@ -3,9 +3,10 @@
 use super::formula::{Atom, Formula, Term};
 use crate::error::{Result, TunerError};
 use crate::expression::Expression;
-use crate::space::{ParameterKind, Point, Space};
-use crate::value::Value;
+use crate::space::{Point, Space};
 use nalgebra::DMatrix;
+use trials::ParameterKind;
+use trials::Value;
 
 /// How the levels of a categorical parameter become columns; `k` levels become `k - 1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -5,12 +5,13 @@ use super::formula::Formula;
 use super::model::Contrasts;
 use super::plackett_burman::plackett_burman;
 use super::*;
-use crate::space::{Parameter, Point, Space};
-use crate::value::Value;
+use crate::space::{Point, Space};
 use nalgebra::DMatrix;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use trials::Parameter;
+use trials::Value;
 
 fn close(left: f64, right: f64, tolerance: f64) {
     assert!((left - right).abs() <= tolerance * right.abs().max(1e-3), "{left} is not {right}");

@@ -10,11 +10,12 @@ use super::Evaluator;
 use super::command_line::CommandLine;
 use crate::error::{Result, TunerError};
 use crate::space::{Point, Space};
-use crate::trial::{Metric, Origin, Status, Trial};
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Duration;
 use toolchain::child::{self, End, Keep, Limits};
+use trials::setting::COMMAND;
+use trials::{Metric, Outcome, Setting, Status};
 
 /// Characters of a message that a trial keeps.
 const MOST_MESSAGE: usize = 1000;
@@ -50,7 +51,7 @@ impl External {
 }
 
 impl Evaluator for External {
-    fn evaluate(&self, point: &Point) -> Result<Trial> {
+    fn evaluate(&self, point: &Point) -> Result<Outcome> {
         let text = self.line.text(&self.space, point);
         let mut command = Command::new("sh");
         command.envs(self.line.environment(&self.space, point)).args(["-c", &text]);
@@ -63,16 +64,14 @@ impl Evaluator for External {
             reason: format!("cannot start `sh`: {reason}"),
             hint: String::new(),
         })?;
-        let mut trial = match ended.end {
+        let outcome = match ended.end {
             End::Stopped => return Err(TunerError::Interrupted),
             // Of the outputs kept, all may be written.
             End::TimedOut | End::TooMuchOutput => {
                 let seconds = self.timeout.as_secs_f64();
-                Trial::failed(point.clone(), Status::Timeout, format!("it took longer than {seconds} s"))
+                Outcome::failed(Status::Timeout, format!("it took longer than {seconds} s"))
             }
-            End::Exited(status) if status.success() => {
-                self.measured(point, &String::from_utf8_lossy(&ended.stdout))
-            }
+            End::Exited(status) if status.success() => self.measured(&String::from_utf8_lossy(&ended.stdout)),
             End::Exited(status) => {
                 let code = status.code();
                 let status = match code {
@@ -86,12 +85,10 @@ impl Evaluator for External {
                     errors.lines().last().unwrap_or_default().trim().chars().take(MOST_MESSAGE).collect();
                 let code = code.map_or("a signal".to_owned(), |code| format!("exit code {code}"));
                 let message = if last.is_empty() { code } else { format!("{code}: {last}") };
-                Trial::failed(point.clone(), status, message)
+                Outcome::failed(status, message)
             }
         };
-        trial.origin =
-            Origin { when: super::now(), device: String::new(), by: "external command".to_owned() };
-        Ok(trial)
+        Ok(outcome.now())
     }
 
     fn parallel(&self) -> usize {
@@ -101,13 +98,18 @@ impl Evaluator for External {
     fn description(&self) -> String {
         format!("command: {}", self.command)
     }
+
+    fn setting(&self) -> Setting {
+        let (program, backend) = (self.command.clone(), COMMAND.to_owned());
+        Setting { job: self.description(), program, backend, ..Setting::default() }
+    }
 }
 
 impl External {
-    fn measured(&self, point: &Point, output: &str) -> Trial {
+    fn measured(&self, output: &str) -> Outcome {
         let last = output.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();
         if let Some(value) = last.parse::<f64>().ok().filter(|value| value.is_finite()) {
-            return Trial::measured(point.clone(), &self.response, value);
+            return Outcome::measured(&self.response, value);
         }
         let numbers: BTreeMap<String, f64> =
             serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(last)
@@ -119,23 +121,20 @@ impl External {
             let shown: String = last.chars().take(80).collect();
             let message =
                 format!("the last line is no number and no JSON with `{}`: `{shown}`", self.response);
-            return Trial::failed(point.clone(), Status::RunError, message);
+            return Outcome::failed(Status::RunError, message);
         }
         let metric = |(name, value)| (name, Metric { value, ..Metric::default() });
-        Trial {
-            metrics: numbers.into_iter().map(metric).collect(),
-            ..Trial::measured(point.clone(), "", 0.0)
-        }
+        Outcome { metrics: numbers.into_iter().map(metric).collect(), ..Outcome::measured("", 0.0) }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Parameter;
-    use crate::value::Value;
+    use trials::Parameter;
+    use trials::Value;
 
-    fn trial(command: &str, seconds: u64) -> Trial {
+    fn trial(command: &str, seconds: u64) -> Outcome {
         let x = Parameter::new("x", vec![Value::Integer(3), Value::Integer(7)]).unwrap();
         let space = Space::new(vec![x], &[]).unwrap();
         let timeout = Duration::from_secs(seconds);

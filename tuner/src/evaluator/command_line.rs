@@ -8,9 +8,10 @@
 
 use super::shell::Scanner;
 use crate::error::{Result, TunerError};
-use crate::space::{Parameter, Point, Space};
-use crate::value::Value;
+use crate::space::{Point, Space};
 use std::collections::BTreeMap;
+use trials::Parameter;
+use trials::Value;
 
 /// A command with places for levels.
 #[derive(Debug, Clone)]

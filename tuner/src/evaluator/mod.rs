@@ -13,17 +13,17 @@ pub use replay::Replay;
 
 use crate::error::Result;
 use crate::space::Point;
-use crate::trial::Trial;
+use trials::{Outcome, Setting};
 
 /// Measures configurations.
 pub trait Evaluator: Sync {
     /// Measures a valid point. What goes wrong with the configuration (it does not compile, it fails, it is wrong, it
-    /// takes too long) is a trial with that status.
+    /// takes too long) is an outcome with that status.
     ///
     /// # Errors
     /// What goes wrong with the measuring itself, so that going on makes no sense: a disk that is full, a command that
     /// is missing.
-    fn evaluate(&self, point: &Point) -> Result<Trial>;
+    fn evaluate(&self, point: &Point) -> Result<Outcome>;
 
     /// Number of configurations that may be measured at the same time without disturbing each other.
     fn parallel(&self) -> usize {
@@ -32,10 +32,9 @@ pub trait Evaluator: Sync {
 
     /// What this is, in a few words.
     fn description(&self) -> String;
-}
 
-/// Seconds since 1970, as text: when a trial was measured.
-pub fn now() -> String {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    since.map(|since| since.as_secs().to_string()).unwrap_or_default()
+    /// What runs and what measures it, as far as the evaluator knows.
+    fn setting(&self) -> Setting {
+        Setting { job: self.description(), ..Setting::default() }
+    }
 }

@@ -3,10 +3,10 @@
 use super::Evaluator;
 use crate::error::Result;
 use crate::space::{Point, Space};
-use crate::trial::{Metric, Origin, Status, Trial};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::sync::Arc;
+use trials::{Outcome, Setting, Status};
 
 /// The predicted response of a point, or why there is none.
 pub type Predict = Arc<dyn Fn(&Point) -> std::result::Result<f64, String> + Send + Sync>;
@@ -17,14 +17,22 @@ pub struct Predicted {
     predict: Predict,
     response: String,
     unit: String,
-    description: String,
+    setting: Setting,
 }
 
 impl Predicted {
     /// The model of a response.
     pub fn new(predict: Predict, response: &str, unit: &str, description: &str) -> Predicted {
         let (response, unit) = (response.to_owned(), unit.to_owned());
-        Predicted { predict, response, unit, description: description.to_owned() }
+        let setting =
+            Setting { job: description.to_owned(), backend: "model".to_owned(), ..Setting::default() };
+        Predicted { predict, response, unit, setting }
+    }
+
+    /// The same, of this program on this machine.
+    pub fn in_setting(self, setting: Setting) -> Predicted {
+        let Setting { job, backend, .. } = self.setting;
+        Predicted { setting: Setting { job, backend, ..setting }, ..self }
     }
 
     /// The `count` points with the least predictions, best first: among all of a listed space, else among 20,000 at
@@ -51,18 +59,11 @@ impl Predicted {
 }
 
 impl Evaluator for Predicted {
-    fn evaluate(&self, point: &Point) -> Result<Trial> {
-        let mut trial = match (self.predict)(point) {
-            Ok(value) => {
-                let mut trial = Trial::measured(point.clone(), &self.response, value);
-                let metric = Metric { value, unit: self.unit.clone(), ..Metric::default() };
-                trial.metrics.insert(self.response.clone(), metric);
-                trial
-            }
-            Err(reason) => Trial::failed(point.clone(), Status::Invalid, reason),
-        };
-        trial.origin = Origin { by: self.description.clone(), ..Origin::default() };
-        Ok(trial)
+    fn evaluate(&self, point: &Point) -> Result<Outcome> {
+        Ok(match (self.predict)(point) {
+            Ok(value) => Outcome::measured(&self.response, value).with(&self.response, value, &self.unit),
+            Err(reason) => Outcome::failed(Status::Invalid, reason),
+        })
     }
 
     fn parallel(&self) -> usize {
@@ -70,7 +71,11 @@ impl Evaluator for Predicted {
     }
 
     fn description(&self) -> String {
-        self.description.clone()
+        self.setting.job.clone()
+    }
+
+    fn setting(&self) -> Setting {
+        self.setting.clone()
     }
 }
 
@@ -79,8 +84,8 @@ mod tests {
     use super::*;
     use crate::run::{Budget, Run};
     use crate::searcher::{SearchOptions, named};
-    use crate::space::Parameter;
-    use crate::value::Value;
+    use trials::Parameter;
+    use trials::Value;
 
     fn problem() -> (Space, Predicted) {
         let levels = || (0..30).map(Value::Integer).collect();

@@ -4,15 +4,15 @@ use super::Evaluator;
 use crate::error::{Result, TunerError};
 use crate::recorded::Recorded;
 use crate::space::{Point, Space};
-use crate::trial::{Status, Trial};
 use std::collections::HashMap;
 use std::sync::Arc;
+use trials::{Outcome, Setting, Status};
 
 /// The trials of a recorded space, by point. Of several trials of a point the first counts.
 #[derive(Clone)]
 pub struct Replay {
-    trials: Arc<HashMap<Point, Trial>>,
-    description: String,
+    trials: Arc<HashMap<Point, Outcome>>,
+    setting: Setting,
     best: f64,
 }
 
@@ -36,8 +36,7 @@ impl Replay {
             let point =
                 if same { trial.point.clone() } else { space.point(&recorded.space.values(&trial.point))? };
             if space.is_valid(&point) {
-                let trial = Trial { point: point.clone(), ..trial.clone() };
-                trials.entry(point).or_insert(trial);
+                trials.entry(point).or_insert_with(|| trial.outcome.clone());
             }
         }
         let best = trials.values().filter_map(|trial| trial.response(response)).fold(f64::INFINITY, f64::min);
@@ -50,8 +49,14 @@ impl Replay {
                 hint: "name another metric with --response".to_owned(),
             });
         }
-        let description = format!("replay of {}", recorded.path.display());
-        Ok(Replay { trials: Arc::new(trials), description, best })
+        let setting = Setting {
+            job: format!("replay of {}", recorded.path.display()),
+            program: recorded.kernel.clone(),
+            backend: "replay".to_owned(),
+            machine: recorded.device.clone(),
+            ..Setting::default()
+        };
+        Ok(Replay { trials: Arc::new(trials), setting, best })
     }
 
     /// The least response of all trials: the global minimum of the recorded space.
@@ -61,10 +66,10 @@ impl Replay {
 }
 
 impl Evaluator for Replay {
-    fn evaluate(&self, point: &Point) -> Result<Trial> {
+    fn evaluate(&self, point: &Point) -> Result<Outcome> {
         Ok(match self.trials.get(point) {
             Some(trial) => trial.clone(),
-            None => Trial::failed(point.clone(), Status::Invalid, "it was not recorded"),
+            None => Outcome::failed(Status::Invalid, "it was not recorded"),
         })
     }
 
@@ -73,6 +78,10 @@ impl Evaluator for Replay {
     }
 
     fn description(&self) -> String {
-        self.description.clone()
+        self.setting.job.clone()
+    }
+
+    fn setting(&self) -> Setting {
+        self.setting.clone()
     }
 }

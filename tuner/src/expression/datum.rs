@@ -1,9 +1,9 @@
 //! Values on the way: what the parts of an expression come to.
 
 use super::error::EvaluationError;
-use crate::value::Value;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use trials::Value;
 
 /// A value on the way.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,8 +3,8 @@
 use super::datum::{Datum, Number};
 use super::error::{EvaluationError, MOST_ITEMS};
 use super::tree::{Comparator, Function, Node, Operator};
-use crate::value::Value;
 use std::cmp::Ordering;
+use trials::Value;
 
 type Evaluated<'a> = Result<Datum<'a>, EvaluationError>;
 

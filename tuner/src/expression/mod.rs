@@ -16,12 +16,12 @@ mod lexer;
 mod parser;
 mod tree;
 
-use crate::value::Value;
 use datum::Datum;
 pub use error::{EvaluationError, ExpressionError};
 use evaluate::Scope;
 use std::fmt;
 use tree::{Function, Node};
+use trials::Value;
 
 /// Most items of lists that one look at a constraint may make; a million points are looked at.
 const MOST_ITEMS_IN_CONSTRAINTS: usize = 10_000;

@@ -1,36 +1,46 @@
-//! Recorded spaces: files with the trials that somebody measured before, read as they are.
+//! Recorded spaces: files with the trials that somebody measured before, as a space and its points.
 //!
-//! Kernel Tuner's cache files, the T4 results and T1 problems of the autotuning community
-//! (<https://github.com/odgaard/TuningSchema>), CSV, our own stores and files of runs; plain or gzip. The format is told from the content.
+//! What files are read, and how, is the matter of the crate [`trials`]. T1 has a space and no trials.
 
-mod assemble;
-mod cell;
-mod csv_file;
-mod evidence;
-mod json_file;
-mod kernel_tuner;
-pub(crate) mod limits;
-mod look;
-mod names;
-mod read;
-pub(crate) mod recording;
-pub mod roles;
-mod runs;
-mod sheet;
-mod stated;
-mod t1;
-mod t4;
-mod write;
+mod points;
+mod problem;
 
-pub use recording::{Format, Recorded};
-pub use roles::{ReadOptions, Roles};
-pub use sheet::Sheet;
-pub use write::{check_csv, write_csv, write_t4};
+pub use trials::formats::{Sheet, check_csv, roles, table, write_csv, write_t4};
+pub use trials::{Format, Mixed, ReadOptions, Roles};
 
-use crate::error::{Result, TunerError, malformed};
-use crate::space::Point;
-use std::collections::HashSet;
-use std::path::Path;
+use crate::error::Result;
+use crate::space::{Point, Space};
+use crate::tried::Tried;
+use safe_io::Damage;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use trials::{Recording, Status};
+
+/// What a file recorded.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The file.
+    pub path: PathBuf,
+    /// What of it is damaged and left out; only stores can tell.
+    pub damage: Vec<Damage>,
+    /// Its format.
+    pub format: Format,
+    /// Name of the kernel or problem; may be empty.
+    pub kernel: String,
+    /// Name of the device; may be empty.
+    pub device: String,
+    /// Parameters and points. Except for T1, the valid points are the recorded ones, failed ones among them.
+    pub space: Space,
+    /// Trials in the order of the file. T1 has none.
+    pub trials: Vec<Tried>,
+    /// In what the settings of the trials differ; each is a parameter of the space.
+    pub mixed: Vec<Mixed>,
+    /// The metric that is to be minimised, if nobody says otherwise; empty if [`ReadOptions::no_response`] was asked for
+    /// and the file does not say it.
+    pub response: String,
+    /// What is a parameter, a metric, the status or neither, and why.
+    pub roles: Roles,
+}
 
 impl Recorded {
     /// Reads a file.
@@ -38,14 +48,7 @@ impl Recorded {
     /// # Errors
     /// A file that cannot be read, or is none of the formats, with the place of the mistake.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Recorded> {
-        if read::starts_with(path, crate::store::MAGIC)? {
-            return crate::store::Store::recorded(path)?.with(options);
-        }
-        if read::starts_with(path, runs::START)? {
-            return runs::read(path)?.with(options);
-        }
-        let bytes = read::bytes(path)?;
-        Recorded::from_bytes(path, &bytes, options)
+        Recorded::of(Recording::open(path, options)?)
     }
 
     /// Reads the content of a file, no longer compressed; `path` is for messages.
@@ -53,59 +56,35 @@ impl Recorded {
     /// # Errors
     /// As [`Recorded::open`].
     pub fn from_bytes(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<Recorded> {
-        let content = read::without_mark(bytes);
-        match content.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            None => Err(malformed(path, "", "the file is empty", "")),
-            Some(b'{' | b'[') => {
-                read::check_values(path, content)?;
-                json_file::read(path, content, options)?.with(options)
-            }
-            Some(_) => {
-                let recorded = csv_file::read(path, content, options)?;
-                recorded.check_response(options)?;
-                Ok(recorded)
-            }
-        }
+        Recorded::of(Recording::from_bytes(path, bytes, options)?)
     }
 
-    /// With the response asked for, and with the roles that the format states.
-    fn with(mut self, options: &ReadOptions) -> Result<Recorded> {
-        if let Some(response) = &options.response {
-            self.response.clone_from(response);
-        }
-        let ignored = std::mem::take(&mut self.roles.ignored);
-        self.roles = stated::stated_by(&self, options)?;
-        self.roles.ignored = ignored;
-        let points: HashSet<&Point> = self.trials.iter().map(|trial| &trial.point).collect();
-        self.roles.repeated = self.trials.len() - points.len();
-        if self.format != Format::T1 {
-            self.check_response(options)?;
-        }
-        Ok(self)
+    /// The space of a recording.
+    ///
+    /// # Errors
+    /// Parameters that make no space.
+    pub fn of(recording: Recording) -> Result<Recorded> {
+        let Recording { path, damage, format, kernel, device, parameters, trials, .. } = recording;
+        let (space, trials) = match &recording.problem {
+            Some(problem) => (problem::space(&path, problem)?, Vec::new()),
+            None => points::points(&path, parameters, trials)?,
+        };
+        let (mixed, response, mut roles) = (recording.mixed, recording.response, recording.roles);
+        let points: HashSet<&Point> = trials.iter().map(|trial| &trial.point).collect();
+        roles.repeated = trials.len() - points.len();
+        Ok(Recorded { path, damage, format, kernel, device, space, trials, mixed, response, roles })
     }
 
-    fn check_response(&self, options: &ReadOptions) -> Result<()> {
-        let metrics = self.metrics();
-        if metrics.is_empty() {
-            return Err(malformed(&self.path, "", "no trial has a measured value", ""));
-        }
-        if options.no_response {
-            return Ok(());
-        }
-        if !metrics.contains(&self.response.as_str()) {
-            return Err(TunerError::unknown("metric", &self.response, &metrics));
-        }
-        if options.response.is_none() && names::is_rate(&self.response) {
-            return Err(TunerError::Request {
-                reason: format!(
-                    "{}: the file counts by `{}`, a rate, of which the least is hardly wanted",
-                    self.path.display(),
-                    self.response
-                ),
-                hint: format!("name what counts with --metric; there are: {}", metrics.join(", ")),
-            });
-        }
-        Ok(())
+    /// Names of all metrics of the trials, in alphabetical order.
+    pub fn metrics(&self) -> Vec<&str> {
+        let names = self.trials.iter().flat_map(|trial| trial.metrics.keys().map(String::as_str));
+        let names: BTreeSet<&str> = names.collect();
+        names.into_iter().collect()
+    }
+
+    /// Number of trials of a status.
+    pub fn count(&self, status: Status) -> usize {
+        self.trials.iter().filter(|trial| trial.status == status).count()
     }
 }
 

@@ -86,10 +86,10 @@ fn nearest(pool: &[Point], wanted: &Point) -> Option<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Parameter;
-    use crate::value::Value;
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
+    use trials::Parameter;
+    use trials::Value;
 
     #[test]
     fn strata_are_used_once_and_points_are_valid() {

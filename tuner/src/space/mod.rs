@@ -6,23 +6,22 @@
 mod group;
 mod limits;
 mod listed;
-mod parameter;
 mod point;
 mod sample;
 
 pub use limits::ENUMERABLE;
-pub use parameter::{Parameter, ParameterKind};
 pub use point::Point;
 
 use crate::error::{Result, TunerError};
 use crate::expression::Expression;
-use crate::value::Value;
 use group::Group;
 use limits::enumerable;
 use listed::Listed;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use std::collections::HashSet;
+use trials::Value;
+use trials::parameter::{self, Parameter, ParameterKind};
 
 /// Parameters, and which combinations of their levels are valid.
 #[derive(Debug, Clone)]

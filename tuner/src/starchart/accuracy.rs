@@ -4,8 +4,8 @@ use super::draws::permutation;
 use super::request;
 use super::table::Table;
 use crate::error::Result;
-pub use crate::median::median;
 use serde::Serialize;
+pub use trials::median::median;
 
 /// Predicts the response of a design.
 pub trait Predictor {

@@ -5,10 +5,9 @@ use super::table::{Column, Table};
 use crate::error::{Result, TunerError};
 use crate::expression::Expression;
 use crate::recorded::Recorded;
-use crate::space::{Parameter, ParameterKind};
-use crate::trial::{Status, Trial};
-use crate::value::Value;
+use crate::tried::Tried;
 use std::collections::BTreeMap;
+use trials::{Parameter, ParameterKind, Status, Value};
 
 /// A recorded space and the value that the parameter which joins several of them has for it: a device (section 8.2),
 /// an input size (8.4), a compiler.
@@ -17,7 +16,7 @@ pub struct Source<'a> {
     /// The parameters of the trials.
     pub parameters: &'a [Parameter],
     /// The trials.
-    pub trials: &'a [Trial],
+    pub trials: &'a [Tried],
     /// The file or device, for messages and as the value of the joining parameter.
     pub value: Value,
 }
@@ -185,7 +184,7 @@ impl Measure {
     }
 
     /// Its value for a trial; `None` where it is not measured or not finite.
-    fn of<'a>(&self, trial: &Trial, metrics: &[&str], parameter: &dyn Fn(usize) -> &'a Value) -> Option<f64> {
+    fn of<'a>(&self, trial: &Tried, metrics: &[&str], parameter: &dyn Fn(usize) -> &'a Value) -> Option<f64> {
         let measured = |name: &str| trial.metrics.get(name).map(|metric| metric.value);
         let value = match &self.expression {
             None => measured(&self.name),
@@ -293,7 +292,7 @@ impl Joined {
     }
 
     /// The place of the level of each parameter of the list for a trial.
-    fn places(&self, number: usize, source: &Source<'_>, trial: &Trial) -> Result<Vec<u32>> {
+    fn places(&self, number: usize, source: &Source<'_>, trial: &Tried) -> Result<Vec<u32>> {
         let place = |(k, map): (usize, &Option<LevelMap>)| match map {
             Some((at, levels)) => levels.get(*trial.point.levels().get(*at)? as usize).copied(),
             None => self.parameters[k].place(&source.value).map(|place| place as u32),

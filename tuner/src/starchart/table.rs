@@ -2,8 +2,9 @@
 
 use super::request;
 use crate::error::Result;
-use crate::space::{Parameter, ParameterKind, Point};
-use crate::value::Value;
+use crate::space::Point;
+use trials::Value;
+use trials::{Parameter, ParameterKind};
 
 /// What the values of a column are, which decides how it is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use crate::doe::{Formula, Model, model::Contrasts};
 use crate::error::Result;
-use crate::space::{Parameter, ParameterKind, Space};
+use crate::space::Space;
+use trials::{Parameter, ParameterKind};
 
 /// Kinds of models, the richest first.
 #[derive(Clone, Copy, PartialEq, Eq)]

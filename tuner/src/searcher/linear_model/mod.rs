@@ -18,9 +18,10 @@ use super::Searcher;
 use crate::doe::Formula;
 use crate::error::TunerError;
 use crate::run::{Run, Stop};
-use crate::space::{Parameter, Point};
+use crate::space::Point;
 use rand::seq::SliceRandom;
 use step::Step;
+use trials::Parameter;
 
 /// Iterative linear models.
 pub struct LinearModel {

@@ -9,9 +9,10 @@ use crate::doe::{Anova, BoxCox, Fit, Interval, Model, box_cox};
 use crate::error::Result;
 use crate::expression::Expression;
 use crate::run::{Run, Stop};
-use crate::space::{Parameter, Point, Space};
+use crate::space::{Point, Space};
 use nalgebra::DMatrix;
 use std::collections::HashSet;
+use trials::Parameter;
 
 /// A step under way.
 pub(super) struct Step {

@@ -1,7 +1,8 @@
 //! Points as vectors that a surrogate can compare.
 
-use crate::space::{Parameter, ParameterKind, Point, Space};
-use crate::value::Value;
+use crate::space::{Point, Space};
+use trials::Value;
+use trials::{Parameter, ParameterKind};
 
 /// Coordinates of every level of every parameter that has a choice.
 pub(super) struct Features {
