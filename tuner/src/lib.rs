@@ -8,7 +8,6 @@ pub mod error;
 pub mod evaluator;
 pub mod expression;
 mod median;
-pub mod plot;
 pub mod recorded;
 pub mod repetitions;
 pub mod run;
