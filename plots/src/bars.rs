@@ -42,7 +42,7 @@ impl Bars {
         let part = |part: usize, name: &String| {
             let blocks = self.bars.iter().enumerate().filter_map(|(at, (bar, values))| {
                 let value = *values.get(part)?;
-                let from: f64 = values[..part].iter().sum();
+                let from: f64 = values[..part].iter().filter(|value| value.is_finite()).sum();
                 let title = format!("{bar}: {name} {value:.4}");
                 (value != 0.0).then(|| Block { x: (from, from + value), y: row(at), title })
             });
@@ -101,7 +101,8 @@ impl Waterfall {
         let mut end = self.first.value;
         for step in &self.steps {
             rows.push((step, end, end + step.value));
-            end += step.value;
+            // What is no number moves nothing.
+            end += if step.value.is_finite() { step.value } else { 0.0 };
         }
         rows.push((&self.last, 0.0, self.last.value));
         let kinds = ["beginning", "loss", "gain", "end"];

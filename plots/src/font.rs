@@ -28,19 +28,21 @@ const WIDTHS: [u16; 95] = [
     500, 613, 635, 550, 635, 615, 352, 635, 634, 278, 278, 579, 278, 974, 634, 612,
     635, 635, 411, 521, 392, 634, 592, 818, 592, 592, 525, 636, 337, 636, 838,
 ];
+/// Other signs of ours; none is wider than its size.
+const KNOWN: &str = "…×²µ°–·≤≥";
 const BOLD: f64 = 1.14;
 
 /// Whether the width of a text is known, and not only estimated.
 pub(crate) fn is_known(text: &str) -> bool {
-    text.chars().all(|letter| letter.is_ascii() || "…×²µ°–·≤≥".contains(letter))
+    text.chars().all(|letter| letter.is_ascii() || KNOWN.contains(letter))
 }
 
 /// Width in pixels.
 pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
     let of = |letter: char| match (u32::from(letter) as usize).checked_sub(32).and_then(|at| WIDTHS.get(at)) {
         Some(&width) => f64::from(width),
-        None if letter == '…' => 1000.0,
-        None => 800.0 * letter.width().unwrap_or(1) as f64,
+        None if KNOWN.contains(letter) => 1000.0,
+        None => [0.0, 650.0, 1050.0][letter.width().unwrap_or(1).min(2)],
     };
     text.chars().map(of).sum::<f64>() / 1000.0 * size * if bold { BOLD } else { 1.0 }
 }

@@ -40,7 +40,7 @@ impl Marks {
 
     /// Small and pale, for points of which there are many.
     pub fn faint(shape: Shape) -> Marks {
-        Marks { radius: 2.6, opacity: 0.4, ..Marks::new(shape) }
+        Marks { radius: 2.6, opacity: 0.55, ..Marks::new(shape) }
     }
 }
 
@@ -166,7 +166,7 @@ pub enum Layer {
         /// Where they lead to.
         to: (f64, f64),
     },
-    /// Texts that begin right of a place.
+    /// Texts that begin right of a place, where there is room for them: they alone are not kept apart.
     Notes(Vec<Point>),
 }
 

@@ -280,6 +280,19 @@ fn values_of_all_kinds() {
 }
 
 #[test]
+fn many_series_have_names_that_can_be_read() {
+    let series = (0..120).map(|at| {
+        let name = format!("series {at} {}", "of many ".repeat(at % 12));
+        Layer::Series(Series::line(at, name, points(&USUAL, "x")))
+    });
+    let mut chart = learning("many", &[], None);
+    chart.layers = series.collect();
+    let svg = chart.svg().unwrap();
+    check("many-series", &svg);
+    assert!((0..120).all(|at| svg.as_str().contains(&format!(">series {at} "))));
+}
+
+#[test]
 fn what_is_left_out_is_said() {
     let svg = |values: &[(f64, f64)]| charts("x", values, Scale::Linear).remove(0).1;
     assert!(svg(&[]).as_str().contains("there are no values to draw"));

@@ -58,9 +58,12 @@ fn histogram(name: &str, slowdowns: &[f64], last: bool) -> Chart {
         colour: Colour::Series(colour),
         dash,
     };
+    let shown = |value: f64, decimals: usize| {
+        if value.abs() < 1e6 { format!("{value:.decimals$}") } else { format!("{value:.2e}") }
+    };
     let figures = match finite.is_empty() {
         true => format!("{name}: no search found anything"),
-        false => format!("{name}: mean {mean:.3}, max {most:.2}"),
+        false => format!("{name}: mean {}, max {}", shown(mean, 3), shown(most, 2)),
     };
     Chart {
         title: String::new(),
