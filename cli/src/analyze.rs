@@ -4,17 +4,15 @@ use crate::arguments::{PlanArguments, Size, TargetName, steps_parser};
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, outputs, plan, svg};
+use crate::{drawing, load, outputs, plan, tiles};
 use clap::Args;
 use execution::layout::grid_points;
-use execution::output_file;
 use hhc_codegen::{TileSizes, plan_counts};
 use polyhedral::analysis::Analysis;
 use polyhedral::dependence::Dependence;
 use polyhedral::legality::Proof;
 use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tilewright::text;
@@ -136,10 +134,8 @@ pub fn analyze(arguments: &AnalyzeArguments, session: &Session) -> Result<Analyz
     });
     if let Some(path) = &arguments.svg {
         session.stage("drawing", || {
-            let drawing = svg::tiles(&planned.plan, &planned.analysis)?;
-            Ok::<(), crate::error::Error>(output_file::write(path, |file| {
-                file.write_all(drawing.as_bytes())
-            })?)
+            let chart = tiles::chart(&planned.plan, &planned.analysis)?;
+            drawing::write(path, chart.svg())
         })?;
     }
     let counts = &planned.analysis.counts;

@@ -25,8 +25,8 @@ pub mod validate;
 
 // Shared by the commands.
 pub mod arguments;
-pub mod chart;
 pub mod command_line;
+pub mod drawing;
 pub mod error;
 pub mod json;
 pub mod load;
@@ -36,13 +36,9 @@ pub mod printed;
 pub mod progress;
 pub mod report;
 pub mod strategies;
-pub mod svg;
 
-// Part of `predict`.
-mod bars;
-
-// Part of `validate`.
-mod scatter;
+// Part of `analyze`.
+mod tiles;
 
 // Part of `run`.
 mod initial_data;

@@ -1,14 +1,14 @@
 //! `tilewright pareto`: the exact front of the rows of any CSV file.
 
 use crate::arguments::ColumnArguments;
-use crate::chart::{COLOURS, Chart, Mark, Series};
 use crate::error::{Error, Result};
-use crate::outputs;
 use crate::progress::Session;
 use crate::report::{self, Report};
+use crate::{drawing, outputs};
 use clap::Args;
 use execution::output_file;
 use optimizer::codesign::pareto::{Sense, front, knee};
+use plots::{Axis, Chart, Colour, Dash, Join, Layer, Marks, Point, Series, Shape};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
@@ -223,8 +223,7 @@ pub fn pareto(arguments: &ParetoArguments, session: &Session) -> Result<ParetoRe
     };
     let svg = arguments.svg.clone();
     if let Some(path) = &svg {
-        let text = chart(arguments, &row_names, &points, &kept, &on, &senses).svg();
-        output_file::write(path, |file| file.write_all(text.as_bytes()))?;
+        drawing::write(path, chart(arguments, &row_names, &points, &kept, &on, &senses).svg())?;
     }
     on.sort_by(|&a, &b| points[a][0].total_cmp(&points[b][0]).then(a.cmp(&b)));
     let row = |index: usize| {
@@ -306,27 +305,33 @@ fn chart(
             .map(|(name, cell)| format!("{name} {cell}"))
             .collect();
         let title = format!("{} {}: {}", names.title(), names.of(kept[index]), cells.join(", "));
-        (points[index][0], points[index][1], title)
+        Point::new(points[index][0], points[index][1], title)
     };
     let dominated = (0..points.len()).filter(|index| on.binary_search(index).is_err()).map(point).collect();
     let mut front: Vec<_> = on.iter().copied().map(point).collect();
-    front.sort_by(|a, b| a.0.total_cmp(&b.0));
+    front.sort_by(|a, b| a.x.total_cmp(&b.x));
     let two = arguments.z.is_none();
     Chart {
         title: format!("Pareto front of {}: {} of {} rows", file_name(arguments), on.len(), points.len()),
+        subtitle: String::new(),
         description: format!("Front of {} and {}", arguments.x, arguments.y),
-        x_label: axis_title(&arguments.x, senses[0]),
-        y_label: axis_title(&arguments.y, senses[1]),
-        series: vec![
-            Series { name: "dominated".into(), colour: COLOURS[1], mark: Mark::Faint, points: dominated },
-            Series {
+        x: Axis::new(axis_title(&arguments.x, senses[0])),
+        y: Axis::new(axis_title(&arguments.y, senses[1])),
+        layers: vec![
+            Layer::Series(Series::scattered(
+                "dominated",
+                Colour::Series(1),
+                Marks::faint(Shape::Circle),
+                dominated,
+            )),
+            Layer::Series(Series {
                 name: "on the front".into(),
-                colour: COLOURS[0],
-                mark: if two { Mark::Line } else { Mark::Dots },
+                colour: Colour::Series(0),
+                marks: Some(Marks::new(Shape::Diamond)),
+                line: two.then_some((Join::Line, Dash::Solid)),
                 points: front,
-            },
+            }),
         ],
-        from_zero: (false, false),
         size: (760.0, 480.0),
     }
 }

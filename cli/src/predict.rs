@@ -1,27 +1,25 @@
 //! `tilewright predict`: what a tile costs on a machine, and why.
 
 use crate::arguments::{PlanArguments, Size, some_steps_parser};
-use crate::bars::{self, Waterfall};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{load, outputs, plan};
+use crate::{drawing, load, outputs, plan};
 use clap::Args;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::EnergyTerms;
 use cost_models::machine::Machine;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
-use execution::output_file;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::bottleneck::{Loss, Resident, Sensitivity, best_k, hyper_threading, losses, sensitivities};
 use optimizer::{Family, Objective};
+use plots::{Step, Waterfall};
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use serde::Serialize;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tilewright::Stencil;
@@ -256,7 +254,13 @@ fn defaults_used(arguments: &PredictArguments) -> Option<String> {
 /// The report, with its drawing where one was asked for.
 fn drawn(report: PredictReport) -> Result<PredictReport> {
     if let Some(path) = &report.svg {
-        let drawing = bars::draw(&Waterfall {
+        let step = |name: &str, seconds: f64, meaning: &str| Step {
+            name: name.replace('_', " "),
+            value: seconds,
+            meaning: meaning.to_owned(),
+        };
+        let losses = report.losses.iter();
+        let waterfall = Waterfall {
             title: format!(
                 "{} {}, {} steps, on {}: {}",
                 report.stencil,
@@ -265,12 +269,18 @@ fn drawn(report: PredictReport) -> Result<PredictReport> {
                 report.machine,
                 report::seconds(report.seconds)
             ),
-            subtitle: format!("{}, {}, k = {}", report.strategy, report.tile_text, report.k),
-            ideal_s: report.ideal_s,
-            seconds: report.seconds,
-            losses: &report.losses,
-        });
-        output_file::write(path, |out| out.write_all(drawing.as_bytes()))?;
+            subtitle: format!(
+                "{}, {}, k = {}; per cent: share of the whole",
+                report.strategy, report.tile_text, report.k
+            ),
+            x_label: "predicted time".to_owned(),
+            y_label: "from ideal to real".to_owned(),
+            first: step("ideal", report.ideal_s, "all lanes busy, nothing else"),
+            steps: losses.map(|loss| step(loss.name, loss.seconds, loss.meaning)).collect(),
+            last: step("predicted", report.seconds, "the sum"),
+            width: 760.0,
+        };
+        drawing::write(path, waterfall.chart().svg())?;
     }
     Ok(report)
 }

@@ -4,9 +4,8 @@ use crate::arguments::{CArguments, CalibratedBackend, ElementTypeName, MOST_STEP
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::scatter::Scatter;
 use crate::strategies::NameParser;
-use crate::{load, outputs, trials_file};
+use crate::{drawing, load, outputs, trials_file};
 use ::trials::Setting;
 use clap::Args;
 use cost_models::machine::Machine;
@@ -15,6 +14,8 @@ use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::AUTO;
 use optimizer::cpu::stratified;
 use optimizer::{Family, Method, Objective, sample, tune};
+use plots::Point;
+use plots::figures::Prediction;
 use serde::Serialize;
 use std::path::PathBuf;
 use tilewright::Stencil;
@@ -138,7 +139,12 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
     };
     let report = summary(arguments, &stencil.program.name, measured)?;
     if let Some(path) = &arguments.svg {
-        let points = report.tiles.iter().map(|tile| (tile.predicted_s, tile.measured_s)).collect();
+        let point = |sample: &Sample| {
+            let times = [sample.measured_s, sample.predicted_s].map(report::seconds);
+            let title = format!("{}: measured {}, predicted {}", sample.tile, times[0], times[1]);
+            Point::new(sample.measured_s, sample.predicted_s, title)
+        };
+        let points = report.tiles.iter().map(point).collect();
         let title = format!(
             "{}, {}, {} steps on {}",
             report.stencil,
@@ -146,9 +152,9 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
             report.steps,
             report.machine
         );
-        let svg =
-            Scatter { title, points, picked: report.tiles.len() - 1, best: report.fit.best_measured_s }.svg();
-        execution::output_file::write(path, |file| std::io::Write::write_all(file, svg.as_bytes()))?;
+        let picked = report.tiles.len() - 1;
+        let prediction = Prediction { title, points, picked, best: report.fit.best_measured_s };
+        drawing::write(path, prediction.chart().svg())?;
     }
     Ok(report)
 }

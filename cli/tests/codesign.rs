@@ -170,6 +170,11 @@ fn names_in_files_stay_names() {
         document.descendants().find(|node| node.attribute("http-equiv") == Some("Content-Security-Policy"));
     let policy = policy.and_then(|node| node.attribute("content")).unwrap();
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"));
+    // Every drawing says what it is to those who cannot see it.
+    for svg in document.descendants().filter(|node| node.tag_name().name() == "svg") {
+        let says = |name| svg.children().any(|node| node.tag_name().name() == name && node.text().is_some());
+        assert!(svg.attribute("role") == Some("img") && says("title") && says("desc"));
+    }
     assert!(policy.ends_with("base-uri 'none'; form-action 'none'"));
 
     // The tables: one column, and no formula.
@@ -330,7 +335,9 @@ fn the_page_opens_in_a_browser() {
     // Every figure has its plot, and the plots have marks.
     let figures = dom.matches("<figure>").count();
     assert!(figures >= 6 && dom.matches("<svg").count() == figures, "{figures}");
-    assert!(dom.matches("<circle").count() > 20 && dom.matches("<rect").count() > 10);
+    assert!(
+        dom.matches("data-kind=\"series\"").count() > 10 && dom.matches("data-kind=\"blocks\"").count() > 10
+    );
 
     // A page that is not right is seen not to be.
     folder.write("wrong.html", "<script>console.error('here');</script><img src=\"none.png\">");

@@ -458,6 +458,11 @@ fn drawings_are_the_same_every_time() {
         let first = draw("first.svg", arguments);
         assert_eq!(first, draw("second.svg", arguments), "{arguments:?}");
         assert!(first.starts_with("<svg ") && first.trim_end().ends_with("</svg>"));
+        let document = roxmltree::Document::parse(&first).unwrap();
+        let is = |kind: &str| {
+            document.descendants().filter(|node| node.attribute("data-kind") == Some(kind)).count()
+        };
+        assert!(is("blocks") > 0 && is("areas") > 0, "{arguments:?}");
         assert!(!first.contains("NaN") && !first.contains("inf"), "{arguments:?}");
         assert!(first.len() < 1_000_000, "{arguments:?}: {} bytes", first.len());
     }

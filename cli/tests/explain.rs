@@ -56,6 +56,30 @@ fn the_document_and_the_drawings() {
 }
 
 #[test]
+fn drawings_hold_any_name() {
+    let folder = Folder::new();
+    let hostile = "</text><script>x</script>\" \\N \u{1b}[31m\u{202e}&#60;'";
+    let quoted = format!("\"{}\"", hostile.replace('"', "\"\""));
+    let rows: String =
+        (0..90).map(|row| format!("{},{quoted}{},{}\n", row % 8, row % 3, row % 3 * 10 + row % 8)).collect();
+    let file = folder.write("trials.csv", format!("x,{quoted},time\n{rows}"));
+    let (svg, dot, curve) = (folder.arg("tree.svg"), folder.arg("tree.dot"), folder.arg("curve.svg"));
+    let drawings = ["--svg", &svg, "--dot", &dot, "--curve", &curve, "--until", "0.2"];
+    tilewright(&[&["explain", &file, "--metric", "time"][..], &drawings].concat()).succeeded();
+    let unseen = |text: &str| text.chars().any(|c| text_escape::is_hidden(c) && c != '\n');
+    for name in ["tree.svg", "curve.svg"] {
+        let text = std::fs::read_to_string(folder.path(name)).unwrap();
+        let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        assert!(document.descendants().all(|node| !node.has_tag_name("script")) && !unseen(&text));
+        assert!(name != "tree.svg" || text.contains("script&gt;"), "{text}");
+    }
+    // Between an even number of quotes, those behind backslashes aside, there is no other.
+    let dot = std::fs::read_to_string(&dot).unwrap();
+    let bare = dot.replace("\\\\", "").replace("\\\"", "");
+    assert!(bare.lines().all(|line| line.matches('"').count() % 2 == 0) && !unseen(&dot), "{dot}");
+}
+
+#[test]
 fn several_files_metrics_and_targets() {
     let folder = Folder::new();
     let (small, large) = (folder.write("small.csv", trials(1.0)), folder.write("large.csv", trials(4.0)));

@@ -35,7 +35,6 @@ pub mod error;
 pub mod evaluator;
 pub mod expression;
 pub mod kept;
-pub mod plot;
 pub mod recorded;
 pub mod repetitions;
 pub mod run;

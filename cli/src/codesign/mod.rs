@@ -4,7 +4,7 @@ mod answers;
 pub mod arguments;
 mod document;
 mod findings;
-mod html;
+mod page;
 mod records;
 mod tables;
 
@@ -261,7 +261,7 @@ fn write(
         tables::designs(setting, study, None),
         tables::designs(setting, study, Some(&study.fronts.all)),
         json::document(REPORT_SCHEMA, document) + "\n",
-        html::page(document),
+        page::page(document)?,
     ];
     let files: Vec<NewFile<'_>> =
         FILES.iter().zip(&texts).map(|(name, text)| (Path::new(*name), text.as_bytes())).collect();

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod arguments;
+mod drawing;
 mod explanation;
 mod report;
 
@@ -14,6 +15,7 @@ use crate::progress::Session;
 use arguments::Nodes;
 use execution::output_file;
 use explanation::Explanation;
+use plots::figures::learning;
 use report::{BestLeaf, LinearNodes, MetricReport, SplitEntry};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -22,8 +24,8 @@ use tilewright::text::count;
 use tuner::Value;
 use tuner::recorded::roles::Named;
 use tuner::recorded::{Format, Mixed, ReadOptions, Recorded, Roles};
-use tuner::starchart::accuracy::{CurvePoint, draw};
-use tuner::starchart::draw::{Drawing, curve_svg, dot, svg};
+use tuner::starchart::accuracy::draw;
+use tuner::starchart::draw::Drawing;
 use tuner::starchart::iterative::{self, IterativeOptions};
 use tuner::starchart::model::{ModelTree, model_tree};
 use tuner::starchart::targets::{Meeting, Summary, meeting};
@@ -323,20 +325,19 @@ impl Explanation<'_> {
             format!("{} in {}", first.metric, first.unit)
         };
         let drawing = self.drawing(title, metric, &shown, first.leaves);
-        let mut written = Vec::new();
-        let mut write = |path: &Option<PathBuf>, text: &dyn Fn() -> String| -> Result<()> {
-            if let Some(path) = path {
-                output_file::write(path, |file| file.write_all(text().as_bytes()))?;
-                written.push(path.clone());
-            }
-            Ok(())
-        };
-        write(&self.arguments.dot, &|| dot(&drawing))?;
-        write(&self.arguments.svg, &|| svg(&drawing))?;
-        let curve: &[CurvePoint] = first.curve.as_deref().unwrap_or_default();
-        write(&self.arguments.curve, &|| {
-            curve_svg(&format!("{title}, {}", first.metric), curve, self.arguments.accuracy.until)
-        })?;
-        Ok(written)
+        let tree = drawing::tree(&drawing);
+        if let Some(path) = &self.arguments.dot {
+            output_file::write(path, |file| file.write_all(tree.dot().as_bytes()))?;
+        }
+        if let Some(path) = &self.arguments.svg {
+            crate::drawing::write(path, tree.svg())?;
+        }
+        if let Some(path) = &self.arguments.curve {
+            let curve = drawing::trained(first.curve.as_deref().unwrap_or_default());
+            let title = format!("{title}, {}", first.metric);
+            crate::drawing::write(path, learning(&title, &curve, self.arguments.accuracy.until).svg())?;
+        }
+        let written = [&self.arguments.dot, &self.arguments.svg, &self.arguments.curve];
+        Ok(written.into_iter().flatten().cloned().collect())
     }
 }

@@ -7,10 +7,12 @@ mod predicted;
 mod problem;
 mod report;
 
+use crate::drawing;
 use crate::error::{Error, Result};
 use crate::progress::{Progress, Session};
 use crate::trials_file;
 use arguments::SearchArguments;
+use plots::figures::{convergence, slowdowns};
 use problem::{Problem, check_outputs};
 use report::{Method, SearchReport};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +21,6 @@ use std::time::Duration;
 use tilewright::{state, text};
 use toolchain::interrupt;
 use tuner::kept::Kept;
-use tuner::plot;
 use tuner::recorded::{check_csv, write_csv, write_t4};
 use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
 use tuner::run::{Budget, Entry, Run, Stop};
@@ -264,14 +265,14 @@ fn write(
         written.push(path.clone());
     }
     if let Some(path) = &arguments.svg {
-        let text = if problem.replay.is_some() && arguments.repetitions > 1 {
+        let drawing = if problem.replay.is_some() && arguments.repetitions > 1 {
             let rows: Vec<(String, Vec<f64>)> = curves
                 .iter()
                 .map(|(name, outcomes)| {
                     (name.clone(), outcomes.iter().map(|outcome| outcome.slowdown).collect())
                 })
                 .collect();
-            plot::histograms(&rows)
+            slowdowns(&rows)
         } else {
             let series: Vec<(String, Vec<Option<f64>>)> = curves
                 .iter()
@@ -282,9 +283,9 @@ fn write(
             let mut unit = trials
                 .filter_map(|trial| trial.metrics.get(&problem.response))
                 .map(|metric| metric.unit.as_str());
-            plot::convergence(&series, &problem.response, unit.next_back().unwrap_or_default())
+            convergence(&series, &problem.response, unit.next_back().unwrap_or_default()).svg()
         };
-        write_text(path, &text.map_err(Error::from)?)?;
+        drawing::write(path, drawing)?;
         written.push(path.clone());
     }
     Ok(written)

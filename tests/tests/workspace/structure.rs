@@ -10,7 +10,7 @@ use syn::{Attribute, Item, UseTree};
 use tilewright_tests::{files, shown, workspace};
 
 /// The crates from the ground up; each may need those before it.
-const FLOORS: [&str; 13] = [
+const FLOORS: [&str; 14] = [
     "text-escape",
     "toolchain",
     "safe-io",
@@ -20,6 +20,7 @@ const FLOORS: [&str; 13] = [
     "cost-models",
     "optimizer",
     "execution",
+    "plots",
     "tuner",
     "tilewright",
     "cli",

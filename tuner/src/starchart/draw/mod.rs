@@ -1,13 +1,7 @@
-//! Trees for people: text for a terminal, Graphviz, and SVG.
+//! Trees for people: what a drawing says, and text for a terminal.
 
-mod curve;
-mod dot;
-mod svg;
 mod text;
 
-pub use curve::curve_svg;
-pub use dot::dot;
-pub use svg::{Label, labels, svg};
 pub use text::text;
 
 use super::region::{Region, side};
@@ -34,12 +28,12 @@ pub struct Drawing<'a> {
 
 impl Drawing<'_> {
     /// The best leaf.
-    fn best(&self) -> usize {
+    pub fn best(&self) -> usize {
         self.tree.best_leaf(self.goal)
     }
 
-    /// The condition that leads from the parent of a node to it; `all` for the root.
-    fn condition(&self, node: usize) -> String {
+    /// The condition that leads from the parent of a node to it; `all designs` for the root.
+    pub fn condition(&self, node: usize) -> String {
         let above = self.tree.nodes()[node].parent;
         let split = above.and_then(|above| Some((above, self.tree.nodes()[above].split.as_ref()?)));
         match split {
@@ -51,13 +45,13 @@ impl Drawing<'_> {
     }
 
     /// The conditions of the best leaf, one for each parameter.
-    fn reasons(&self) -> Vec<String> {
+    pub fn reasons(&self) -> Vec<String> {
         let conditions = Region::of(self.table, self.tree, self.best()).conditions(self.table);
         conditions.iter().map(|condition| visible(condition).into_owned()).collect()
     }
 
     /// How many leaves are shown, of how many.
-    fn leaves_text(&self) -> String {
+    pub fn leaves_text(&self) -> String {
         let shown = self.tree.leaf_count();
         if shown == self.leaves_grown {
             format!("{shown} partitions")
