@@ -12,6 +12,7 @@ use tilewright_tests::{files, shown, workspace};
 /// The crates from the ground up; each may need those before it.
 const FLOORS: [&str; 14] = [
     "text-escape",
+    "c-tree",
     "toolchain",
     "safe-io",
     "polyhedral",
