@@ -1,7 +1,7 @@
 //! A prediction as a bar chart: the ideal time, and every loss on the way to the predicted one.
 
 use crate::chart;
-use optimizer::bottleneck::Loss;
+use cost_models::explain::Loss;
 use std::fmt::Write;
 use text_escape::markup as escape;
 

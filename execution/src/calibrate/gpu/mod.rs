@@ -19,7 +19,7 @@ use crate::timing::median;
 use cost_models::constants::{Basis, TimeConstants};
 use cost_models::hardware::Hardware;
 use cost_models::machine::{Calibration, GpuFacts, Machine, Provenance, Quantity};
-use cost_models::time::GpuTime;
+use cost_models::gpu::GpuTime;
 use hhc_codegen::counts::{Family, Problem, TileCounts, forms};
 use hhc_codegen::strategy::{self, Along, Target};
 use hhc_codegen::{KernelPlan, TileSizes};
