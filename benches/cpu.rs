@@ -7,7 +7,7 @@
 //!
 //! `cargo bench -p tilewright-benches -- [STENCIL]...`
 
-use cost_models::cpu::CpuTime;
+use cost_models::cpu::CpuCost;
 use cost_models::machine::shipped;
 use execution::bandwidth;
 use execution::compare::compare;
@@ -17,8 +17,8 @@ use execution::layout::Layout;
 use execution::native::NativeProgram;
 use execution::reference::default_parameters;
 use hhc_codegen::{TileSizes, pipeline, strategy};
-use optimizer::Method;
-use optimizer::cpu::{Goal, super_tune_cpu};
+use optimizer::cpu::super_tune_cpu;
+use optimizer::{Method, Objective};
 use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use serde::Serialize;
@@ -109,8 +109,9 @@ fn chosen(
     let machine = shipped("zen4").ok_or("no shipped CPU")??;
     let cone = analyze(program)?.cone;
     let threads = std::thread::available_parallelism()?.get() as i64;
-    let model = CpuTime::new(&machine, program, &cone, size, steps)?.with_threads(threads);
-    let solved = super_tune_cpu(&model, &[strategy::by_name(strategy)?], Method::Exact, Goal::TIME);
+    let mut model = CpuCost::new(&machine, program, &cone, size, steps)?;
+    model.time = model.time.with_threads(threads);
+    let solved = super_tune_cpu(&model, &[strategy::by_name(strategy)?], Method::Exact, Objective::Time);
     Ok(solved.into_iter().next().ok_or("no model")?.choice.tile)
 }
 

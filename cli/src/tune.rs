@@ -1,28 +1,25 @@
 //! `tilewright tune`: the best tile sizes of the model, with a certificate.
 
 use crate::arguments::{CArguments, ElementTypeName, Size, some_steps_parser};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::predict::resident_text;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::strategies::NameParser;
 use crate::{load, plan};
 use clap::{Args, ValueEnum};
-use cost_models::machine::Machine;
+use cost_models::energy::EnergyTerms;
+use cost_models::explain::Explanation;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy;
 use hhc_codegen::strategy::AUTO;
-use optimizer::Objective;
-use optimizer::{Method, Part, Relaxed, Tuned, super_tune, super_tune_by_parts, tune as search};
+use optimizer::{Method, Objective, Part, Relaxed, SubProblem, Tuned};
 use polyhedral::program::Program;
 use serde::Serialize;
-use tilewright::Stencil;
-use tilewright::cpu_model::{CpuModel, is_cpu};
-use tilewright::gpu_model::GpuModel;
-use tilewright::machines;
-use tilewright::text;
+use tilewright::model::{Model, Optimum};
+use tilewright::{machines, text};
 
 /// Arguments of `tune`.
 #[derive(Debug, Args)]
@@ -162,6 +159,11 @@ pub struct TuneReport {
     pub elapsed_s: f64,
     /// Where the predicted time goes, in seconds.
     pub terms: Terms,
+    /// Where the predicted energy goes, in joules; null where the machine has no energy constants.
+    pub energy_terms: Option<EnergyTerms>,
+    /// Why the tile costs what it costs.
+    #[serde(flatten)]
+    pub explanation: Explanation,
     /// The optimum along s0 without any rounding, the other sizes staying: what whole points, rounds and wavefronts
     /// cost. Null where there is nothing to vary.
     pub relaxed: Option<Relaxed>,
@@ -198,82 +200,24 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     let stencil = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
     let program = &stencil.program;
     let machine = machines::machine(&arguments.machine)?;
-    if is_cpu(&machine) {
-        return on_cpu(arguments, &stencil, machine, session);
-    }
-    let modelled =
-        session.stage("analyse", || GpuModel::new(&stencil, &arguments.size.0, arguments.steps, machine))?;
-    let request = modelled.request(arguments.objective.objective(), &arguments.strategy)?;
-    let method = arguments.method.method();
-    let tuned = session.stage("search", || search(&request, method))?;
-    let mut strategies = Vec::new();
-    if method == Method::Exact && request.strategies.len() > 1 {
-        let (solved, _) = super_tune(&request)?;
-        strategies.extend(solved.into_iter().map(|solved| match solved.result {
-            Ok(tuned) => StrategyOptimum::of(&tuned),
-            Err(infeasible) => StrategyOptimum {
-                strategy: solved.strategy,
-                tile_text: None,
-                k: None,
-                value: None,
-                reason: Some(infeasible.to_string()),
-            },
-        }));
-    }
+    let model = session
+        .stage("analyse", || Model::new(&stencil, &arguments.size.0, arguments.steps, machine, None))?;
+    let (method, objective) = (arguments.method.method(), arguments.objective.objective());
     let parts = match arguments.formulation {
         FormulationName::Minimum => Vec::new(),
-        FormulationName::Parts => session.stage("parts", || super_tune_by_parts(&request))?,
+        FormulationName::Parts => session.stage("parts", || model.parts(&arguments.strategy, objective))?,
     };
-    let notes = modelled.caution().into_iter().collect();
-    let machine = modelled.machine.name.clone();
-    Ok(TuneReport { strategies, parts, ..report(arguments, program, machine, tuned, notes) })
+    let optimum = session.stage("search", || model.tune(&arguments.strategy, method, objective))?;
+    Ok(TuneReport { parts, ..report(arguments, program, &model, optimum) })
 }
 
-/// Tunes for a CPU.
-fn on_cpu(
-    arguments: &TuneArguments,
-    stencil: &Stencil,
-    machine: Machine,
-    session: &Session,
-) -> Result<TuneReport> {
-    let (method, objective) = (arguments.method.method(), arguments.objective.objective());
-    if method == Method::ClosedForm {
-        return Err(Error::infeasible(
-            "the closed form is for the model of a GPU: a CPU has no barriers to save",
-        )
-        .hint("use --method exact"));
-    }
-    if arguments.formulation != FormulationName::Minimum {
-        return Err(Error::infeasible(
-            "strategies on a CPU share no tile sizes that could be cut into parts",
-        )
-        .hint("use --formulation minimum, which has the same optimum"));
-    }
-    let (size, steps) = (&arguments.size.0, arguments.steps);
-    let modelled = session.stage("analyse", || CpuModel::new(stencil, size, steps, machine, None))?;
-    let mut solved = session.stage("search", || modelled.tune(&arguments.strategy, method, objective))?;
-    let strategies =
-        if solved.len() > 1 { solved.iter().map(StrategyOptimum::of).collect() } else { Vec::new() };
-    let notes = modelled.caution(&stencil.program.name).into_iter().collect();
-    let machine = modelled.machine.name.clone();
-    Ok(TuneReport {
-        strategies,
-        ..report(arguments, &stencil.program, machine, solved.swap_remove(0), notes)
-    })
-}
-
-fn report(
-    arguments: &TuneArguments,
-    program: &Program,
-    machine: String,
-    tuned: Tuned,
-    mut notes: Vec<String>,
-) -> TuneReport {
+fn report(arguments: &TuneArguments, program: &Program, model: &Model, optimum: Optimum) -> TuneReport {
+    let Optimum { tuned, explanation, strategies } = optimum;
     let certificate = tuned.certificate;
-    notes.extend(each_counted(&tuned));
+    let notes = model.caution().into_iter().chain(each_counted(&tuned)).collect();
     TuneReport {
         stencil: program.name.clone(),
-        machine,
+        machine: model.machine().name.clone(),
         size: arguments.size.0.clone(),
         steps: arguments.steps,
         tile_text: tuned.choice.tile.to_string(),
@@ -296,8 +240,10 @@ fn report(
         relaxed: tuned.relaxed,
         constraints: tuned.evaluation.constraints,
         tile: tuned.choice.tile,
-        strategies: Vec::new(),
+        strategies: strategies.iter().map(StrategyOptimum::of).collect(),
         parts: Vec::new(),
+        energy_terms: tuned.evaluation.energy,
+        explanation,
         notes,
     }
 }
@@ -315,18 +261,30 @@ fn each_counted(tuned: &Tuned) -> Option<String> {
 }
 
 impl StrategyOptimum {
-    fn of(tuned: &Tuned) -> StrategyOptimum {
+    fn of(solved: &SubProblem) -> StrategyOptimum {
+        let tuned = solved.result.as_ref().ok();
         StrategyOptimum {
-            strategy: tuned.choice.strategy,
-            tile_text: Some(tuned.choice.tile.to_string()),
-            k: Some(tuned.choice.k),
-            value: Some(tuned.certificate.value),
-            reason: None,
+            strategy: solved.strategy,
+            tile_text: tuned.map(|tuned| tuned.choice.tile.to_string()),
+            k: tuned.map(|tuned| tuned.choice.k),
+            value: tuned.map(|tuned| tuned.certificate.value),
+            reason: solved.result.as_ref().err().map(ToString::to_string),
         }
     }
 }
 
 impl TuneReport {
+    /// The largest term, and the largest loss.
+    fn bottleneck(&self) -> String {
+        let why = &self.explanation;
+        let percent = |seconds: f64| 100.0 * seconds / self.seconds;
+        let most = why.losses.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let lost = most.map_or(String::new(), |loss| {
+            format!("; most is lost to {}, {:.1} %: {}", loss.name, percent(loss.seconds), loss.meaning)
+        });
+        format!("{}; an ideal machine takes {:.1} % of the time{lost}", why.bottleneck, percent(why.ideal_s))
+    }
+
     fn rounding(&self) -> String {
         self.relaxed.map_or("nothing to vary".to_owned(), |relaxed| {
             format!(
@@ -367,8 +325,9 @@ impl Report for TuneReport {
             ("strategy", self.strategy.to_owned()),
             ("tile", plan::tile_text(self.strategy, &self.tile)),
             // What limits residence is known of GPUs only.
-            ("k", resident_text(self.k, !self.constraints.is_empty())),
+            ("k", resident_text(self.k, self.constraints.iter().any(|constraint| constraint.hard))),
             ("time", report::seconds(self.seconds)),
+            ("bottleneck", self.bottleneck()),
             ("energy", known(self.joules, "J")),
             ("power", known(self.watts, "W")),
             ("rounding", self.rounding()),

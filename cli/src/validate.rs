@@ -9,11 +9,9 @@ use crate::{drawing, load, outputs, trials_file};
 use ::trials::Setting;
 use clap::Args;
 use cost_models::machine::Machine;
-use execution::trials::{self, CpuTiles, DeviceTiles, Fit, Forgetful, Keeper, Plan, TileRunner};
+use execution::trials::{self, CpuTiles, DeviceTiles, Forgetful, Keeper, Plan, TileRunner};
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::AUTO;
-use optimizer::cpu::stratified;
-use optimizer::{Family, Method, Objective, sample, tune};
 use plots::Point;
 use plots::figures::Prediction;
 use serde::Serialize;
@@ -22,9 +20,11 @@ use tilewright::Stencil;
 use tilewright::cpu_model::CpuModel;
 use tilewright::gpu_model::GpuModel;
 use tilewright::machines;
+use tilewright::model::Model;
 use tilewright::record::{self, Rounds};
 use tilewright::strategies;
 use tilewright::text;
+use tilewright::validation::{self, Sample, Validation};
 use toolchain::driver::Device;
 
 /// Arguments of `validate`.
@@ -85,40 +85,11 @@ pub struct ValidateReport {
     pub size: Vec<i64>,
     /// Time steps.
     pub steps: i64,
-    /// Tiles that were measured, the model's own choice not counted.
-    pub samples: usize,
-    /// How well predictions fit, the model's own choice not counted.
+    /// How well the model fits and picks.
     #[serde(flatten)]
-    pub fit: Fit,
-    /// The best measured tile.
-    pub best_tile: String,
-    /// The tile that the model picks.
-    pub picked_tile: String,
-    /// Its predicted time in seconds.
-    pub picked_predicted_s: f64,
-    /// Its measured time in seconds.
-    pub picked_measured_s: f64,
-    /// `picked_measured_s / best_measured_s`
-    pub picked_over_best: f64,
-    /// The place of the picked tile among all measured ones; 1 is the fastest.
-    pub rank_of_picked: usize,
-    /// All tiles.
-    pub tiles: Vec<Sample>,
+    pub validation: Validation,
     /// Facts worth knowing.
     pub notes: Vec<String>,
-}
-
-/// One tile.
-#[derive(Debug, Serialize)]
-pub struct Sample {
-    /// Its sizes.
-    pub tile: String,
-    /// Predicted time in seconds.
-    pub predicted_s: f64,
-    /// Median of the measured times in seconds.
-    pub measured_s: f64,
-    /// Median of the absolute differences from it.
-    pub dispersion_s: f64,
 }
 
 /// Validates.
@@ -144,7 +115,8 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
             let title = format!("{}: measured {}, predicted {}", sample.tile, times[0], times[1]);
             Point::new(sample.measured_s, sample.predicted_s, title)
         };
-        let points = report.tiles.iter().map(point).collect();
+        let validation = &report.validation;
+        let points = validation.tiles.iter().map(point).collect();
         let title = format!(
             "{}, {}, {} steps on {}",
             report.stencil,
@@ -152,8 +124,8 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
             report.steps,
             report.machine
         );
-        let picked = report.tiles.len() - 1;
-        let prediction = Prediction { title, points, picked, best: report.fit.best_measured_s };
+        let picked = validation.tiles.len() - 1;
+        let prediction = Prediction { title, points, picked, best: validation.fit.best_measured_s };
         drawing::write(path, prediction.chart().svg())?;
     }
     Ok(report)
@@ -178,23 +150,10 @@ fn on_cpu(
     let size = &arguments.size.0;
     let modelled =
         session.stage("analyse", || CpuModel::new(stencil, size, arguments.steps, machine, None))?;
-    let model = &modelled.model;
-    let strategy = strategies::named(&arguments.strategy)?;
-    let tuned = session.stage("search", || modelled.tune(strategy.id(), Method::Exact, Objective::Time))?;
-    let picked = tuned.into_iter().next().map(|tuned| tuned.choice.tile).unwrap_or_default();
-    let tiles = stratified(model, strategy, arguments.samples as usize, arguments.seed);
     let threads = modelled.machine.cpu().map_or(1, |facts| facts.cores as usize);
-    let predicted = |tile: &TileSizes| model.predict(strategy, tile).ok().map(|found| found.seconds);
-    let runner = &mut CpuTiles::new(threads);
-    let (samples, disturbed) =
-        measure(arguments, stencil, with_picked(tiles, picked), runner, &predicted, session)?;
-    Ok(Measured {
-        machine: modelled.machine.name.clone(),
-        backend: "openmp",
-        samples,
-        disturbed,
-        caution: modelled.caution(&stencil.program.name),
-    })
+    let model = Model::Cpu(modelled);
+    let tiles = tiles(arguments, &model, session)?;
+    measured(arguments, stencil, &model, ("openmp", tiles), &mut CpuTiles::new(threads), session)
 }
 
 fn on_gpu(
@@ -205,34 +164,31 @@ fn on_gpu(
 ) -> Result<Measured> {
     let size = &arguments.size.0;
     let modelled = session.stage("analyse", || GpuModel::new(stencil, size, arguments.steps, machine))?;
-    let strategy = strategies::named(&arguments.strategy)?;
-    let request = modelled.request(Objective::Time, strategy.id())?;
-    let picked = session.stage("search", || tune(&request, Method::Exact))?.choice;
-    let tiles = sample::stratified(&request, arguments.samples as usize, arguments.seed);
-    // A device holds as many tiles at once as fit, whatever the model would like.
-    let predicted = |tile: &TileSizes| {
-        let (family, sizes) = Family::of_tile(&modelled.problem, &modelled.hardware, strategy, tile).ok()?;
-        let k = sample::most_resident(&request, &family, sizes);
-        Some(request.evaluate(&family, sizes, k).prediction.seconds)
-    };
+    let model = Model::Gpu(modelled);
+    let tiles = tiles(arguments, &model, session)?;
     // The device comes last: what is wrong in the request is said on every machine.
     let runner = &mut DeviceTiles::new(session.stage("device", || Device::open(0))?);
-    let tiles = with_picked(tiles, picked.tile);
-    let (samples, disturbed) = measure(arguments, stencil, tiles, runner, &predicted, session)?;
-    Ok(Measured {
-        machine: modelled.machine.name.clone(),
-        backend: "cuda",
-        samples,
-        disturbed,
-        caution: modelled.caution(),
-    })
+    measured(arguments, stencil, &model, ("cuda", tiles), runner, session)
 }
 
-/// The sample, the model's own choice behind it.
-fn with_picked(mut tiles: Vec<TileSizes>, picked: TileSizes) -> Vec<TileSizes> {
-    tiles.retain(|tile| *tile != picked);
-    tiles.push(picked);
-    tiles
+fn tiles(arguments: &ValidateArguments, model: &Model, session: &Session) -> Result<Vec<TileSizes>> {
+    let strategy = strategies::named(&arguments.strategy)?;
+    session.stage("search", || validation::tiles(model, strategy, arguments.samples as usize, arguments.seed))
+}
+
+fn measured(
+    arguments: &ValidateArguments,
+    stencil: &Stencil,
+    model: &Model,
+    (backend, tiles): (&'static str, Vec<TileSizes>),
+    runner: &mut dyn TileRunner,
+    session: &Session,
+) -> Result<Measured> {
+    let strategy = strategies::named(&arguments.strategy)?;
+    let predicted = |tile: &TileSizes| validation::predicted_s(model, strategy, tile).ok();
+    let (samples, disturbed) = measure(arguments, stencil, tiles, runner, &predicted, session)?;
+    let machine = model.machine().name.clone();
+    Ok(Measured { machine, backend, samples, disturbed, caution: model.caution() })
 }
 
 fn measure(
@@ -285,12 +241,7 @@ fn measure(
 
 fn summary(arguments: &ValidateArguments, stencil: &str, measured: Measured) -> Result<ValidateReport> {
     let Measured { machine, backend, samples, disturbed, caution } = measured;
-    let (Some((picked, drawn)), Some(_)) = (samples.split_last(), samples.get(1)) else {
-        return Err(Error::infeasible("no tile was measured"));
-    };
-    let pairs: Vec<(f64, f64)> = drawn.iter().map(|sample| (sample.predicted_s, sample.measured_s)).collect();
-    let fit = Fit::of(&pairs).ok_or_else(|| Error::infeasible("no tile was measured"))?;
-    let best = drawn.iter().find(|sample| sample.measured_s == fit.best_measured_s);
+    let validation = Validation::of(samples)?;
     let mut notes: Vec<String> = caution.into_iter().collect();
     if disturbed > 0 {
         notes.push(format!(
@@ -304,15 +255,7 @@ fn summary(arguments: &ValidateArguments, stencil: &str, measured: Measured) -> 
         backend,
         size: arguments.size.0.clone(),
         steps: arguments.steps,
-        samples: drawn.len(),
-        fit,
-        best_tile: best.map(|sample| sample.tile.clone()).unwrap_or_default(),
-        picked_tile: picked.tile.clone(),
-        picked_predicted_s: picked.predicted_s,
-        picked_measured_s: picked.measured_s,
-        picked_over_best: picked.measured_s / fit.best_measured_s,
-        rank_of_picked: 1 + drawn.iter().filter(|sample| sample.measured_s < picked.measured_s).count(),
-        tiles: samples,
+        validation,
         notes,
     })
 }
@@ -325,31 +268,51 @@ impl Report for ValidateReport {
         let mut text = report::pairs(&[
             ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
-            ("samples", format!("{} of the feasible tile sizes, and the model's own choice", self.samples)),
-            ("rmse all", percent(self.fit.rmse_all) + ": root mean square of predicted / measured - 1"),
+            (
+                "samples",
+                format!("{} of the feasible tile sizes, and the model's own choice", self.validation.samples),
+            ),
+            (
+                "rmse all",
+                percent(self.validation.fit.rmse_all) + ": root mean square of predicted / measured - 1",
+            ),
             (
                 "rmse top 20",
                 format!(
                     "{} over the {} within 20 % of the best",
-                    percent(self.fit.rmse_top20),
-                    text::count(self.fit.top20 as u64, "tile", "tiles")
+                    percent(self.validation.fit.rmse_top20),
+                    text::count(self.validation.fit.top20 as u64, "tile", "tiles")
                 ),
             ),
-            ("best", format!("{} with {}", report::seconds(self.fit.best_measured_s), self.best_tile)),
+            (
+                "best",
+                format!(
+                    "{} with {}",
+                    report::seconds(self.validation.fit.best_measured_s),
+                    self.validation.best_tile
+                ),
+            ),
             (
                 "picked",
                 format!(
                     "{} with {}, {:.3} times the best, predicted {}",
-                    report::seconds(self.picked_measured_s),
-                    self.picked_tile,
-                    self.picked_over_best,
-                    report::seconds(self.picked_predicted_s)
+                    report::seconds(self.validation.picked_measured_s),
+                    self.validation.picked_tile,
+                    self.validation.picked_over_best,
+                    report::seconds(self.validation.picked_predicted_s)
                 ),
             ),
-            ("rank", format!("{} of {} (1: the fastest)", self.rank_of_picked, self.samples + 1)),
+            (
+                "rank",
+                format!(
+                    "{} of {} (1: the fastest)",
+                    self.validation.rank_of_picked,
+                    self.validation.samples + 1
+                ),
+            ),
         ]);
         // The last size is that of the rows.
-        let mut tiles = [&self.best_tile, &self.picked_tile].into_iter();
+        let mut tiles = [&self.validation.best_tile, &self.validation.picked_tile].into_iter();
         let zero = tiles.find_map(|tile| tile.rsplit(',').next().filter(|size| size.ends_with("=0")));
         if let Some(size) = zero {
             text += &format!("\n({size}: whole rows)\n");

@@ -13,7 +13,8 @@ use serde::Serialize;
 /// One limit, and how much of it is used.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Constraint {
-    /// Name: `shared_per_block`, `shared_per_sm`, `threads_per_block`, `threads_per_sm`, `blocks_per_sm`, `registers_per_sm`.
+    /// Name: `shared_per_block`, `shared_per_sm`, `threads_per_block`, `threads_per_sm`, `blocks_per_sm`, `registers_per_sm`;
+    /// on a CPU `window_in_near_cache`, `window_in_last_cache`.
     pub name: &'static str,
     /// Unit of the numbers.
     pub unit: &'static str,
@@ -28,6 +29,8 @@ pub struct Constraint {
     pub active: bool,
     /// Whether it holds.
     pub satisfied: bool,
+    /// Whether a tile that violates it cannot be executed; where not, it only takes longer.
+    pub hard: bool,
 }
 
 /// Whether `k` tiles fit a multiprocessor.
@@ -53,6 +56,7 @@ pub fn constraints(counts: &TileCounts, k: i64, hardware: &Hardware) -> Vec<Cons
         slack: limit - needed,
         active: one_more > 0 && limit - needed < one_more,
         satisfied: needed <= limit,
+        hard: true,
     };
     vec![
         constraint("shared_per_block", "bytes", counts.tile_bytes, hardware.shared_per_block_bytes, 0),

@@ -10,40 +10,7 @@ use hhc_codegen::strategy;
 use proptest::prelude::*;
 use std::sync::Arc;
 
-const MACHINE: &str = r#"
-name = "one core"
-kind = "cpu"
-description = "a CPU for tests"
-[facts]
-cores = 1
-vector_bytes = 64
-memory_bytes = 1e10
-caches = [{ level = 1, kb = 32, shared_by = 1, line_bytes = 64 }]
-[calibration]
-provenance = "stated"
-source = "round numbers"
-l_s_per_word = 1e-10
-tau_sync_s = 1e-8
-t_sync_s = 3e-6
-[calibration.cpu]
-threads = 1
-working_sets = [{ kb = 64000, line_s = 4e-9, dispersion = 0 }]
-[calibration.cpu.bodies.jacobi2d.f32]
-flops = 5
-reads = 5
-call_s = 2e-8
-point_s = 1e-9
-memory_line_s = 1.5e-9
-relative_error = 0
-dispersion = 0
-measurements = 1
-runs = [
-    { rows = 8, run_s = 2e-8, block_s = 1.7e-8 },
-    { rows = 4, run_s = 1e-8, block_s = 1e-8 },
-    { rows = 2, run_s = 8e-9, block_s = 6e-9 },
-    { rows = 1, run_s = 6e-9, block_s = 4e-9 },
-]
-"#;
+const MACHINE: &str = include_str!("core.toml");
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]

@@ -5,10 +5,11 @@
 
 use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
+use cost_models::gpu::GpuTime;
 use cost_models::hardware::Hardware;
 use cost_models::machine::shipped;
 use cost_models::memory::constraints;
-use cost_models::time::{GpuTime, Prediction, TimeModel};
+use cost_models::time::Prediction;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::{Problem, TileCounts, forms};
 use hhc_codegen::strategy;

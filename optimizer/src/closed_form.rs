@@ -20,7 +20,7 @@ type Rank = (Option<i64>, f64, i64);
 pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
     let families = request.families();
-    let hardware = request.hardware;
+    let hardware = &request.model.hardware;
     let mut best: Option<(Rank, Best)> = None;
     let (mut evaluated, mut least_ratio, mut any) = (0, f64::INFINITY, false);
     let faced = |family: &Family| family.face(family.axes.map(|axis| axis.first)).is_some();
@@ -41,7 +41,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
                         continue;
                     }
                     any = true;
-                    let parts = request.time.parts(&counts, k);
+                    let parts = request.model.time.parts(&counts, k);
                     least_ratio = least_ratio.min(parts.io_s() / parts.compute_s());
                     if parts.io_s() > parts.compute_s() {
                         continue;
@@ -74,19 +74,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
             Infeasible::diagnose(request)
         });
     };
-    Ok(Tuned {
-        choice: best.choice(&families),
-        evaluation: best.evaluation(request, &families),
-        relaxed: best.relaxed(request, &families),
-        certificate: Certificate {
-            value: best.value,
-            bound: None,
-            evaluated,
-            nodes: 0,
-            pruned: 0,
-            candidates: evaluated,
-        },
-        method: Method::ClosedForm,
-        elapsed_s: start.elapsed().as_secs_f64(),
-    })
+    let certificate =
+        Certificate { value: best.value, bound: None, evaluated, nodes: 0, pruned: 0, candidates: evaluated };
+    Ok(best.tuned(request, &families, certificate, Method::ClosedForm, start))
 }

@@ -27,21 +27,8 @@ pub fn exhaustive(request: &Request<'_>) -> Result<Tuned, Infeasible> {
         });
     }
     let best = best.ok_or_else(|| Infeasible::diagnose(request))?;
-    Ok(Tuned {
-        choice: best.choice(&families),
-        evaluation: best.evaluation(request, &families),
-        relaxed: best.relaxed(request, &families),
-        certificate: Certificate {
-            value: best.value,
-            bound: Some(best.value),
-            evaluated,
-            nodes: 0,
-            pruned: 0,
-            candidates: evaluated,
-        },
-        method: Method::Exhaustive,
-        elapsed_s: start.elapsed().as_secs_f64(),
-    })
+    let certificate = Certificate::proved(best.value, (evaluated, 0), evaluated);
+    Ok(best.tuned(request, &families, certificate, Method::Exhaustive, start))
 }
 
 /// Visits all sizes of a family whose shared memory fits, with the greatest `k` for which it does.
@@ -50,7 +37,7 @@ pub(crate) fn for_each_candidate(
     family: &Family,
     mut visit: impl FnMut([i64; 3], i64),
 ) {
-    let hardware = request.hardware;
+    let hardware = &request.model.hardware;
     let [axis0, axis1, axis2] = family.axes;
     for i2 in 0..axis2.count {
         for i1 in 0..axis1.count {
@@ -69,7 +56,7 @@ pub(crate) fn for_each_candidate(
 
 /// The number of candidates of a family, without visiting each.
 pub(crate) fn count_candidates(request: &Request<'_>, family: &Family) -> u64 {
-    let hardware = request.hardware;
+    let hardware = &request.model.hardware;
     let [axis0, axis1, axis2] = family.axes;
     let mut candidates = 0;
     for i2 in 0..axis2.count {

@@ -1,5 +1,6 @@
 //! Families of tiles: a strategy, some sizes that are fixed, and those that are free.
 
+use cost_models::gpu::{Kernels, Resident, ResidentRange};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::{self, CountBounds, Problem, TileCounts, forms};
@@ -56,9 +57,20 @@ impl Family {
         self.tiles.forms.counts(class, sizes)
     }
 
+    /// `k` resident tiles of these sizes.
+    #[inline]
+    pub fn resident(&self, sizes: [i64; 3], k: i64) -> Resident {
+        Resident { tiles: Kernels::of(self.classes(), |class| self.counts(class, sizes)), k }
+    }
+
     /// Bounds of the counts over a box.
     pub fn bounds(&self, class: usize, low: [i64; 3], high: [i64; 3]) -> CountBounds {
         self.tiles.forms.bounds(class, low, high)
+    }
+
+    /// All tiles of a box, `k` of them resident.
+    pub fn range(&self, low: [i64; 3], high: [i64; 3], k: i64) -> ResidentRange {
+        ResidentRange { tiles: Kernels::of(self.classes(), |class| self.bounds(class, low, high)), k }
     }
 
     /// Bytes of fast memory of a tile.

@@ -79,7 +79,7 @@ impl fmt::Display for Infeasible {
 impl Infeasible {
     /// Looks for the constraint that the tile with the least needs violates.
     pub fn diagnose(request: &Request<'_>) -> Infeasible {
-        let (problem, hardware) = (request.problem, request.hardware);
+        let (problem, hardware) = (request.problem, &request.model.hardware);
         let mut least: Option<(f64, Infeasible)> = None;
         let mut consider = |strategy: &'static str, tile: String, constraint: Constraint| {
             let excess = constraint.needed as f64 / constraint.limit.max(1) as f64;

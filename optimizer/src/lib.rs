@@ -9,28 +9,31 @@
 
 pub mod codesign;
 
-pub mod bottleneck;
-mod bound;
+mod boxes;
 mod closed_form;
 pub mod cpu;
 mod exact;
 mod exhaustive;
 mod family;
 mod infeasible;
+mod objective;
 mod relaxation;
 mod request;
+pub mod residence;
 pub mod sample;
+pub mod search;
 mod super_tuning;
 mod tuned;
 
-pub use bound::lower_bound;
+pub use boxes::lower_bound;
 pub use closed_form::closed_form;
 pub use exact::{exact, exact_among};
 pub use exhaustive::exhaustive;
 pub use family::{Axis, Family};
 pub use infeasible::Infeasible;
+pub use objective::Objective;
 pub use relaxation::{Relaxed, relaxed};
-pub use request::{Evaluation, Objective, Request};
+pub use request::Request;
 pub use super_tuning::{Part, SubProblem, super_tune, super_tune_by_parts};
 pub use tuned::{Certificate, Choice, Method, Tuned};
 
@@ -39,9 +42,9 @@ pub use tuned::{Certificate, Choice, Method, Tuned};
 /// # Errors
 /// [`Infeasible`] names the constraint that no tile meets.
 pub fn tune(request: &Request<'_>, method: Method) -> Result<Tuned, Infeasible> {
-    if request.objective.needs_energy() && request.energy.is_none() {
+    if request.objective.needs_energy() && request.model.energy.is_none() {
         return Err(Infeasible::NoEnergy {
-            machine: request.hardware.name.clone(),
+            machine: request.model.hardware.name.clone(),
             objective: request.objective.name(),
         });
     }

@@ -40,7 +40,7 @@ impl Smooth<'_> {
             let (a, b) = (at(below, class), at(below + 1, class));
             let between =
                 |value: fn(&TileCounts) -> i64| value(&a) as f64 + part * (value(&b) - value(&a)) as f64;
-            let (hardware, time) = (self.request.hardware, &self.request.time);
+            let (hardware, time) = (&self.request.model.hardware, &self.request.model.time);
             // Without roundings: points over lanes, and the tiles that cover the iterations.
             let iterations = between(|counts| counts.iterations);
             let mut parts = time.parts(&a, self.k);
@@ -67,7 +67,8 @@ impl CostFunction for Smooth<'_> {
 /// for a search.
 pub fn relaxed(request: &Request<'_>, family: &Family, sizes: [i64; 3], k: i64) -> Option<Relaxed> {
     let axis = family.axes[0];
-    let fits = |index: i64| family.fits_memory([axis.at(index), sizes[1], sizes[2]], k, request.hardware);
+    let fits =
+        |index: i64| family.fits_memory([axis.at(index), sizes[1], sizes[2]], k, &request.model.hardware);
     let last = last_true(axis.count, fits);
     let (low, high) = (axis.first as f64, axis.at(last.max(0)) as f64);
     if high - low < 1.0 {

@@ -33,7 +33,7 @@ pub fn stratified(request: &Request<'_>, number: usize, seed: u64) -> Vec<TileSi
 /// The largest number of resident tiles that fits; 1 where none does.
 pub fn most_resident(request: &Request<'_>, family: &Family, sizes: [i64; 3]) -> i64 {
     let fits = |k: &i64| request.value(family, sizes, *k).is_some();
-    (1..=request.hardware.blocks_per_sm).take_while(fits).last().unwrap_or(1)
+    (1..=request.model.hardware.blocks_per_sm).take_while(fits).last().unwrap_or(1)
 }
 
 /// Random numbers: xorshift64*, Vigna 2016.
@@ -63,7 +63,7 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Objective;
+    use crate::objective::Objective;
     use cost_models::constants::TimeConstants;
     use cost_models::hardware::Hardware;
     use cost_models::machine::shipped;

@@ -2,9 +2,11 @@
 
 use crate::family::Family;
 use crate::relaxation::{Relaxed, relaxed};
-use crate::request::{Evaluation, Request};
+use crate::request::Request;
+use cost_models::model::Cost;
 use hhc_codegen::TileSizes;
 use serde::Serialize;
+use std::time::Instant;
 
 /// How to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -47,6 +49,17 @@ pub struct Certificate {
 }
 
 impl Certificate {
+    /// The certificate of a search that looked at everything, or excluded it by bounds: (evaluated, bounded).
+    pub(crate) fn proved(value: f64, (evaluated, nodes): (u64, u64), candidates: u64) -> Certificate {
+        let pruned = candidates.saturating_sub(evaluated);
+        Certificate { value, bound: Some(value), evaluated, nodes, pruned, candidates }
+    }
+
+    /// What may lie between the value and the least one: 0 where it is proved to be the least.
+    pub fn gap(&self) -> Option<f64> {
+        self.bound.map(|bound| self.value - bound)
+    }
+
     /// Whether the value is proved to be the least.
     pub fn optimal(&self) -> bool {
         self.bound.is_some_and(|bound| bound >= self.value)
@@ -59,7 +72,7 @@ pub struct Tuned {
     /// The choice.
     pub choice: Choice,
     /// What it costs.
-    pub evaluation: Evaluation,
+    pub evaluation: Cost,
     /// The optimum along `s0` without roundings; `None` where there is nothing to vary.
     pub relaxed: Option<Relaxed>,
     /// The evidence.
@@ -85,11 +98,23 @@ impl Best {
         Choice { strategy: family.strategy.id(), tile: family.tile(self.sizes), k: self.k }
     }
 
-    pub(crate) fn evaluation(&self, request: &Request<'_>, families: &[Family]) -> Evaluation {
-        request.evaluate(&families[self.family], self.sizes, self.k)
-    }
-
-    pub(crate) fn relaxed(&self, request: &Request<'_>, families: &[Family]) -> Option<Relaxed> {
-        relaxed(request, &families[self.family], self.sizes, self.k)
+    /// The result of a search that began at `start`.
+    pub(crate) fn tuned(
+        &self,
+        request: &Request<'_>,
+        families: &[Family],
+        certificate: Certificate,
+        method: Method,
+        start: Instant,
+    ) -> Tuned {
+        let family = &families[self.family];
+        Tuned {
+            choice: self.choice(families),
+            evaluation: request.evaluate(family, self.sizes, self.k),
+            relaxed: relaxed(request, family, self.sizes, self.k),
+            certificate,
+            method,
+            elapsed_s: start.elapsed().as_secs_f64(),
+        }
     }
 }

@@ -3,16 +3,18 @@
 #![allow(clippy::unwrap_used)]
 
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::cpu::CpuTime;
+use cost_models::cpu::CpuCost;
+use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;
 use cost_models::machine;
+use cost_models::model::CostModel;
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits, generate};
 use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy::{self, Strategy, Target, TileSpace};
 use hhc_codegen::{KernelPlan, TileSizes};
-use optimizer::cpu::{Goal, stratified, tune_cpu};
+use optimizer::cpu::{stratified, tune_cpu};
 use optimizer::{
-    Family, Infeasible, Method, Objective, Request, bottleneck, lower_bound, relaxed, sample, super_tune,
+    Family, Infeasible, Method, Objective, Request, lower_bound, relaxed, sample, super_tune,
     super_tune_by_parts, tune,
 };
 use polyhedral::cone::Cone;
@@ -48,7 +50,7 @@ fn small(name: &str) -> (Hardware, machine::Machine) {
 
 fn request<'a>(
     problem: &'a Problem,
-    hardware: &'a Hardware,
+    hardware: &Hardware,
     machine: &machine::Machine,
     objective: Objective,
 ) -> Request<'a> {
@@ -188,14 +190,15 @@ fn the_closed_form_maximises_the_face_of_compute_bound_tiles() {
     let tuned = tune(&request, Method::ClosedForm).unwrap();
     assert!(!tuned.certificate.optimal() && tuned.choice.strategy == "hhc");
     let face = |choice: &optimizer::Choice| choice.tile.get("st").unwrap() + choice.tile.get("s0").unwrap();
-    let parts = request.time.parts(&tuned.evaluation.counts[0], tuned.choice.k);
+    let (family, sizes) = Family::of_tile(&problem, &hardware, of("hhc"), &tuned.choice.tile).unwrap();
+    let parts = request.model.time.parts(&family.counts(0, sizes), tuned.choice.k);
     assert!(parts.compute_s() >= parts.io_s());
     let exact = tune(&request, Method::Exact).unwrap();
     assert!(face(&tuned.choice) >= face(&exact.choice) && tuned.certificate.value >= exact.certificate.value);
 
     // A machine whose memory is a thousand times as slow has no compute-bound tile.
     let mut slow = request.clone();
-    slow.time.constants.l_s_per_word *= 1000.0;
+    slow.model.time.constants.l_s_per_word *= 1000.0;
     let error = tune(&slow, Method::ClosedForm).unwrap_err();
     assert!(
         matches!(&error, Infeasible::NeverComputeBound { least_ratio, .. } if *least_ratio > 1.0),
@@ -219,7 +222,8 @@ fn infeasible_requests_name_the_constraint_and_by_how_much() {
     let text = tune(&request, Method::Exact).unwrap_err().to_string();
     assert!(text.contains("shared_per_block allows 1000") && text.contains("too many"), "{text}");
 
-    let without = Request { energy: None, objective: Objective::Edp, ..request };
+    let mut without = Request { objective: Objective::Edp, ..request };
+    without.model.energy = None;
     let text = tune(&without, Method::Exact).unwrap_err().to_string();
     assert!(text.contains("energies") && text.contains("edp"), "{text}");
 }
@@ -280,17 +284,11 @@ fn a_breakdown_adds_up() {
         for strategy in strategy::in_auto() {
             let choice = tune(&request.only(strategy), Method::Exact).unwrap().choice;
             let (family, sizes) = Family::of_tile(&problem, &hardware, strategy, &choice.tile).unwrap();
-            let evaluation = request.evaluate(&family, sizes, k);
-            let losses = bottleneck::losses(&request, &evaluation, k);
-            let sum = evaluation.prediction.ideal_s + losses.iter().map(|loss| loss.seconds).sum::<f64>();
-            assert!((sum - evaluation.prediction.seconds).abs() < 1e-9 * sum, "{name} {strategy:?}");
-            // Time is a sum of terms that are linear in the constants.
-            let elasticities: f64 = bottleneck::sensitivities(&request, &family, sizes, k)
-                .iter()
-                .filter(|s| s.parameter.ends_with("_s") || s.parameter == "l_s_per_word")
-                .map(|s| s.elasticity)
-                .sum();
-            assert!((elasticities - 1.0).abs() < 1e-3, "{name} {strategy:?}: {elasticities}");
+            let cost = request.evaluate(&family, sizes, k);
+            let count = |model: &GpuCost| model.counts(&problem, strategy, &choice.tile, k).ok();
+            let why = request.model.explain(&count).unwrap();
+            let sum = why.ideal_s + why.losses.iter().map(|loss| loss.seconds).sum::<f64>();
+            assert!((sum - cost.prediction.seconds).abs() < 1e-9 * sum, "{name} {strategy:?}");
         }
     }
 }
@@ -411,17 +409,18 @@ fn a_strategy_without_closed_forms_runs_on_cores() {
     for (name, size) in [("heat1d", &[100_000][..]), ("jacobi2d", &[700, 900]), ("heat3d", &[90, 100, 120])] {
         let program = shipped::load(name).unwrap();
         let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
-        let model = CpuTime::new(&machine, &program, &cone, size, 50).unwrap();
+        let model = CpuCost::new(&machine, &program, &cone, size, 50).unwrap();
+        let time = &model.time;
         for unknown in [&BLOCKS, &DEEP] {
-            let tuned = tune_cpu(&model, unknown, Method::Exact, Goal::TIME).unwrap();
+            let tuned = tune_cpu(&model, unknown, Method::Exact, Objective::Time).unwrap();
             let space = unknown.space(&program, &cone);
             space.check(unknown.id, &tuned.choice.tile).unwrap();
             let known = of(unknown.known);
-            let closed = model.predict(known, &unknown.of_known(&tuned.choice.tile)).unwrap().seconds;
+            let closed = time.predict(known, &unknown.of_known(&tuned.choice.tile)).unwrap().seconds;
             let ratio = tuned.certificate.value / closed;
             assert!((0.4..2.5).contains(&ratio), "{name} {} {}: {ratio}", unknown.id, tuned.choice.tile);
-            let sample = stratified(&model, unknown, 8, 1);
-            assert!(sample.iter().all(|tile| model.predict(unknown, tile).is_ok()) && sample.len() > 4);
+            let sample = stratified(time, unknown, 8, 1);
+            assert!(sample.iter().all(|tile| time.predict(unknown, tile).is_ok()) && sample.len() > 4);
         }
     }
 }

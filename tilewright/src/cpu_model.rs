@@ -4,14 +4,9 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::{strategies, text};
 use cost_models::constants::{Basis, TimeConstants};
-use cost_models::cpu::CpuTime;
-use cost_models::energy::EnergyTerms;
-use cost_models::machine::{self, Machine, MachineKind};
-use cost_models::time::Prediction;
-use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::{self, Strategy};
-use optimizer::bottleneck::{Loss, Sensitivity};
-use optimizer::cpu::Goal;
+use cost_models::cpu::CpuCost;
+use cost_models::machine::{self, Machine};
+use hhc_codegen::strategy;
 use optimizer::{Infeasible, Method, Objective, Tuned};
 use polyhedral::analysis::Analysis;
 use std::sync::Arc;
@@ -25,8 +20,8 @@ pub struct CpuModel {
     pub analysis: Arc<Analysis>,
     /// The machine as it was read.
     pub machine: Machine,
-    /// The model.
-    pub model: CpuTime,
+    /// What tiles cost.
+    pub model: CpuCost,
 }
 
 /// The machine that stands for this computer where none is named: constants of the shipped CPU.
@@ -66,12 +61,11 @@ impl CpuModel {
             ))
             .hint("use larger extents"));
         }
-        let model = CpuTime::new(&machine, program, &analysis.cone, size, steps)
+        let mut model = CpuCost::new(&machine, program, &analysis.cone, size, steps)
             .map_err(|error| Error::infeasible(error.to_string()))?;
-        let model = match threads {
-            Some(threads) => model.with_threads(threads),
-            None => model,
-        };
+        if let Some(threads) = threads {
+            model.time = model.time.with_threads(threads);
+        }
         Ok(CpuModel { analysis, machine, model })
     }
 
@@ -80,115 +74,43 @@ impl CpuModel {
     /// # Errors
     /// A strategy without a model; an objective that needs energies, which were not measured.
     pub fn tune(&self, strategy: &str, method: Method, objective: Objective) -> Result<Vec<Tuned>> {
-        let energy = self.machine.calibration.as_ref().and_then(|own| own.energy.as_ref());
-        let goal = Goal { objective, energy };
-        if !goal.possible() {
+        if objective.needs_energy() && self.model.energy.is_none() {
             let (machine, objective) = (self.machine.name.clone(), objective.name());
             return Err(Infeasible::NoEnergy { machine, objective }.into());
         }
         let wanted = strategies::among(strategy)?;
         if let [only] = wanted[..] {
-            strategy::taken(only, &self.model.cores().program, &self.analysis.cone)?;
+            strategy::taken(only, &self.model.time.cores().program, &self.analysis.cone)?;
         }
-        let solved = optimizer::cpu::super_tune_cpu(&self.model, &wanted, method, goal);
+        let solved = optimizer::cpu::super_tune_cpu(&self.model, &wanted, method, objective);
         match solved.is_empty() {
             true => Err(Error::infeasible(format!("strategy {strategy} has no tiles that can be predicted"))),
             false => Ok(solved),
         }
     }
 
-    /// The prediction for a tile.
-    ///
-    /// # Errors
-    /// A tile that cannot be counted, with the reason.
-    pub fn predict(&self, strategy: &'static dyn Strategy, tile: &TileSizes) -> Result<Prediction> {
-        self.model.predict(strategy, tile).map_err(|reason| uncounted(strategy, tile, &reason))
-    }
-
-    /// Where the energy goes; `None` where none was measured on this machine.
-    pub fn energy(&self, prediction: &Prediction) -> Option<EnergyTerms> {
-        let constants = self.machine.calibration.as_ref()?.energy.as_ref()?;
-        Some(self.model.energy(prediction, constants))
-    }
-
     /// The constants in the terms of the general model: `L`, `tau_sync` (a call), `T_sync`, `C_iter` (a point on a core).
     pub fn constants(&self) -> TimeConstants {
-        let (t_sync_s, line_s, call_s) = self.model.constants();
+        let (t_sync_s, line_s, call_s) = self.model.time.constants();
         let basis = self.machine.calibration.as_ref().map_or(Basis::Stated, |own| own.provenance.into());
         TimeConstants {
             l_s_per_word: line_s * 4.0 / cost_models::cpu::LINE_BYTES,
             tau_sync_s: call_s,
             t_sync_s,
-            c_iter_s: self.model.point_s(),
+            c_iter_s: self.model.time.point_s(),
             machine_basis: basis,
-            c_iter_basis: if self.model.estimated() { Basis::Estimated } else { basis },
+            c_iter_basis: if self.model.time.estimated() { Basis::Estimated } else { basis },
         }
     }
 
-    /// What lies between the ideal time and the predicted one; adds up to their difference.
-    pub fn losses(&self, prediction: &Prediction) -> Vec<Loss> {
-        let terms = prediction.terms;
-        let loss = |name, meaning, seconds: f64| Loss {
-            name,
-            meaning,
-            seconds,
-            share: seconds / prediction.seconds,
-        };
-        vec![
-            loss(
-                "rows",
-                "narrow rows, partial blocks, the start of runs, and cores that idle at a wavefront's end",
-                terms.compute - prediction.ideal_s,
-            ),
-            loss("transfer", "lines from memory, or from caches that are too small", terms.transfer),
-            loss("barrier", "calls: one per row of a tile", terms.barrier),
-            loss("launch", "parallel regions", terms.launch),
-        ]
-    }
-
-    /// How the time of a tile reacts to each constant and to one core more.
-    pub fn sensitivities(&self, strategy: &'static dyn Strategy, tile: &TileSizes) -> Vec<Sensitivity> {
-        let seconds = |model: &CpuTime| model.predict(strategy, tile).map_or(0.0, |found| found.seconds);
-        let base = seconds(&self.model);
-        let (t_sync_s, line_s, call_s) = self.model.constants();
-        type Scaled = fn(&CpuTime, f64) -> CpuTime;
-        let continuous: [(&'static str, f64, Scaled); 4] = [
-            ("c_iter_s", self.model.point_s(), CpuTime::with_rows_times),
-            ("memory_line_s", line_s, CpuTime::with_lines_times),
-            ("call_s", call_s, CpuTime::with_calls_times),
-            ("t_sync_s", t_sync_s, CpuTime::with_launches_times),
-        ];
-        let reaction = |(parameter, value, scaled): (&'static str, f64, Scaled)| {
-            let difference = seconds(&scaled(&self.model, 1.01)) - seconds(&scaled(&self.model, 0.99));
-            let derivative = if value > 0.0 { difference / (0.02 * value) } else { 0.0 };
-            Sensitivity { parameter, value, derivative, elasticity: difference / 0.02 / base }
-        };
-        let mut all: Vec<Sensitivity> = continuous.into_iter().map(reaction).collect();
-        let cores = self.model.threads();
-        let change = seconds(&self.model.with_threads(cores + 1)) - base;
-        let value = cores as f64;
-        let elasticity = change * value / base;
-        all.push(Sensitivity { parameter: "cores", value, derivative: change, elasticity });
-        all
-    }
-
     /// What to know about constants that are not those of this stencil on this machine.
-    pub fn caution(&self, stencil: &str) -> Option<String> {
-        self.model.estimated().then(|| {
+    pub fn caution(&self) -> Option<String> {
+        let stencil = &self.model.time.cores().program.name;
+        self.model.time.estimated().then(|| {
             format!(
                 "the rows of `{stencil}` were not calibrated: their costs are estimated from another stencil's; \
                  `tilewright calibrate --backend openmp --stencil SPEC -o FILE.toml` measures them"
             )
         })
     }
-}
-
-/// A tile whose counts no model can have.
-pub fn uncounted(strategy: &dyn Strategy, tile: &TileSizes, reason: &str) -> Error {
-    Error::infeasible(format!("{tile} (strategy {}) cannot be predicted: {reason}", strategy.id()))
-}
-
-/// Whether a machine is a CPU.
-pub fn is_cpu(machine: &Machine) -> bool {
-    machine.kind == MachineKind::Cpu
 }

@@ -3,6 +3,7 @@
 use execution::ExecutionError;
 use hhc_codegen::PlanError;
 use optimizer::Infeasible;
+use optimizer::codesign::CodesignError;
 use polyhedral::diagnostic::Diagnostics;
 use toolchain::interrupt::Interrupted;
 use trials::TrialsError;
@@ -196,5 +197,18 @@ impl From<Infeasible> for Error {
             _ => None,
         };
         Error::infeasible(infeasible.to_string()).maybe_hint(hint)
+    }
+}
+
+/// There is no study.
+impl From<CodesignError> for Error {
+    fn from(error: CodesignError) -> Error {
+        let kind = match &error {
+            CodesignError::Stopped => return Error::Execution(ExecutionError::Interrupted),
+            CodesignError::NoGpu => Kind::Internal,
+            CodesignError::Journal { .. } => Kind::Failed,
+            _ => Kind::Infeasible,
+        };
+        Error::Request { kind, message: error.to_string(), hints: Vec::new() }
     }
 }

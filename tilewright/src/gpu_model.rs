@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::{strategies, text};
-use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
-use cost_models::hardware::Hardware;
+use cost_models::constants::Basis;
+use cost_models::gpu::{GpuCost, GpuModelError};
 use cost_models::machine::Machine;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
@@ -17,12 +17,8 @@ pub struct GpuModel {
     pub problem: Problem,
     /// The machine as it was read.
     pub machine: Machine,
-    /// The machine as numbers.
-    pub hardware: Hardware,
-    /// The constants of the time model.
-    pub time: TimeConstants,
-    /// The constants of the energy model; `None` where nobody measured or stated any.
-    pub energy: Option<EnergyConstants>,
+    /// What tiles cost.
+    pub model: GpuCost,
 }
 
 impl GpuModel {
@@ -42,27 +38,18 @@ impl GpuModel {
             ))
             .hint("use larger extents"));
         }
-        let Some(facts) = machine.gpu() else {
-            return Err(Error::infeasible(format!(
-                "machine `{}` is a CPU, and this is for a GPU",
-                machine.name
-            )));
-        };
-        let Some(time) = TimeConstants::of(&problem, &machine) else {
-            return Err(Error::infeasible(format!(
-                "machine `{}` has no [calibration]: the constants L, tau_sync and T_sync are not known",
-                machine.name
-            ))
-            .hint("measure them with `tilewright calibrate --backend cuda -o FILE.toml` on such a machine"));
-        };
-        let hardware = Hardware::of(&machine.name, facts);
-        let energy = EnergyConstants::of(&problem, &machine);
-        Ok(GpuModel { problem, machine, hardware, time, energy })
+        let model = GpuCost::new(&problem, &machine).map_err(|error| {
+            let hint =
+                "measure them with `tilewright calibrate --backend cuda -o FILE.toml` on such a machine";
+            let own = Error::infeasible(error.to_string());
+            if matches!(error, GpuModelError::NotCalibrated(_)) { own.hint(hint) } else { own }
+        })?;
+        Ok(GpuModel { problem, machine, model })
     }
 
     /// A request for the optimizer.
     pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
-        let mut request = Request::new(&self.problem, &self.hardware, self.time, self.energy, objective);
+        let mut request = Request::of_model(&self.problem, self.model.clone(), objective);
         request.strategies = strategies::among(strategy)?;
         if let [only] = request.strategies[..] {
             strategy::taken(only, &self.problem.program, &self.problem.cone)?;
@@ -72,10 +59,11 @@ impl GpuModel {
 
     /// What the CUDA back end may use on this machine.
     pub fn limits(&self) -> DeviceLimits {
+        let hardware = &self.model.hardware;
         DeviceLimits {
-            device: self.hardware.name.clone(),
-            shared_bytes_per_block: self.hardware.shared_per_block_bytes,
-            threads_per_block: self.hardware.threads_per_block,
+            device: hardware.name.clone(),
+            shared_bytes_per_block: hardware.shared_per_block_bytes,
+            threads_per_block: hardware.threads_per_block,
         }
     }
 
@@ -86,7 +74,8 @@ impl GpuModel {
             Basis::Stated => "stated in the machine file",
             Basis::Estimated => "estimated from published throughputs",
         };
-        let (machine, c_iter) = (self.time.machine_basis, self.time.c_iter_basis);
+        let constants = &self.model.time.constants;
+        let (machine, c_iter) = (constants.machine_basis, constants.c_iter_basis);
         (machine != Basis::Measured || c_iter != Basis::Measured).then(|| {
             format!(
                 "L, tau_sync and T_sync are {}, C_iter is {}: good for comparing tiles, not for absolute times; \

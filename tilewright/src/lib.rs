@@ -36,6 +36,7 @@ pub mod error;
 pub mod gpu_model;
 pub mod load;
 pub mod machines;
+pub mod model;
 pub mod observer;
 pub mod plan;
 pub mod record;
@@ -45,6 +46,8 @@ pub mod state;
 pub mod strategies;
 pub mod text;
 pub mod tile_trials;
+pub mod validation;
+pub mod workload;
 
 mod pace;
 
@@ -53,6 +56,7 @@ pub use build::{BuildRequest, Built, build};
 pub use data::{initial_data, random_data};
 pub use error::{Error, Result};
 pub use load::{Stencil, load};
+pub use model::Model;
 pub use observer::{Observer, Silent};
 pub use plan::{Tiling, plan};
 pub use run::{Measured, RunRequest, run};

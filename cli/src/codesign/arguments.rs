@@ -2,6 +2,7 @@
 
 use crate::strategies::NameParser;
 use clap::{Args, ValueEnum};
+use optimizer::codesign::answers;
 use std::path::PathBuf;
 
 /// Arguments of `codesign`.
@@ -94,6 +95,34 @@ pub enum Question {
     Caches,
     /// Chips that exist against the best designs of their area
     Chips,
+}
+
+impl CodesignArguments {
+    /// The questions that are asked.
+    pub fn questions(&self) -> Vec<answers::Question> {
+        use answers::Question as Asked;
+        let all = self.what_if.is_empty() || self.what_if.contains(&Question::All);
+        match &self.what_if {
+            none if none.contains(&Question::None) => Vec::new(),
+            _ if all => Asked::ALL.to_vec(),
+            some => some.iter().filter_map(|question| question.question()).collect(),
+        }
+    }
+}
+
+impl Question {
+    fn question(self) -> Option<answers::Question> {
+        use answers::Question as Asked;
+        match self {
+            Question::All | Question::None => None,
+            Question::Prices => Some(Asked::Prices),
+            Question::Memory => Some(Asked::Memory),
+            Question::Overhead => Some(Asked::Overhead),
+            Question::Hyperthreading => Some(Asked::Hyperthreading),
+            Question::Caches => Some(Asked::Caches),
+            Question::Chips => Some(Asked::Chips),
+        }
+    }
 }
 
 fn parse_area(text: &str) -> Result<AreaRange, String> {

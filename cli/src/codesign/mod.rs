@@ -1,41 +1,34 @@
 //! `tilewright codesign`: the best hardware and tile sizes for a workload, with a report.
 
-mod answers;
 pub mod arguments;
-mod document;
-mod findings;
 mod page;
 mod records;
 mod tables;
 
+use optimizer::codesign::document;
+
 pub use document::Document;
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, Result};
 use crate::json;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{outputs, trials_file};
-use answers::Answers;
 use arguments::CodesignArguments;
-use execution::ExecutionError;
 use execution::output_folder::{NewFile, OutputFolder};
-use hhc_codegen::strategy::{self, Strategy};
+use hhc_codegen::strategy::Strategy;
+use optimizer::codesign::CodesignError;
+use optimizer::codesign::answers::{self, Answers};
+use optimizer::codesign::findings;
 use optimizer::codesign::journal::{self, Journal};
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::{Control, groups};
-use optimizer::codesign::workload::{Keep, Objective, Workload, strategies};
-use optimizer::codesign::workload_file::Sources;
-use optimizer::codesign::{CodesignError, whatif};
-use polyhedral::program::Program;
-use safe_io::input;
+use optimizer::codesign::workload::{Keep, Workload, strategies};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
-use text_escape::suggest;
-use tilewright::machines;
 use tilewright::text;
 use toolchain::interrupt;
 
@@ -77,9 +70,9 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     for name in journal::FILES {
         folder.check_own(Path::new(name), journal::is_own)?;
     }
-    let setting = session.stage("tile sizes and constants", || Setting::new(workload)).map_err(failed)?;
+    let setting = session.stage("tile sizes and constants", || Setting::new(workload))?;
     let identity = identity(&setting, &text);
-    let journal = Journal::open(&folder.make()?.join(journal::FILES[0]), &identity).map_err(failed)?;
+    let journal = Journal::open(&folder.make()?.join(journal::FILES[0]), &identity)?;
     session.tell_damage(journal.damage());
     let resumed_groups = journal.groups().len();
     let study = sweep(&setting, session, Some(&journal))?;
@@ -97,32 +90,7 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
 
 /// The workload as the file and the arguments say, and the text that it is from.
 fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
-    let name = &arguments.workload;
-    let path = Path::new(name);
-    let (text, folder) = match Workload::source(name) {
-        Some(text) => (text.to_owned(), PathBuf::new()),
-        None => {
-            if !path.exists() && path.extension().is_none() {
-                return Err(Error::wrong_input(format!("there is no workload `{name}`"))
-                    .maybe_hint(suggest::hint(name, Workload::names().into_iter()))
-                    .hint(format!("the shipped workloads are {}", Workload::names().join(", ")))
-                    .hint("a file of your own is named by its path, such as my.toml"));
-            }
-            let text = input::read_text(path, machines::MOST_TOML).map_err(|source| {
-                Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
-            })?;
-            (text, path.parent().unwrap_or(Path::new("")).to_owned())
-        }
-    };
-    let sources = Sources {
-        program: &|spec| program(&folder, spec),
-        family: &|name| {
-            input::read_text(&folder.join(name), machines::MOST_TOML)
-                .map_err(|error| format!("{name} cannot be read: {error}"))
-        },
-    };
-    let mut workload =
-        Workload::parse(name, &text, &sources).map_err(|error| Error::wrong_input(error.to_string()))?;
+    let (mut workload, text) = tilewright::workload::load(&arguments.workload)?;
     if let Some(area) = arguments.area {
         workload.budget.area_mm2 = (area.low, area.high);
     }
@@ -138,22 +106,6 @@ fn workload(arguments: &CodesignArguments) -> Result<(Workload, String)> {
     Ok((workload, text))
 }
 
-/// A shipped stencil, or a file beside the workload.
-fn program(folder: &Path, spec: &str) -> std::result::Result<Arc<Program>, String> {
-    let beside = folder.join(spec);
-    let spec = match polyhedral::shipped::source(spec) {
-        None if beside.exists() => beside.to_string_lossy().into_owned(),
-        _ => spec.to_owned(),
-    };
-    tilewright::load(&spec).map(|stencil| stencil.program).map_err(|error| match &error {
-        Error::Request { message, hints, .. } => match hints.first() {
-            Some(hint) => format!("{message}; {hint}"),
-            None => message.clone(),
-        },
-        _ => error.to_string(),
-    })
-}
-
 /// What a journal is of: everything that its results depend on.
 fn identity(setting: &Setting, text: &str) -> String {
     let mut digest = Sha256::new();
@@ -166,20 +118,19 @@ fn identity(setting: &Setting, text: &str) -> String {
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn sweep(setting: &Setting, session: &Session, journal: Option<&Journal>) -> Result<Study> {
+fn sweep(
+    setting: &Setting,
+    session: &Session,
+    journal: Option<&Journal>,
+) -> std::result::Result<Study, CodesignError> {
     let workload = &setting.workload;
     let designs = workload.space.within(&workload.family.area, workload.budget.area_mm2);
     let total = groups(setting, &designs).len() as u64;
-    session
-        .stage_of("designs", total, |progress| {
-            let control = Control {
-                progress: &|done| progress.done(done as i64),
-                stop: &interrupt::requested,
-                journal,
-            };
-            optimizer::codesign::run(setting, &control)
-        })
-        .map_err(failed)
+    session.stage_of("designs", total, |progress| {
+        let control =
+            Control { progress: &|done| progress.done(done as i64), stop: &interrupt::requested, journal };
+        optimizer::codesign::run(setting, &control)
+    })
 }
 
 fn answers(
@@ -188,34 +139,10 @@ fn answers(
     study: &Study,
     session: &Session,
 ) -> Result<Answers> {
-    use arguments::Question;
-    let asked = |question: Question| {
-        let all = &arguments.what_if;
-        !all.contains(&Question::None)
-            && (all.is_empty() || all.contains(&Question::All) || all.contains(&question))
-    };
     let control = Control { stop: &interrupt::requested, ..Control::NONE };
-    let mut answers = Answers { formulations: whatif::formulations(setting, study), ..Answers::default() };
-    if asked(Question::Prices) {
-        answers.shadow_prices = whatif::shadows(setting, study);
-    }
-    if asked(Question::Memory) {
-        answers.memory = whatif::memory(setting, study);
-    }
-    if asked(Question::Overhead) {
-        answers.overhead = whatif::overheads(setting, study);
-    }
-    if asked(Question::Hyperthreading) {
-        answers.hyperthreading = whatif::hyperthreading(setting, study);
-    }
-    if asked(Question::Caches) {
-        answers.caches = whatif::caches(setting, study, &control).map_err(failed)?;
-    }
-    if asked(Question::Chips) {
-        answers.chips = whatif::chips(setting, &control).map_err(failed)?;
-    }
+    let mut answers = Answers::to(&arguments.questions(), setting, study, &control)?;
     if arguments.formulations {
-        answers.formulations = all_formulations(setting, session)?;
+        answers.formulations = answers::all_formulations(setting, |setting| sweep(setting, session, None))?;
     }
     Ok(answers)
 }
@@ -229,26 +156,6 @@ fn chosen(names: &[String]) -> Result<Vec<&'static dyn Strategy>> {
             .hint(format!("strategies that do: {}", known.join(", "))));
     }
     Ok(strategies().filter(|own| wanted.contains(own)).collect())
-}
-
-/// All eight: one metric and two, one strategy and all, applications and system.
-fn all_formulations(setting: &Setting, session: &Session) -> Result<Vec<whatif::Formulation>> {
-    let own = setting.workload.objective;
-    let single = if own == Objective::Edp { Objective::Gflops } else { own };
-    let all: Vec<_> = strategies().collect();
-    let first = setting.workload.strategies.first().copied().unwrap_or(strategy::preferred());
-    let mut formulations = Vec::new();
-    for objective in [single, Objective::Edp] {
-        for strategies in [vec![first], all.clone()] {
-            let mut workload = setting.workload.clone();
-            workload.objective = objective;
-            workload.strategies = strategies;
-            let setting = Setting::new(workload).map_err(failed)?;
-            let study = sweep(&setting, session, None)?;
-            formulations.extend(whatif::formulations(&setting, &study));
-        }
-    }
-    Ok(formulations)
 }
 
 fn write(
@@ -267,16 +174,6 @@ fn write(
         FILES.iter().zip(&texts).map(|(name, text)| (Path::new(*name), text.as_bytes())).collect();
     let (_, written) = folder.write(&files)?;
     Ok(written)
-}
-
-fn failed(error: CodesignError) -> Error {
-    let kind = match &error {
-        CodesignError::Stopped => return Error::Execution(ExecutionError::Interrupted),
-        CodesignError::NoGpu => Kind::Internal,
-        CodesignError::Journal { .. } => Kind::Failed,
-        _ => Kind::Infeasible,
-    };
-    Error::Request { kind, message: error.to_string(), hints: Vec::new() }
 }
 
 impl Report for CodesignReport {

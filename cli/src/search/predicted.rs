@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use cost_models::cpu::CpuTime;
 use hhc_codegen::strategy::{self, Strategy};
-use optimizer::bottleneck::best_k;
+use optimizer::residence::best_k;
 use optimizer::{Family, Objective};
 use std::sync::Arc;
 use tilewright::gpu_model::GpuModel;
@@ -47,7 +47,7 @@ pub fn model(
             let tile = tile_trials::tile_of(&space, point);
             let problem = &modelled.problem;
             strategy::plan(strategy, &program, &problem.cone, &tile).map_err(|error| error.to_string())?;
-            let (family, sizes) = Family::of_tile(problem, &modelled.hardware, strategy, &tile)?;
+            let (family, sizes) = Family::of_tile(problem, &modelled.model.hardware, strategy, &tile)?;
             let request =
                 modelled.request(Objective::Time, strategy.id()).map_err(|error| error.to_string())?;
             let evaluation = request.evaluate(&family, sizes, best_k(&request, &family, sizes));

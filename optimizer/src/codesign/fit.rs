@@ -6,7 +6,8 @@
 //! machine. `f = (rate with the base machine's constants) / (known rate)`, exactly.
 
 use super::CodesignError;
-use super::inner::{Effort, OnDesign};
+use super::inner::Effort;
+use super::ranked::OnDesign;
 use super::setting::{Setting, fitting};
 use super::workload::{CIter, Objective, Workload};
 

@@ -10,16 +10,20 @@
 //! ```text
 //! workload file --workload_file--> Workload --setting--> Setting --sweep--> Swept --study--> Study --report
 //!                                              tiles, constants    inner      fronts, best,
-//!                                              fitted (fit)        searches   sensitivities, whatif
+//!                                              fitted (fit)    (ranked, inner)   sensitivities, answers, findings
 //! ```
 //!
 //! One objective covers the paper's eight formulations: a single stencil is application codesign, several are system
 //! codesign; several strategies make it *super*; the objective `edp` makes it *multi-metric*.
 
+pub mod answers;
 pub mod design;
+pub mod document;
+pub mod findings;
 pub mod inner;
 pub mod journal;
 pub mod pareto;
+pub mod ranked;
 pub mod setting;
 pub mod study;
 pub mod sweep;
@@ -30,6 +34,7 @@ pub mod workload_file;
 
 mod error;
 mod fit;
+mod rules;
 mod verdict;
 
 pub use error::CodesignError;

@@ -2,10 +2,12 @@
 
 use super::CodesignError;
 use super::design::Design;
-use super::inner::{Effort, Fitting, OnDesign, Outcome, Ranked};
+use super::inner::{Effort, Outcome};
+use super::ranked::{Fitting, OnDesign, Ranked};
 use super::tiles::{TileSpace, TileTable};
 use super::workload::{CIter, Load, Objective, Workload};
 use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;
 use cost_models::machine::GpuFacts;
 use hhc_codegen::counts::{Limits, Problem};
@@ -197,8 +199,7 @@ impl Setting {
     /// The design as a search sees it.
     pub fn on(&self, design: &Design) -> OnDesign {
         OnDesign {
-            n_sm: design.n_sm,
-            n_v: design.n_v,
+            hardware: self.hardware(design),
             static_w: self.static_w_per_mm2 * self.area_mm2(design),
             power_w: self.workload.budget.power_w,
         }
@@ -239,10 +240,11 @@ impl Tables<'_> {
         design: &OnDesign,
         effort: &mut Effort,
     ) -> Option<Vec<Outcome>> {
+        let models: Vec<GpuCost> = ranked.iter().map(|ranked| ranked.model(design)).collect();
         let of_run = |run: usize| {
             let mut best: Option<Outcome> = None;
-            for (ranked, fitting) in ranked.iter().zip(fitting) {
-                let outcome = ranked.best(run, objective, design, fitting, effort);
+            for ((ranked, model), fitting) in ranked.iter().zip(&models).zip(fitting) {
+                let outcome = ranked.best(run, objective, (model, design.power_w), fitting, effort);
                 if let Some(outcome) = outcome
                     && best.is_none_or(|best| outcome.value(objective) < best.value(objective))
                 {

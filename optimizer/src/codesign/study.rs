@@ -259,6 +259,14 @@ pub fn weighed(setting: &Setting, design: &Design, outcomes: Vec<Vec<Outcome>>, 
     Weighed { design: *design, area, all: together(&stencils, weights), stencils, outcomes }
 }
 
+/// A design with all tiles chosen anew; `None` where it cannot execute the workload.
+pub fn evaluate(setting: &Setting, design: &Design) -> Option<Weighed> {
+    let outcomes: Option<Vec<Vec<Outcome>>> =
+        setting.evaluate(design, &mut Effort::default()).into_iter().collect();
+    let weights: Vec<f64> = setting.subjects.iter().map(|subject| subject.load.weight).collect();
+    Some(weighed(setting, design, outcomes?, &weights))
+}
+
 /// The cost of a design for other weights.
 pub fn cost_with(weighed: &Weighed, weights: &[f64]) -> f64 {
     let sum: f64 = weights.iter().zip(&weighed.stencils).map(|(weight, rates)| weight * rates.cost).sum();

@@ -6,8 +6,9 @@
 
 use super::CodesignError;
 use super::design::Design;
-use super::inner::{Effort, Fitting, Outcome, Ranked};
+use super::inner::{Effort, Outcome};
 use super::journal::Journal;
+use super::ranked::{Fitting, Ranked};
 use super::setting::{Key, Setting, Tables, fitting};
 use super::verdict::GroupResult;
 pub use super::verdict::Verdict;

@@ -4,9 +4,9 @@
 use crate::{SMALL, setting};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
+use cost_models::gpu::GpuTime;
 use cost_models::hardware::Hardware;
 use cost_models::memory::fits;
-use cost_models::time::{GpuTime, TimeModel};
 use hhc_codegen::counts::{TileCounts, forms};
 use optimizer::codesign::design::Design;
 use optimizer::codesign::run;

@@ -11,8 +11,8 @@
 //!
 //! `T_prism(k)` is the time of the `k` tiles that are resident on a multiprocessor together.
 
-use super::{Prediction, Terms, TimeModel};
 use crate::constants::TimeConstants;
+use crate::time::{Prediction, Terms};
 use hhc_codegen::counts::TileCounts;
 
 /// The model.
@@ -88,24 +88,28 @@ impl GpuTime {
         }
     }
 
-    /// `T_alg` in seconds: what [`TimeModel::predict`] says, without where it goes.
+    /// `T_alg` in seconds: what [`GpuTime::predict`] says, without where it goes.
     #[inline]
     pub fn seconds(&self, counts: &TileCounts, k: i64) -> f64 {
         let parts = self.parts(counts, k);
         parts.wavefronts * (self.constants.t_sync_s + parts.prism_s(k) * parts.tile_rounds)
     }
-}
 
-impl TimeModel for GpuTime {
-    fn predict(&self, counts: &TileCounts, k: i64) -> Prediction {
-        let parts = self.parts(counts, k);
-        let rounds = parts.wavefronts * parts.tile_rounds;
-        // How often each of the two is waited for: the longer one every time, the shorter one once if k > 1.
-        let (computes, moves) = match k {
+    /// How often computing and moving are waited for in a round: the longer one every time, the shorter one once if
+    /// `k > 1`.
+    pub(super) fn waits(parts: &Parts, k: i64) -> (f64, f64) {
+        match k {
             1 => (parts.sub_tiles, parts.sub_tiles),
             _ if parts.compute_s() >= parts.io_s() => (parts.sub_tiles, 1.0),
             _ => (1.0, parts.sub_tiles),
-        };
+        }
+    }
+
+    /// The time of an execution with these counts, `k` tiles resident on a multiprocessor at a time.
+    pub fn predict(&self, counts: &TileCounts, k: i64) -> Prediction {
+        let parts = self.parts(counts, k);
+        let rounds = parts.wavefronts * parts.tile_rounds;
+        let (computes, moves) = GpuTime::waits(&parts, k);
         let terms = Terms {
             compute: rounds * computes * parts.iterate_s,
             transfer: rounds * moves * parts.move_s,

@@ -1,12 +1,12 @@
 //! What a study found, as data: the JSON document, from which text and HTML are made.
 
 use super::answers::Answers;
+use super::design::{Bandwidth, Design, Space};
+use super::setting::{Fit, Setting, Subject};
+use super::study::{Certificate, Rates, Study, Weighed};
+use super::whatif::{self, Tiles};
+use super::workload::{Budget, Keep, Objective};
 use cost_models::area::{Area, Family};
-use optimizer::codesign::design::{Bandwidth, Design, Space};
-use optimizer::codesign::setting::{Fit, Setting};
-use optimizer::codesign::study::{Certificate, Rates, Study, Weighed};
-use optimizer::codesign::whatif::{self, Tiles};
-use optimizer::codesign::workload::{Budget, Keep, Objective};
 use serde::Serialize;
 
 /// The document.
@@ -56,7 +56,7 @@ pub struct Document {
 }
 
 /// Columns for the unknowns of a design: a name, and the cell.
-pub(super) type Unknowns = Vec<(&'static str, fn(&Design) -> String)>;
+pub type Unknowns = Vec<(&'static str, fn(&Design) -> String)>;
 
 /// A design in numbers.
 #[derive(Debug, Clone, Serialize)]
@@ -182,7 +182,7 @@ pub struct ReferenceFacts {
 
 impl Application {
     /// Cells after those of the design: area, rate, regret, and the stated rate where one is stated for any stencil.
-    pub(super) fn cells(&self, stated: bool) -> Vec<String> {
+    pub fn cells(&self, stated: bool) -> Vec<String> {
         let mut cells = vec![
             format!("{:.1}", self.area_mm2),
             format!("{:.0}", self.gflops),
@@ -197,7 +197,7 @@ impl Application {
 }
 
 impl Document {
-    /// Everything about a study, but for the sentences.
+    /// Everything about a study, but for the sentences (`findings::findings`).
     pub fn new(setting: &Setting, study: &Study, answers: Answers) -> Document {
         let workload = &setting.workload;
         let facts = |index: usize| DesignFacts::of(study, index);
@@ -227,7 +227,7 @@ impl Document {
     }
 
     /// The unknowns that tables show: the three of the paper, and the others where there is a choice.
-    pub(super) fn unknowns(&self) -> Unknowns {
+    pub fn unknowns(&self) -> Unknowns {
         let space = &self.space;
         let mut unknowns: Unknowns = vec![
             ("n_SM", |design| design.n_sm.to_string()),
@@ -247,12 +247,12 @@ impl Document {
     }
 
     /// Whether a design with a known rate is stated for any stencil.
-    pub(super) fn has_references(&self) -> bool {
+    pub fn has_references(&self) -> bool {
         self.applications.iter().any(|application| application.reference.is_some())
     }
 
     /// The best design for each stencil, as a table for a terminal: header and rows.
-    pub(super) fn application_table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
+    pub fn application_table(&self) -> (Vec<&'static str>, Vec<Vec<String>>) {
         let (unknowns, stated) = (self.unknowns(), self.has_references());
         let names = unknowns.iter().map(|(name, _)| *name);
         let mut header: Vec<&str> =
@@ -322,7 +322,7 @@ fn best_of(setting: &Setting, best: &Weighed) -> Best {
 }
 
 fn constants(setting: &Setting) -> Vec<Constants> {
-    let of = |subject: &optimizer::codesign::setting::Subject| Constants {
+    let of = |subject: &Subject| Constants {
         stencil: subject.load.name.clone(),
         weight: subject.load.weight,
         flops_per_iteration: subject.problem.flops_per_iteration(),

@@ -26,96 +26,33 @@
 //!   ends of time are smaller, and are counted as they are: `ceil(w / cores)` equal tiles would be wrong by up to a
 //!   half where a wavefront has few tiles.
 
-use crate::energy::EnergyTerms;
-use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Energy, Machine};
+use super::body::{CpuModelError, body_costs};
+use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Machine};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::cores::{CoreCounts, Cores, Inner, Kind, Outer, RowCode, Sweep};
 use hhc_codegen::counts::forms;
-use hhc_codegen::geometry::rows_at_once;
 use hhc_codegen::strategy::Strategy;
 use polyhedral::cone::Cone;
-use polyhedral::counts::counts;
 use polyhedral::program::Program;
 
 /// Bytes of a cache line in `working_sets` of a calibration.
 pub const LINE_BYTES: f64 = 64.0;
 
-/// Why there is no prediction for a CPU.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CpuModelError {
-    /// The machine has no calibration of a CPU.
-    #[error(
-        "machine `{0}` has no calibration: `tilewright calibrate --backend openmp -o FILE.toml` makes one"
-    )]
-    NotCalibrated(String),
-    /// No stencil at all was measured.
-    #[error("machine `{0}` has no measured stencil: `tilewright calibrate --stencil NAME` measures one")]
-    NoStencil(String),
-}
-
 /// Time of a program on a CPU, for one grid and number of steps.
 #[derive(Debug, Clone)]
 pub struct CpuTime {
-    cores: Cores,
-    body: BodyCosts,
-    cpu: CpuCalibration,
-    t_sync_s: f64,
+    pub(super) cores: Cores,
+    pub(super) body: BodyCosts,
+    pub(super) cpu: CpuCalibration,
+    pub(super) t_sync_s: f64,
     /// Bytes of the widest element.
-    word_bytes: f64,
+    pub(super) word_bytes: f64,
     /// Bytes of the cache before the last one, a core's share; infinite where there is none.
-    near_bytes: f64,
-    estimated: bool,
-}
-
-/// The costs of a stencil's rows on this machine, and whether they are an estimate: those of the calibrated stencil
-/// that is nearest in operations and values read, scaled by them.
-///
-/// # Errors
-/// [`CpuModelError::NoStencil`].
-pub fn body_costs(
-    machine: &str,
-    cpu: &CpuCalibration,
-    program: &Program,
-) -> Result<(BodyCosts, bool), CpuModelError> {
-    let (flops, reads) = work(program);
-    let element = program.fields[0].element.name();
-    if let Some(body) = cpu.body(&program.name, element, flops, reads) {
-        return Ok((body.clone(), false));
-    }
-    // Of the same dimension, runs have the same kinds of rows at once only if the numbers of operands allow.
-    let kinds: Vec<i64> =
-        program.statements.iter().flat_map(|s| rows_at_once(program, s)).map(|r| r as i64).collect();
-    let weight = |body: &BodyCosts| (body.flops + body.reads).max(1) as f64;
-    let own = (flops + reads).max(1) as f64;
-    let candidates = cpu.bodies.values().flat_map(|elements| elements.iter());
-    let distance = |entry: &(&String, &BodyCosts)| {
-        let (name, body) = entry;
-        let missing = kinds.iter().filter(|&&rows| !body.runs.iter().any(|run| run.rows == rows)).count();
-        let other_type = f64::from(u8::from(name.as_str() != element));
-        10.0 * missing as f64 + other_type + (own / weight(body)).ln().abs()
-    };
-    let nearest = candidates.min_by(|a, b| distance(a).total_cmp(&distance(b)));
-    let (_, nearest) = nearest.ok_or_else(|| CpuModelError::NoStencil(machine.to_string()))?;
-    let scale = own / weight(nearest);
-    let mut body = BodyCosts { flops, reads, point_s: nearest.point_s * scale, ..nearest.clone() };
-    for run in &mut body.runs {
-        run.block_s *= scale;
-    }
-    for rows in kinds {
-        if let (false, Some(&like)) = (body.runs.iter().any(|run| run.rows == rows), body.runs.first()) {
-            let ratio = rows as f64 / like.rows as f64;
-            body.runs.push(crate::machine::RunCosts { rows, block_s: like.block_s * ratio, ..like });
-        }
-    }
-    body.runs.sort_by_key(|run| -run.rows);
-    Ok((body, true))
-}
-
-/// Operations and values read per point and step, all statements together.
-pub fn work(program: &Program) -> (i64, i64) {
-    let reads: usize = program.statements.iter().map(|statement| statement.reads.len()).sum();
-    (counts(program).flops as i64, reads as i64)
+    pub(super) near_bytes: f64,
+    /// Bytes of the last cache, a core's share.
+    pub(super) last_bytes: f64,
+    pub(super) estimated: bool,
 }
 
 impl CpuTime {
@@ -156,6 +93,7 @@ impl CpuTime {
             t_sync_s: calibration.t_sync_s.value,
             word_bytes: program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4) as f64,
             near_bytes: near_bytes(facts),
+            last_bytes: last_bytes(facts),
             estimated,
         }
     }
@@ -170,79 +108,14 @@ impl CpuTime {
         self.estimated
     }
 
-    /// The same with another number of threads.
-    pub fn with_threads(&self, threads: i64) -> CpuTime {
-        let mut changed = self.clone();
-        changed.cores.threads = threads.max(1);
-        changed
-    }
-
     /// Threads that work.
     pub fn threads(&self) -> i64 {
         self.cores.threads
     }
 
-    /// The same with `T_sync` times `factor`.
-    pub fn with_launches_times(&self, factor: f64) -> CpuTime {
-        CpuTime { t_sync_s: self.t_sync_s * factor, ..self.clone() }
-    }
-
-    /// The same with the cost of lines from memory, and from caches that are too small, times `factor`.
-    pub fn with_lines_times(&self, factor: f64) -> CpuTime {
-        let mut changed = self.with_memory_line(self.body.memory_line_s * factor);
-        for set in &mut changed.cpu.working_sets {
-            set.line_s *= factor;
-        }
-        changed.cpu.visit_line_s *= factor;
-        changed
-    }
-
-    /// The same with the cost of calls times `factor`.
-    pub fn with_calls_times(&self, factor: f64) -> CpuTime {
-        let mut changed = self.clone();
-        changed.body.call_s *= factor;
-        changed
-    }
-
-    /// The same with the cost of rows (runs, blocks and points) times `factor`.
-    pub fn with_rows_times(&self, factor: f64) -> CpuTime {
-        let mut changed = self.clone();
-        changed.body.point_s *= factor;
-        for run in &mut changed.body.runs {
-            run.run_s *= factor;
-            run.block_s *= factor;
-        }
-        changed.cores.kinds = kinds(&changed.body);
-        changed
-    }
-
     /// Seconds of a launch, of a line from memory, and of a call.
     pub fn constants(&self) -> (f64, f64, f64) {
         (self.t_sync_s, self.body.memory_line_s, self.body.call_s)
-    }
-
-    /// Energy in joules of an execution with this prediction, by constants of the machine: lines from memory, operations,
-    /// values read and written, launches, and what flows whatever happens.
-    pub fn energy(&self, prediction: &Prediction, constants: &Energy) -> EnergyTerms {
-        let points: f64 = self.cores.code.iter().map(RowCode::points).sum();
-        let (steps, words) = (self.cores.steps as f64, self.word_bytes / 4.0);
-        let per_statement = |count: i64| count as f64 / self.cores.code.len() as f64 * points * steps * words;
-        let accesses = self.body.reads + self.cores.code.len() as i64;
-        EnergyTerms {
-            global: constants.e_glob_j * self.moved_words(prediction),
-            shared: constants.e_shared_j * per_statement(accesses),
-            iterations: constants.e_flop_j * per_statement(self.body.flops),
-            barriers: 0.0,
-            launches: constants.e_launch_j * prediction.terms.launch / self.t_sync_s.max(1e-12),
-            fixed: constants.p_static_w * prediction.seconds,
-        }
-    }
-
-    /// Words of 4 bytes that all threads move: each of them as much as the busiest one, whose time is predicted.
-    fn moved_words(&self, prediction: &Prediction) -> f64 {
-        let line_s = self.body.memory_line_s;
-        let lines = if line_s > 0.0 { prediction.terms.transfer / line_s } else { 0.0 };
-        lines * self.cores.threads as f64 * LINE_BYTES / 4.0
     }
 
     /// `C_iter`: seconds of one point of one statement in full blocks of the cheapest kind, on one core.
@@ -275,9 +148,9 @@ impl CpuTime {
     ///
     /// Every sweep moves each line that it reads or writes from wherever the grid lies; [`CpuCalibration::line_s`] is
     /// what such a line costs beyond the same rows in a cache.
-    fn sweep(&self, sweeps: &[Sweep]) -> Prediction {
+    pub(super) fn sweep(&self, sweeps: &[Sweep]) -> Prediction {
         let mut terms = Terms::default();
-        let line_s = self.cpu.line_s(self.grid_bytes() / self.cores.threads as f64);
+        let line_s = self.sweep_line_s();
         for sweep in sweeps {
             let mut seconds = 0.0;
             for runs in &sweep.runs {
@@ -301,6 +174,19 @@ impl CpuTime {
         Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_s() }
     }
 
+    /// Seconds per line of a sweep over the whole grid.
+    pub(super) fn sweep_line_s(&self) -> f64 {
+        self.cpu.line_s(self.grid_bytes() / self.cores.threads as f64)
+    }
+
+    /// Bytes that a thread works on at a time: the window of a sub-tile, or its share of the grid.
+    pub fn working_set_bytes(&self, counts: &CoreCounts) -> f64 {
+        match counts {
+            CoreCounts::Tiles(outer, inner) => self.window_bytes(outer, inner),
+            CoreCounts::Sweeps(_) => self.grid_bytes() / self.cores.threads as f64,
+        }
+    }
+
     /// Bytes of all stored levels of the whole grid.
     fn grid_bytes(&self) -> f64 {
         self.cores.stored_bytes * self.cores.size.iter().map(|&extent| extent as f64).product::<f64>()
@@ -313,13 +199,9 @@ impl CpuTime {
         for (v, run) in self.body.runs.iter().enumerate() {
             compute += outer.runs[v] * inner.runs * run.run_s + outer.blocks[v] * inner.blocks * run.block_s;
         }
-        let window = self.window_bytes(outer, inner);
         let memory = self.body.memory_line_s;
-        let sweep = self.cpu.missing(window) * memory;
-        // Of what the rows sweep over, the first time counts as touched.
-        let again = (outer.swept - outer.touched).max(0.0);
-        let far = 1.0 - (self.near_bytes / window).min(1.0);
-        let visited = outer.points * inner.visits * self.cores.touched_bytes * far;
+        let Moved { again, missing, visited } = self.moved(outer, inner);
+        let sweep = missing * memory;
         let moved = (outer.touched * memory + again * sweep) * inner.area + visited * self.cpu.visit_line_s;
         let transfer = moved / LINE_BYTES;
         let terms = Terms {
@@ -331,23 +213,16 @@ impl CpuTime {
         Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_s() }
     }
 
-    /// The stencil without the cost of its lines from memory: what its rows take where a cache holds everything.
-    pub fn cached(&self) -> CpuTime {
-        self.with_memory_line(0.0).with_visit_line(0.0)
-    }
-
-    /// The stencil with another cost of a line from memory, in seconds.
-    pub fn with_memory_line(&self, memory_line_s: f64) -> CpuTime {
-        let mut changed = self.clone();
-        changed.body.memory_line_s = memory_line_s;
-        changed
-    }
-
-    /// The stencil with another cost of a line from the last cache, in seconds.
-    pub fn with_visit_line(&self, visit_line_s: f64) -> CpuTime {
-        let mut changed = self.clone();
-        changed.cpu.visit_line_s = visit_line_s;
-        changed
+    /// What moves beside the lines that a tile touches.
+    pub(super) fn moved(&self, outer: &Outer, inner: &Inner) -> Moved {
+        let window = self.window_bytes(outer, inner);
+        let far = 1.0 - (self.near_bytes / window).min(1.0);
+        Moved {
+            // Of what the rows sweep over, the first time counts as touched.
+            again: (outer.swept - outer.touched).max(0.0),
+            missing: self.cpu.missing(window),
+            visited: outer.points * inner.visits * self.cores.touched_bytes * far,
+        }
     }
 
     /// Bytes that a sub-tile works on at a time.
@@ -385,8 +260,18 @@ impl CpuTime {
     }
 }
 
+/// What rows of tiles move.
+pub(super) struct Moved {
+    /// Bytes per inner point that rows sweep over once more.
+    pub again: f64,
+    /// The part of them that no cache holds.
+    pub missing: f64,
+    /// Bytes that have left the cache before the last one since the sub-tile before.
+    pub visited: f64,
+}
+
 /// The kinds of runs, by what they take.
-fn kinds(body: &BodyCosts) -> Vec<Kind> {
+pub(super) fn kinds(body: &BodyCosts) -> Vec<Kind> {
     body.runs.iter().map(|run| Kind { rows: run.rows, weights: (run.run_s, run.block_s) }).collect()
 }
 
@@ -395,4 +280,10 @@ fn near_bytes(facts: &CpuFacts) -> f64 {
     let last = facts.caches.iter().map(|cache| cache.level).max().unwrap_or(1);
     let before = facts.caches.iter().filter(|cache| cache.level < last).max_by_key(|cache| cache.level);
     before.map_or(f64::INFINITY, |cache| 1024.0 * cache.kb / cache.shared_by.max(1) as f64)
+}
+
+/// A core's share of the last cache.
+fn last_bytes(facts: &CpuFacts) -> f64 {
+    let last = facts.caches.iter().max_by_key(|cache| cache.level);
+    last.map_or(f64::INFINITY, |cache| 1024.0 * cache.kb / cache.shared_by.max(1) as f64)
 }

@@ -2,13 +2,14 @@
 //! be asked about, whether it holds here.
 
 use super::document::{Application, Document};
-use optimizer::codesign::whatif::{Comparison, Hyperthreading, MemoryWish, Overhead, Shadow};
-use optimizer::codesign::workload::Keep;
+use super::whatif::{Comparison, Hyperthreading, MemoryWish, Overhead, Shadow};
+use super::workload::Keep;
 
 /// The shared memory per SM that the paper states: 3-D stencils want at least the first, 2-D ones at most the second.
 const PAPER_MEMORY_KB: (f64, f64) = (96.0, 24.0);
 
-pub(super) fn findings(document: &Document) -> Vec<String> {
+/// The sentences.
+pub fn findings(document: &Document) -> Vec<String> {
     let mut findings = vec![optimum(document)];
     findings.extend(at_ends(document));
     findings.extend(differing(&document.applications));

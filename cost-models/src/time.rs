@@ -1,10 +1,5 @@
-//! Execution time: what a time model is, and what it says.
+//! Execution time: what a model says about it.
 
-mod gpu;
-
-pub use gpu::{GpuTime, Parts};
-
-use hhc_codegen::counts::TileCounts;
 use serde::Serialize;
 
 /// Where the time goes, in seconds. The terms add up to [`Prediction::seconds`].
@@ -24,6 +19,24 @@ impl Terms {
     /// All of them together, in seconds.
     pub fn sum(&self) -> f64 {
         self.compute + self.transfer + self.barrier + self.launch
+    }
+
+    /// Adds the terms of another kernel.
+    pub fn add(&mut self, other: &Terms) {
+        self.compute += other.compute;
+        self.transfer += other.transfer;
+        self.barrier += other.barrier;
+        self.launch += other.launch;
+    }
+
+    /// Shares of a whole.
+    pub fn per(&self, whole: f64) -> Terms {
+        Terms {
+            compute: self.compute / whole,
+            transfer: self.transfer / whole,
+            barrier: self.barrier / whole,
+            launch: self.launch / whole,
+        }
     }
 
     /// The name of the largest one.
@@ -54,10 +67,4 @@ impl Prediction {
     pub fn overhead_s(&self) -> f64 {
         self.seconds - self.ideal_s
     }
-}
-
-/// A model of execution time.
-pub trait TimeModel: Sync {
-    /// The time of an execution with these counts, `k` tiles resident on a multiprocessor (or core) at a time.
-    fn predict(&self, counts: &TileCounts, k: i64) -> Prediction;
 }

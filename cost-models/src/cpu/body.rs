@@ -1,0 +1,69 @@
+//! What the rows of a stencil cost on a core, and where nobody measured them, an estimate.
+
+use crate::machine::{BodyCosts, CpuCalibration, RunCosts};
+use hhc_codegen::geometry::rows_at_once;
+use polyhedral::counts::counts;
+use polyhedral::program::Program;
+
+/// Why there is no prediction for a CPU.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CpuModelError {
+    /// The machine has no calibration of a CPU.
+    #[error(
+        "machine `{0}` has no calibration: `tilewright calibrate --backend openmp -o FILE.toml` makes one"
+    )]
+    NotCalibrated(String),
+    /// No stencil at all was measured.
+    #[error("machine `{0}` has no measured stencil: `tilewright calibrate --stencil NAME` measures one")]
+    NoStencil(String),
+}
+
+/// The costs of a stencil's rows on this machine, and whether they are an estimate: those of the calibrated stencil
+/// that is nearest in operations and values read, scaled by them.
+///
+/// # Errors
+/// [`CpuModelError::NoStencil`].
+pub fn body_costs(
+    machine: &str,
+    cpu: &CpuCalibration,
+    program: &Program,
+) -> Result<(BodyCosts, bool), CpuModelError> {
+    let (flops, reads) = work(program);
+    let element = program.fields[0].element.name();
+    if let Some(body) = cpu.body(&program.name, element, flops, reads) {
+        return Ok((body.clone(), false));
+    }
+    // Of the same dimension, runs have the same kinds of rows at once only if the numbers of operands allow.
+    let kinds: Vec<i64> =
+        program.statements.iter().flat_map(|s| rows_at_once(program, s)).map(|r| r as i64).collect();
+    let weight = |body: &BodyCosts| (body.flops + body.reads).max(1) as f64;
+    let own = (flops + reads).max(1) as f64;
+    let candidates = cpu.bodies.values().flat_map(|elements| elements.iter());
+    let distance = |entry: &(&String, &BodyCosts)| {
+        let (name, body) = entry;
+        let missing = kinds.iter().filter(|&&rows| !body.runs.iter().any(|run| run.rows == rows)).count();
+        let other_type = f64::from(u8::from(name.as_str() != element));
+        10.0 * missing as f64 + other_type + (own / weight(body)).ln().abs()
+    };
+    let nearest = candidates.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let (_, nearest) = nearest.ok_or_else(|| CpuModelError::NoStencil(machine.to_string()))?;
+    let scale = own / weight(nearest);
+    let mut body = BodyCosts { flops, reads, point_s: nearest.point_s * scale, ..nearest.clone() };
+    for run in &mut body.runs {
+        run.block_s *= scale;
+    }
+    for rows in kinds {
+        if let (false, Some(&like)) = (body.runs.iter().any(|run| run.rows == rows), body.runs.first()) {
+            let ratio = rows as f64 / like.rows as f64;
+            body.runs.push(RunCosts { rows, block_s: like.block_s * ratio, ..like });
+        }
+    }
+    body.runs.sort_by_key(|run| -run.rows);
+    Ok((body, true))
+}
+
+/// Operations and values read per point and step, all statements together.
+pub fn work(program: &Program) -> (i64, i64) {
+    let reads: usize = program.statements.iter().map(|statement| statement.reads.len()).sum();
+    (counts(program).flops as i64, reads as i64)
+}

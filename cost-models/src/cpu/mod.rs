@@ -1,0 +1,12 @@
+//! What tiles cost on a CPU.
+
+mod body;
+mod cost;
+mod energy;
+mod explain;
+mod time;
+mod variation;
+
+pub use body::{CpuModelError, body_costs, work};
+pub use cost::{CoreRange, CpuCost};
+pub use time::{CpuTime, LINE_BYTES};

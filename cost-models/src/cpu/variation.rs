@@ -1,0 +1,65 @@
+//! The same program on a CPU that differs in one thing.
+
+use super::time::{CpuTime, kinds};
+
+impl CpuTime {
+    /// The same with another number of threads.
+    pub fn with_threads(&self, threads: i64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.cores.threads = threads.max(1);
+        changed
+    }
+
+    /// The same with `T_sync` times `factor`.
+    pub fn with_launches_times(&self, factor: f64) -> CpuTime {
+        CpuTime { t_sync_s: self.t_sync_s * factor, ..self.clone() }
+    }
+
+    /// The same with the cost of lines from memory, and from caches that are too small, times `factor`.
+    pub fn with_lines_times(&self, factor: f64) -> CpuTime {
+        let mut changed = self.with_memory_line(self.body.memory_line_s * factor);
+        for set in &mut changed.cpu.working_sets {
+            set.line_s *= factor;
+        }
+        changed.cpu.visit_line_s *= factor;
+        changed
+    }
+
+    /// The same with the cost of calls times `factor`.
+    pub fn with_calls_times(&self, factor: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.call_s *= factor;
+        changed
+    }
+
+    /// The same with the cost of rows (runs, blocks and points) times `factor`.
+    pub fn with_rows_times(&self, factor: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.point_s *= factor;
+        for run in &mut changed.body.runs {
+            run.run_s *= factor;
+            run.block_s *= factor;
+        }
+        changed.cores.kinds = kinds(&changed.body);
+        changed
+    }
+
+    /// The stencil without the cost of its lines from memory: what its rows take where a cache holds everything.
+    pub fn cached(&self) -> CpuTime {
+        self.with_memory_line(0.0).with_visit_line(0.0)
+    }
+
+    /// The stencil with another cost of a line from memory, in seconds.
+    pub fn with_memory_line(&self, memory_line_s: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.body.memory_line_s = memory_line_s;
+        changed
+    }
+
+    /// The stencil with another cost of a line from the last cache, in seconds.
+    pub fn with_visit_line(&self, visit_line_s: f64) -> CpuTime {
+        let mut changed = self.clone();
+        changed.cpu.visit_line_s = visit_line_s;
+        changed
+    }
+}

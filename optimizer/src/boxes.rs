@@ -1,0 +1,127 @@
+//! Tiles on a GPU as boxes: of each family, the sizes of its axes, for one number of resident tiles.
+//!
+//! A box is shrunk to what fits the memory; it is cut in half along the axis whose ends differ most.
+
+use crate::family::{Family, last_true};
+use crate::request::Request;
+use crate::search::{Bound, Search, Space};
+use cost_models::model::CostModel;
+use std::ops::ControlFlow;
+
+/// Room for the rounding of floating-point sums, so that a bound never exceeds the value that it bounds.
+const ROUNDING: f64 = 1.0 - 1e-12;
+
+/// A lower bound of the objective over a box of tile sizes and one `k`, from the monotone parts of the model. It is exact,
+/// but for rounding, where the box is one point.
+pub fn lower_bound(request: &Request<'_>, family: &Family, low: [i64; 3], high: [i64; 3], k: i64) -> f64 {
+    request.objective.bound(&request.model.bounds(&family.range(low, high, k))) * ROUNDING
+}
+
+/// The candidates of some families.
+pub(crate) struct Boxes<'a> {
+    pub request: &'a Request<'a>,
+    pub families: &'a [Family],
+}
+
+/// A box, by the first and the last index on each axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Box3 {
+    family: usize,
+    k: i64,
+    low: [i64; 3],
+    high: [i64; 3],
+}
+
+/// A candidate, in the order in which an enumeration meets them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Candidate {
+    pub family: usize,
+    /// Sizes, the innermost one first.
+    reversed: [i64; 3],
+    pub k: i64,
+}
+
+impl Candidate {
+    pub(crate) fn sizes(&self) -> [i64; 3] {
+        let [s2, s1, s0] = self.reversed;
+        [s0, s1, s2]
+    }
+}
+
+impl Boxes<'_> {
+    fn sizes(&self, family: usize, index: [i64; 3]) -> [i64; 3] {
+        [0, 1, 2].map(|d| self.families[family].axes[d].at(index[d]))
+    }
+
+    /// Shrinks a box to what fits the memory, and gives what is left of it.
+    fn give(&self, part: Box3, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+        let Box3 { family, k, low, mut high } = part;
+        let (own, hardware) = (&self.families[family], &self.request.model.hardware);
+        let fits = |index: [i64; 3]| own.fits_memory(self.sizes(family, index), k, hardware);
+        if !fits(low) {
+            return ControlFlow::Continue(());
+        }
+        for d in 0..3 {
+            let corner = |more: i64| {
+                let mut corner = low;
+                corner[d] += more;
+                corner
+            };
+            let more = high[d] - low[d];
+            if more > 0 && !fits(corner(more)) {
+                high[d] = low[d] + last_true(more, |more| fits(corner(more)));
+            }
+        }
+        if low != high {
+            return search.part(Box3 { high, ..part });
+        }
+        let sizes = self.sizes(family, low);
+        let [s0, s1, s2] = sizes;
+        let value = self.request.value(own, sizes, k);
+        search.candidate(value, Candidate { family, reversed: [s2, s1, s0], k });
+        ControlFlow::Continue(())
+    }
+}
+
+impl Space for Boxes<'_> {
+    type Part = Box3;
+    type Place = Box3;
+    type Candidate = Candidate;
+    const BEST_FIRST: bool = true;
+
+    fn begin(&self, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+        for (family, own) in self.families.iter().enumerate() {
+            for k in 1..=self.request.model.hardware.blocks_per_sm {
+                let high = own.axes.map(|axis| axis.count - 1);
+                self.give(Box3 { family, k, low: [0; 3], high }, search)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn bound(&self, part: &mut Box3, _enough: f64) -> Bound {
+        let Box3 { family, k, low, high } = *part;
+        let own = &self.families[family];
+        if own.too_many_threads(low, high, k, &self.request.model.hardware) {
+            return Bound::of_part(f64::INFINITY);
+        }
+        let (low, high) = (self.sizes(family, low), self.sizes(family, high));
+        Bound::of_part(lower_bound(self.request, own, low, high, k))
+    }
+
+    fn place(&self, part: &Box3) -> Box3 {
+        *part
+    }
+
+    fn cut(&self, part: Box3, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+        let (low, high) = (self.sizes(part.family, part.low), self.sizes(part.family, part.high));
+        let ratio = |d: usize| high[d] as f64 / low[d] as f64;
+        let axis = (0..3).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b))).unwrap_or(0);
+        let middle = part.low[axis] + (part.high[axis] - part.low[axis]) / 2;
+        let (mut first, mut second) = (part, part);
+        first.high[axis] = middle;
+        second.low[axis] = middle + 1;
+        self.give(first, search)?;
+        self.give(second, search)
+    }
+}

@@ -1,0 +1,147 @@
+//! The candidates of a stencil under a strategy in order of density, for all designs that have the same lanes.
+//!
+//! With `density = sum over statements of max(io, compute) / iterations` (seconds per iteration of a multiprocessor that
+//! never waits twice), every tile and every `k` has
+//!
+//! ```text
+//! T >= iterations * density / n_SM          because N_w * w * q * (iterations of a full sub-tile) >= iterations,
+//! E >= iterations * (energy per iteration of full tiles) + P_static * T
+//! ```
+
+use super::tiles::{Sizes, TileSpace, TileTable};
+use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::gpu::{Density, GpuCost, GpuTime, Kernels};
+use cost_models::hardware::Hardware;
+use cost_models::memory::fits;
+use hhc_codegen::counts::TileCounts;
+use hhc_codegen::strategy::Strategy;
+
+/// The candidates of a stencil for one number of lanes and one `L`, in order of density.
+pub struct Ranked<'a> {
+    pub(super) space: &'a TileSpace,
+    table: &'a TileTable,
+    time: TimeConstants,
+    energy: EnergyConstants,
+    /// Candidates in order of density.
+    order: Vec<u32>,
+    /// By candidate.
+    density: Vec<Density>,
+}
+
+/// Candidates that fit a multiprocessor, in order of density, each with the largest `k`.
+pub struct Fitting {
+    pub(super) list: Vec<(u32, u32)>,
+    /// The sum of the largest `k`.
+    pub(super) pairs: u64,
+}
+
+/// The design as far as a search depends on it.
+#[derive(Debug, Clone)]
+pub struct OnDesign {
+    /// What limits tiles.
+    pub hardware: Hardware,
+    /// `P_static` in watts.
+    pub static_w: f64,
+    /// Largest power of an execution in watts.
+    pub power_w: Option<f64>,
+}
+
+impl<'a> Ranked<'a> {
+    /// Ranks the candidates.
+    pub fn new(
+        space: &'a TileSpace,
+        table: &'a TileTable,
+        time: TimeConstants,
+        energy: EnergyConstants,
+    ) -> Self {
+        let model = GpuTime { n_sm: 1, n_v: 1, constants: time };
+        let statements = table.stride as f64;
+        let of_candidate = |entries: &[TileCounts]| {
+            let each = entries.iter().map(|counts| Density::of(&model, &energy, counts));
+            let sum = each.fold((0.0, 0.0), |sum, own| (sum.0 + own.seconds, sum.1 + own.joules));
+            // Each statement has its own share of the iterations, bounded below by `iterations`.
+            Density { seconds: sum.0 / statements, joules: sum.1 / statements }
+        };
+        let density: Vec<Density> = table.counts.chunks(table.stride).map(of_candidate).collect();
+        let mut order: Vec<u32> = (0..density.len() as u32).collect();
+        let seconds = |candidate: u32| density[candidate as usize].seconds;
+        order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
+        Ranked { space, table, time, energy, order, density }
+    }
+
+    /// The model of a design. Static power is the design's own.
+    pub fn model(&self, design: &OnDesign) -> GpuCost {
+        let energy = EnergyConstants { p_static_w: design.static_w, ..self.energy };
+        let Hardware { n_sm, n_v, .. } = design.hardware;
+        let time = GpuTime { n_sm, n_v, constants: self.time };
+        GpuCost { hardware: design.hardware.clone(), time, energy: Some(energy) }
+    }
+
+    pub(super) fn density(&self, candidate: usize) -> Density {
+        self.density[candidate]
+    }
+
+    /// Joules of an iteration, wherever its words are.
+    pub(super) fn e_iter_j(&self) -> f64 {
+        self.energy.e_iter_j
+    }
+
+    pub(super) fn entries(&self, candidate: usize) -> &[TileCounts] {
+        let stride = self.table.stride;
+        &self.table.counts[candidate * stride..(candidate + 1) * stride]
+    }
+
+    /// The candidates that fit `hardware`; the largest `k` of a candidate is that of its most demanding statement.
+    pub fn fitting(&self, hardware: &Hardware) -> Fitting {
+        let most = |candidate: u32| {
+            let fit =
+                |k: i64| self.entries(candidate as usize).iter().all(|counts| fits(counts, k, hardware));
+            // What k tiles need grows with k.
+            let (mut low, mut high) = (0, hardware.blocks_per_sm);
+            while low < high {
+                let middle = (low + high + 1) / 2;
+                if fit(middle) { low = middle } else { high = middle - 1 }
+            }
+            low as u32
+        };
+        let list: Vec<(u32, u32)> = self
+            .order
+            .iter()
+            .map(|&candidate| (candidate, most(candidate)))
+            .filter(|(_, k)| *k > 0)
+            .collect();
+        let pairs = list.iter().map(|(_, k)| u64::from(*k)).sum();
+        Fitting { list, pairs }
+    }
+
+    /// The least density of any candidate that fits: `(seconds, joules)` per iteration, each for itself.
+    pub fn least_density(&self, fitting: &Fitting) -> Option<(f64, f64)> {
+        let seconds = fitting.list.first().map(|(candidate, _)| self.density(*candidate as usize).seconds)?;
+        let joules = fitting.list.iter().map(|(candidate, _)| self.density(*candidate as usize).joules);
+        Some((seconds, joules.fold(f64::INFINITY, f64::min)))
+    }
+
+    /// Iterations of the statement that has the fewest, times the number of statements with tiles of their own.
+    pub fn iterations(&self, run: usize) -> f64 {
+        let stride = self.table.stride;
+        let of = |entry: usize| self.space.of_grid(run, 0, entry).total_iterations;
+        (0..stride).map(of).min().unwrap_or(0) as f64 * stride as f64
+    }
+
+    /// The counts of a candidate in execution `run`.
+    pub(super) fn counts(&self, run: usize, candidate: usize) -> Kernels<TileCounts> {
+        let entries = self.entries(candidate);
+        Kernels::of(entries.len(), |entry| self.space.of_grid(run, candidate, entry).on(&entries[entry]))
+    }
+
+    /// What the model says in full about tile sizes and `k`; `None` where they are no candidate.
+    pub fn details(&self, run: usize, sizes: &Sizes) -> Option<Kernels<TileCounts>> {
+        let candidate = self.space.sizes().iter().position(|own| own == sizes)?;
+        Some(self.counts(run, candidate))
+    }
+
+    /// The strategy of the candidates.
+    pub fn strategy(&self) -> &'static dyn Strategy {
+        self.space.strategy
+    }
+}

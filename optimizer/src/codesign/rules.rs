@@ -1,0 +1,68 @@
+//! Tiles by other rules than the best value, and the best tiles for each `k` alone: what questions compare with.
+
+use super::inner::Outcome;
+use super::ranked::Ranked;
+use super::workload::Objective;
+use cost_models::gpu::GpuCost;
+
+impl Ranked<'_> {
+    /// Seconds of execution `run` with the tiles that the closed-form rule takes (paper, eq. 6.5): of the compute-bound
+    /// ones that fit, the largest `tS1 + tT/2`, of those the one with the most iterations; with the best `k`.
+    /// `None` where no tile is compute-bound.
+    pub fn closed_form(&self, run: usize, model: &GpuCost) -> Option<f64> {
+        let compute_bound = |candidate: u32| {
+            self.entries(candidate as usize).iter().all(|counts| {
+                let parts = model.time.parts(counts, 1);
+                parts.compute_s() >= parts.io_s()
+            })
+        };
+        let face = |candidate: u32| {
+            let sizes = self.space.sizes()[candidate as usize];
+            (self.space.face(&sizes), self.entries(candidate as usize)[0].iterations)
+        };
+        let list = self.fitting(&model.hardware).list;
+        let chosen =
+            list.iter().filter(|(candidate, _)| compute_bound(*candidate)).max_by_key(|(c, _)| face(*c))?;
+        Some(self.best_k(run, model, *chosen))
+    }
+
+    /// Seconds of execution `run` with the tile of most iterations of which two fit a multiprocessor, `k = 2`.
+    pub fn largest_tile(&self, run: usize, model: &GpuCost) -> Option<f64> {
+        let list = self.fitting(&model.hardware).list;
+        let twice = list.iter().filter(|(_, most_k)| *most_k >= 2);
+        let (candidate, _) =
+            twice.max_by_key(|(candidate, _)| self.entries(*candidate as usize)[0].iterations)?;
+        Some(model.seconds_of(&self.counts(run, *candidate as usize), 2))
+    }
+
+    fn best_k(&self, run: usize, model: &GpuCost, (candidate, most_k): (u32, u32)) -> f64 {
+        let counts = self.counts(run, candidate as usize);
+        let seconds = |k: i64| model.seconds_of(&counts, k);
+        (1..=i64::from(most_k)).map(seconds).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The best outcome for each `k` alone, by `k` from 1; for questions about hyper-threading.
+    pub fn by_k(&self, run: usize, objective: Objective, model: &GpuCost) -> Vec<Option<Outcome>> {
+        let fitting = self.fitting(&model.hardware);
+        let mut best: Vec<Option<Outcome>> = vec![None; model.hardware.blocks_per_sm as usize];
+        for &(candidate, most_k) in &fitting.list {
+            let counts = self.counts(run, candidate as usize);
+            let dynamic_j = model.dynamic_j_of(&counts);
+            for k in 1..=i64::from(most_k) {
+                let seconds = model.seconds_of(&counts, k);
+                let outcome = Outcome {
+                    strategy: self.space.strategy,
+                    sizes: self.space.sizes()[candidate as usize],
+                    k,
+                    seconds,
+                    joules: dynamic_j + model.static_w() * seconds,
+                };
+                let place = &mut best[k as usize - 1];
+                if place.is_none_or(|old| outcome.value(objective) < old.value(objective)) {
+                    *place = Some(outcome);
+                }
+            }
+        }
+        best
+    }
+}
