@@ -62,6 +62,7 @@ pub struct RunArguments {
     /// How the grid lies in memory
     #[arg(long, value_name = "LAYOUT", default_value = "padded")]
     pub layout: LayoutName,
+    /// The store that the run is recorded in.
     #[arg(long, value_name = "FILE|@NAME", help = trials_file::HELP)]
     pub trials: Option<PathBuf>,
 }

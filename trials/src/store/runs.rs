@@ -116,5 +116,5 @@ fn trials<'a>(subject: Subject, records: impl Iterator<Item = &'a str>) -> Vec<T
         let configuration = Configuration::of(sizes).sharing(&mut names);
         Some(Trial { configuration, outcome, setting: Arc::clone(&setting), round })
     };
-    records.filter_map(|record| trial(record)).collect()
+    records.filter_map(trial).collect()
 }

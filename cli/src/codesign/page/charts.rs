@@ -1,7 +1,7 @@
 //! The charts of the page.
 
-use super::super::document::{DesignFacts, Document};
 use optimizer::codesign::design::Design;
+use optimizer::codesign::document::{Application, DesignFacts, Document};
 use plots::{Axis, Bars, Chart, Colour, Dash, Figure, Join, Layer, Marks, Point, Result, Series, Shape};
 
 /// Widths of charts that stand side by side, and of those that stand alone.
@@ -69,7 +69,7 @@ pub(super) fn resources(document: &Document) -> Result<[Figure; 2]> {
 pub(super) fn others(document: &Document) -> Result<Figure> {
     let applications = &document.applications;
     let stencils = applications.len() as f64;
-    let bar = |application: &super::super::document::Application| {
+    let bar = |application: &Application| {
         let own = of(document, &application.design);
         let shares = applications.iter().enumerate().map(|(index, other)| {
             own.map_or(0.0, |facts| facts.stencil_gflops[index] / other.gflops / stencils)

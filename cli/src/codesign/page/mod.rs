@@ -3,9 +3,9 @@
 mod charts;
 mod tables;
 
-use super::document::Document;
 use crate::drawing::finished;
 use crate::error::Result;
+use optimizer::codesign::document::Document;
 use optimizer::codesign::whatif::Comparison;
 use plots::{Fact, Figure, Table};
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! The tables of the page.
 
-use super::super::document::{Application, Constants, DesignFacts, Document};
 use super::{MOST_ROWS, percent};
+use optimizer::codesign::document::{Application, Constants, DesignFacts, Document};
 use optimizer::codesign::whatif::{self, Comparison};
 use plots::Table;
 use tilewright::text;
