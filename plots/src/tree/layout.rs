@@ -6,8 +6,8 @@ use crate::font;
 use crate::palette::{Colour, GOOD};
 use text_escape::visible;
 
-/// Height of a row, and the width of a character in pixels. The font is monospaced, and its characters are drawn as wide as
-/// stated (`textLength`), so what fits here fits everywhere.
+/// Height of a row, and the width of a character in pixels. The font is monospaced, and its characters are
+/// drawn as wide as stated (`textLength`), so what fits here fits everywhere.
 pub(super) const ROW: f64 = 20.0;
 const CHARACTER: f64 = 7.3;
 pub(super) const MARGIN: f64 = 16.0;

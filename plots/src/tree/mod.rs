@@ -58,16 +58,16 @@ impl Tree {
         }
     }
 
-    /// Adds a node, right of its parent and below its siblings, and gives its number; that of the root is 0. Numbers that
-    /// were not given yet stand for the last node.
+    /// Adds a node, right of its parent and below its siblings, and gives its number; that of the root is 0.
+    /// Numbers that were not given yet stand for the last node.
     pub fn add(&mut self, parent: usize, node: Node) -> usize {
         self.parents.push(Some(parent.min(self.nodes.len() - 1)));
         self.nodes.push(node);
         self.nodes.len() - 1
     }
 
-    /// As a drawing that grows from left to right, one row for each leaf. Behind the leaves a chart shows their values on
-    /// one axis; the best leaf, the way to it and its conditions stand out.
+    /// As a drawing that grows from left to right, one row for each leaf. Behind the leaves a chart shows
+    /// their values on one axis; the best leaf, the way to it and its conditions stand out.
     ///
     /// # Errors
     /// [`crate::PlotError::Drawing`].
@@ -75,8 +75,8 @@ impl Tree {
         svg::draw(self)
     }
 
-    /// As a digraph for Graphviz: `dot -Tsvg FILE`. A node has what leads to it in its first line, so that no label stands on
-    /// an arrow.
+    /// As a digraph for Graphviz: `dot -Tsvg FILE`. A node has what leads to it in its first line, so that no
+    /// label stands on an arrow.
     pub fn dot(&self) -> String {
         dot::draw(self)
     }
