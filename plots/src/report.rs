@@ -13,15 +13,15 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Style of all pages.
-const STYLE: &str = include_str!("../../templates/reports/report.css");
+const STYLE: &str = include_str!("../templates/reports/report.css");
 
 /// Names and texts of the layout and of what pages have in common.
 const PARTIALS: [(&str, &str); 5] = [
-    ("layout", include_str!("../../templates/reports/layout.hbs")),
-    ("table", include_str!("../../templates/reports/table.hbs")),
-    ("figure", include_str!("../../templates/reports/figure.hbs")),
-    ("facts", include_str!("../../templates/reports/facts.hbs")),
-    ("list", include_str!("../../templates/reports/list.hbs")),
+    ("layout", include_str!("../templates/reports/layout.hbs")),
+    ("table", include_str!("../templates/reports/table.hbs")),
+    ("figure", include_str!("../templates/reports/figure.hbs")),
+    ("facts", include_str!("../templates/reports/facts.hbs")),
+    ("list", include_str!("../templates/reports/list.hbs")),
 ];
 
 /// A drawing and what stands below it; `{{> figure}}` shows it.

@@ -1,6 +1,6 @@
 //! Where the labels of a tree are: one line for each leaf, so that no label touches another.
 
-use super::Tree;
+use super::data::Tree;
 use crate::axis::{Axis, Ruler, Scale};
 use crate::font;
 use crate::palette::{Colour, GOOD};
@@ -196,7 +196,7 @@ fn header(tree: &Tree, most: usize) -> Vec<Label> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Node;
+    use super::super::data::Node;
     use super::*;
 
     fn overlap(a: &Label, b: &Label) -> bool {
