@@ -1,11 +1,14 @@
-//! The one rule for axes: which range, which ticks, which numbers, in which unit, so that no two labels touch.
+//! The one rule for axes: which range, which ticks, which numbers, in which unit, so that no two labels
+//! touch.
 //!
-//! - A linear axis goes from tick to tick, in steps of 1, 2 or 5 times a power of ten; a logarithmic one has ticks at 1, 2 and
-//!   5, at 1 and 3, or at powers of ten, whatever fits, or those of a linear one where its range is short.
+//! - A linear axis goes from tick to tick, in steps of 1, 2 or 5 times a power of ten; a logarithmic one has
+//!   ticks at 1, 2 and 5, at 1 and 3, or at powers of ten, whatever fits, or those of a linear one where its
+//!   range is short.
 //! - A logarithmic axis is one only where all values are positive.
-//! - Values that are not finite have no place. Without values the range is 0 to 1; around one value it is 10 % wide.
-//! - Numbers have as many decimals as the step needs. Great and small ones have a common factor, seconds a unit, that stands
-//!   in the title.
+//! - Values that are not finite have no place. Without values the range is 0 to 1; around one value it is 10
+//!   % wide.
+//! - Numbers have as many decimals as the step needs. Great and small ones have a common factor, seconds a
+//!   unit, that stands in the title.
 
 use crate::font;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
@@ -516,7 +519,8 @@ mod tests {
             };
             for upright in [false, true] {
                 let ruler = axis.ruler(values.iter().copied(), pixels, upright);
-                prop_assert!(ruler.low.is_finite() && ruler.high.is_finite() && ruler.low < ruler.high, "{ruler:?}");
+                let finite = ruler.low.is_finite() && ruler.high.is_finite();
+                prop_assert!(finite && ruler.low < ruler.high, "{ruler:?}");
                 for value in values.iter().filter(|value| ruler.holds(**value)) {
                     let place = position(*value, ruler.low, ruler.high, ruler.logarithmic);
                     prop_assert!((-1e-9..=1.0 + 1e-9).contains(&place), "{value} {ruler:?}");

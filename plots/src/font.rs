@@ -1,5 +1,5 @@
-//! The one font, and how wide text is in it. Drawings name families and do not bring them, so widths are those of the widest
-//! that is common: what fits here fits everywhere.
+//! The one font, and how wide text is in it. Drawings name families and do not bring them, so widths are
+//! those of the widest that is common: what fits here fits everywhere.
 
 use std::borrow::Cow;
 use text_escape::visible;
@@ -18,7 +18,8 @@ pub(crate) const LINE: f64 = 18.0;
 /// Most characters of a name that a pointer shows.
 pub(crate) const LONGEST_TITLE: usize = 400;
 
-/// Advance widths of ` ` to `~` in thousandths of the size: the larger one of DejaVu Sans and Liberation Sans.
+/// Advance widths of ` ` to `~` in thousandths of the size: the larger one of DejaVu Sans and Liberation
+/// Sans.
 #[rustfmt::skip]
 const WIDTHS: [u16; 95] = [
     318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361, 318, 337,

@@ -1,9 +1,10 @@
-//! Charts, drawings of trees, and report pages: data in, SVG and HTML out. It knows no stencil, no terminal and no searcher.
+//! Charts, drawings of trees, and report pages: data in, SVG and HTML out. It knows no stencil, no terminal
+//! and no searcher.
 //!
-//! A [`Chart`] has two axes and layers: series, bands, bars, areas, lines to compare with. [`Bars`] and [`Waterfall`] make
-//! charts of rows, [`figures`] those that several fronts need; a [`Tree`] draws itself. All have the same colours, marks and
-//! dashes ([`palette`]), one rule for axes ([`Axis`]), one font, and go through one writer, which escapes what others
-//! wrote. plotters maps and draws axes and layers.
+//! A [`Chart`] has two axes and layers: series, bands, bars, areas, lines to compare with. [`Bars`] and
+//! [`Waterfall`] make charts of rows, [`figures`] those that several fronts need; a [`Tree`] draws itself.
+//! All have the same colours, marks and dashes ([`palette`]), one rule for axes ([`Axis`]), one font, and go
+//! through one writer, which escapes what others wrote. plotters maps and draws axes and layers.
 //!
 //! ```
 //! use plots::{Axis, Chart, Layer, Point, Scale, Series};

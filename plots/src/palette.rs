@@ -1,8 +1,8 @@
 //! Colours, marks and dashes: the one choice for all drawings.
 //!
-//! A colour is a role. Each has a value on light paper and one on dark paper; those of data keep a contrast of 3 to 1 to
-//! the paper and stay apart for the three kinds of colour blindness (a test computes it). Series also differ in marks
-//! and dashes, so that no drawing is read by colour alone.
+//! A colour is a role. Each has a value on light paper and one on dark paper; those of data keep a contrast
+//! of 3 to 1 to the paper and stay apart for the three kinds of colour blindness (a test computes it). Series
+//! also differ in marks and dashes, so that no drawing is read by colour alone.
 
 use std::fmt::Write;
 
@@ -83,7 +83,8 @@ impl Colour {
         }
     }
 
-    /// As the filling of an element: the value on light paper, and the class that a dark screen has a rule for.
+    /// As the filling of an element: the value on light paper, and the class that a dark screen has a rule
+    /// for.
     pub(crate) fn fill(self) -> String {
         format!("fill=\"{}\" class=\"f{}\"", hex(self.rgb()), self.index())
     }
@@ -97,7 +98,8 @@ impl Colour {
     pub(crate) fn outlined(self, opacity: f64) -> String {
         let (hex, index) = (hex(self.rgb()), self.index());
         format!(
-            "fill=\"{hex}\" fill-opacity=\"{opacity}\" stroke=\"{hex}\" stroke-width=\"1.2\" class=\"f{index} s{index}\""
+            "fill=\"{hex}\" fill-opacity=\"{opacity}\" stroke=\"{hex}\" \
+             stroke-width=\"1.2\" class=\"f{index} s{index}\""
         )
     }
 }
@@ -206,8 +208,8 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// What the eye makes of linear red, green and blue: none, protanopia, deuteranopia, tritanopia, after Machado et al.
-    /// (2009), severity 1.
+    /// What the eye makes of linear red, green and blue: none, protanopia, deuteranopia, tritanopia, after
+    /// Machado et al. (2009), severity 1.
     const EYES: [[[f64; 3]; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],

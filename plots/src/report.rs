@@ -1,9 +1,9 @@
-//! Reports as HTML pages, from templates: nothing is loaded from elsewhere, no script runs, drawings are inline, and a page
-//! prints.
+//! Reports as HTML pages, from templates: nothing is loaded from elsewhere, no script runs, drawings are
+//! inline, and a page prints.
 //!
-//! Templates escape what they put in; the one thing that goes in as it is are finished drawings, which have a type of their
-//! own. The page's own policy (CSP) allows no script at all and no style but those that stand in it. A page is well-formed
-//! XML, so that a test can read it strictly.
+//! Templates escape what they put in; the one thing that goes in as it is are finished drawings, which have a
+//! type of their own. The page's own policy (CSP) allows no script at all and no style but those that stand
+//! in it. A page is well-formed XML, so that a test can read it strictly.
 
 use crate::error::{PlotError, Result};
 use crate::palette;
@@ -13,15 +13,15 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// Style of all pages.
-const STYLE: &str = include_str!("../../templates/reports/report.css");
+const STYLE: &str = include_str!("../templates/reports/report.css");
 
 /// Names and texts of the layout and of what pages have in common.
 const PARTIALS: [(&str, &str); 5] = [
-    ("layout", include_str!("../../templates/reports/layout.hbs")),
-    ("table", include_str!("../../templates/reports/table.hbs")),
-    ("figure", include_str!("../../templates/reports/figure.hbs")),
-    ("facts", include_str!("../../templates/reports/facts.hbs")),
-    ("list", include_str!("../../templates/reports/list.hbs")),
+    ("layout", include_str!("../templates/reports/layout.hbs")),
+    ("table", include_str!("../templates/reports/table.hbs")),
+    ("figure", include_str!("../templates/reports/figure.hbs")),
+    ("facts", include_str!("../templates/reports/facts.hbs")),
+    ("list", include_str!("../templates/reports/list.hbs")),
 ];
 
 /// A drawing and what stands below it; `{{> figure}}` shows it.
@@ -71,7 +71,8 @@ struct Page<'a, T> {
     report: &'a T,
 }
 
-/// A page: a template inside the layout, filled with a report. The template finds the report's fields under `report`.
+/// A page: a template inside the layout, filled with a report. The template finds the report's fields under
+/// `report`.
 ///
 /// # Errors
 /// [`PlotError::Page`]: a template that cannot be read, or that names what the report does not have.

@@ -1,7 +1,7 @@
 //! The writer of SVG: everything that is drawn, and every text of others, goes through it.
 //!
-//! It is a back end of plotters, whose own one has neither titles of marks nor colours for dark screens. Its unit is a
-//! tenth of a pixel, because plotters counts in whole units.
+//! It is a back end of plotters, whose own one has neither titles of marks nor colours for dark screens. Its
+//! unit is a tenth of a pixel, because plotters counts in whole units.
 
 use crate::font;
 use crate::palette::{self, Colour, Dash, Shape};
@@ -287,7 +287,8 @@ pub(crate) fn drawing<E>(
     // The style is inside, so that the element looks the same in a file of its own.
     let _ = writeln!(
         out,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" \
          role=\"img\" font-family=\"{family}\" font-size=\"{}\" {}>",
         Px(font::LABEL),
         Colour::Ink.fill()

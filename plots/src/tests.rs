@@ -1,4 +1,5 @@
-//! All kinds of drawings with data of all kinds, read as a browser reads them. `PLOTS_GALLERY=DIR` writes them for the eye.
+//! All kinds of drawings with data of all kinds, read as a browser reads them. `PLOTS_GALLERY=DIR` writes
+//! them for the eye.
 
 use crate::figures::{Prediction, Trained, convergence, learning, slowdowns};
 use crate::layer::{Block, Guide, Layer, Marks, Point, Series};

@@ -5,8 +5,9 @@ use crate::chart::Chart;
 use crate::layer::{Join, Layer, Point, Series};
 use crate::palette::{Colour, Dash};
 
-/// Best response so far over the number of measurements, one line for each search, on a logarithmic scale where all are
-/// positive. `None` is a measurement before the first that succeeded. An empty unit is one that is not known.
+/// Best response so far over the number of measurements, one line for each search, on a logarithmic scale
+/// where all are positive. `None` is a measurement before the first that succeeded. An empty unit is one that
+/// is not known.
 pub fn convergence(searches: &[(String, Vec<Option<f64>>)], response: &str, unit: &str) -> Chart {
     let unit = if unit.is_empty() { String::new() } else { format!(" in {unit}") };
     let search = |(at, (name, values)): (usize, &(String, Vec<Option<f64>>))| {

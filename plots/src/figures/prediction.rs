@@ -19,7 +19,8 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// The chart: the diagonal is a perfect model, left of the dashed line is what is within 20 % of the best.
+    /// The chart: the diagonal is a perfect model, left of the dashed line is what is within 20 % of the
+    /// best.
     pub fn chart(&self) -> Chart {
         let values = self.points.iter().flat_map(|point| [point.x, point.y]).chain([1.2 * self.best]);
         let values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();

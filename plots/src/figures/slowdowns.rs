@@ -11,8 +11,8 @@ use crate::svg::Svg;
 const WIDTH: f64 = 0.05;
 const END: f64 = 4.0;
 
-/// One row for each method: the number of its searches by slowdown, the mean dashed, the largest as a line. What is beyond 4
-/// is counted in the last bar.
+/// One row for each method: the number of its searches by slowdown, the mean dashed, the largest as a line.
+/// What is beyond 4 is counted in the last bar.
 ///
 /// # Errors
 /// Where there is no method.

@@ -1,6 +1,6 @@
 //! A tree in the language of Graphviz.
 
-use super::Tree;
+use super::data::Tree;
 use crate::palette::{Colour, GOOD};
 use std::fmt::Write;
 use text_escape::dot as escaped;
@@ -10,7 +10,15 @@ fn hex(colour: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-pub(super) fn draw(tree: &Tree) -> String {
+impl Tree {
+    /// As a digraph for Graphviz: `dot -Tsvg FILE`. A node has what leads to it in its first line, so that no
+    /// label stands on an arrow.
+    pub fn dot(&self) -> String {
+        draw(self)
+    }
+}
+
+fn draw(tree: &Tree) -> String {
     let (good, grid) = (hex(GOOD), hex(Colour::Grid));
     let children = tree.children();
     let mut out = String::new();

@@ -1,13 +1,13 @@
 //! Where the labels of a tree are: one line for each leaf, so that no label touches another.
 
-use super::Tree;
+use super::data::Tree;
 use crate::axis::{Axis, Ruler, Scale};
 use crate::font;
 use crate::palette::{Colour, GOOD};
 use text_escape::visible;
 
-/// Height of a row, and the width of a character in pixels. The font is monospaced, and its characters are drawn as wide as
-/// stated (`textLength`), so what fits here fits everywhere.
+/// Height of a row, and the width of a character in pixels. The font is monospaced, and its characters are
+/// drawn as wide as stated (`textLength`), so what fits here fits everywhere.
 pub(super) const ROW: f64 = 20.0;
 const CHARACTER: f64 = 7.3;
 pub(super) const MARGIN: f64 = 16.0;
@@ -196,7 +196,7 @@ fn header(tree: &Tree, most: usize) -> Vec<Label> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Node;
+    use super::super::data::Node;
     use super::*;
 
     fn overlap(a: &Label, b: &Label) -> bool {

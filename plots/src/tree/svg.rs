@@ -1,13 +1,24 @@
 //! A tree as a drawing.
 
-use super::Tree;
+use super::data::Tree;
 use super::layout::{CHART, GAP, Layout, MARGIN, ROW};
 use crate::error::Result;
 use crate::font;
 use crate::palette::{Colour, Dash, GOOD};
 use crate::svg::{self, Anchor, Canvas, Svg, Text};
 
-pub(super) fn draw(tree: &Tree) -> Result<Svg> {
+impl Tree {
+    /// As a drawing that grows from left to right, one row for each leaf. Behind the leaves a chart shows
+    /// their values on one axis; the best leaf, the way to it and its conditions stand out.
+    ///
+    /// # Errors
+    /// [`crate::PlotError::Drawing`].
+    pub fn svg(&self) -> Result<Svg> {
+        draw(self)
+    }
+}
+
+fn draw(tree: &Tree) -> Result<Svg> {
     let layout = Layout::new(tree);
     let description = if tree.best.is_empty() { &tree.subtitle } else { &tree.best };
     svg::drawing(layout.size, font::MONOSPACED, (&tree.title, description), |out| {

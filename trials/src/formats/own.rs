@@ -29,10 +29,7 @@ pub(super) fn recording(path: &Path, content: Content) -> Result<Recording> {
         [(only, _)] if !only.job.is_empty() => only.job.clone(),
         _ => most(&settings, |setting| &setting.program),
     };
-    let device = match one(&settings, |setting| &setting.machine) {
-        Some(machine) => machine,
-        None => String::new(),
-    };
+    let device = one(&settings, |setting| &setting.machine).unwrap_or_default();
     let Joined { parameters, trials, mixed } = joined(path, declared, trials)?;
     Ok(Recording {
         path: path.to_owned(),

@@ -102,7 +102,7 @@ fn trials<'a>(subject: Subject, records: impl Iterator<Item = &'a str>) -> Vec<T
     let setting = Arc::new(subject.setting());
     let mut names = Vec::new();
     let mut round = 0;
-    let mut trial = |record: &str| {
+    let trial = |record: &str| {
         let run: Run = serde_json::from_str(record).ok().filter(|run: &Run| run.seconds.is_finite())?;
         let size = |size: &str| {
             let (name, value) = size.split_once('=')?;

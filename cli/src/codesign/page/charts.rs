@@ -39,7 +39,8 @@ pub(super) fn fronts(document: &Document) -> Result<[Figure; 2]> {
 }
 
 pub(super) fn resources(document: &Document) -> Result<[Figure; 2]> {
-    let caption = "Shares of the chip in memory (registers, shared memory, caches) and in vector units: Figure 6.1 of the paper.";
+    let caption = "Shares of the chip in memory (registers, shared memory, caches) and in vector units: \
+                   Figure 6.1 of the paper.";
     let shares = cloud(document, [MEMORY, VECTOR], |facts| facts.on_front, caption, false)?;
     let parts = ["vector units", "registers", "shared memory", "L1", "L2", "overhead"];
     let bar = |name: String, facts: &DesignFacts| {
@@ -124,7 +125,8 @@ pub(super) fn overhead(document: &Document) -> Result<Figure> {
         bars: bars.collect(),
         width: WHOLE,
     };
-    let caption = "Where the time goes on the best design, over all executions of a stencil. Transfers that iterations hide do not count.";
+    let caption = "Where the time goes on the best design, over all executions of a stencil. Transfers that \
+                   iterations hide do not count.";
     figure(&bars.chart(), caption)
 }
 

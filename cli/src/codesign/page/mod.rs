@@ -10,10 +10,7 @@ use optimizer::codesign::whatif::Comparison;
 use plots::{Fact, Figure, Table};
 use serde::Serialize;
 
-const TEMPLATE: &str = include_str!("../../../../templates/reports/codesign.hbs");
-
-/// Rows of long tables.
-const MOST_ROWS: usize = 60;
+const TEMPLATE: &str = include_str!("../../../templates/reports/codesign.hbs");
 
 /// What the template shows.
 #[derive(Serialize)]
@@ -113,7 +110,7 @@ fn data(document: &Document) -> plots::Result<Page<'_>> {
         fronts: charts::fronts(document)?,
         front: Front {
             count: document.pareto.len(),
-            more: document.pareto.len().saturating_sub(MOST_ROWS),
+            more: document.pareto.len().saturating_sub(tables::MOST_ROWS),
             table: tables::front(document),
         },
         resources: charts::resources(document)?,
@@ -191,10 +188,6 @@ fn model(document: &Document) -> Model<'_> {
         static_power: format!("{:.3}", model.static_w_per_mm2),
         validation,
     }
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
 }
 
 fn capital(text: &str) -> String {

@@ -1,10 +1,12 @@
 //! The tables of the page.
 
-use super::{MOST_ROWS, percent};
 use optimizer::codesign::document::{Application, Constants, DesignFacts, Document};
 use optimizer::codesign::whatif::{self, Comparison};
 use plots::Table;
 use tilewright::text;
+
+/// Rows of long tables.
+pub(super) const MOST_ROWS: usize = 60;
 
 pub(super) fn front(document: &Document) -> Table {
     let unknowns = document.unknowns();
@@ -196,4 +198,8 @@ pub(super) fn certificate(document: &Document) -> Table {
     ];
     let rows = pairs.into_iter().map(|(name, value)| vec![name.to_owned(), value]).collect();
     Table::new(["certificate", ""], rows)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
 }
