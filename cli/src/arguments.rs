@@ -9,6 +9,7 @@ use polyhedral::program::ElementType;
 use std::path::PathBuf;
 use std::str::FromStr;
 use tilewright::Tiling;
+use tilewright::c_program::COptions;
 
 /// What every command prints beside its report.
 #[derive(Debug, Clone, Copy, Args)]
@@ -88,8 +89,8 @@ pub struct CArguments {
 
 impl CArguments {
     /// As the front end takes them.
-    pub fn options(&self) -> c_frontend::Options {
-        c_frontend::Options { defines: self.define.clone(), include_dirs: self.include.clone() }
+    pub fn options(&self) -> COptions {
+        COptions { defines: self.define.clone(), include_dirs: self.include.clone() }
     }
 }
 

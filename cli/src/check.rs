@@ -6,12 +6,12 @@ use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{compile, load};
-use c_frontend::rewrite::Sources;
 use clap::Args;
 use execution::equivalence::{self, Build, Comparison, Request};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tilewright::c_program::{self, CSource};
 
 /// Arguments of `check`.
 #[derive(Debug, Args)]
@@ -153,8 +153,8 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
 fn other_sources(arguments: &CheckArguments) -> Result<Vec<PathBuf>> {
     let Some(program) = load::of_plan(&arguments.plan)?.c else { return Ok(Vec::new()) };
     let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
-    let sources = Sources::find(&program, path, &options, &arguments.with);
-    Ok(sources.map_err(|error| Error::wrong_input(error.to_string()))?.originals)
+    let source = CSource { program: &program, path, options: &options, with: &arguments.with };
+    Ok(c_program::other_sources(&source)?)
 }
 
 impl Report for CheckReport {

@@ -36,8 +36,14 @@ impl Kind {
     }
 }
 
+#[cfg(feature = "c")]
 fn lacks_compiler(diagnostics: &Diagnostics) -> bool {
     diagnostics.list.iter().any(|diagnostic| diagnostic.code == c_frontend::codes::NO_COMPILER)
+}
+
+#[cfg(not(feature = "c"))]
+fn lacks_compiler(_: &Diagnostics) -> bool {
+    false
 }
 
 /// Why something could not be done.

@@ -29,15 +29,18 @@
 
 pub mod backend;
 pub mod build;
+pub mod c_program;
 pub mod choice;
 pub mod cpu_model;
 pub mod data;
+pub mod emit;
 pub mod error;
 pub mod gpu_model;
 pub mod load;
 pub mod machines;
 pub mod model;
 pub mod observer;
+pub mod output;
 pub mod plan;
 pub mod record;
 pub mod run;
@@ -54,6 +57,7 @@ mod pace;
 pub use backend::Backend;
 pub use build::{BuildRequest, Built, build};
 pub use data::{initial_data, random_data};
+pub use emit::{EmitRequest, Emitted, emit};
 pub use error::{Error, Result};
 pub use load::{Stencil, load};
 pub use model::Model;

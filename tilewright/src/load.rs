@@ -1,7 +1,7 @@
 //! SPEC: the name of a shipped stencil, or a file; loaded and analysed once.
 
+use crate::c_program::{self, COptions, CProgram};
 use crate::error::{Error, Result};
-use c_frontend::CProgram;
 use execution::ExecutionError;
 use hhc_codegen::PlanError;
 use polyhedral::analysis::{Analysis, analyze};
@@ -19,7 +19,7 @@ pub struct LoadOptions {
     /// The type of all fields, in place of their own.
     pub element: Option<ElementType>,
     /// Macros and folders of headers, for C.
-    pub c: c_frontend::Options,
+    pub c: COptions,
 }
 
 /// A program and what is known of it.
@@ -81,10 +81,10 @@ pub fn load_with(spec: &str, options: &LoadOptions) -> Result<Stencil> {
     if is_c(spec) {
         let read = c_program(spec, &options.c)?;
         let program = match options.element {
-            Some(_) => Arc::new(typed((*read.program).clone())),
-            None => Arc::clone(&read.program),
+            Some(_) => Arc::new(typed((**c_program::program(&read)).clone())),
+            None => Arc::clone(c_program::program(&read)),
         };
-        let files = [PathBuf::from(spec)].into_iter().chain(read.preprocessed.headers.iter().cloned());
+        let files = [PathBuf::from(spec)].into_iter().chain(c_program::headers(&read).iter().cloned());
         return Ok(Stencil { files: files.collect(), c: Some(Box::new(read)), ..Stencil::of(program) });
     }
     if !(options.c.defines.is_empty() && options.c.include_dirs.is_empty()) {
@@ -108,7 +108,7 @@ fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
 }
 
-fn c_program(spec: &str, options: &c_frontend::Options) -> Result<CProgram> {
+fn c_program(spec: &str, options: &COptions) -> Result<CProgram> {
     let path = Path::new(spec);
     if spec.contains(char::is_control) {
         let message = format!("the name `{spec}` has an end of a line or another control character");
@@ -117,7 +117,7 @@ fn c_program(spec: &str, options: &c_frontend::Options) -> Result<CProgram> {
     if path.is_dir() {
         return Err(Error::wrong_input(format!("`{spec}` is a folder; a C file was expected")));
     }
-    Ok(c_frontend::read(path, options).map_err(unreadable(path))??)
+    c_program::read(path, options)
 }
 
 fn from_file(spec: &str) -> Result<Program> {

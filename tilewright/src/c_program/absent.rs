@@ -1,0 +1,65 @@
+//! No C program: this build has no front end of C.
+
+use super::CSource;
+use crate::error::{Error, Result};
+use crate::output::OutputFile;
+use hhc_codegen::strategy::Target;
+use polyhedral::program::Program;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Macros and folders of headers.
+#[derive(Debug, Clone, Default)]
+pub struct COptions {
+    /// `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Folders of headers.
+    pub include_dirs: Vec<PathBuf>,
+}
+
+/// A C program: there is none.
+#[derive(Debug)]
+pub enum CProgram {}
+
+/// Refuses.
+///
+/// # Errors
+/// Always: this build reads no C.
+pub fn read(path: &Path, _: &COptions) -> Result<CProgram> {
+    Err(Error::infeasible(format!(
+        "`{}` is a C file, and this build of Tilewright reads no C",
+        path.display()
+    ))
+    .hint("build it with the feature `c`, which is on by default"))
+}
+
+/// The stencil in it.
+pub fn program(c: &CProgram) -> &Arc<Program> {
+    match *c {}
+}
+
+/// The headers that it includes.
+pub fn headers(c: &CProgram) -> &[PathBuf] {
+    match *c {}
+}
+
+/// The same C program, whose stencil has another name.
+pub fn renamed(c: CProgram, _: &Arc<Program>) -> CProgram {
+    c
+}
+
+/// The program's other sources.
+///
+/// # Errors
+/// None.
+pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
+    match *source.program {}
+}
+
+/// The program with the tiled code in place of its loops.
+///
+/// # Errors
+/// None.
+pub fn rewritten(source: &CSource<'_>, _: Target) -> Result<Vec<OutputFile>> {
+    match *source.program {}
+}

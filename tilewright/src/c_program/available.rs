@@ -1,0 +1,68 @@
+//! C programs by the front end of C.
+
+use super::CSource;
+use crate::error::{Error, Result};
+use crate::output::OutputFile;
+use c_frontend::rewrite::{self, RewriteError, Sources};
+use execution::ExecutionError;
+use hhc_codegen::strategy::Target;
+use polyhedral::program::Program;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use c_frontend::{CProgram, Options as COptions};
+
+/// Reads a C file.
+///
+/// # Errors
+/// A file that cannot be read; why it is no iterated stencil.
+pub fn read(path: &Path, options: &COptions) -> Result<CProgram> {
+    let unreadable =
+        |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source });
+    Ok(c_frontend::read(path, options).map_err(unreadable)??)
+}
+
+/// The stencil in it.
+pub fn program(c: &CProgram) -> &Arc<Program> {
+    &c.program
+}
+
+/// The headers that it includes.
+pub fn headers(c: &CProgram) -> &[PathBuf] {
+    &c.preprocessed.headers
+}
+
+/// The same C program, whose stencil has the name and the types of this one.
+pub fn renamed(c: CProgram, program: &Arc<Program>) -> CProgram {
+    CProgram { program: Arc::clone(program), ..c }
+}
+
+/// The program's other sources: those that are named, and those beside its headers.
+///
+/// # Errors
+/// Files that cannot be read.
+pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
+    let found = Sources::find(source.program, source.path, source.options, source.with);
+    Ok(found.map_err(|error| Error::wrong_input(error.to_string()))?.originals)
+}
+
+/// The program with the tiled code in place of its loops, the files that it needs and its build files.
+///
+/// # Errors
+/// Files that cannot be read, names that the program has taken.
+pub fn rewritten(source: &CSource<'_>, target: Target) -> Result<Vec<OutputFile>> {
+    let target = match target {
+        Target::OpenMp => rewrite::Target::OpenMp,
+        Target::Cuda => rewrite::Target::Cuda,
+    };
+    let files = rewrite::rewrite(source.program, source.path, source.options, source.with, target);
+    let files = files.map_err(|error| match error {
+        RewriteError::File { .. } => Error::wrong_input(error.to_string()),
+        RewriteError::Name { what: "macro", .. } => {
+            Error::wrong_input(error.to_string()).hint("define the macro in the program instead")
+        }
+        RewriteError::Name { .. } => Error::wrong_input(error.to_string()).hint("choose another name"),
+        RewriteError::Template(_) => Error::internal(error.to_string()),
+    })?;
+    Ok(files.into_iter().map(|file| OutputFile { name: file.name, bytes: file.bytes }).collect())
+}
