@@ -25,8 +25,6 @@
 #ifndef TW_CLOCKS_H
 #define TW_CLOCKS_H
 
-#include <algorithm>
-
 namespace tw_emulator {
 
 /* Further flags of words of shared memory: a copy is on its way there; a counter of a link. */
@@ -255,13 +253,13 @@ inline void join_lanes(int warp, std::uint32_t mask) {
     for (int lane = 0; lane < WARP; lane++)
         if (meets(lane))
             for (int other = 0; other < WARP; other++)
-                joined[other] = std::max(joined[other], lane_clock(first + lane, other));
+                joined[other] = larger(joined[other], lane_clock(first + lane, other));
     for (int lane = 0; lane < WARP; lane++)
         if (meets(lane))
             joined[lane] = running.stamp;
     for (int lane = 0; lane < WARP; lane++)
         if (meets(lane))
-            std::copy(joined, joined + WARP, &lane_clock(first + lane, 0));
+            std::memcpy(&lane_clock(first + lane, 0), joined, sizeof joined);
 }
 
 /* All lanes of these warps meet. */
@@ -271,12 +269,12 @@ inline void join_warps(const std::vector<int> &warps) {
     for (int warp : warps)
         for (int other = 0; other < context.warps; other++)
             joined[static_cast<std::size_t>(other)]
-                = std::max(joined[static_cast<std::size_t>(other)], warp_clock(warp, other));
+                = larger(joined[static_cast<std::size_t>(other)], warp_clock(warp, other));
     for (int warp : warps)
         joined[static_cast<std::size_t>(warp)] = running.stamp;
     for (int warp : warps) {
         join_lanes(warp, ALL_LANES);
-        std::copy(joined.begin(), joined.end(), &warp_clock(warp, 0));
+        std::memcpy(&warp_clock(warp, 0), joined.data(), joined.size() * sizeof(Stamp));
     }
     running.stamp++;
 }

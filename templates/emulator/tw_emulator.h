@@ -14,8 +14,8 @@
 #include "tw_checks.h"
 #include <cmath>
 #include <limits>
-#include <mutex>
 #include <new>
+#include <pthread.h>
 #include <type_traits>
 #include <utility>
 
@@ -401,10 +401,23 @@ inline void restart_stamps(Context &context) {
     context.stamp = 1;
 }
 
+/* Launches of one library take turns: they share what runs. */
+struct OneAtATime {
+    static pthread_mutex_t &lock() {
+        static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+        return lock;
+    }
+    OneAtATime() {
+        pthread_mutex_lock(&lock());
+    }
+    ~OneAtATime() {
+        pthread_mutex_unlock(&lock());
+    }
+};
+
 /* Returns 0, or 1 where there is not enough memory. */
 inline int launch(Context &context, const Launch &launch, void (*kernel)(const Launch &)) {
-    static std::mutex lock;
-    const std::lock_guard<std::mutex> guard(lock);
+    const OneAtATime turn;
     const std::uint64_t threads = std::uint64_t(launch.block[0]) * launch.block[1] * launch.block[2];
     if (threads == 0 || threads >= NO_THREAD || !context.fibers.reserve(static_cast<int>(threads)))
         return 1;

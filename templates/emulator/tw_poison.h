@@ -68,8 +68,8 @@ number_of_origin(const char *kind, const char *array, int line, Describe describ
     return static_cast<int>(origins.size() - 1);
 }
 
-inline std::string line_text(int line) {
-    return line > 0 ? "at line " + std::to_string(line) : std::string("at an unknown line");
+inline Text line_text(int line) {
+    return line > 0 ? "at line " + number_text(line) : Text("at an unknown line");
 }
 
 __attribute__((noinline, cold)) inline void describe_origin(Violation *violation, int origin) {
@@ -77,7 +77,7 @@ __attribute__((noinline, cold)) inline void describe_origin(Violation *violation
         return;
     const std::vector<Origin> &origins = running.context->origins;
     const std::size_t number = static_cast<std::size_t>(origin);
-    const std::string text = number < origins.size() ? origins[number].text : "a variable that was never set";
+    const Text text = number < origins.size() ? origins[number].text : "a variable that was never set";
     copy_text(violation->detail, text);
 }
 
@@ -319,7 +319,7 @@ inline Value poisoned(const char *kind, const char *array, int line, Describe de
 /* What is read of shared memory that nobody has written. */
 template <class Value> inline Value unwritten(const char *name, std::int64_t index) {
     return poisoned<Value>("unwritten", name, running.line, [&] {
-        return std::string(name) + "[" + std::to_string(index) + "], read " + line_text(running.line)
+        return Text(name) + "[" + number_text(index) + "], read " + line_text(running.line)
             + " before anybody wrote it";
     });
 }

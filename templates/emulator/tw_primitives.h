@@ -8,7 +8,7 @@ inline int this_lane() {
     return running.thread % WARP;
 }
 
-__attribute__((noinline, cold)) inline void report_call(int line, const std::string &what) {
+__attribute__((noinline, cold)) inline void report_call(int line, const Text &what) {
     if (Violation *violation = report(WRONG_MASK, 0)) {
         violation->index = line;
         copy_text(violation->detail, what);
@@ -30,7 +30,7 @@ template <class T> inline T shuffled(Operation operation, std::uint32_t mask, T 
     if (!names_itself(mask, line))
         return value;
     if (width < 1 || width > WARP || (width & (width - 1)) != 0) {
-        report_call(line, "width " + std::to_string(width) + ", which is no power of two up to 32");
+        report_call(line, "width " + number_text(width) + ", which is no power of two up to 32");
         return value;
     }
     Request request;
@@ -54,8 +54,8 @@ template <class T> inline T shuffled(Operation operation, std::uint32_t mask, T 
             return poisoned<T>("shift", nullptr, line,
                                [&] { return "a lane beyond the end of the warp, read " + line_text(line); });
         return poisoned<T>("lane", nullptr, line, [&] {
-            return "inactive lane " + std::to_string(answer.missing) + ", read by lane "
-                + std::to_string(this_lane()) + " " + line_text(line);
+            return "inactive lane " + number_text(answer.missing) + ", read by lane "
+                + number_text(this_lane()) + " " + line_text(line);
         });
     }
 #endif

@@ -28,30 +28,30 @@ inline int waiting_line(int thread) {
     return state.stop == Stop::AT_WARP ? state.request.line : state.barrier_line;
 }
 
-inline std::string mask_text(std::uint32_t mask) {
+inline Text mask_text(std::uint32_t mask) {
     char text[16];
     std::snprintf(text, sizeof text, "0x%08x", mask);
     return text;
 }
 
 /* How a thread waits, in words. */
-inline std::string waiting_text(int thread) {
+inline Text waiting_text(int thread) {
     const ThreadState &state = thread_state(thread);
     if (state.ended)
         return "has ended";
     const Request &request = state.request;
-    const std::string line = " of line " + std::to_string(waiting_line(thread));
+    const Text line = " of line " + number_text(waiting_line(thread));
     if (state.stop == Stop::AT_BARRIER)
         return "is at the barrier" + line;
     switch (request.operation) {
     case LINK_POST:
     case LINK_WAIT:
-        return std::string(request.operation == LINK_POST ? "posts " : "waits for ")
-            + std::to_string(request.count) + " in "
+        return Text(request.operation == LINK_POST ? "posts " : "waits for ")
+            + number_text(request.count) + " in "
             + running.context->links[static_cast<std::size_t>(request.object)].name + "["
-            + std::to_string(request.index) + "] at the link" + line;
+            + number_text(request.index) + "] at the link" + line;
     case NAMED_BARRIER:
-        return "is at barrier " + std::to_string(request.object) + line;
+        return "is at barrier " + number_text(request.object) + line;
     default:
         return "is at the call" + line + " with mask " + mask_text(request.mask);
     }
@@ -59,16 +59,16 @@ inline std::string waiting_text(int thread) {
 
 __attribute__((noinline, cold)) inline void report_meeting(Kind kind, int thread, int other) {
     running.thread = as_thread(thread);
-    running.line = std::max(waiting_line(thread), 0);
+    running.line = larger(waiting_line(thread), 0);
     Violation *violation = report(kind, 0);
     if (!violation)
         return;
     violation->other_thread = other;
     violation->index = waiting_line(thread);
     violation->other_index = other >= 0 ? waiting_line(other) : -1;
-    std::string text = waiting_text(thread);
+    Text text = waiting_text(thread);
     if (other >= 0)
-        text += ", and thread " + std::to_string(other) + " " + waiting_text(other);
+        text = text + ", and thread " + number_text(other) + " " + waiting_text(other);
     copy_text(violation->detail, text);
 }
 
@@ -244,7 +244,7 @@ inline void end_wait(int warp, const Request &request) {
         if (const Post *post = request.count > 0 ? ending_post(*counter, request.count) : nullptr)
             for (int other = 0; other < running.context->warps; other++)
                 warp_clock(warp, other)
-                    = std::max(warp_clock(warp, other), post->clock[static_cast<std::size_t>(other)]);
+                    = larger(warp_clock(warp, other), post->clock[static_cast<std::size_t>(other)]);
     join_lanes(warp, ALL_LANES);
     running.stamp++;
 }
@@ -376,7 +376,7 @@ inline std::vector<int> warps_at_barrier(int warp, const std::vector<WarpRun> &r
             || theirs.object != request.object || theirs.count != request.count)
             continue;
         found.push_back(other);
-        threads += std::min(WARP, running.context->thread_count - other * WARP);
+        threads += smaller(WARP, running.context->thread_count - other * WARP);
     }
     if (threads != request.count)
         found.clear();
@@ -402,7 +402,7 @@ inline bool ends_waiting(int warp, std::vector<WarpRun> &runs) {
     for (int other : freed) {
         runs[static_cast<std::size_t>(other)].waits = false;
         release_lanes(other,
-                      ALL_LANES >> (WARP - std::min(WARP, running.context->thread_count - other * WARP)));
+                      ALL_LANES >> (WARP - smaller(WARP, running.context->thread_count - other * WARP)));
     }
     return true;
 }
@@ -413,7 +413,7 @@ inline bool can_go_on(int warp, const std::vector<WarpRun> &runs) {
         return thread_state(warp * WARP).request.operation == NAMED_BARRIER
             ? !warps_at_barrier(warp, runs).empty()
             : link_is_open(warp);
-    for (int thread = warp * WARP; thread < std::min((warp + 1) * WARP, running.context->thread_count);
+    for (int thread = warp * WARP; thread < smaller((warp + 1) * WARP, running.context->thread_count);
          thread++)
         if (!thread_state(thread).ended && thread_state(thread).stop == Stop::RUNNABLE)
             return true;

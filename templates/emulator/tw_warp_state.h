@@ -2,12 +2,16 @@
 #ifndef TW_WARP_STATE_H
 #define TW_WARP_STATE_H
 
-#include <string>
+#include "tw_text.h"
 
 namespace tw_emulator {
 
-template <std::size_t size> inline void copy_text(char (&to)[size], const std::string &text) {
-    std::strncpy(to, text.c_str(), size - 1);
+/* The standard library has these in its largest header. */
+template <class T> inline T larger(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T> inline T smaller(T a, T b) {
+    return b < a ? b : a;
 }
 
 constexpr int WARP = 32;
@@ -94,7 +98,7 @@ struct Counter {
 };
 
 struct LinkState {
-    std::string name;
+    Text name;
     std::uint64_t byte_offset;
     std::vector<Counter> counters;
 };
@@ -110,7 +114,7 @@ struct Origin {
     const char *kind;
     const char *array;
     int line;
-    std::string text;
+    Text text;
 };
 
 struct ContextWarpState {

@@ -29,10 +29,11 @@ use toolchain::compiler::{CompileOptions, Compiler, Language, SharedObject, Sour
 use toolchain::interrupt;
 
 /// The header and what it includes: always the first two more, the others where the text asks for them.
-const HEADERS: [(&str, &str); 9] = [
+const HEADERS: [(&str, &str); 10] = [
     ("tw_emulator.h", include_str!("../../templates/emulator/tw_emulator.h")),
     ("tw_checks.h", include_str!("../../templates/emulator/tw_checks.h")),
     ("tw_fibers.h", include_str!("../../templates/emulator/tw_fibers.h")),
+    ("tw_text.h", include_str!("../../templates/emulator/tw_text.h")),
     ("tw_warp_state.h", include_str!("../../templates/emulator/tw_warp_state.h")),
     ("tw_clocks.h", include_str!("../../templates/emulator/tw_clocks.h")),
     ("tw_warp.h", include_str!("../../templates/emulator/tw_warp.h")),

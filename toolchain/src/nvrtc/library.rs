@@ -151,8 +151,9 @@ fn open_builtins(path: &Path) {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
     for entry in entries {
-        let named = entry.file_name().to_string_lossy().starts_with("libnvrtc-builtins.so");
-        if named && let Ok(builtins) = Library::open(&entry.path()) {
+        if entry.file_name().to_string_lossy().starts_with("libnvrtc-builtins.so")
+            && let Ok(builtins) = Library::open(&entry.path())
+        {
             builtins.keep();
         }
     }
