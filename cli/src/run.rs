@@ -61,7 +61,9 @@ pub struct RunArguments {
     /// How the grid lies in memory
     #[arg(long, value_name = "LAYOUT", default_value = "padded")]
     pub layout: LayoutName,
-    #[arg(long, value_name = "FILE|@NAME", help = trials_file::HELP)]
+    /// Add what is measured to this store of trials: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the
+    /// state folder
+    #[arg(long, value_name = "FILE|@NAME")]
     pub trials: Option<PathBuf>,
 }
 

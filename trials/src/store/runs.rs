@@ -42,7 +42,7 @@ struct Run {
     others: f64,
 }
 
-/// What runs of a file of that time have as their machine, with the hash of the processor's identity.
+/// What runs of a file of that time have as their job, with the hash of the processor's identity behind it.
 pub const PROCESSOR: &str = "processor ";
 
 impl Subject {
@@ -56,7 +56,7 @@ impl Subject {
             backend: if on_device { "cuda" } else { "openmp" }.to_owned(),
             size: size.join("x"),
             steps: self.steps.to_string(),
-            machine: format!("{PROCESSOR}{}", self.processor),
+            job: format!("{PROCESSOR}{}", self.processor),
             threads: if on_device { String::new() } else { self.threads.to_string() },
             by: "tilewright validate".to_owned(),
             response: "seconds".to_owned(),
@@ -102,7 +102,7 @@ fn trials<'a>(subject: Subject, records: impl Iterator<Item = &'a str>) -> Vec<T
     let setting = Arc::new(subject.setting());
     let mut names = Vec::new();
     let mut round = 0;
-    let mut trial = |record: &str| {
+    let trial = |record: &str| {
         let run: Run = serde_json::from_str(record).ok().filter(|run: &Run| run.seconds.is_finite())?;
         let size = |size: &str| {
             let (name, value) = size.split_once('=')?;
@@ -116,5 +116,5 @@ fn trials<'a>(subject: Subject, records: impl Iterator<Item = &'a str>) -> Vec<T
         let configuration = Configuration::of(sizes).sharing(&mut names);
         Some(Trial { configuration, outcome, setting: Arc::clone(&setting), round })
     };
-    records.filter_map(|record| trial(record)).collect()
+    records.filter_map(trial).collect()
 }

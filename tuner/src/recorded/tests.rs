@@ -1,5 +1,4 @@
 use super::*;
-use crate::error::TunerError;
 use proptest::prelude::*;
 use trials::Value;
 

@@ -2,11 +2,11 @@
 //! product of its groups, and a uniform point is a uniform choice in each group. That is what makes huge spaces easy:
 //! 25 parameters in pairs are 12 small tables, not one of 10^23 entries.
 
-use super::Parameter;
 use super::limits::{ENUMERABLE, enumerable};
 use crate::error::{Result, TunerError};
 use crate::expression::{EvaluationError, Expression};
 use rand::Rng;
+use trials::Parameter;
 
 /// Tries of a combination in a group that is not tabulated.
 const TRIES: usize = 20_000;

@@ -1,7 +1,8 @@
 //! The valid points of a space, as a list with an index.
 
-use super::{Parameter, Point};
+use super::point::Point;
 use std::collections::HashSet;
+use trials::Parameter;
 
 /// Points and what is needed to look them up.
 #[derive(Debug, Clone)]
