@@ -106,6 +106,7 @@ Examples:
   tilewright run examples/my.stencil --size 200x300 --steps 50 --output u=before.npy
   tilewright run examples/my.stencil --input u=before.npy --output u=after.npy --steps 50 --param a=0.2
   tilewright run heat3d --size 256x256x256 --steps 64 --strategy naive --threads 4 --repeat 5
+  tilewright run heat2d --size 2000x2000 --steps 50 --repeat 5 --trials heat2d.db
 
 Arrays are NumPy files (.npy, float32 or float64 in C order). A field or series without --input gets
 pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts each grid point that the
@@ -139,7 +140,9 @@ Examples:
   tilewright calibrate --backend openmp -o here.toml
   tilewright calibrate --backend openmp --stencil heat2d --stencil examples/my.stencil -o here.toml
   tilewright calibrate --backend cuda -o gpu.toml
+  tilewright calibrate --backend openmp -o @here
 
+@here is kept in the state folder, and --machine @here takes it.
 Run it on an idle machine: rounds that other programs disturb are repeated, but not for ever. Stencils that
 are not measured get estimates from those that are.")]
     Calibrate(CalibrateArguments),
@@ -152,7 +155,8 @@ Examples:
   tilewright calibrate --backend cuda -o gpu.toml
   tilewright validate heat2d --size 8192x8192 --steps 256 --machine gpu.toml --backend cuda
 
-With --trials every run is kept in a file; the same command continues where a stopped one ended.")]
+With --trials every run is kept in a store of trials; the same command continues where a stopped one ended, and explain
+and search read it.")]
     Validate(ValidateArguments),
     /// Choose the hardware and the tile sizes together, and write a report
     #[command(after_help = "\
@@ -160,6 +164,7 @@ Examples:
   tilewright codesign paper -o study
   tilewright codesign examples/workload.toml --area 200..240 --objective edp -o out
   tilewright codesign today --what-if none --json -o out
+  tilewright codesign examples/workload.toml -o study --trials designs.db
 
 The folder gets designs.csv, pareto.csv, report.json and report.html, which needs nothing else. An
 interrupted run goes on where it was if it is started again with the same arguments. docs/codesign.md
@@ -218,7 +223,11 @@ Examples:
 
 It lies in $TILEWRIGHT_CACHE, else in $XDG_CACHE_HOME/tilewright, else in ~/.cache/tilewright. Above 2 GiB, or
 $TILEWRIGHT_CACHE_MIB mebibytes, the entries that were not used for the longest time go by themselves. What was used in the
-last ten minutes is not pruned. Machine files and measured trials are never in it.")]
+last ten minutes is not pruned.
+
+Machine files and measured trials are never in it. Those of names such as @here are in the state folder, which is named
+here and never pruned: $TILEWRIGHT_STATE, else $XDG_STATE_HOME/tilewright, else ~/.local/state/tilewright (macOS:
+~/Library/Application Support/tilewright).")]
     Cache(CacheArguments),
     /// Print a script that lets a shell complete commands and options
     #[command(after_help = "\

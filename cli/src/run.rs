@@ -62,8 +62,9 @@ pub struct RunArguments {
     /// How the grid lies in memory
     #[arg(long, value_name = "LAYOUT", default_value = "padded")]
     pub layout: LayoutName,
-    /// The store that the run is recorded in.
-    #[arg(long, value_name = "FILE|@NAME", help = trials_file::HELP)]
+    /// Add what is measured to this store of trials: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the
+    /// state folder
+    #[arg(long, value_name = "FILE|@NAME")]
     pub trials: Option<PathBuf>,
 }
 

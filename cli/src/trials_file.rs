@@ -6,10 +6,6 @@ use std::path::{Path, PathBuf};
 use tilewright::state;
 use trials::Store;
 
-/// Help of the option, wherever it is.
-pub const HELP: &str = "Add what is measured to this store of trials: SQLite, or JSON lines for a name in .jsonl; @NAME is \
-                        kept in the state folder";
-
 /// The file that the option names.
 ///
 /// # Errors

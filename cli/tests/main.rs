@@ -16,4 +16,6 @@ mod search;
 #[cfg(unix)]
 mod stopping;
 mod support;
+#[cfg(feature = "sqlite")]
+mod trials;
 mod wrong_input;

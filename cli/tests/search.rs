@@ -205,12 +205,14 @@ fn an_external_command_measures_and_nothing_twice() {
     tilewright(&t4).succeeded();
     let t4: Value = serde_json::from_str(&std::fs::read_to_string(&export).unwrap()).unwrap();
     assert_eq!(t4["results"].as_array().unwrap().len(), 19);
-    // Another command means other trials.
-    let other = refused(
-        &["search", "--space", &problem, "--command", "echo {x}", "--trials", &trials, "--budget", "3"],
-        2,
-    );
-    assert!(other.contains("measured in another way") && other.contains("--trials"), "{other}");
+    // Another command means other trials, which come behind; none of them counts for this one.
+    let other =
+        ["search", "--space", &problem, "--command", "echo {x}", "--trials", &trials, "--budget", "3"];
+    assert!(tilewright(&other).succeeded().stderr.contains("19 trials of another measurement"));
+    run("19");
+    assert_eq!(std::fs::read_to_string(folder.path("calls")).unwrap(), calls);
+    let explained = tilewright(&["explain", &trials, "--json"]).succeeded().json();
+    assert_eq!(explained["mixed"][0]["parameter"], "program");
 }
 
 #[test]

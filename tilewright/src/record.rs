@@ -197,15 +197,15 @@ impl Rounds {
     /// Whether a round of the store is of this measurement. Files of before there was one store tell processors by a
     /// hash, and name no strategy where it is the preferred one.
     fn is_own(&self, found: &Setting) -> bool {
-        if !found.machine.starts_with(PROCESSOR) {
+        if !found.job.starts_with(PROCESSOR) {
             return self.shared.agrees(found);
         }
         let identity =
             if self.setting.threads.is_empty() { self.setting.machine.clone() } else { cpu_identity() };
         let preferred = found.strategy.is_empty() && self.setting.strategy == strategy::preferred().id();
         (preferred || found.strategy == self.setting.strategy)
-            && found.machine == format!("{PROCESSOR}{}", hash(&identity))
-            && self.shared.agrees(&Setting { machine: String::new(), ..found.clone() })
+            && found.job == format!("{PROCESSOR}{}", hash(&identity))
+            && self.shared.agrees(&Setting { job: String::new(), ..found.clone() })
     }
 }
 

@@ -111,9 +111,9 @@ fn to_read(path: &Path, kind: &Kind) -> Result<PathBuf> {
         let names = names(&folder, kind);
         let known = match names.as_slice() {
             [] => format!("the folder {} has none yet", folder.display()),
-            names => format!("there are {}", names.join(", ")),
+            names => format!("it has {}", names.join(", ")),
         };
-        Error::wrong_input(format!("there is no {} `@{name}`", kind.what))
+        Error::wrong_input(format!("the state folder has no {} `@{name}`", kind.what))
             .maybe_hint(suggest::hint(&format!("@{name}"), names.iter().map(String::as_str)))
             .hint(known)
     })

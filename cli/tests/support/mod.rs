@@ -36,6 +36,7 @@ pub fn command(arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .env("TILEWRIGHT_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
+        .env("TILEWRIGHT_STATE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"))
         .stdin(Stdio::null());
     command
 }

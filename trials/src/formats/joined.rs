@@ -9,7 +9,7 @@ use crate::limits::check_size;
 use crate::median::median;
 use crate::parameter::Parameter;
 use crate::recording::Mixed;
-use crate::setting::{FEATURES, Setting};
+use crate::setting::{FEATURES, FIELDS, Setting};
 use crate::trial::{Configuration, Metric, Trial};
 use crate::value::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -193,20 +193,23 @@ fn rounds_together(trials: Vec<Trial>) -> Vec<Trial> {
     if trials.iter().all(|trial| trial.round == 0) {
         return trials;
     }
+    let mut groups = Groups::of(&trials);
     let mut together: Vec<Trial> = Vec::with_capacity(trials.len());
-    let mut first: HashMap<(*const Setting, String), usize> = HashMap::new();
+    let mut first: HashMap<(usize, String), usize> = HashMap::new();
     for mut trial in trials {
         if trial.round == 0 {
             together.push(trial);
             continue;
         }
         trial.round = 0;
-        let key = (Arc::as_ptr(&trial.setting), format!("{:?}", trial.configuration));
+        let group = groups.place(&trial.setting);
+        let key = (group, format!("{:?}", trial.configuration));
         match first.get(&key) {
             None => {
                 for metric in trial.outcome.metrics.values_mut() {
                     metric.repetitions = vec![metric.value];
                 }
+                trial.setting = groups.setting(group, trial.setting);
                 first.insert(key, together.len());
                 together.push(trial);
             }
@@ -224,6 +227,50 @@ fn rounds_together(trials: Vec<Trial>) -> Vec<Trial> {
         }
     }
     together
+}
+
+/// Settings of rounds that are one measurement: those that agree, once what one of them does not know is taken from the
+/// others. A measurement that was begun by an earlier version, which said less, goes on in a setting that says more.
+struct Groups {
+    merged: Vec<Arc<Setting>>,
+    places: HashMap<*const Setting, usize>,
+}
+
+impl Groups {
+    fn of(trials: &[Trial]) -> Groups {
+        let mut groups = Groups { merged: Vec::new(), places: HashMap::new() };
+        trials.iter().filter(|trial| trial.round > 0).for_each(|trial| {
+            groups.place(&trial.setting);
+        });
+        groups
+    }
+
+    /// The group of a setting.
+    fn place(&mut self, setting: &Arc<Setting>) -> usize {
+        if let Some(&place) = self.places.get(&Arc::as_ptr(setting)) {
+            return place;
+        }
+        // Jobs are words for people.
+        let own = Setting { job: String::new(), ..(**setting).clone() };
+        let place = self.merged.iter().position(|merged| merged.agrees(&own)).unwrap_or_else(|| {
+            self.merged.push(Arc::clone(setting));
+            self.merged.len() - 1
+        });
+        let mut merged = (*self.merged[place]).clone();
+        for name in FIELDS {
+            if let Some(field) = merged.field(name).filter(|field| field.is_empty() || name == "job") {
+                setting.text(name).clone_into(field);
+            }
+        }
+        self.merged[place] = Arc::new(merged);
+        self.places.insert(Arc::as_ptr(setting), place);
+        place
+    }
+
+    /// What is known of a group; the setting itself where that is all.
+    fn setting(&self, place: usize, own: Arc<Setting>) -> Arc<Setting> {
+        if *self.merged[place] == *own { own } else { Arc::clone(&self.merged[place]) }
+    }
 }
 
 #[cfg(test)]
@@ -278,5 +325,12 @@ mod tests {
         let seconds = &joined.trials[0].outcome.metrics["seconds"];
         assert_eq!((seconds.value, seconds.repetitions.as_slice()), (4.0, &[3.0, 5.0, 4.0][..]));
         assert_eq!(joined.trials.len(), 2);
+        // Begun without knowing the machine, gone on with on one; then on another.
+        let [none, one, other] = ["", "A", "B"].map(|machine| setting("hhc", machine));
+        let round = |setting, seconds| Trial { round: 1, ..trial(setting, &[("st", 1)], seconds) };
+        let joined = table(vec![round(&none, 1.0), round(&one, 2.0), round(&other, 9.0)]);
+        let times = |at: usize| joined.trials[at].outcome.metrics["seconds"].repetitions.clone();
+        assert_eq!((times(0), times(1)), (vec![1.0, 2.0], vec![9.0]));
+        assert_eq!(joined.trials[0].setting.machine, "A");
     }
 }

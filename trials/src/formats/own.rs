@@ -6,7 +6,7 @@ use crate::error::{Result, malformed};
 use crate::parameter::{Parameter, ParameterKind};
 use crate::recording::{Format, Recording};
 use crate::setting::Setting;
-use crate::store::Content;
+use crate::store::{Content, PROCESSOR};
 use crate::trial::Trial;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub(super) fn recording(path: &Path, content: Content) -> Result<Recording> {
     let declared = declared(&settings);
     let response = most(&settings, |setting| &setting.response);
     let kernel = match settings.as_slice() {
-        [(only, _)] if !only.job.is_empty() => only.job.clone(),
+        [(only, _)] if !only.job.is_empty() && !only.job.starts_with(PROCESSOR) => only.job.clone(),
         _ => most(&settings, |setting| &setting.program),
     };
     let device = one(&settings, |setting| &setting.machine).unwrap_or_default();

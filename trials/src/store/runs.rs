@@ -42,7 +42,7 @@ struct Run {
     others: f64,
 }
 
-/// What runs of a file of that time have as their machine, with the hash of the processor's identity.
+/// What runs of a file of that time have as their job, with the hash of the processor's identity behind it.
 pub const PROCESSOR: &str = "processor ";
 
 impl Subject {
@@ -56,7 +56,7 @@ impl Subject {
             backend: if on_device { "cuda" } else { "openmp" }.to_owned(),
             size: size.join("x"),
             steps: self.steps.to_string(),
-            machine: format!("{PROCESSOR}{}", self.processor),
+            job: format!("{PROCESSOR}{}", self.processor),
             threads: if on_device { String::new() } else { self.threads.to_string() },
             by: "tilewright validate".to_owned(),
             response: "seconds".to_owned(),

@@ -147,7 +147,10 @@ fn files_of_runs_are_read_and_gone_on_with() {
     };
     let whole = |path: &Path| {
         let found = Recording::open(path, &ReadOptions::default()).unwrap();
-        assert_eq!((found.format, found.kernel.as_str(), found.trials.len()), (Format::Store, "heat2d", 2));
+        assert_eq!(
+            (found.format, found.trials[0].setting.program.as_str(), found.trials.len()),
+            (Format::Store, "heat2d", 2)
+        );
         let first = &found.trials[0].outcome;
         assert_eq!(first.response("seconds"), Some(4.0));
         assert_eq!(first.metrics["seconds"].repetitions, [3.0, 5.0, 4.0]);
@@ -159,7 +162,7 @@ fn files_of_runs_are_read_and_gone_on_with() {
     // Opened for more, it becomes a store of today with the same runs.
     let store = Store::open(&path).unwrap();
     assert_eq!((store.trials().len(), store.damage().len()), (4, 0));
-    assert_eq!(store.trials()[0].setting.machine, "processor p");
+    assert_eq!(store.trials()[0].setting.job, "processor p");
     drop(store);
     whole(&path);
     assert!(std::fs::read_to_string(&path).unwrap().contains("\"journal\":\"trials\""));

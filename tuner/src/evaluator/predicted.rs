@@ -63,7 +63,8 @@ impl Evaluator for Predicted {
         Ok(match (self.predict)(point) {
             Ok(value) => Outcome::measured(&self.response, value).with(&self.response, value, &self.unit),
             Err(reason) => Outcome::failed(Status::Invalid, reason),
-        })
+        }
+        .now())
     }
 
     fn parallel(&self) -> usize {

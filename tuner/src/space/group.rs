@@ -6,7 +6,7 @@ use super::limits::{ENUMERABLE, enumerable};
 use crate::error::{Result, TunerError};
 use crate::expression::{EvaluationError, Expression};
 use rand::Rng;
-use trials::parameter::Parameter;
+use trials::Parameter;
 
 /// Tries of a combination in a group that is not tabulated.
 const TRIES: usize = 20_000;

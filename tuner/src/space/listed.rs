@@ -2,7 +2,7 @@
 
 use super::point::Point;
 use std::collections::HashSet;
-use trials::parameter::Parameter;
+use trials::Parameter;
 
 /// Points and what is needed to look them up.
 #[derive(Debug, Clone)]

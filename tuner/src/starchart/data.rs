@@ -7,6 +7,7 @@ use crate::expression::Expression;
 use crate::recorded::Recorded;
 use crate::tried::Tried;
 use std::collections::BTreeMap;
+use trials::formats::joined::NONE;
 use trials::{Parameter, ParameterKind, Status, Value};
 
 /// A recorded space and the value that the parameter which joins several of them has for it: a device (section 8.2),
@@ -121,9 +122,7 @@ impl Data {
             }
         }
         let columns = joined.parameters.iter().zip(codes);
-        let columns = columns
-            .map(|(parameter, codes)| Column::of_parameter(parameter, codes))
-            .collect::<Result<_>>()?;
+        let columns = columns.map(|(parameter, codes)| column(parameter, codes)).collect::<Result<_>>()?;
         let data = Data { table: Table::new(columns)?, responses, failed, unmeasured, outside };
         if data.table.rows() == 0 {
             let reason = format!("no successful trial: {}", data.left_out());
@@ -153,6 +152,22 @@ impl Data {
         }
         if parts.is_empty() { "none left out".to_owned() } else { parts.join(", ") }
     }
+}
+
+/// The column of a parameter. Where only trials are left that have the parameter, it is what its values are.
+fn column(parameter: &Parameter, codes: Vec<u32>) -> Result<Column> {
+    let none = parameter.levels().iter().position(|level| level.same(&Value::from(NONE)));
+    let Some(none) = none.filter(|&none| codes.iter().all(|&code| code as usize != none)) else {
+        return Column::of_parameter(parameter, codes);
+    };
+    let mut levels = parameter.levels().to_vec();
+    levels.remove(none);
+    if levels.is_empty() {
+        return Column::of_parameter(parameter, codes);
+    }
+    let own = Parameter::new(parameter.name(), levels)?;
+    let place = |code: u32| own.place(parameter.level(code as usize)).unwrap_or(0) as u32;
+    Column::of_parameter(&own, codes.into_iter().map(place).collect())
 }
 
 /// Names of all metrics, in alphabetical order.

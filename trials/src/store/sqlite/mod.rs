@@ -66,6 +66,15 @@ impl Sqlite {
     }
 }
 
+impl Drop for Sqlite {
+    /// The log becomes part of the file, unless another process has it open: one file can be read and copied as it is, also
+    /// where nothing can be written beside it.
+    fn drop(&mut self) {
+        let _ = self.connection.busy_timeout(std::time::Duration::ZERO);
+        let _ = self.connection.pragma_update(None, "journal_mode", "DELETE");
+    }
+}
+
 /// The tables, made if there are none.
 fn create(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
