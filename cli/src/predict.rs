@@ -251,7 +251,8 @@ fn formula_text(part: &Part) -> String {
         "" => format!("{} = {:.4e}", number.symbol, number.value),
         unit => format!("{} = {:.4e} {unit}", number.symbol, number.value),
     };
-    let mut lines = vec![format!("{}{kernel} = {} = {:.4e} {}", part.name, part.formula, part.value, part.unit)];
+    let mut lines =
+        vec![format!("{}{kernel} = {} = {:.4e} {}", part.name, part.formula, part.value, part.unit)];
     let mut line = String::new();
     for number in part.numbers.iter().map(number) {
         if !line.is_empty() && line.len() + number.len() > 96 {

@@ -205,20 +205,13 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     let (method, objective) = (arguments.method.method(), arguments.objective.objective());
     let parts = match arguments.formulation {
         FormulationName::Minimum => Vec::new(),
-        FormulationName::Parts => {
-            session.stage("parts", || model.parts(&arguments.strategy, objective))?
-        }
+        FormulationName::Parts => session.stage("parts", || model.parts(&arguments.strategy, objective))?,
     };
     let optimum = session.stage("search", || model.tune(&arguments.strategy, method, objective))?;
     Ok(TuneReport { parts, ..report(arguments, program, &model, optimum) })
 }
 
-fn report(
-    arguments: &TuneArguments,
-    program: &Program,
-    model: &Model,
-    optimum: Optimum,
-) -> TuneReport {
+fn report(arguments: &TuneArguments, program: &Program, model: &Model, optimum: Optimum) -> TuneReport {
     let Optimum { tuned, explanation, strategies } = optimum;
     let certificate = tuned.certificate;
     let notes = model.caution().into_iter().chain(each_counted(&tuned)).collect();

@@ -112,8 +112,13 @@ pub fn validate(arguments: &ValidateArguments, session: &Session) -> Result<Vali
             report.steps,
             report.machine
         );
-        let svg =
-            Scatter { title, points, picked: report.validation.tiles.len() - 1, best: report.validation.fit.best_measured_s }.svg();
+        let svg = Scatter {
+            title,
+            points,
+            picked: report.validation.tiles.len() - 1,
+            best: report.validation.fit.best_measured_s,
+        }
+        .svg();
         execution::output_file::write(path, |file| std::io::Write::write_all(file, svg.as_bytes()))?;
     }
     Ok(report)
@@ -161,9 +166,7 @@ fn on_gpu(
 
 fn tiles(arguments: &ValidateArguments, model: &Model, session: &Session) -> Result<Vec<TileSizes>> {
     let strategy = strategies::named(&arguments.strategy)?;
-    session.stage("search", || {
-        validation::tiles(model, strategy, arguments.samples as usize, arguments.seed)
-    })
+    session.stage("search", || validation::tiles(model, strategy, arguments.samples as usize, arguments.seed))
 }
 
 fn measured(
@@ -246,8 +249,14 @@ impl Report for ValidateReport {
         let mut text = report::pairs(&[
             ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&self.size), self.steps)),
             ("machine", self.machine.clone()),
-            ("samples", format!("{} of the feasible tile sizes, and the model's own choice", self.validation.samples)),
-            ("rmse all", percent(self.validation.fit.rmse_all) + ": root mean square of predicted / measured - 1"),
+            (
+                "samples",
+                format!("{} of the feasible tile sizes, and the model's own choice", self.validation.samples),
+            ),
+            (
+                "rmse all",
+                percent(self.validation.fit.rmse_all) + ": root mean square of predicted / measured - 1",
+            ),
             (
                 "rmse top 20",
                 format!(
@@ -256,7 +265,14 @@ impl Report for ValidateReport {
                     text::count(self.validation.fit.top20 as u64, "tile", "tiles")
                 ),
             ),
-            ("best", format!("{} with {}", report::seconds(self.validation.fit.best_measured_s), self.validation.best_tile)),
+            (
+                "best",
+                format!(
+                    "{} with {}",
+                    report::seconds(self.validation.fit.best_measured_s),
+                    self.validation.best_tile
+                ),
+            ),
             (
                 "picked",
                 format!(
@@ -267,7 +283,14 @@ impl Report for ValidateReport {
                     report::seconds(self.validation.picked_predicted_s)
                 ),
             ),
-            ("rank", format!("{} of {} (1: the fastest)", self.validation.rank_of_picked, self.validation.samples + 1)),
+            (
+                "rank",
+                format!(
+                    "{} of {} (1: the fastest)",
+                    self.validation.rank_of_picked,
+                    self.validation.samples + 1
+                ),
+            ),
         ]);
         // The last size is that of the rows.
         let mut tiles = [&self.validation.best_tile, &self.validation.picked_tile].into_iter();

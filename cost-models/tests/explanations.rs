@@ -159,7 +159,8 @@ fn without_energies() {
     let program = polyhedral::shipped::load("jacobi2d").unwrap();
     let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
     let model = CpuCost::new(&machine, &program, &cone, &[90, 100], 5).unwrap();
-    let (strategy, count) = (strategy::preferred(), |model: &CpuCost, tile: &_| model.counts(strategy::preferred(), tile).ok());
+    let (strategy, count) =
+        (strategy::preferred(), |model: &CpuCost, tile: &_| model.counts(strategy::preferred(), tile).ok());
     let tile = strategy.default_tile(&program, &cone, Target::OpenMp);
     let why = model.explain(&|model| count(model, &tile)).unwrap();
     let counts = count(&model, &tile).unwrap();

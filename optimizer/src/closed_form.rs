@@ -74,13 +74,7 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
             Infeasible::diagnose(request)
         });
     };
-    let certificate = Certificate {
-        value: best.value,
-        bound: None,
-        evaluated,
-        nodes: 0,
-        pruned: 0,
-        candidates: evaluated,
-    };
+    let certificate =
+        Certificate { value: best.value, bound: None, evaluated, nodes: 0, pruned: 0, candidates: evaluated };
     Ok(best.tuned(request, &families, certificate, Method::ClosedForm, start))
 }

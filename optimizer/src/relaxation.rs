@@ -67,7 +67,8 @@ impl CostFunction for Smooth<'_> {
 /// for a search.
 pub fn relaxed(request: &Request<'_>, family: &Family, sizes: [i64; 3], k: i64) -> Option<Relaxed> {
     let axis = family.axes[0];
-    let fits = |index: i64| family.fits_memory([axis.at(index), sizes[1], sizes[2]], k, &request.model.hardware);
+    let fits =
+        |index: i64| family.fits_memory([axis.at(index), sizes[1], sizes[2]], k, &request.model.hardware);
     let last = last_true(axis.count, fits);
     let (low, high) = (axis.first as f64, axis.at(last.max(0)) as f64);
     if high - low < 1.0 {

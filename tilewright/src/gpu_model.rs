@@ -39,7 +39,8 @@ impl GpuModel {
             .hint("use larger extents"));
         }
         let model = GpuCost::new(&problem, &machine).map_err(|error| {
-            let hint = "measure them with `tilewright calibrate --backend cuda -o FILE.toml` on such a machine";
+            let hint =
+                "measure them with `tilewright calibrate --backend cuda -o FILE.toml` on such a machine";
             let own = Error::infeasible(error.to_string());
             if matches!(error, GpuModelError::NotCalibrated(_)) { own.hint(hint) } else { own }
         })?;

@@ -201,9 +201,7 @@ impl Model {
     /// A tile that cannot be counted.
     pub fn explain(&self, strategy: &'static dyn Strategy, tile: &TileSizes, k: i64) -> Result<Explanation> {
         let explanation = match self {
-            Model::Gpu(own) => {
-                own.model.explain(&|model| model.counts(&own.problem, strategy, tile, k).ok())
-            }
+            Model::Gpu(own) => own.model.explain(&|model| model.counts(&own.problem, strategy, tile, k).ok()),
             Model::Cpu(own) => own.model.explain(&|model| model.counts(strategy, tile).ok()),
         };
         explanation.ok_or_else(|| uncounted(strategy, tile, "it has no counts"))
@@ -279,10 +277,8 @@ impl Model {
             }
             Model::Cpu(model) => {
                 let mut solved = model.tune(strategy, method, objective)?;
-                let of = |tuned: &Tuned| SubProblem {
-                    strategy: tuned.choice.strategy,
-                    result: Ok(tuned.clone()),
-                };
+                let of =
+                    |tuned: &Tuned| SubProblem { strategy: tuned.choice.strategy, result: Ok(tuned.clone()) };
                 let all = if solved.len() > 1 { solved.iter().map(of).collect() } else { Vec::new() };
                 (solved.swap_remove(0), all)
             }

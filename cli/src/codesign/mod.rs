@@ -4,7 +4,7 @@ pub mod arguments;
 mod html;
 mod tables;
 
-use optimizer::codesign::document;
+mod document;
 
 pub use document::Document;
 
@@ -13,9 +13,10 @@ use crate::json;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use arguments::CodesignArguments;
-use execution::output_folder::{NewFile, OutputFolder};
 use execution::interrupt;
+use execution::output_folder::{NewFile, OutputFolder};
 use hhc_codegen::strategy::Strategy;
+use optimizer::codesign::CodesignError;
 use optimizer::codesign::answers::{self, Answers};
 use optimizer::codesign::findings;
 use optimizer::codesign::journal::{self, Journal};
@@ -23,7 +24,6 @@ use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::{Control, groups};
 use optimizer::codesign::workload::{Keep, Workload, strategies};
-use optimizer::codesign::CodesignError;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};

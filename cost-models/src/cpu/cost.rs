@@ -65,9 +65,8 @@ impl CpuCost {
     }
 
     fn spent(&self, prediction: &Prediction) -> Spent {
-        let dynamic = |constants: &Energy| {
-            EnergyTerms { fixed: 0.0, ..self.time.energy(prediction, constants) }.sum()
-        };
+        let dynamic =
+            |constants: &Energy| EnergyTerms { fixed: 0.0, ..self.time.energy(prediction, constants) }.sum();
         Spent {
             seconds: prediction.seconds,
             dynamic_j: self.energy.as_ref().map_or(0.0, dynamic),
@@ -78,7 +77,8 @@ impl CpuCost {
     /// What the tiles want of the caches. Nothing fails where they are too small; lines then move more often.
     fn caches(&self, counts: &CoreCounts) -> Vec<Constraint> {
         let needed = self.time.working_set_bytes(counts) as i64;
-        let caches = [("window_in_near_cache", self.time.near_bytes), ("window_in_last_cache", self.time.last_bytes)];
+        let caches =
+            [("window_in_near_cache", self.time.near_bytes), ("window_in_last_cache", self.time.last_bytes)];
         let finite = caches.into_iter().filter(|(_, bytes)| bytes.is_finite());
         let constraint = |(name, bytes): (&'static str, f64)| {
             let limit = bytes as i64;
@@ -158,14 +158,18 @@ impl CostModel for CpuCost {
             constant("memory_line_s", line_s, |model: &CpuCost, factor| {
                 model.with(model.time.with_lines_times(factor))
             }),
-            constant("call_s", call_s, |model: &CpuCost, factor| model.with(model.time.with_calls_times(factor))),
+            constant("call_s", call_s, |model: &CpuCost, factor| {
+                model.with(model.time.with_calls_times(factor))
+            }),
             constant("t_sync_s", t_sync_s, |model: &CpuCost, factor| {
                 model.with(model.time.with_launches_times(factor))
             }),
             Parameter {
                 name: "cores",
                 value: self.time.threads() as f64,
-                change: Change::OneMore(|model: &CpuCost| model.with(model.time.with_threads(model.time.threads() + 1))),
+                change: Change::OneMore(|model: &CpuCost| {
+                    model.with(model.time.with_threads(model.time.threads() + 1))
+                }),
             },
         ]
     }

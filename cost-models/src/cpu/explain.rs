@@ -58,8 +58,7 @@ fn of_tiles(time: &CpuTime, outer: &Outer, inner: &Inner) -> Vec<Part> {
         named("point", time.body.point_s, "s"),
     ]);
     let sum = |terms: Vec<String>| if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
-    let compute =
-        format!("pieces * ({}) + piece_blocks * ({}) + short * point", sum(runs), sum(blocks));
+    let compute = format!("pieces * ({}) + piece_blocks * ({}) + short * point", sum(runs), sum(blocks));
     let Moved { again, missing, visited } = time.moved(outer, inner);
     let (t_sync_s, line_s, call_s) = time.constants();
     vec![

@@ -90,9 +90,6 @@ impl Density {
         let joules = energy.e_glob_j * words
             + energy.e_shared_j * counts.fast_words as f64
             + energy.e_sync_j * counts.barriers as f64;
-        Density {
-            seconds: parts.io_s().max(parts.compute_s()) * per,
-            joules: joules * per + energy.e_iter_j,
-        }
+        Density { seconds: parts.io_s().max(parts.compute_s()) * per, joules: joules * per + energy.e_iter_j }
     }
 }

@@ -89,7 +89,12 @@ pub(super) fn energy_parts(constants: &EnergyConstants, kernel: usize, counts: &
             [("e_shared", constants.e_shared_j, "J/word"), ("fast_words", fast, "")],
             terms.shared,
         ),
-        of("iterations", "e_iter * iterations", [("e_iter", constants.e_iter_j, "J"), iterations], terms.iterations),
+        of(
+            "iterations",
+            "e_iter * iterations",
+            [("e_iter", constants.e_iter_j, "J"), iterations],
+            terms.iterations,
+        ),
         of(
             "barriers",
             "e_sync * barriers",

@@ -97,7 +97,7 @@ impl Space for ListSpace<'_> {
 
     fn place(&self, (): &()) {}
 
-    fn cut(&self, (): (), _search: &mut Search<'_, Self>) -> ControlFlow<()> {
+    fn cut(&self, (): &mut (), _search: &mut Search<'_, Self>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
@@ -110,8 +110,8 @@ fn best_of_list(space: &ListSpace<'_>) -> Option<(TileSizes, Certificate)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::testing::model;
+    use super::*;
     use cost_models::machine::Energy;
     use hhc_codegen::strategy::{self, LARGEST_SIZE};
 
@@ -131,7 +131,8 @@ mod tests {
         {
             let model = model(stencil, size, steps);
             let exact = tune_cpu(&model, strategy::all()[0], Method::Exact, Objective::Time).unwrap();
-            let exhaustive = tune_cpu(&model, strategy::all()[0], Method::Exhaustive, Objective::Time).unwrap();
+            let exhaustive =
+                tune_cpu(&model, strategy::all()[0], Method::Exhaustive, Objective::Time).unwrap();
             assert_eq!(exact.certificate.value, exhaustive.certificate.value, "{stencil}");
             assert_eq!(exact.certificate.candidates, exhaustive.certificate.candidates);
             assert!(exact.certificate.optimal());

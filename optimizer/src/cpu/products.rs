@@ -84,7 +84,14 @@ impl<'a> ProductSpace<'a> {
     }
 
     /// The candidates of a width.
-    fn give_tiles(&self, depth: i64, width: i64, outer: &Outer, inners: &Inners, search: &mut Search<'_, Self>) {
+    fn give_tiles(
+        &self,
+        depth: i64,
+        width: i64,
+        outer: &Outer,
+        inners: &Inners,
+        search: &mut Search<'_, Self>,
+    ) {
         for (sizes, inner) in &inners.each {
             let value = self.objective.of(self.model, &CoreCounts::Tiles(*outer, *inner));
             search.candidate(Some(value), Tile { depth, width, inner: *sizes });
@@ -152,21 +159,22 @@ impl Space for ProductSpace<'_> {
 
     fn place(&self, _part: &Part) {}
 
-    fn cut(&self, part: Part, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+    fn cut(&self, part: &mut Part, search: &mut Search<'_, Self>) -> ControlFlow<()> {
         match part {
             Part::Depth { depth, widths, inners } => {
-                for width in widths {
+                for &mut width in widths {
                     if self.prune {
-                        search.part(Part::Width { depth, width, outer: None, inners: inners.clone() })?;
+                        let inners = inners.clone();
+                        search.part(Part::Width { depth: *depth, width, outer: None, inners })?;
                     } else {
-                        let outer = self.products.outer(depth, width);
-                        self.give_tiles(depth, width, &outer, &inners, search);
+                        let outer = self.products.outer(*depth, width);
+                        self.give_tiles(*depth, width, &outer, inners, search);
                     }
                 }
             }
             Part::Width { depth, width, outer, inners } => {
-                let outer = outer.unwrap_or_else(|| self.products.outer(depth, width));
-                self.give_tiles(depth, width, &outer, &inners, search);
+                let outer = outer.get_or_insert_with(|| self.products.outer(*depth, *width));
+                self.give_tiles(*depth, *width, outer, inners, search);
             }
         }
         ControlFlow::Continue(())
