@@ -31,12 +31,20 @@ fn predictions_add_up() {
         let continuous = reactions.iter().filter(|one| one["parameter"] != "cores");
         let sum: f64 = continuous.map(|one| one["elasticity"].as_f64().unwrap()).sum();
         assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        let parts = document["breakdown"].as_array().unwrap();
+        let sum: f64 = parts.iter().map(|part| part["value"].as_f64().unwrap()).sum();
+        assert!((sum / seconds - 1.0).abs() < 1e-9 && parts.iter().all(|part| part["formula"].is_string()));
+        // Caches that are too small are no reason why a tile could not run.
+        let caches = document["constraints"].as_array().unwrap();
+        assert!(caches.len() == 2 && caches.iter().all(|cache| cache["hard"] == false), "{caches:?}");
         assert!(std::fs::read_to_string(folder.path("bars.svg")).unwrap().contains("predicted"));
     }
     let text = tilewright(&["predict", "heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4"])
         .succeeded();
     assert!(
-        text.stdout.contains("default sizes") && !text.stdout.contains("multiprocessor"),
+        text.stdout.contains("default sizes")
+            && !text.stdout.contains("multiprocessor")
+            && text.stdout.contains("launch = N_w * T_sync = "),
         "{}",
         text.stdout
     );

@@ -18,7 +18,7 @@
 //! use cost_models::machine::shipped;
 //! use cost_models::model::CostModel;
 //! use hhc_codegen::counts::Problem;
-//! use hhc_codegen::{TileSizes, strategy};
+//! use hhc_codegen::strategy::{self, Target};
 //!
 //! /// Says where the time goes, on any machine.
 //! fn explain<M: CostModel>(model: &M, count: &dyn Fn(&M) -> Option<M::Counts>) -> Option<f64> {
@@ -39,15 +39,17 @@
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let program = std::sync::Arc::new(polyhedral::shipped::load("heat2d").ok_or("no such stencil")?);
 //!     let problem = Problem::new(&program, &[4096, 4096], 1000)?;
-//!     let hhc = strategy::by_name("hhc")?;
-//!     let tile = TileSizes::new([("st", 4), ("s0", 20), ("s1", 64)]);
+//!     let strategy = strategy::preferred();
+//!     let tile = |target| strategy.default_tile(&program, &problem.cone, target);
 //!
 //!     let gpu = GpuCost::new(&problem, &shipped("h100").ok_or("no such machine")??)?;
-//!     let on_gpu = explain(&gpu, &|model| model.counts(&problem, hhc, &tile, 2).ok());
+//!     let blocks = tile(Target::Cuda);
+//!     let on_gpu = explain(&gpu, &|model| model.counts(&problem, strategy, &blocks, 2).ok());
 //!
 //!     let machine = shipped("zen4").ok_or("no such machine")??;
 //!     let cpu = CpuCost::new(&machine, &program, &problem.cone, &problem.size, problem.steps)?;
-//!     let on_cpu = explain(&cpu, &|model| model.counts(hhc, &tile).ok());
+//!     let boxes = tile(Target::OpenMp);
+//!     let on_cpu = explain(&cpu, &|model| model.counts(strategy, &boxes).ok());
 //!     assert!(on_gpu < on_cpu);
 //!     Ok(())
 //! }

@@ -113,12 +113,12 @@ impl Space for Boxes<'_> {
         *part
     }
 
-    fn cut(&self, part: Box3, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+    fn cut(&self, part: &mut Box3, search: &mut Search<'_, Self>) -> ControlFlow<()> {
         let (low, high) = (self.sizes(part.family, part.low), self.sizes(part.family, part.high));
         let ratio = |d: usize| high[d] as f64 / low[d] as f64;
         let axis = (0..3).max_by(|&a, &b| ratio(a).total_cmp(&ratio(b))).unwrap_or(0);
         let middle = part.low[axis] + (part.high[axis] - part.low[axis]) / 2;
-        let (mut first, mut second) = (part, part);
+        let (mut first, mut second) = (*part, *part);
         first.high[axis] = middle;
         second.low[axis] = middle + 1;
         self.give(first, search)?;

@@ -1,11 +1,43 @@
 //! Searches over cost models only: the best tile sizes of a program on a machine, with a certificate.
 //!
 //! ```text
-//! Request --families--> Families of tiles of each strategy --exact | exhaustive | closed_form--> Tuned
+//! strategies, machine --> Space of tiles --search--> least value, certificate
+//!                         boxes (GPU), cpu (CPU), codesign::inner (a design)
 //! ```
 //!
-//! Variables are the tile sizes of a strategy and the hyper-threading factor `k`; constraints are those of
-//! `cost_models::memory` and of the back end. Source: Prajapati 2018, chapters 2.3, 4, 6. [`codesign`] makes unknowns of the hardware as well.
+//! Variables are the tile sizes of a strategy and the hyper-threading factor `k`; constraints are those of the machine and of the
+//! back end. Source: Prajapati 2018, chapters 2.3, 4, 6. [`codesign`] makes unknowns of the hardware as well. There is one exact
+//! search, [`search::search`], whatever the machine. The best tiles of a stencil on a GPU and on a CPU:
+//!
+//! ```
+//! use cost_models::cpu::CpuCost;
+//! use cost_models::gpu::GpuCost;
+//! use cost_models::machine::shipped;
+//! use hhc_codegen::counts::Problem;
+//! use hhc_codegen::strategy;
+//! use optimizer::{Method, Objective, Request, cpu, tune};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let program = std::sync::Arc::new(polyhedral::shipped::load("heat2d").ok_or("no such stencil")?);
+//!     let problem = Problem::new(&program, &[1000, 1000], 100)?;
+//!
+//!     let gpu = GpuCost::new(&problem, &shipped("v100").ok_or("no such machine")??)?;
+//!     let on_gpu = tune(&Request::of_model(&problem, gpu, Objective::Time), Method::Exact)?;
+//!
+//!     let zen4 = shipped("zen4").ok_or("no such machine")??;
+//!     let model = CpuCost::new(&zen4, &program, &problem.cone, &problem.size, problem.steps)?;
+//!     let on_cpu = cpu::tune_cpu(&model, strategy::preferred(), Method::Exact, Objective::Time)
+//!         .ok_or("it cannot be tiled")?;
+//!
+//!     for tuned in [on_gpu, on_cpu] {
+//!         let proof = tuned.certificate;
+//!         println!("{}: {:.2} ms", tuned.choice.tile, 1e3 * proof.value);
+//!         println!("{} of {} candidates, the others excluded", proof.evaluated, proof.candidates);
+//!         assert_eq!(proof.gap(), Some(0.0));
+//!     }
+//!     Ok(())
+//! }
+//! ```
 
 pub mod codesign;
 

@@ -55,7 +55,7 @@ pub trait Space: Sized {
     fn place(&self, part: &Self::Part) -> Self::Place;
 
     /// Gives the parts and candidates of a part, until told to stop.
-    fn cut(&self, part: Self::Part, search: &mut Search<'_, Self>) -> ControlFlow<()>;
+    fn cut(&self, part: &mut Self::Part, search: &mut Search<'_, Self>) -> ControlFlow<()>;
 }
 
 /// What a search found.
@@ -73,11 +73,11 @@ pub struct Found<C> {
 pub fn search<S: Space>(space: &S) -> Found<S::Candidate> {
     let mut search = Search { space, best: None, open: BinaryHeap::new(), evaluated: 0, nodes: 0 };
     let _ = space.begin(&mut search);
-    while let Some(Open { bound, part, .. }) = search.open.pop() {
+    while let Some(Open { bound, mut part, .. }) = search.open.pop() {
         if search.excludes(bound) {
             break;
         }
-        let _ = space.cut(part, &mut search);
+        let _ = space.cut(&mut part, &mut search);
     }
     Found { best: search.best, evaluated: search.evaluated, nodes: search.nodes }
 }
@@ -113,7 +113,7 @@ impl<S: Space> Search<'_, S> {
         if S::BEST_FIRST {
             self.open.push(Open { bound: bound.of_part, place: self.space.place(&part), part });
         } else {
-            let _ = self.space.cut(part, self);
+            let _ = self.space.cut(&mut part, self);
         }
         ControlFlow::Continue(())
     }
@@ -194,7 +194,11 @@ mod tests {
             *part
         }
 
-        fn cut(&self, (low, high): (usize, usize), search: &mut Search<'_, Self>) -> ControlFlow<()> {
+        fn cut(
+            &self,
+            &mut (low, high): &mut (usize, usize),
+            search: &mut Search<'_, Self>,
+        ) -> ControlFlow<()> {
             if high - low <= 2 {
                 (low..high).for_each(|index| search.candidate(self.values[index], index));
                 return ControlFlow::Continue(());

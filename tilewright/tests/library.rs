@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;
 use tilewright::error::Kind;
-use tilewright::{Backend, BuildRequest, Cancel, Observer, RunRequest, Silent, load};
+use tilewright::model::Residence;
+use tilewright::{Backend, BuildRequest, Cancel, Model, Observer, RunRequest, Silent, load};
 
 #[derive(Default)]
 struct Listener(RefCell<Vec<(&'static str, u64)>>);
@@ -72,4 +73,45 @@ fn a_stencil_is_analysed_once() {
     );
     assert!(Arc::ptr_eq(&first, &planned.unwrap().analysis));
     assert!(Arc::ptr_eq(&first, &stencil.renamed("other".to_owned()).analysis().unwrap()));
+}
+
+/// A GPU and a CPU are asked the same questions, and say as much.
+#[test]
+fn models_explain_what_they_choose() {
+    use optimizer::{Method, Objective};
+    let stencil = load("heat2d").unwrap();
+    let mut names = Vec::new();
+    for machine in ["v100", "zen4"] {
+        let machine = tilewright::machines::machine(machine).unwrap();
+        let model = Model::new(&stencil, &[300, 400], 20, machine, None).unwrap();
+        let best = model.tune("auto", Method::Exact, Objective::Time).unwrap();
+        let (choice, why) = (&best.tuned.choice, &best.explanation);
+        assert_eq!((best.tuned.certificate.gap(), best.strategies.len()), (Some(0.0), 2));
+        let strategy = tilewright::strategies::named(choice.strategy).unwrap();
+        let predicted = model.predict(strategy, &choice.tile, Residence::Best).unwrap();
+        assert_eq!(predicted.k, choice.k);
+        assert!((predicted.seconds / best.tuned.certificate.value - 1.0).abs() < 1e-12);
+        assert_eq!(predicted.explanation, *why);
+        let losses: f64 = why.losses.iter().map(|loss| loss.seconds).sum();
+        assert!(((why.ideal_s + losses) / predicted.seconds - 1.0).abs() < 1e-9);
+        assert!(why.sensitivities.len() >= 5 && !predicted.constraints.is_empty() && predicted.feasible);
+        let terms = why.breakdown.iter().filter(|part| part.unit == "s").map(|part| part.name);
+        names.push(terms.collect::<std::collections::BTreeSet<_>>());
+        // A completed tile has the strategy's own sizes where none are given.
+        assert_eq!(model.complete(strategy, Some(&choice.tile)).unwrap(), choice.tile);
+        assert!(model.complete(strategy, None).is_ok());
+        let tiles = tilewright::validation::tiles(&model, strategy, 12, 1).unwrap();
+        assert!(tiles.len() > 6, "{tiles:?}");
+        for tile in &tiles {
+            assert!(
+                tilewright::validation::predicted_s(&model, strategy, tile).unwrap()
+                    > 0.999 * predicted.seconds
+            );
+        }
+    }
+    assert_eq!(names[0], names[1]);
+    let zen4 = tilewright::machines::machine("zen4").unwrap();
+    let cpu = Model::new(&stencil, &[300, 400], 20, zen4, None).unwrap();
+    let closed = cpu.tune("hhc", Method::ClosedForm, Objective::Time).unwrap_err();
+    assert_eq!((closed.kind(), cpu.parts("auto", Objective::Time).is_err()), (Kind::Infeasible, true));
 }

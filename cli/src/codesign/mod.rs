@@ -5,7 +5,7 @@ mod page;
 mod records;
 mod tables;
 
-use optimizer::codesign::document;
+mod document;
 
 pub use document::Document;
 

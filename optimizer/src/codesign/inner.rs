@@ -68,7 +68,10 @@ struct Execution<'a> {
     power_w: Option<f64>,
     objective: Objective,
     fitting: &'a Fitting,
-    iterations: f64,
+    /// Iterations of the execution, and what they need at least wherever their words are, in joules.
+    iterations: (f64, f64),
+    n_sm: f64,
+    static_w: f64,
     /// Whether nothing depends on energies.
     time_only: bool,
 }
@@ -87,20 +90,10 @@ impl Execution<'_> {
         (candidate as usize, most_k)
     }
 
-    /// A bound of the cost.
+    /// The cost, or a bound of it.
     #[inline]
-    fn bound(&self, seconds: f64, joules: f64) -> f64 {
-        self.objective.cost(seconds, joules + self.model.static_w() * seconds, 1e9)
-    }
-
-    fn outcome(&self, candidate: usize, k: i64, seconds: f64, dynamic_j: f64) -> Outcome {
-        Outcome {
-            strategy: self.ranked.strategy(),
-            sizes: self.ranked.space.sizes()[candidate],
-            k,
-            seconds,
-            joules: dynamic_j + self.model.static_w() * seconds,
-        }
+    fn cost(&self, seconds: f64, dynamic_j: f64) -> f64 {
+        self.objective.cost(seconds, dynamic_j + self.static_w * seconds, 1e9)
     }
 }
 
@@ -123,36 +116,36 @@ impl Space for Execution<'_> {
     fn bound(&self, tile: &mut Tile, enough: f64) -> Bound {
         let (candidate, _) = self.candidate(tile.position);
         let Density { seconds, joules } = self.ranked.density(candidate);
-        let least_s = self.iterations * seconds / self.model.time.n_sm as f64 * SAFE;
-        let least_j = if self.time_only { 0.0 } else { self.iterations * self.ranked.e_iter_j() * SAFE };
-        let of_rest = self.bound(least_s, least_j);
+        let (iterations, least_j) = self.iterations;
+        let least_s = iterations * seconds / self.n_sm * SAFE;
+        let of_rest = self.cost(least_s, least_j);
         if of_rest >= enough {
             return Bound { of_part: of_rest, of_rest };
         }
-        let joules = if self.time_only { 0.0 } else { self.iterations * joules * SAFE };
+        let joules = if self.time_only { 0.0 } else { iterations * joules * SAFE };
         if !self.time_only {
-            let of_part = self.bound(least_s, joules);
+            let of_part = self.cost(least_s, joules);
             if of_part >= enough {
                 return Bound { of_part, of_rest };
             }
         }
         let counts = tile.counts.insert(self.ranked.counts(self.run, candidate));
-        let of_part = self.bound(self.model.seconds_with_any_k(counts) * SAFE, joules);
+        let of_part = self.cost(self.model.seconds_with_any_k(counts) * SAFE, joules);
         Bound { of_part, of_rest }
     }
 
     fn place(&self, _tile: &Tile) {}
 
     #[inline]
-    fn cut(&self, tile: Tile, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+    fn cut(&self, tile: &mut Tile, search: &mut Search<'_, Self>) -> ControlFlow<()> {
         let (candidate, most_k) = self.candidate(tile.position);
-        let counts = tile.counts.unwrap_or_else(|| self.ranked.counts(self.run, candidate));
-        let dynamic_j = if self.time_only { 0.0 } else { self.model.dynamic_j_of(&counts) };
+        let counts = tile.counts.get_or_insert_with(|| self.ranked.counts(self.run, candidate));
+        let dynamic_j = if self.time_only { 0.0 } else { self.model.dynamic_j_of(counts) };
         for k in 1..=most_k {
-            let seconds = self.model.seconds_of(&counts, i64::from(k));
-            let outcome = self.outcome(candidate, i64::from(k), seconds, dynamic_j);
-            let too_hot = self.power_w.is_some_and(|limit| outcome.joules > limit * seconds);
-            search.candidate((!too_hot).then(|| outcome.value(self.objective)), (tile.position, k));
+            let seconds = self.model.seconds_of(counts, i64::from(k));
+            let too_hot =
+                self.power_w.is_some_and(|limit| dynamic_j + self.static_w * seconds > limit * seconds);
+            search.candidate((!too_hot).then(|| self.cost(seconds, dynamic_j)), (tile.position, k));
         }
         ControlFlow::Continue(())
     }
@@ -172,8 +165,19 @@ impl Ranked<'_> {
     ) -> Option<Outcome> {
         let time_only = matches!(objective, Objective::Gflops | Objective::Time) && power_w.is_none();
         let iterations = self.iterations(run);
-        let execution =
-            Execution { ranked: self, run, model, power_w, objective, fitting, iterations, time_only };
+        let least_j = if time_only { 0.0 } else { iterations * self.e_iter_j() * SAFE };
+        let execution = Execution {
+            ranked: self,
+            run,
+            model,
+            power_w,
+            objective,
+            fitting,
+            iterations: (iterations, least_j),
+            n_sm: model.time.n_sm as f64,
+            static_w: model.static_w(),
+            time_only,
+        };
         let Found { best, evaluated, .. } = search(&execution);
         effort.candidates += fitting.pairs;
         effort.evaluated += evaluated;
@@ -182,6 +186,12 @@ impl Ranked<'_> {
         // With its energy, which searches for time do not compute.
         let counts = self.counts(run, candidate);
         let seconds = model.seconds_of(&counts, i64::from(k));
-        Some(execution.outcome(candidate, i64::from(k), seconds, model.dynamic_j_of(&counts)))
+        Some(Outcome {
+            strategy: self.strategy(),
+            sizes: self.space.sizes()[candidate],
+            k: i64::from(k),
+            seconds,
+            joules: model.dynamic_j_of(&counts) + model.static_w() * seconds,
+        })
     }
 }

@@ -97,7 +97,7 @@ impl Space for ListSpace<'_> {
 
     fn place(&self, (): &()) {}
 
-    fn cut(&self, (): (), _search: &mut Search<'_, Self>) -> ControlFlow<()> {
+    fn cut(&self, (): &mut (), _search: &mut Search<'_, Self>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }

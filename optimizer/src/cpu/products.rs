@@ -159,21 +159,22 @@ impl Space for ProductSpace<'_> {
 
     fn place(&self, _part: &Part) {}
 
-    fn cut(&self, part: Part, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+    fn cut(&self, part: &mut Part, search: &mut Search<'_, Self>) -> ControlFlow<()> {
         match part {
             Part::Depth { depth, widths, inners } => {
-                for width in widths {
+                for &mut width in widths {
                     if self.prune {
-                        search.part(Part::Width { depth, width, outer: None, inners: inners.clone() })?;
+                        let inners = inners.clone();
+                        search.part(Part::Width { depth: *depth, width, outer: None, inners })?;
                     } else {
-                        let outer = self.products.outer(depth, width);
-                        self.give_tiles(depth, width, &outer, &inners, search);
+                        let outer = self.products.outer(*depth, width);
+                        self.give_tiles(*depth, width, &outer, inners, search);
                     }
                 }
             }
             Part::Width { depth, width, outer, inners } => {
-                let outer = outer.unwrap_or_else(|| self.products.outer(depth, width));
-                self.give_tiles(depth, width, &outer, &inners, search);
+                let outer = outer.get_or_insert_with(|| self.products.outer(*depth, *width));
+                self.give_tiles(*depth, *width, outer, inners, search);
             }
         }
         ControlFlow::Continue(())
