@@ -1,11 +1,13 @@
 /* portable_exp.h: the exponential, bit for bit alike in Rust, C99, C++ and CUDA.
  *
- * Made of correctly rounded + - *, comparisons and integer operations only, so that every machine computes
- * the same bits, provided that products and sums are not contracted (-ffp-contract=off; the CUDA intrinsics
- * below are never contracted) and subnormals are not flushed. No branches, so that compilers vectorise it.
+ * Made of correctly rounded + - *, comparisons and integer operations only, so that every
+ * machine computes the same bits, provided that products and sums are not contracted
+ * (-ffp-contract=off; the CUDA intrinsics below are never contracted) and subnormals are not
+ * flushed. No branches, so that compilers vectorise it.
  *
- * exp(x) = 2^n exp(r) with n = round(x / ln 2), r = x - n ln 2 (Cody and Waite 1980), |r| <= ln(2) / 2.
- * The factor 2^n is applied in two halves, which also gives subnormal results their one rounding.
+ * exp(x) = 2^n exp(r) with n = round(x / ln 2), r = x - n ln 2 (Cody and Waite 1980),
+ * |r| <= ln(2) / 2. The factor 2^n is applied in two halves, which also gives subnormal results
+ * their one rounding.
  * The same operations in Rust: polyhedral/src/portable_exp.rs; a test compares the bits. */
 #ifndef TW_PORTABLE_EXP_H
 #define TW_PORTABLE_EXP_H
@@ -71,9 +73,9 @@ TW_FUNCTION double tw_from_bits64(unsigned long long bits) {
 /* exp(x) in binary32. */
 TW_FUNCTION float tw_expf(float x) {
     unsigned int bits = tw_to_bits32(x);
-    /* Below -104 and above 89 the result is 0 and infinity all the same. Bits of negative numbers ascend
-     * with their size as unsigned integers, bits of positive numbers as signed ones. Comparing integers, not
-     * numbers, lets gcc vectorise with -ftrapping-math. */
+    /* Below -104 and above 89 the result is 0 and infinity all the same. Bits of negative
+     * numbers ascend with their size as unsigned integers, bits of positive numbers as signed
+     * ones. Comparing integers, not numbers, lets gcc vectorise with -ftrapping-math. */
     unsigned int low = bits > 0xC2D00000u ? 0xC2D00000u : bits;
     float c = tw_from_bits32((int)low > 0x42B20000 ? 0x42B20000u : low);
     /* Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits. */
@@ -109,7 +111,8 @@ TW_FUNCTION double tw_exp(double x) {
     double n = TW_SUB(shifted, 6755399441055744.0);
     /* n + 2046, in 969 .. 3070 */
     unsigned long long biased = tw_to_bits64(shifted) - 0x4338000000000000ull + 2046ull;
-    double r = TW_SUB(TW_SUB(c, TW_MUL(n, 6.93147180369123816490e-01)), TW_MUL(n, 1.90821492927058770002e-10));
+    double r = TW_SUB(TW_SUB(c, TW_MUL(n, 6.93147180369123816490e-01)),
+                      TW_MUL(n, 1.90821492927058770002e-10));
     /* 1/13!, 1/12!, ..., 1/2! */
     double p = 1.6059043836821613e-10;
     p = TW_ADD(TW_MUL(p, r), 2.08767569878681e-09);
@@ -129,7 +132,8 @@ TW_FUNCTION double tw_exp(double x) {
     double first = tw_from_bits64(half << 52);
     double second = tw_from_bits64((biased - half) << 52);
     unsigned long long nan =
-        0ull - (unsigned long long)((long long)(bits & 0x7FFFFFFFFFFFFFFFull) > 0x7FF0000000000000ll);
+        0ull - (unsigned long long)((long long)(bits & 0x7FFFFFFFFFFFFFFFull) >
+                                    0x7FF0000000000000ll);
     unsigned long long result = tw_to_bits64(TW_MUL(TW_MUL(p, first), second));
     return tw_from_bits64((result & ~nan) | (bits & nan));
 }

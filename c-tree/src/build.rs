@@ -25,6 +25,11 @@ pub fn var(name: impl Into<String>) -> Expr {
     Expr::Name(name.into(), Sort::Integer)
 }
 
+/// The name of a truth value.
+pub fn flag(name: impl Into<String>) -> Expr {
+    Expr::Name(name.into(), Sort::Truth)
+}
+
 /// A call of a function, of whose result nothing is known.
 pub fn call(function: impl Into<String>, arguments: impl IntoIterator<Item = Expr>) -> Expr {
     Expr::call(function, arguments, Sort::Other)

@@ -10,7 +10,8 @@
 //!   overflow, or is one of them.
 //! - `x + -3` is `x - 3`; so is its mirror image.
 //! - `&&`, `||` and `!` with a known operand. The other one of `&&` and `||` stays alone only if it is 0 or 1 itself.
-//! - `?:` with a known condition, where both values have one type for certain.
+//! - `!(x < y)` is `x >= y`, for signed integers.
+//! - `?:` with a known condition, where both values have one type for certain; and `a ? b : false` is `a && b`.
 
 use crate::expr::{BinaryOp, Expr, Sort, UnaryOp};
 
@@ -52,6 +53,18 @@ fn is_pure(expr: &Expr) -> bool {
     }
 }
 
+/// The comparison that holds for integers where this one does not.
+fn opposite(operator: BinaryOp) -> BinaryOp {
+    match operator {
+        BinaryOp::Lt => BinaryOp::Ge,
+        BinaryOp::Le => BinaryOp::Gt,
+        BinaryOp::Gt => BinaryOp::Le,
+        BinaryOp::Ge => BinaryOp::Lt,
+        BinaryOp::Eq => BinaryOp::Ne,
+        _ => BinaryOp::Eq,
+    }
+}
+
 fn plain(operator: BinaryOp, a: Expr, b: Expr) -> Expr {
     Expr::Binary(operator, Box::new(a), Box::new(b))
 }
@@ -64,6 +77,11 @@ pub fn unary(operator: UnaryOp, a: Expr) -> Expr {
         }
         (UnaryOp::Not, Expr::Bool(value)) => Expr::Bool(!value),
         (UnaryOp::Not, Expr::Unary(UnaryOp::Not, a)) if a.sort() == Sort::Truth => *a,
+        (UnaryOp::Not, Expr::Binary(operator, a, b))
+            if operator.compares() && a.sort() == Sort::Integer && b.sort() == Sort::Integer =>
+        {
+            Expr::Binary(opposite(operator), a, b)
+        }
         (operator, a) => Expr::Unary(operator, Box::new(a)),
     }
 }
@@ -140,6 +158,13 @@ pub fn select(condition: Expr, a: Expr, b: Expr) -> Expr {
     };
     match condition {
         Expr::Bool(known) if one_type => [b, a][usize::from(known)].clone(),
+        condition if one_type && condition.sort() == Sort::Truth => match (a, b) {
+            (Expr::Bool(true), b) => binary(BinaryOp::Or, condition, b),
+            (Expr::Bool(false), b) => binary(BinaryOp::And, unary(UnaryOp::Not, condition), b),
+            (a, Expr::Bool(true)) => binary(BinaryOp::Or, unary(UnaryOp::Not, condition), a),
+            (a, Expr::Bool(false)) => binary(BinaryOp::And, condition, a),
+            (a, b) => Expr::Select(Box::new(condition), Box::new(a), Box::new(b)),
+        },
         condition => Expr::Select(Box::new(condition), Box::new(a), Box::new(b)),
     }
 }

@@ -1,4 +1,4 @@
-//! Functions and their prototypes.
+//! Functions, their prototypes, and structures.
 
 use crate::stmt::Block;
 use crate::types::Type;
@@ -13,6 +13,17 @@ pub struct Function {
     pub(crate) name: String,
     pub(crate) parameters: Vec<(Type, Option<String>)>,
     pub(crate) body: Block,
+}
+
+/// A structure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// What it is, for the reader.
+    pub comment: Option<String>,
+    /// Its name.
+    pub name: String,
+    /// Declarations of its members.
+    pub members: Block,
 }
 
 impl Function {

@@ -39,7 +39,7 @@
 //! | [`build`] | how expressions are made |
 //! | [`fold`] | what is folded, and why that is exact |
 //! | [`stmt`] | statements and blocks |
-//! | [`function`] | functions, prototypes, types |
+//! | [`function`] | functions, prototypes, structures |
 //! | [`scope`] | names that are not taken |
 //! | [`print`] | text: precedence, lines, comments |
 //! | [`layout`] | where a line that is too long is broken |
@@ -54,10 +54,10 @@ pub mod scope;
 pub mod stmt;
 pub mod types;
 
-pub use build::{all, any, call, int, name, truth, var};
+pub use build::{all, any, call, flag, int, name, truth, var};
 pub use expr::{BinaryOp, Expr, Sort, UnaryOp};
-pub use function::Function;
-pub use print::{COLUMNS, Dialect};
+pub use function::{Function, Record};
+pub use print::{COLUMNS, Dialect, comment_lines};
 pub use scope::Scope;
 pub use stmt::{Block, Declaration, Stmt};
 pub use types::Type;

@@ -2,7 +2,7 @@
 //! readers expect; four blanks for each block; lines of at most [`COLUMNS`] columns.
 
 use crate::expr::{BinaryOp, Expr, UnaryOp};
-use crate::function::Function;
+use crate::function::{Function, Record};
 use crate::layout::{Doc, lines};
 use crate::stmt::{Block, Declaration, For, Stmt};
 use crate::types::Type;
@@ -233,8 +233,13 @@ impl Dialect {
             return;
         }
         let minus = operator.strength() == strength::SUM && begins_with_minus(b);
+        let in_parentheses = minus || strength_of(b) < operator.operand();
         let b = if minus { self.in_parentheses(b) } else { self.expr(b, operator.operand()) };
-        parts.extend([Doc::Blank, Doc::text(format!("{} ", operator.symbol())), b]);
+        // `factor * (a + b)` is broken at the sum.
+        let factor = matches!(a, Expr::Name(..) | Expr::Literal(_) | Expr::Int(_));
+        let joined = operator == BinaryOp::Mul && factor && in_parentheses;
+        parts.push(if joined { Doc::text(" ") } else { Doc::Blank });
+        parts.extend([Doc::text(format!("{} ", operator.symbol())), b]);
     }
 
     /// Words of a type.
@@ -258,6 +263,55 @@ impl Function {
         printer.head(self, ";");
         printer.text
     }
+}
+
+impl Record {
+    /// Its text.
+    pub fn print(&self, dialect: Dialect) -> String {
+        let mut printer = Printer::new(dialect);
+        if let Some(text) = &self.comment {
+            printer.comment(text);
+        }
+        printer.write(&format!("struct {} {{", self.name));
+        printer.inside(&self.members);
+        printer.write("};");
+        printer.text
+    }
+}
+
+/// The lines of a text for a comment, of at most so many columns, as far as they can be broken between words. Blanks at the
+/// beginning of a line are kept for all lines that are made of it. What does not fit in a line goes on in the next one, if
+/// that begins where this one does.
+pub fn comment_lines(text: &str, columns: usize) -> Vec<String> {
+    let mut broken: Vec<String> = Vec::new();
+    // The text of the last line that is too long, while it may go on.
+    let mut open: Option<usize> = None;
+    for own in text.lines() {
+        let own = comment(own);
+        let begin = own.len() - own.trim_start().len();
+        let indent = " ".repeat(begin);
+        let goes_on = own.trim_start().starts_with(char::is_alphanumeric) && open == Some(begin);
+        let mut line = match broken.pop() {
+            Some(last) if goes_on => last,
+            last => {
+                broken.extend(last);
+                indent.clone()
+            }
+        };
+        open = None;
+        for word in own.split_whitespace() {
+            let begun = line.len() > begin;
+            if begun && line.chars().count() + 1 + word.chars().count() > columns {
+                broken.push(std::mem::replace(&mut line, format!("{indent}{word}")));
+                open = Some(begin);
+            } else {
+                line.push_str(if begun { " " } else { "" });
+                line.push_str(word);
+            }
+        }
+        broken.push(line.trim_end().to_string());
+    }
+    broken
 }
 
 /// Writes statements and functions.
@@ -331,33 +385,13 @@ impl Printer {
 
     /// Writes a comment of its own.
     fn comment(&mut self, text: &str) {
-        let mut broken = vec!["/*".to_string()];
-        // ` */` ends the last line.
-        let room = self.room().saturating_sub(3);
-        for (number, own) in text.lines().enumerate() {
-            if number > 0 {
-                broken.push(" *".to_string());
-            }
-            let own = comment(own);
-            let indent = own.len() - own.trim_start().len();
-            let mut first = true;
-            for word in own.split_whitespace() {
-                let last = broken.len() - 1;
-                let line = &broken[last];
-                let begun = line.len() > 2;
-                if begun && line.chars().count() + 1 + word.chars().count() > room {
-                    broken.push(format!(" *{} {word}", " ".repeat(indent)));
-                } else {
-                    let blanks = if first { indent + 1 } else { 1 };
-                    broken[last].push_str(&" ".repeat(blanks));
-                    broken[last].push_str(word);
-                }
-                first = false;
-            }
+        // `/* ` or ` * ` before each line, ` */` behind the last one.
+        let lines = comment_lines(text, self.room().saturating_sub(6));
+        for (number, line) in lines.iter().enumerate() {
+            let begin = if number == 0 { "/* " } else { " * " };
+            let end = if number + 1 == lines.len() { " */" } else { "" };
+            self.write(format!("{begin}{line}{end}").trim_end());
         }
-        let last = broken.len() - 1;
-        broken[last].push_str(" */");
-        broken.iter().for_each(|line| self.write(line));
     }
 
     fn inside(&mut self, block: &Block) {
@@ -455,6 +489,7 @@ impl Printer {
             Stmt::Declare(declarations) => all([self.declarators(declarations), Doc::text(";")]),
             Stmt::Expr(expr) => all([self.expr(expr), Doc::text(";")]),
             Stmt::Assign(a, b) => all([self.expr(a), Doc::text(" = "), self.expr(b), Doc::text(";")]),
+            Stmt::Update(a, "+=", Expr::Int(1)) => all([Doc::text("++"), self.expr(a), Doc::text(";")]),
             Stmt::Update(a, operator, b) => {
                 all([self.expr(a), Doc::text(format!(" {operator} ")), self.expr(b), Doc::text(";")])
             }
@@ -485,6 +520,10 @@ impl Printer {
             }
             Doc::All(parts)
         });
-        all([Doc::text(format!("{attribute}{} ", first.kind.head())), Doc::list(own, ",")])
+        let own = match declarations {
+            [_] => Doc::All(own.collect()),
+            _ => Doc::list(own, ","),
+        };
+        all([Doc::text(format!("{attribute}{} ", first.kind.head())), own])
     }
 }

@@ -85,6 +85,11 @@ impl Declaration {
         Declaration { attribute: None, kind, name, count: None, value }
     }
 
+    /// A name without a value.
+    pub fn plain(kind: impl Into<Type>, name: impl Into<String>) -> Self {
+        Declaration { attribute: None, kind: kind.into(), name: name.into(), count: None, value: None }
+    }
+
     /// An array without values.
     pub fn array(kind: impl Into<Type>, name: impl Into<String>, count: impl Into<Expr>) -> Self {
         let (kind, name, count) = (kind.into(), name.into(), Some(count.into()));
@@ -101,6 +106,11 @@ impl Stmt {
     /// `T name = value;`
     pub fn declare(kind: impl Into<Type>, name: impl Into<String>, value: impl Into<Expr>) -> Stmt {
         Stmt::Declare(vec![Declaration::new(kind, name, value)])
+    }
+
+    /// `T name;`
+    pub fn uninitialised(kind: impl Into<Type>, name: impl Into<String>) -> Stmt {
+        Stmt::Declare(vec![Declaration::plain(kind, name)])
     }
 
     /// `const T a = b, c = d;`
@@ -204,6 +214,25 @@ impl Stmt {
         if comment.is_empty() { self } else { Stmt::Noted(Box::new(self), comment) }
     }
 
+    /// Visits the expressions of this statement, without those of statements in it.
+    pub fn expressions(&self, visit: &mut dyn FnMut(&Expr)) {
+        match self {
+            Stmt::Declare(declarations) => {
+                let parts =
+                    declarations.iter().flat_map(|declaration| [&declaration.count, &declaration.value]);
+                parts.flatten().for_each(visit);
+            }
+            Stmt::Expr(a) | Stmt::If(a, ..) | Stmt::While(a, _) | Stmt::PragmaOf(_, a) => visit(a),
+            Stmt::Return(value) => value.iter().for_each(visit),
+            Stmt::Assign(a, b) | Stmt::Update(a, _, b) => [a, b].into_iter().for_each(visit),
+            Stmt::For(For { first, condition, step, .. }) => {
+                first.iter().chain([condition, step]).for_each(visit);
+            }
+            Stmt::Block(_) | Stmt::Continue | Stmt::Break => {}
+            Stmt::Pragma(_) | Stmt::Comment(_) | Stmt::Noted(..) => {}
+        }
+    }
+
     /// Visits this statement and all in it.
     pub fn walk(&self, visit: &mut dyn FnMut(&Stmt)) {
         visit(self);
@@ -228,6 +257,13 @@ impl Block {
     /// Whether there is no statement.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
+    }
+
+    /// Whether a name is used in it.
+    pub fn mentions(&self, name: &str) -> bool {
+        let mut found = false;
+        self.walk(&mut |statement| statement.expressions(&mut |expr| found |= expr.mentions(name)));
+        found
     }
 
     /// Adds a statement.

@@ -26,6 +26,12 @@ impl Type {
         self
     }
 
+    /// A pointer to pointers to it.
+    pub fn pointer_to_pointer(mut self) -> Self {
+        self.pointer = Some("**");
+        self
+    }
+
     /// A pointer to it, by which alone its elements are reached.
     pub fn restrict_pointer(mut self) -> Self {
         self.pointer = Some("*restrict ");

@@ -1,8 +1,8 @@
-//! Integer expressions of loop bounds: built once by a strategy, then evaluated (tests, counts),
-//! printed as C (back ends) and printed as isl constraints (legality), so that all three agree.
+//! Integer expressions of loop bounds: built once by a strategy, then evaluated (tests, counts), turned into the tree of
+//! C (back ends) and printed as isl constraints (legality), so that all three agree.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::ops::{Add, Mul, Sub};
 use std::sync::Arc;
 
@@ -147,11 +147,6 @@ impl IntExpr {
         }
     }
 
-    /// C text. Uses the helpers `tw_floordiv`, `tw_modulo`, `tw_min`, `tw_max` of the templates.
-    pub fn to_c(&self) -> String {
-        self.print(0, &|operator, a, b| format!("tw_{operator}({a}, {b})"))
-    }
-
     /// isl text; `Min` and `Max` are isl's `min` and `max`, which make unions
     /// ([`IntExpr::largest_of`] and [`IntExpr::least_of`] take apart those that need none).
     pub fn to_isl(&self) -> String {
@@ -222,6 +217,13 @@ impl IntExpr {
             IntExpr::Max(a, b) => return call("max", &a.print(0, call), &b.print(0, call)),
         }
         text
+    }
+}
+
+/// For readers of plans and messages.
+impl fmt::Display for IntExpr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.print(0, &|operator, a, b| format!("tw_{operator}({a}, {b})")))
     }
 }
 

@@ -4,4 +4,5 @@
 mod cuda;
 mod cuda_emulated;
 mod flow;
+mod text;
 mod windows;

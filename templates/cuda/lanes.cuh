@@ -1,5 +1,5 @@
-/* Registers of lanes: the cells of a storage that a lane has. All are looked at, so that their numbers are constants and
- * the compiler can keep them in registers. */
+/* Registers of lanes: the cells of a storage that a lane has. All are looked at, so that their
+ * numbers are constants and the compiler can keep them in registers. */
 template <int count, class T> TW_DEVICE void tw_without_value(T (&cells)[count])
 {
 #pragma unroll

@@ -1,7 +1,8 @@
-/* warp.cuh: warps that work on their own, what they hand over, vector accesses, and copies in the background.
+/* warp.cuh: warps that work on their own, what they hand over, vector accesses, and copies in
+ * the background.
  *
- * Stands before everything else in a text that uses it. TW_WARPS tells the emulator, which has definitions of its
- * own. */
+ * Stands before everything else in a text that uses it. TW_WARPS tells the emulator, which has
+ * definitions of its own. */
 #define TW_WARPS 1
 #ifndef TW_EMULATOR
 
@@ -10,10 +11,13 @@
 {
     return (int)((threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x);
 }
-[[maybe_unused]] static __device__ __forceinline__ int tw_lane() { return tw_thread_of_block() % 32; }
-[[maybe_unused]] static __device__ __forceinline__ int tw_warp() { return tw_thread_of_block() / 32; }
+[[maybe_unused]] static __device__ __forceinline__
+int tw_lane() { return tw_thread_of_block() % 32; }
+[[maybe_unused]] static __device__ __forceinline__
+int tw_warp() { return tw_thread_of_block() / 32; }
 
-/* The value of the lane `delta` below or above; where there is none any value, which nothing may depend on. */
+/* The value of the lane `delta` below or above; where there is none any value, which nothing
+ * may depend on. */
 template <class T> static __device__ __forceinline__ T tw_shift_up(T value, unsigned int delta)
 {
     return __shfl_up_sync(0xffffffffu, value, delta);
@@ -28,23 +32,27 @@ template <class T> static __device__ __forceinline__ T tw_junk() { return T(0); 
 
 /* The least and the greatest of two, also of junk. */
 template <class T> static __device__ __forceinline__ T tw_least(T a, T b) { return a < b ? a : b; }
-template <class T> static __device__ __forceinline__ T tw_greatest(T a, T b) { return a > b ? a : b; }
+template <class T> static __device__ __forceinline__
+T tw_greatest(T a, T b) { return a > b ? a : b; }
 
-/* Counters in shared memory by which warps of a block hand over. A post makes what all lanes of the warp did before
- * visible to those who wait for its value: __syncwarp orders the lanes before lane 0, whose fence and store release
- * it; each waiting lane loads and fences, which acquires it, and __syncwarp brings the lanes together. */
+/* Counters in shared memory by which warps of a block hand over. A post makes what all lanes of
+ * the warp did before visible to those who wait for its value: __syncwarp orders the lanes
+ * before lane 0, whose fence and store release it; each waiting lane loads and fences, which
+ * acquires it, and __syncwarp brings the lanes together. */
 struct tw_link {
     volatile int *counters;
     int count;
 };
 #define TW_LINK(name, count, byte_offset) \
-    const tw_link name = {reinterpret_cast<volatile int *>(tw_shared_bytes + (byte_offset)), (count)}
+    const tw_link name = { \
+        reinterpret_cast<volatile int *>(tw_shared_bytes + (byte_offset)), (count)}
 [[maybe_unused]] static __device__ __forceinline__ void tw_link_clear(const tw_link &link)
 {
     const int threads = (int)(blockDim.x * blockDim.y * blockDim.z);
     for (int k = tw_thread_of_block(); k < link.count; k += threads) link.counters[k] = 0;
 }
-[[maybe_unused]] static __device__ __forceinline__ void tw_link_post(const tw_link &link, long long index, int value)
+[[maybe_unused]] static __device__ __forceinline__
+void tw_link_post(const tw_link &link, long long index, int value)
 {
     __syncwarp();
     if (tw_lane() == 0) {
@@ -52,7 +60,8 @@ struct tw_link {
         link.counters[index] = value;
     }
 }
-[[maybe_unused]] static __device__ __forceinline__ void tw_link_wait(const tw_link &link, long long index, int value)
+[[maybe_unused]] static __device__ __forceinline__
+void tw_link_wait(const tw_link &link, long long index, int value)
 {
     while (link.counters[index] < value) {
     }
@@ -70,40 +79,49 @@ struct tw_link {
 template <class T, int N> struct alignas(N * sizeof(T)) tw_vector {
     T x[N];
 };
-template <class T> static __device__ __forceinline__ tw_vector<T, 2> tw_load2(const T *p, long long i)
+template <class T> static __device__ __forceinline__
+tw_vector<T, 2> tw_load2(const T *p, long long i)
 {
     return *reinterpret_cast<const tw_vector<T, 2> *>(p + i);
 }
-template <class T> static __device__ __forceinline__ tw_vector<T, 4> tw_load4(const T *p, long long i)
+template <class T> static __device__ __forceinline__
+tw_vector<T, 4> tw_load4(const T *p, long long i)
 {
     static_assert(sizeof(T) == 4, "at most 16 bytes are one access");
     return *reinterpret_cast<const tw_vector<T, 4> *>(p + i);
 }
-template <class T> static __device__ __forceinline__ void tw_store2(T *p, long long i, const tw_vector<T, 2> &value)
+template <class T> static __device__ __forceinline__
+void tw_store2(T *p, long long i, const tw_vector<T, 2> &value)
 {
     *reinterpret_cast<tw_vector<T, 2> *>(p + i) = value;
 }
-template <class T> static __device__ __forceinline__ void tw_store4(T *p, long long i, const tw_vector<T, 4> &value)
+template <class T> static __device__ __forceinline__
+void tw_store4(T *p, long long i, const tw_vector<T, 4> &value)
 {
     static_assert(sizeof(T) == 4, "at most 16 bytes are one access");
     *reinterpret_cast<tw_vector<T, 4> *>(p + i) = value;
 }
 
-/* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after the thread's wait for
- * the group in which it committed them. Below sm_80 they are there at once. */
+/* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after
+ * the thread's wait for the group in which it committed them. Below sm_80 they are there at
+ * once. */
 template <int count = 1, class T>
-[[maybe_unused]] static __device__ __forceinline__ void tw_copy_async(T *to, long long i, const T *from, long long j)
+[[maybe_unused]] static __device__ __forceinline__
+void tw_copy_async(T *to, long long i, const T *from, long long j)
 {
     static_assert(count * sizeof(T) == 4 || count * sizeof(T) == 8 || count * sizeof(T) == 16,
                   "a copy has 4, 8 or 16 bytes");
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     const unsigned int shared = (unsigned int)__cvta_generic_to_shared(to + i);
     if (count * sizeof(T) == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from + j) : "memory");
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                     : : "r"(shared), "l"(from + j) : "memory");
     else if (count * sizeof(T) == 8)
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" : : "r"(shared), "l"(from + j) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                     : : "r"(shared), "l"(from + j) : "memory");
     else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" : : "r"(shared), "l"(from + j) : "memory");
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
+                     : : "r"(shared), "l"(from + j) : "memory");
 #else
 #pragma unroll
     for (int k = 0; k < count; ++k) to[i + k] = from[j + k];

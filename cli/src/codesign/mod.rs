@@ -5,9 +5,7 @@ mod page;
 mod records;
 mod tables;
 
-mod document;
-
-pub use document::Document;
+use optimizer::codesign::document::Document;
 
 use crate::error::{Error, Result};
 use crate::json;

@@ -1,80 +1,68 @@
-//! Statement values as C text. The text keeps the tree: same operations, same order, same rounding, in
-//! every back end.
+//! Statement values as trees, which keep the program's tree: same operations, same order, same rounding, in every back
+//! end.
 
 use super::names::Names;
+use c_tree::{BinaryOp as Op, Expr as Tree, Stmt, UnaryOp, call, name, var};
 use polyhedral::program::{
     Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, SeriesId,
     Statement,
 };
 use std::collections::BTreeSet;
 
-/// Where an expression is printed.
-pub struct ExpressionPrinter<'a> {
+/// Where an expression stands.
+pub(super) struct Values<'a> {
     /// The program.
-    pub program: &'a Program,
+    pub(super) program: &'a Program,
     /// Its names.
-    pub names: &'a Names,
+    pub(super) names: &'a Names,
     /// Index of the statement.
-    pub statement: usize,
+    pub(super) statement: usize,
     /// Which copy of an unrolled loop; `None` where the loop is not unrolled.
-    pub copy: Option<usize>,
-    /// How a read is written.
-    pub read: &'a dyn Fn(&Access) -> String,
+    pub(super) copy: Option<usize>,
+    /// What a read is.
+    pub(super) read: &'a dyn Fn(&Access) -> Tree,
 }
 
-impl ExpressionPrinter<'_> {
-    /// The statement's locals as C declarations.
-    pub fn locals(&self) -> Vec<String> {
-        let statement = &self.program.statements[self.statement];
-        statement
-            .locals
-            .iter()
-            .enumerate()
-            .map(|(index, local)| {
-                let name = self.names.local(self.statement, polyhedral::program::LocalId(index), self.copy);
-                format!("const {} {name} = {};", local.value.element.c_name(), self.print(&local.value))
-            })
-            .collect()
+impl Values<'_> {
+    /// Declarations of the statement's locals.
+    pub(super) fn locals(&self) -> Vec<Stmt> {
+        let locals = self.program.statements[self.statement].locals.iter().enumerate();
+        let declare = |(index, local): (usize, &polyhedral::program::Local)| {
+            let name = self.names.local(self.statement, polyhedral::program::LocalId(index), self.copy);
+            Stmt::constant(local.value.element.c_name(), name, self.tree(&local.value))
+        };
+        locals.map(declare).collect()
     }
 
     /// The statement's value.
-    pub fn value(&self) -> String {
-        self.print(&self.program.statements[self.statement].value)
+    pub(super) fn value(&self) -> Tree {
+        self.tree(&self.program.statements[self.statement].value)
     }
 
-    fn print(&self, expr: &Expr) -> String {
-        self.print_at(expr, 0)
-    }
-
-    /// `level`: 0 anywhere, 1 right operand of a sum, 2 factor, 3 right operand of a product or operand of a unary.
-    fn print_at(&self, expr: &Expr, level: u8) -> String {
-        let parenthesise = |text: String, needed: bool| if needed { format!("({text})") } else { text };
+    fn tree(&self, expr: &Expr) -> Tree {
         let single = expr.element == ElementType::F32;
         match &expr.kind {
-            ExprKind::Literal(value) => {
-                parenthesise(literal(*value, expr.element), value.is_sign_negative() && level > 0)
-            }
-            ExprKind::Parameter(id) if single => self.names.parameter_f32(*id),
-            ExprKind::Parameter(id) => self.names.parameters[id.0].clone(),
-            ExprKind::Local(id) => self.names.local(self.statement, *id, self.copy),
+            ExprKind::Literal(value) if single => Tree::f32(*value as f32),
+            ExprKind::Literal(value) => Tree::f64(*value),
+            ExprKind::Parameter(id) if single => name(self.names.parameter_f32(*id)),
+            ExprKind::Parameter(id) => name(&self.names.parameters[id.0]),
+            ExprKind::Local(id) => name(self.names.local(self.statement, *id, self.copy)),
             ExprKind::Read(access) => (self.read)(access),
-            ExprKind::Series(id, offset) => self.names.series_value(*id, *offset),
-            ExprKind::Negate(operand) => parenthesise(format!("-{}", self.print_at(operand, 3)), level > 0),
-            ExprKind::Binary(BinaryOp::Min, a, b) => self.call(single, "min", &[a, b]),
-            ExprKind::Binary(BinaryOp::Max, a, b) => self.call(single, "max", &[a, b]),
-            ExprKind::Binary(BinaryOp::Libm(function), a, b) => {
-                let name = if single { function.c_name_single() } else { function.c_name() };
-                format!("{name}({}, {})", self.print(a), self.print(b))
-            }
+            ExprKind::Series(id, offset) => name(self.names.series_value(*id, *offset)),
+            ExprKind::Negate(operand) => Tree::unary(UnaryOp::Negate, self.tree(operand)),
             ExprKind::Binary(operator, a, b) => {
-                let (symbol, own) = match operator {
-                    BinaryOp::Add => ("+", 0),
-                    BinaryOp::Sub => ("-", 0),
-                    BinaryOp::Mul => ("*", 2),
-                    _ => ("/", 2),
-                };
-                let text = format!("{} {symbol} {}", self.print_at(a, own), self.print_at(b, own + 1));
-                parenthesise(text, level > own)
+                let (a, b) = (self.tree(a), self.tree(b));
+                let of = |function: &str| call(function, [a.clone(), b.clone()]);
+                match operator {
+                    BinaryOp::Min => of(["tw_min_f64", "tw_min_f32"][usize::from(single)]),
+                    BinaryOp::Max => of(["tw_max_f64", "tw_max_f32"][usize::from(single)]),
+                    BinaryOp::Libm(function) if single => of(function.c_name_single()),
+                    BinaryOp::Libm(function) => of(function.c_name()),
+                    BinaryOp::Add => a + b,
+                    BinaryOp::Sub => a - b,
+                    BinaryOp::Mul => a * b,
+                    BinaryOp::Div => a / b,
+                }
             }
             ExprKind::Call(function, operand) => {
                 let name = match (function, single) {
@@ -89,63 +77,37 @@ impl ExpressionPrinter<'_> {
                     (Function::Libm(function), true) => function.c_name_single(),
                     (Function::Libm(function), false) => function.c_name(),
                 };
-                format!("{name}({})", self.print(operand))
+                call(name, [self.tree(operand)])
             }
             ExprKind::Select(condition, then, otherwise) => {
-                let text = format!(
-                    "{} ? {} : {}",
-                    self.condition(condition),
-                    self.print_at(then, 3),
-                    self.print_at(otherwise, 3)
-                );
-                format!("({text})")
+                self.condition(condition).select(self.tree(then), self.tree(otherwise))
             }
-            ExprKind::Cast(operand) => format!("({})({})", expr.element.c_name(), self.print(operand)),
+            ExprKind::Cast(operand) => self.tree(operand).cast(expr.element.c_name()),
         }
     }
 
-    fn call(&self, single: bool, name: &str, operands: &[&Expr]) -> String {
-        let operands: Vec<String> = operands.iter().map(|operand| self.print(operand)).collect();
-        format!("tw_{name}_{}({})", if single { "f32" } else { "f64" }, operands.join(", "))
-    }
-
-    fn condition(&self, condition: &Condition) -> String {
+    fn condition(&self, condition: &Condition) -> Tree {
         match condition {
             Condition::Compare(operator, a, b) => {
-                let symbol = match operator {
-                    CompareOp::Less => "<",
-                    CompareOp::LessEqual => "<=",
-                    CompareOp::Greater => ">",
-                    CompareOp::GreaterEqual => ">=",
-                    CompareOp::Equal => "==",
-                    CompareOp::NotEqual => "!=",
+                let operator = match operator {
+                    CompareOp::Less => Op::Lt,
+                    CompareOp::LessEqual => Op::Le,
+                    CompareOp::Greater => Op::Gt,
+                    CompareOp::GreaterEqual => Op::Ge,
+                    CompareOp::Equal => Op::Eq,
+                    CompareOp::NotEqual => Op::Ne,
                 };
-                format!("({} {symbol} {})", self.print_at(a, 0), self.print_at(b, 0))
+                Tree::binary(operator, self.tree(a), self.tree(b))
             }
-            Condition::And(a, b) => format!("({} && {})", self.condition(a), self.condition(b)),
-            Condition::Or(a, b) => format!("({} || {})", self.condition(a), self.condition(b)),
-            Condition::Not(a) => format!("!{}", self.condition(a)),
+            Condition::And(a, b) => self.condition(a).and(self.condition(b)),
+            Condition::Or(a, b) => self.condition(a).or(self.condition(b)),
+            Condition::Not(a) => !self.condition(a),
         }
-    }
-}
-
-/// A literal that reads back as exactly this value, rounded to the type.
-pub fn literal(value: f64, element: ElementType) -> String {
-    match element {
-        ElementType::F32 => {
-            let rounded = value as f32;
-            match rounded.is_infinite() {
-                true if rounded > 0.0 => "(1.0f/0.0f)".to_string(),
-                true => "(-1.0f/0.0f)".to_string(),
-                false => format!("{rounded:?}f"),
-            }
-        }
-        ElementType::F64 => format!("{value:?}"),
     }
 }
 
 /// The values of series that a statement uses: series and offset.
-pub fn series_used(statement: &Statement) -> BTreeSet<(SeriesId, i64)> {
+pub(super) fn series_used(statement: &Statement) -> BTreeSet<(SeriesId, i64)> {
     let mut used = BTreeSet::new();
     for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
         value.walk(|expr| {
@@ -157,16 +119,13 @@ pub fn series_used(statement: &Statement) -> BTreeSet<(SeriesId, i64)> {
     used
 }
 
-/// The element of a series, as `time + 1`: what is added to the time step for its value at an offset.
-pub fn series_element(program: &Program, time: &str, (series, offset): (SeriesId, i64)) -> String {
-    match offset - program.series[series.0].first {
-        0 => time.to_string(),
-        shift => format!("{time} + {shift}"),
-    }
+/// The number of a series' element: what it is at an offset from the time step.
+pub(super) fn series_element(program: &Program, time: &str, (series, offset): (SeriesId, i64)) -> Tree {
+    var(time) + (offset - program.series[series.0].first)
 }
 
 /// Parameters that a statement uses with this type.
-pub fn parameters_used_as(statement: &Statement, element: ElementType) -> BTreeSet<usize> {
+pub(super) fn parameters_used_as(statement: &Statement, element: ElementType) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
         value.walk(|expr| {

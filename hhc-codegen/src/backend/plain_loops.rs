@@ -1,33 +1,22 @@
 //! The program as it was written: every statement as loops over the whole grid, in C. A standalone main checks
 //! the tiled code against them.
 
-use super::expression::{ExpressionPrinter, parameters_used_as, series_element, series_used};
+use super::constants::{self, Source};
+use super::expression::Values;
 use super::names::Names;
-use polyhedral::program::{
-    Access, BinaryOp, ElementType, ExprKind, FieldRole, Function, ParameterId, Program, SeriesId, Statement,
-};
+use super::points::{INT, as_it_is, end, modulo, moved, place};
+use c_tree::{Block, Dialect, Function, Stmt, Type, name, var};
+use polyhedral::program::{Access, BinaryOp, ExprKind, FieldRole, Program};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One statement as loops over its domain; the template adds `grid`, a structure of arrays and sizes.
+/// One statement as loops over its domain; the template declares `struct tw_grid`.
 #[derive(Serialize)]
 pub(super) struct PlainLoops {
-    /// Name of the statement.
-    target: String,
-    /// Name of the time index.
-    time: String,
-    /// Declarations of pointers to the time levels in use, and of constants.
-    declarations: Vec<String>,
-    loops: Vec<PlainLoop>,
-    /// Statements executed for each point.
-    body: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct PlainLoop {
-    index: String,
-    low: String,
-    high: String,
+    /// Name of the function.
+    name: String,
+    /// The function.
+    text: String,
 }
 
 /// All statements of a program as plain loops.
@@ -39,115 +28,63 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
     let statement = &program.statements[index];
     let dimension = program.dimension();
     let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
-    let read =
-        |access: &Access| format!("{}[x{}]", names.plane(program, access), displacement(&access.offset));
-    let printer = ExpressionPrinter { program, names, statement: index, copy: None, read: &read };
+    let read = |access: &Access| name(names.plane(program, access)).at(moved(var("x"), &access.offset));
+    let values = Values { program, names, statement: index, copy: None, read: &read };
+    let grid = name("grid");
+    let stride = |d: usize| Stmt::constant(INT, format!("stride{d}"), grid.arrow(format!("stride{d}")));
 
     let mut planes = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         planes.insert(names.plane(program, access), plane(program, names, access));
     }
-    let mut declarations: Vec<String> = planes.into_values().collect();
-    declarations.extend(constants(names, statement, "grid->"));
-    declarations.extend(series_values(program, names, statement, "grid->", &names.time));
-    let place: Vec<String> = names
-        .space
-        .iter()
-        .enumerate()
-        .map(|(d, index)| if d + 1 < dimension { format!("{index} * stride{d}") } else { index.clone() })
-        .collect();
-    let mut body = vec![format!("const ptrdiff_t x = {};", place.join(" + "))];
-    body.extend(printer.locals());
-    body.push(format!("{}[x] = {};", names.plane(program, &write), printer.value()));
-    PlainLoops {
-        target: program.statement_name(index),
-        time: names.time.clone(),
-        declarations,
-        loops: (0..dimension)
-            .map(|d| PlainLoop {
-                index: names.space[d].clone(),
-                low: statement.domain[d].low.text(&format!("grid->n{d}")),
-                high: statement.domain[d].high.text(&format!("grid->n{d}")),
-            })
-            .collect(),
-        body,
-    }
+    let mut body: Block = (0..dimension - 1).map(stride).collect();
+    body.extend(planes.into_values());
+    let constants = constants::all(program, names, statement, Source::Grid, &names.time);
+    body.extend(constants.iter().map(constants::Constant::declaration));
+    body.push(Stmt::unused(&names.time));
+
+    let point: Vec<_> = names.space.iter().map(var).collect();
+    let mut inner = Block::from(Stmt::constant("ptrdiff_t", "x", place(&point, &as_it_is)));
+    inner.extend(values.locals());
+    inner.push(Stmt::assign(name(names.plane(program, &write)).at(var("x")), values.value()));
+    let loops = (0..dimension).rev().fold(inner, |inner, d| {
+        let extent = || grid.arrow(format!("n{d}")).integer();
+        let (low, high) = (statement.domain[d].low, statement.domain[d].high);
+        Stmt::count(INT, &names.space[d], end(low, extent()), end(high, extent()), inner).into()
+    });
+    body.extend(loops);
+    let target = program.statement_name(index);
+    let function = Function::new(format!("reference_{target}"))
+        .comment(format!("{target}, one time step, point by point"))
+        .attribute("static")
+        .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
+        .parameter(INT, &names.time)
+        .body(body);
+    PlainLoops { name: format!("reference_{target}"), text: function.print(Dialect::C) }
 }
 
 /// The declaration of a pointer to one time level of a field.
-fn plane(program: &Program, names: &Names, access: &Access) -> String {
+fn plane(program: &Program, names: &Names, access: &Access) -> Stmt {
     let field = program.field(access.field);
-    let member = &names.fields[access.field.0];
+    let member = name("grid").arrow(&names.fields[access.field.0]);
     let value = match field.role {
-        FieldRole::Coefficient | FieldRole::State { slots: 1, .. } => format!("grid->{member}"),
+        FieldRole::Coefficient | FieldRole::State { slots: 1, .. } => member,
         FieldRole::State { levels, slots } => {
-            let shift = access.time + levels as i64 - 1;
-            format!("grid->{member} + tw_modulo({} + {shift}, {slots}) * grid->level_stride", names.time)
+            let level = var(&names.time) + (access.time + levels as i64 - 1);
+            member + modulo(level, slots as i64) * name("grid").arrow("level_stride")
         }
     };
-    format!("{} *{} = {value};", field.element.c_name(), names.plane(program, access))
-}
-
-/// Declarations of the parameters that a statement uses, as constants of the types in which it uses them; `source`
-/// is what stands before a parameter's name where its value is found.
-pub(super) fn constants(names: &Names, statement: &Statement, source: &str) -> Vec<String> {
-    let single = parameters_used_as(statement, ElementType::F32).into_iter().map(|id| {
-        let name = names.parameter_f32(ParameterId(id));
-        format!("const float {name} = (float){source}{};", names.parameters[id])
-    });
-    let double = parameters_used_as(statement, ElementType::F64).into_iter();
-    let double = double
-        .filter(|_| !source.is_empty())
-        .map(|id| format!("const double {0} = {source}{0};", names.parameters[id]));
-    single.chain(double).collect()
-}
-
-/// Declarations of the values of series that a statement uses in time step `time`; `source` is what stands before a
-/// series' name where its elements are found.
-pub(super) fn series_values(
-    program: &Program,
-    names: &Names,
-    statement: &Statement,
-    source: &str,
-    time: &str,
-) -> Vec<String> {
-    let value = |(series, offset): (SeriesId, i64)| {
-        format!(
-            "const {} {} = {source}{}[{}];",
-            program.series[series.0].element.c_name(),
-            names.series_value(series, offset),
-            names.series[series.0],
-            series_element(program, time, (series, offset))
-        )
-    };
-    series_used(statement).into_iter().map(value).collect()
-}
-
-/// The distance in memory of an offset: ` - stride0 + 1`.
-pub(super) fn displacement(offset: &[i64]) -> String {
-    let last = offset.len() - 1;
-    let mut text = String::new();
-    for (d, &distance) in offset.iter().enumerate().filter(|(_, distance)| **distance != 0) {
-        let sign = if distance < 0 { '-' } else { '+' };
-        let count = distance.abs();
-        let term = match (d == last, count) {
-            (true, _) => count.to_string(),
-            (false, 1) => format!("stride{d}"),
-            (false, _) => format!("{count} * stride{d}"),
-        };
-        text.push_str(&format!(" {sign} {term}"));
-    }
-    text
+    Stmt::declare(Type::new(field.element.c_name()).pointer(), names.plane(program, access), value)
 }
 
 /// Whether some statement uses the exponential.
 pub(super) fn uses_exp(program: &Program) -> bool {
-    uses(program, |kind| matches!(kind, ExprKind::Call(Function::Exp, _)))
+    uses(program, |kind| matches!(kind, ExprKind::Call(polyhedral::program::Function::Exp, _)))
 }
 
 /// Whether some statement uses a square.
 pub(super) fn uses_square(program: &Program) -> bool {
-    uses(program, |kind| matches!(kind, ExprKind::Call(Function::Square, _)))
+    uses(program, |kind| matches!(kind, ExprKind::Call(polyhedral::program::Function::Square, _)))
 }
 
 /// Whether some statement uses the smaller or the larger of two values.

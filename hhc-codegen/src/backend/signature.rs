@@ -1,8 +1,8 @@
 //! The C entry point of a program: its arguments, and their documentation.
 
 use super::names::Names;
-use polyhedral::domain::Interval;
-use polyhedral::program::{Boundary, FieldId, FieldRole, Program, Statement};
+use c_tree::{Block, COLUMNS, Dialect, Function, Stmt, comment_lines, int, var};
+use polyhedral::program::{Boundary, FieldRole, Program};
 use serde::Serialize;
 
 /// What the templates need to know about the arguments.
@@ -20,10 +20,6 @@ pub struct Signature {
     pub strides: Vec<StrideArgument>,
     /// The strides from the innermost on, as the entry point checks them.
     pub strides_from_inner: Vec<StrideArgument>,
-    /// The innermost extent: `n1`.
-    pub innermost: String,
-    /// The number of points, as a product that does not overflow: `tw_times(n0, n1)`.
-    pub volume: String,
     /// The elements from the first to the last one of a level, as documentation.
     pub level: String,
     /// Whether some field has several slots, so that their distance matters.
@@ -43,8 +39,6 @@ pub struct Signature {
     pub parameters: Vec<ParameterArgument>,
     /// Name of the macro that guards the header.
     pub guard: String,
-    /// Position of the distance between time levels in the `sizes` array of the uniform entry point.
-    pub level_stride_index: usize,
 }
 
 /// One field.
@@ -74,31 +68,6 @@ pub struct FieldArgument {
     pub before: String,
     /// What is in its slots afterwards.
     pub after: String,
-    /// Whether there is one slot only.
-    pub stored_once: bool,
-    /// Whether the generated code copies its boundary from the newest initial level to the others.
-    pub copies_boundary: bool,
-    /// The largest domain of its statements in all dimensions but the innermost; empty for a coefficient.
-    pub outer_sides: Vec<Side>,
-    /// The same in the innermost dimension.
-    pub inner_side: Option<Side>,
-    /// Conditions that a point, at `i0`, `i1` and `x`, lies in the domain of another statement.
-    pub other_domains: Vec<String>,
-}
-
-/// A domain in one dimension.
-#[derive(Debug, Clone, Serialize)]
-pub struct Side {
-    /// Extent of the dimension: `n1`.
-    pub size: String,
-    /// Stride of the dimension: `stride1` (unused in the innermost).
-    pub stride: String,
-    /// Index variable: `i1`.
-    pub index: String,
-    /// First point.
-    pub low: String,
-    /// One past the last point.
-    pub high: String,
 }
 
 /// One series.
@@ -164,28 +133,6 @@ impl Signature {
                 FieldRole::State { levels, slots } => (true, levels, slots),
                 FieldRole::Coefficient => (false, 1, 1),
             };
-            let writers: Vec<&Statement> =
-                program.writers_of(FieldId(index)).map(|(_, statement)| statement).collect();
-            let largest = writers.iter().position(|statement| statement.is_interior()).unwrap_or(0);
-            let sides = |statement: &&Statement| -> Vec<Side> {
-                let side = |(d, interval): (usize, &Interval)| Side {
-                    size: format!("n{d}"),
-                    stride: format!("stride{d}"),
-                    index: if d + 1 < dimension { format!("i{d}") } else { "x".to_string() },
-                    low: interval.low.text(&format!("n{d}")),
-                    high: interval.high.text(&format!("n{d}")),
-                };
-                statement.domain.iter().enumerate().map(side).collect()
-            };
-            let mut outer_sides = writers.get(largest).map_or(Vec::new(), sides);
-            let inner_side = outer_sides.pop();
-            let others = writers.iter().enumerate().filter(|(number, _)| *number != largest);
-            let inside = |statement: &&Statement| {
-                let tests = sides(statement)
-                    .into_iter()
-                    .map(|Side { index, low, high, .. }| format!("{index} >= {low} && {index} < {high}"));
-                tests.collect::<Vec<_>>().join(" && ")
-            };
             let (before, after) = match field.role {
                 FieldRole::State { levels, slots } => {
                     let slot = format!("{}_slot_{}", program.name, names.fields[index]);
@@ -206,11 +153,6 @@ impl Signature {
                 newest: levels - 1,
                 shape: if state { format!("[{slots}]{grid_shape}") } else { grid_shape.clone() },
                 index,
-                stored_once: slots == 1,
-                copies_boundary: state && slots > 1 && program.boundary == Boundary::Fixed,
-                outer_sides,
-                inner_side,
-                other_domains: others.map(|(_, statement)| inside(statement)).collect(),
             }
         });
         let strides = (0..dimension - 1).map(|d| StrideArgument {
@@ -255,20 +197,70 @@ impl Signature {
                 .collect(),
             strides_from_inner: strides.iter().rev().cloned().collect(),
             strides,
-            innermost: extents[dimension - 1].clone(),
-            volume: (extents.iter().rev().cloned())
-                .reduce(|inner, outer| format!("tw_times({outer}, {inner})"))
-                .unwrap_or_default(),
             level: elements_within(0, dimension),
             has_slots: (program.fields.iter())
                 .any(|field| matches!(field.role, FieldRole::State { slots: 2.., .. })),
             cmake_option: program.name.to_uppercase(),
             cmake: cmake_target(&program.name),
             parameters: parameters.collect(),
-            level_stride_index: 2 * dimension - 1,
             // As it is: two names that differ in capitals only have headers of their own.
             guard: format!("TILEWRIGHT_{}_H", program.name),
         }
+    }
+}
+
+impl Signature {
+    /// What the arrays are, as lines of a comment.
+    pub(super) fn arrays(&self) -> Vec<String> {
+        let field = |field: &FieldArgument| {
+            let FieldArgument { name, qualifier, c_type, shape, .. } = field;
+            let head = format!("  {name}: {qualifier}{c_type} {shape}");
+            if !field.state {
+                return format!("{head}, read only");
+            }
+            let several = if field.several { "s" } else { "" };
+            format!(
+                "{head}, {} initial level{several}, computed in place\n    before: {}\n    after: {}",
+                field.levels, field.before, field.after
+            )
+        };
+        let series = |series: &SeriesArgument| {
+            let SeriesArgument { name, c_type, length, first, .. } = series;
+            format!(
+                "  {name}: const {c_type} [{length}], values that depend on time only: element 0 belongs to time \
+                 {first}, the first time step is time 0"
+            )
+        };
+        let all = self.fields.iter().map(field).chain(self.series.iter().map(series));
+        all.flat_map(|text| comment_lines(&text, COLUMNS - 3)).collect()
+    }
+
+    /// The functions that say where the newest level of a field is.
+    pub(super) fn slots(&self) -> Vec<String> {
+        let function = |field: &FieldArgument| {
+            let body = match field.slots as i64 {
+                1 => Block::from([Stmt::unused("steps"), Stmt::Return(Some(int(0)))]),
+                slots => Stmt::Return(Some((var("steps") + field.newest as i64) % slots)).into(),
+            };
+            Function::new(format!("{}_slot_{}", self.name, field.name))
+                .comment(format!("Slot of the newest level of {} after this many steps.", field.name))
+                .attribute("static inline")
+                .result("ptrdiff_t")
+                .parameter("ptrdiff_t", "steps")
+                .body(body)
+                .print(Dialect::C)
+        };
+        self.fields.iter().filter(|field| field.state).map(function).collect()
+    }
+
+    /// The shapes of all arrays, as documentation.
+    pub(super) fn shapes(&self) -> Vec<String> {
+        let fields = self.fields.iter().map(|field| field.shape.clone());
+        let series = self.series.iter().map(|series| match series.first {
+            0 => format!("[{}]", series.length),
+            first => format!("[{}], from time {first} on", series.length),
+        });
+        fields.chain(series).collect()
     }
 }
 

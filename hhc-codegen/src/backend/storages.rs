@@ -1,11 +1,14 @@
-//! What C and CUDA have in common where a kernel says itself where values live: places as C text, boxes that are
+//! What C and CUDA have in common where a kernel says itself where values live: places as trees, boxes that are
 //! clipped, and the parts of a kernel in their order.
 
-use super::expression::ExpressionPrinter;
+use super::bounds::expr;
+use super::expression::Values;
 use super::names::Names;
+use super::points::{INT, place as place_of, plus};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Range, RowOrder, SIZE_NAMES, bound};
 use crate::storage::{Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
+use c_tree::{Expr, Stmt, all, any, name};
 use polyhedral::program::{Access, FieldId, FieldRole, Program};
 use std::collections::BTreeSet;
 
@@ -137,23 +140,41 @@ impl<'a> Work<'a> {
         program.writers_of(self.field(program)).map(domain).collect()
     }
 
-    /// Declarations of locals and of `tw_value`, the value at a point; `read` prints an access.
-    pub(super) fn value(
-        self,
-        program: &Program,
-        names: &Names,
-        read: &dyn Fn(&Access) -> String,
-    ) -> Vec<String> {
+    /// Whether the box lies in one that it leaves out, so that nothing is left.
+    pub(super) fn nothing_left(self, program: &Program) -> Expr {
+        let within = |domain: Vec<(IntExpr, IntExpr)>| {
+            all(domain.iter().enumerate().map(|(d, (low, high))| {
+                name_of(LOW_NAMES[d]).ge(expr(low)).and(name_of(HIGH_NAMES[d]).le(expr(high)))
+            }))
+        };
+        any(self.left_out(program).into_iter().map(within))
+    }
+
+    /// Declarations of the box, and that it has a point.
+    pub(super) fn bounds(self, program: &Program) -> (Vec<Stmt>, Expr) {
+        let ends = self.clipped(program).into_iter().enumerate();
+        let declare = |(d, (low, high)): (usize, (IntExpr, IntExpr))| {
+            let ends = [(LOW_NAMES[d], low), (HIGH_NAMES[d], high)];
+            Stmt::constants(INT, ends.map(|(name, bound)| (name.to_owned(), expr(&bound))))
+        };
+        let declarations: Vec<Stmt> = ends.map(declare).collect();
+        let some = (0..declarations.len()).map(|d| name_of(LOW_NAMES[d]).lt(name_of(HIGH_NAMES[d])));
+        let some = all(some.collect::<Vec<_>>());
+        (declarations, some)
+    }
+
+    /// Declarations of locals and of `tw_value`, the value at a point; `read` is an access.
+    pub(super) fn value(self, program: &Program, names: &Names, read: &dyn Fn(&Access) -> Expr) -> Vec<Stmt> {
         let (mut lines, value) = match self {
             Work::Row(instance) => {
                 let statement = instance.statement;
-                let printer = ExpressionPrinter { program, names, statement, copy: None, read };
-                (printer.locals(), printer.value())
+                let values = Values { program, names, statement, copy: None, read };
+                (values.locals(), values.value())
             }
             Work::Transfer(_) => (Vec::new(), read(&self.reads(program)[0].0)),
         };
         let element = program.field(self.field(program)).element.c_name();
-        lines.push(format!("const {element} tw_value = {value};"));
+        lines.push(Stmt::constant(element, "tw_value", value));
         lines
     }
 
@@ -278,38 +299,32 @@ pub(super) fn cell(storage: &Storage, point: &[IntExpr]) -> IntExpr {
     cells.fold(int(0), |cell, (axis, point)| cell * axis.extent() + axis.cell(point.clone()))
 }
 
-/// The element of an access in a place, at the point of the loops. `grid` stands before what belongs to the arrays.
+/// The element of an access in a place, at the point of the loops. `own` makes a name of what belongs to the arrays.
 pub(super) fn element(
     (program, names, kernel): (&Program, &Names, &Kernel),
-    grid: &str,
+    own: &dyn Fn(&str) -> Expr,
     (field, level): (FieldId, IntExpr),
     place: &Place,
     offset: &[i64],
-) -> String {
+) -> Expr {
     let point: Vec<IntExpr> =
         offset.iter().enumerate().map(|(d, &distance)| var(INDEX_NAMES[d]) + distance).collect();
     match place {
         Place::Storage(index) => {
             let storage = &kernel.storages[*index];
             let plane = plane_of_level(program, field, level, storage.planes);
-            let cell = plane * storage.cells() + cell(storage, &point);
-            format!("{}[{}]", storage.name, cell.to_c())
+            name(&storage.name).at(expr(&(plane * storage.cells() + cell(storage, &point))))
         }
         Place::Arrays(at) => {
-            let mut terms: Vec<String> = slot(program, field, level, at)
-                .map(|slot| format!("{} * {grid}level_stride", operand(&slot)))
-                .into_iter()
-                .collect();
-            let (outer, last) = point.split_at(point.len() - 1);
-            let along = |(d, index): (usize, &IntExpr)| format!("{} * {grid}stride{d}", operand(index));
-            terms.extend(outer.iter().enumerate().map(along));
-            terms.extend(last.iter().map(operand));
-            format!("{grid}{}[{}]", names.fields[field.0], terms.join(" + "))
+            let point: Vec<Expr> = point.iter().map(expr).collect();
+            let slot = slot(program, field, level, at).map(|slot| expr(&slot) * own("level_stride"));
+            let place = place_of(&point, own);
+            own(&names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
         }
     }
 }
 
-/// An index as a factor or a term: in parentheses, unless it is a name.
-pub(super) fn operand(index: &IntExpr) -> String {
-    if let IntExpr::Var(name) = index { (*name).to_owned() } else { format!("({})", index.to_c()) }
+/// An index of generated loops.
+pub(super) fn name_of(index: &str) -> Expr {
+    c_tree::var(index)
 }

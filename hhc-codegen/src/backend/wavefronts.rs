@@ -7,20 +7,20 @@
 //!         the point, if s_e is a whole number and lies in the box
 //! ```
 
-use super::storages::{HIGH_NAMES, INDEX_NAMES, LOW_NAMES};
+use super::bounds::expr;
+use super::storages::{HIGH_NAMES, INDEX_NAMES, LOW_NAMES, name_of};
 use crate::int_expr::{IntExpr, int, var};
-use serde::Serialize;
+use c_tree::{Expr, truth};
 
 /// The number of the wavefront.
-const WAVE: &str = "tw_wave";
+pub(super) const WAVE: &str = "tw_wave";
 
 /// The loops.
-#[derive(Serialize)]
 pub(super) struct Wavefronts {
     /// The first wavefront.
-    pub(super) first: String,
+    pub(super) first: Expr,
     /// The last one.
-    pub(super) last: String,
+    pub(super) last: Expr,
     /// Loops over the points of one, outermost first.
     pub(super) loops: Vec<WaveLoop>,
     /// The coordinate that follows from the others.
@@ -28,25 +28,23 @@ pub(super) struct Wavefronts {
 }
 
 /// A loop over a coordinate.
-#[derive(Serialize)]
 pub(super) struct WaveLoop {
     /// The dimension.
     pub(super) dimension: usize,
     pub(super) index: &'static str,
-    pub(super) low: String,
+    pub(super) low: Expr,
     /// After the last one.
-    pub(super) high: String,
+    pub(super) high: Expr,
 }
 
 /// A coordinate that follows from the others.
-#[derive(Serialize)]
 pub(super) struct Solved {
     /// The dimension.
     pub(super) dimension: usize,
     pub(super) index: &'static str,
-    pub(super) value: String,
+    pub(super) value: Expr,
     /// Whether the point exists.
-    pub(super) exists: String,
+    pub(super) exists: Expr,
 }
 
 impl Wavefronts {
@@ -81,22 +79,24 @@ impl Wavefronts {
                 };
                 (low, high) = (low.max(from), high.min(to + 1));
             }
-            WaveLoop { dimension: d, index: INDEX_NAMES[d], low: low.to_c(), high: high.to_c() }
+            WaveLoop { dimension: d, index: INDEX_NAMES[d], low: expr(&low), high: expr(&high) }
         };
         Wavefronts {
-            first: first.to_c(),
-            last: last.to_c(),
+            first: expr(&first),
+            last: expr(&last),
             loops: others.iter().map(around).collect(),
             solved: solved.map(|d| {
                 let (sign, factor) = (factors[d].signum(), factors[d].abs());
                 let rest: IntExpr = if sign < 0 { int(0) - without(&[d]) } else { without(&[d]) };
                 let index = INDEX_NAMES[d];
                 let whole = match factor {
-                    1 => String::new(),
-                    _ => format!("{} == 0 && ", rest.clone().modulo(factor).to_c()),
+                    1 => truth(true),
+                    _ => expr(&rest.clone().modulo(factor)).is(0),
                 };
-                let exists = format!("{whole}{index} >= {} && {index} < {}", LOW_NAMES[d], HIGH_NAMES[d]);
-                Solved { dimension: d, index, value: rest.floor_div(factor).to_c(), exists }
+                let point = name_of(index);
+                let inside = point.clone().ge(name_of(LOW_NAMES[d])).and(point.lt(name_of(HIGH_NAMES[d])));
+                let value = expr(&rest.floor_div(factor));
+                Solved { dimension: d, index, value, exists: whole.and(inside) }
             }),
         }
     }
@@ -108,19 +108,26 @@ mod tests {
 
     use super::*;
 
+    fn text(expr: &Expr) -> String {
+        c_tree::Dialect::C.one_line(expr)
+    }
+
     #[test]
     fn a_diagonal_has_one_loop() {
         let waves = Wavefronts::new(&[1, 1]);
-        assert_eq!((waves.first.as_str(), waves.last.as_str()), ("low0 + low1", "high0 - 1 + high1 - 1"));
+        assert_eq!(
+            (text(&waves.first), text(&waves.last)),
+            ("low0 + low1".into(), "high0 - 2 + high1".into())
+        );
         let [inner] = &waves.loops[..] else { panic!() };
         assert_eq!(inner.index, "i1");
-        assert_eq!(waves.solved.unwrap().value, "tw_wave - i1");
+        assert_eq!(text(&waves.solved.unwrap().value), "tw_wave - i1");
     }
 
     #[test]
     fn no_factor_is_one_wavefront() {
         let waves = Wavefronts::new(&[0, 0]);
-        assert_eq!((waves.first.as_str(), waves.last.as_str(), waves.loops.len()), ("0", "0", 2));
+        assert_eq!((text(&waves.first), text(&waves.last), waves.loops.len()), ("0".into(), "0".into(), 2));
         assert!(waves.solved.is_none());
     }
 }

@@ -128,8 +128,8 @@ fn facts(plan: &KernelPlan, request: &EmitRequest<'_>, kernels: Vec<KernelFacts>
         launches_per_iteration: plan.launches.len(),
         host_loop: HostLoop {
             variable: plan.outer.variable,
-            low: plan.outer.low.to_c(),
-            high: plan.outer.high.to_c(),
+            low: plan.outer.low.to_string(),
+            high: plan.outer.high.to_string(),
         },
         shared_bytes_per_block: kernels.iter().filter_map(|kernel| kernel.shared_bytes).max(),
         threads_per_block: kernels.iter().filter_map(|kernel| kernel.threads).max(),

@@ -1,131 +1,165 @@
-//! The host's side: the C entry point, and the standalone main.
+//! The host's side: the C entry points, which launch the kernels in order.
 
-use super::super::names::Names;
-use super::super::plain_loops::{PlainLoops, plain_loops};
-use super::boundary::BOUNDARY_THREADS;
+use super::super::arguments::Arguments;
+use super::super::bounds::{expr, non_negative};
+use super::super::points::{INT, min};
 use super::kernel::CudaKernel;
-use crate::int_expr::IntExpr;
+use super::text::passed;
 use crate::plan::KernelPlan;
-use serde::Serialize;
-
-/// Data of the host code.
-#[derive(Serialize)]
-pub(super) struct HostText {
-    boundary: Vec<LaunchText>,
-    boundary_threads: u32,
-    opt_in: Vec<OptInText>,
-    outer_variable: &'static str,
-    outer_low: String,
-    outer_high: String,
-    launches: Vec<LaunchText>,
-    reference: Vec<PlainLoops>,
-    /// Grid of the standalone main's check: odd, and larger than a tile.
-    check_sizes: &'static [i64],
-    /// Grid that the standalone main times where none is given.
-    default_sizes: &'static [i64],
-}
-
-/// A kernel that needs more shared memory than a block has without asking.
-#[derive(Serialize)]
-struct OptInText {
-    symbol: String,
-    bytes: u32,
-}
-
-#[derive(Serialize)]
-struct LaunchText {
-    comment: String,
-    when: Option<String>,
-    symbol: String,
-    threads: String,
-    shared_bytes: u32,
-    /// Number of blocks, `x` first.
-    grid: String,
-    /// Slowest first.
-    blocks: Vec<BlockLoopText>,
-    /// Value of the host variable.
-    host_value: &'static str,
-}
-
-#[derive(Serialize)]
-struct BlockLoopText {
-    variable: &'static str,
-    low: String,
-    high: String,
-    axis: char,
-    /// Number of blocks along this axis that one launch can have.
-    most: i64,
-}
+use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, all, call, int, name, var};
 
 /// Shared memory that a block has without asking.
 const SHARED_BYTES_WITHOUT_ASKING: u32 = 48 << 10;
 
-impl HostText {
-    pub(super) fn new(
-        plan: &KernelPlan,
-        names: &Names,
-        kernels: &[CudaKernel],
-        boundary: &[CudaKernel],
-    ) -> Self {
-        let program = &plan.program;
-        let launches = plan.launches.iter().map(|l| {
-            let kernel = &kernels[l.kernel];
-            let comment = plan.kernels[l.kernel].comment.clone();
-            launch(kernel, comment, l.when.as_ref(), plan.outer.variable)
-        });
-        let copies = boundary
-            .iter()
-            .map(|kernel| launch(kernel, "the fixed boundary, at every stored level".to_string(), None, "0"));
-        HostText {
-            boundary: copies.collect(),
-            boundary_threads: BOUNDARY_THREADS,
-            opt_in: (kernels.iter().filter(|kernel| kernel.shared_bytes > SHARED_BYTES_WITHOUT_ASKING))
-                .map(|kernel| OptInText { symbol: kernel.symbol.clone(), bytes: kernel.shared_bytes })
-                .collect(),
-            outer_variable: plan.outer.variable,
-            outer_low: plan.outer.low.to_c(),
-            outer_high: plan.outer.high.to_c(),
-            launches: launches.collect(),
-            reference: plain_loops(program, names),
-            check_sizes: [&[10_013], &[261, 377][..], &[61, 47, 83]][program.dimension() - 1],
-            default_sizes: [&[1 << 26], &[8192, 8192][..], &[512, 512, 512]][program.dimension() - 1],
-        }
-    }
+/// The entry points of a program.
+pub(super) struct Host<'a> {
+    pub(super) plan: &'a KernelPlan,
+    pub(super) arguments: Arguments<'a>,
+    pub(super) kernels: &'a [CudaKernel],
+    pub(super) boundary: &'a [CudaKernel],
 }
 
-fn launch(
-    kernel: &CudaKernel,
-    comment: String,
-    when: Option<&IntExpr>,
-    host_value: &'static str,
-) -> LaunchText {
-    LaunchText {
-        comment,
-        when: when.map(IntExpr::to_c),
-        symbol: kernel.symbol.clone(),
-        threads: kernel.threads.map(|count| count.to_string()).join(", "),
-        shared_bytes: kernel.shared_bytes,
-        grid: match kernel.blocks.len() {
-            0 => "1",
-            1 => "blocks_x",
-            2 => "blocks_x, blocks_y",
-            _ => "blocks_x, blocks_y, blocks_z",
+/// `(int)status`
+fn status(name_of: &str) -> Stmt {
+    Stmt::Return(Some(name(name_of).cast("int")))
+}
+
+/// Returns the status where it is an error.
+fn give_up() -> Stmt {
+    Stmt::when(name("status").is_not(name("cudaSuccess")), status("status"))
+}
+
+impl Host<'_> {
+    fn name(&self) -> String {
+        format!("{}_run_cuda", self.plan.program.name)
+    }
+
+    /// `NAME_run_cuda`, `NAME_run_cuda_strided`, without bodies.
+    fn heads(&self) -> [Function; 2] {
+        let head = |name: String, strided: bool| {
+            self.arguments
+                .declare(Function::new(name).result("int"), strided)
+                .parameter("cudaStream_t", "stream")
+        };
+        [head(self.name(), false), head(format!("{}_strided", self.name()), true)]
+    }
+
+    /// Their prototypes.
+    pub(super) fn prototypes(&self) -> [String; 2] {
+        self.heads().map(|head| head.prototype(Dialect::C))
+    }
+
+    /// The functions.
+    pub(super) fn functions(&self) -> Vec<String> {
+        let [dense, strided] = self.heads().map(|head| head.attribute("extern \"C\""));
+        let all = [strided.body(self.strided()), dense.body(self.dense())];
+        all.iter().map(|function| function.print(Dialect::Cuda)).collect()
+    }
+
+    fn refused(&self) -> [Stmt; 2] {
+        let negative = self.arguments.negative().or(var("steps").gt(var("TW_MOST_STEPS")));
+        let nothing = self.arguments.empty().or(var("steps").is(0));
+        [Stmt::when(negative, status("cudaErrorInvalidValue")), Stmt::when(nothing, status("cudaSuccess"))]
+    }
+
+    fn strided(&self) -> Block {
+        let arguments = self.arguments;
+        let refuse = |condition: Expr| Stmt::when(condition, status("cudaErrorInvalidValue"));
+        let mut body = Block::from(self.refused());
+        let elements = var("tw_elements");
+        let sizes = arguments.sizes();
+        body.push(Stmt::declare(INT, "tw_elements", var(&sizes[sizes.len() - 1])));
+        body.push(refuse(elements.clone().gt(var("TW_MOST"))));
+        let mut strides: Vec<(Expr, String)> = sizes.iter().map(var).zip(arguments.strides()).collect();
+        strides.reverse();
+        if arguments.has_slots() {
+            strides.push((int(1), "level_stride".to_string()));
         }
-        .to_string(),
-        blocks: (kernel
-            .blocks
-            .iter()
-            .rev()
-            .zip([('x', i64::from(i32::MAX)), ('y', 65_535), ('z', 65_535)])
-            .rev())
-        .map(|(block, (axis, most))| BlockLoopText {
-            variable: block.variable,
-            low: block.low.to_c(),
-            high: block.high.to_c(),
-            axis,
-            most,
+        body.extend(strides.into_iter().map(|(count, stride)| {
+            refuse(!call("tw_enclose", [elements.clone().address(), count, var(stride)]))
+        }));
+        let usable = arguments.arrays().into_iter().map(|array| {
+            let array = name(array.name);
+            Expr::call("tw_usable", [array.clone(), array.deref().size_of()], Sort::Truth)
+        });
+        body.push(Stmt::constant("bool", "tw_all_usable", all(usable)));
+        body.push(refuse(!name("tw_all_usable")));
+        body.push(Stmt::declare("cudaError_t", "status", name("cudaSuccess")));
+        for kernel in self.kernels.iter().filter(|kernel| kernel.shared_bytes > SHARED_BYTES_WITHOUT_ASKING) {
+            let attribute = name("cudaFuncAttributeMaxDynamicSharedMemorySize");
+            let ask = [name(&kernel.symbol), attribute, int(kernel.shared_bytes.into())];
+            body.push(Stmt::assign(name("status"), call("cudaFuncSetAttribute", ask)));
+            body.push(give_up());
+        }
+        for kernel in self.boundary {
+            body.comment("the fixed boundary, at every stored level");
+            body.push(Stmt::Block(self.launch(kernel, int(0))));
+        }
+        if let Some(small) = arguments.too_small() {
+            body.push(Stmt::when(small, status("status")));
+        }
+        let outer = &self.plan.outer;
+        let mut launches = Block::new();
+        for launch in &self.plan.launches {
+            launches.comment(&self.plan.kernels[launch.kernel].comment);
+            let queue = self.launch(&self.kernels[launch.kernel], var(outer.variable));
+            launches.push(match &launch.when {
+                Some(condition) => Stmt::when(non_negative(condition), queue),
+                None => Stmt::Block(queue),
+            });
+        }
+        body.push(Stmt::range(INT, outer.variable, expr(&outer.low), expr(&outer.high), launches));
+        body.push(status("status"));
+        body
+    }
+
+    /// The launches of a kernel for one value of the host variable.
+    fn launch(&self, kernel: &CudaKernel, host_value: Expr) -> Block {
+        let axes = [("x", i64::from(i32::MAX)), ("y", 65_535), ("z", 65_535)];
+        let blocks: Vec<_> = kernel.blocks.iter().rev().zip(axes).collect();
+        let grid = match blocks.len() {
+            0 => vec![int(1)],
+            count => axes[..count].iter().map(|(axis, _)| var(format!("blocks_{axis}"))).collect(),
+        };
+        let threads = kernel.threads.map(|count| int(count.into()));
+        let configuration =
+            vec![call("dim3", grid), call("dim3", threads), int(kernel.shared_bytes.into()), name("stream")];
+        let first = kernel.blocks.iter().map(|block| var(block.variable));
+        let arguments = passed(self.arguments).into_iter().chain([host_value]).chain(first).collect();
+        let launch = Block::from([
+            Stmt::Expr(Expr::Launch { kernel: kernel.symbol.clone(), configuration, arguments }),
+            Stmt::assign(name("status"), call("cudaGetLastError", [])),
+            give_up(),
+        ]);
+        // The last loop is along x, and innermost.
+        blocks.into_iter().fold(launch, |inner, (block, (axis, most))| {
+            let of = |end: &str| format!("{}_{end}", block.variable);
+            let (variable, high) = (var(block.variable), var(of("high")));
+            let count = min(high.clone(), &variable + (most - 1)) - &variable + 1;
+            let mut body = Block::from(Stmt::constant(
+                "unsigned int",
+                format!("blocks_{axis}"),
+                count.cast("unsigned int"),
+            ));
+            body.extend(inner);
+            let ends = [(of("low"), expr(&block.low)), (of("high"), expr(&block.high))];
+            let mut all =
+                Block::from(Stmt::Comment(format!("a launch has at most {most} blocks along {axis}")));
+            all.push(Stmt::constants(INT, ends));
+            let condition = variable.le(high);
+            all.push(Stmt::each(INT, block.variable, var(of("low")), condition, most, body));
+            all
         })
-        .collect(),
-        host_value,
+    }
+
+    fn dense(&self) -> Block {
+        let mut body = Block::from(self.refused());
+        body.comment("The strides must not overflow before they are checked.");
+        let many = self.arguments.points_at_most().gt(var("TW_MOST"));
+        body.push(Stmt::when(many, status("cudaErrorInvalidValue")));
+        let strides = self.arguments.dense_strides().into_iter().chain([self.arguments.points()]);
+        let all = self.arguments.pass(strides).into_iter().chain([name("stream")]);
+        body.push(Stmt::Return(Some(call(format!("{}_strided", self.name()), all))));
+        body
     }
 }

@@ -4,27 +4,21 @@
 //! the loads of a batch of lines and then stores their values in shared memory, so that the batch waits for memory
 //! only once.
 
+use super::super::points::{INT, end, plus};
 use super::printer::Printer;
-use super::text::signed;
+use super::text::{here, thread};
 use crate::geometry::Threads;
 use crate::window::Plane;
+use c_tree::{Block, Declaration, Expr, Stmt, all, any, flag, int, name, truth, var};
 use polyhedral::domain::Bound;
 use polyhedral::program::FieldRole;
 use polyhedral::sweep::{CellBox, Live};
-use serde::Serialize;
 
 /// Registers that hold a batch in a full tile.
 const BATCH: i64 = 16;
 
 /// Lines in a batch of a tile that may be partial: their conditions need registers, too.
 const CLIPPED_BATCH: i64 = 2;
-
-/// One batch, or a loop over batches.
-#[derive(Serialize)]
-pub(super) struct LoadText {
-    comment: String,
-    lines: Vec<String>,
-}
 
 /// The cells of one box, as a thread sees them.
 struct Part<'a> {
@@ -36,21 +30,24 @@ struct Part<'a> {
 }
 
 /// The number of the thread among those that share the lines: all threads but those along the columns.
-pub(super) fn lane(threads: &Threads, sliding: bool) -> String {
-    let dimensions = line_dimensions(threads, sliding);
-    let mut lane = "thread0".to_string();
-    for d in 1..dimensions {
-        lane = format!("{lane} * {} + thread{d}", threads.per_dimension[d]);
-        if d + 1 < dimensions {
-            lane = format!("({lane})");
-        }
-    }
-    lane
+pub(super) fn lane(threads: &Threads, sliding: bool) -> Expr {
+    (1..line_dimensions(threads, sliding))
+        .fold(thread(threads, 0), |lane, d| lane * threads.per_dimension[d] + thread(threads, d))
 }
 
 /// The dimensions that tell lines apart.
 fn line_dimensions(threads: &Threads, sliding: bool) -> usize {
     threads.per_dimension.len() - usize::from(sliding)
+}
+
+/// A coordinate in the window.
+fn cell_index(d: usize) -> Expr {
+    var(format!("w{d}"))
+}
+
+/// A point of the grid.
+fn point(d: usize) -> Expr {
+    var(format!("p{d}"))
 }
 
 impl Printer<'_> {
@@ -70,8 +67,12 @@ impl Printer<'_> {
         self.program.fields[plane.field].element.bytes() as i64 / 4
     }
 
+    fn element(&self, plane: &Plane) -> &'static str {
+        self.program.fields[plane.field].element.c_name()
+    }
+
     /// The loads of a full tile: exactly the cells that are live in, in batches over all planes.
-    pub(super) fn exact_loads(&self) -> Vec<LoadText> {
+    pub(super) fn exact_loads(&self) -> Block {
         let window = self.staging.window;
         let parts =
             window.planes.iter().flat_map(|plane| plane.live_in.iter().map(move |cells| (plane, cells)));
@@ -89,126 +90,133 @@ impl Printer<'_> {
                 batch.push(part);
             }
         }
-        batches.iter().map(|batch| self.exact_batch(batch)).collect()
+        batches.iter().flat_map(|batch| self.exact_batch(batch)).collect()
     }
 
-    fn exact_batch(&self, batch: &[Part<'_>]) -> LoadText {
+    fn exact_batch(&self, batch: &[Part<'_>]) -> Block {
         let (window, threads) = (self.staging.window, &self.staging.threads);
         let last = self.dimension() - 1;
-        let mut text = Lines::default();
+        let next = |number: usize| name(format!("tw_next{number}"));
+        let k = || var("k");
+        let mut inner = Block::new();
+        for (number, part) in batch.iter().enumerate() {
+            let registers =
+                Declaration::array(self.element(part.plane), format!("tw_next{number}"), part.mine);
+            inner.push(Stmt::Declare(vec![registers]));
+        }
+        for (number, part) in batch.iter().enumerate() {
+            let load = Stmt::assign(next(number).at(k()), self.source(part.plane));
+            inner.extend(self.exact_loop(part, load));
+        }
+        for (number, part) in batch.iter().enumerate() {
+            let store = Stmt::assign(self.cell(part.plane), next(number).at(k()));
+            inner.extend(self.exact_loop(part, store));
+        }
+        let lines =
+            batch.iter().map(|part| format!("{} line(s) of {}", part.lines, self.plane_comment(part.plane)));
+        let mut block = Block::from(Stmt::Comment(lines.collect::<Vec<_>>().join("; ")));
+        let entering = int(window.kept) + thread(threads, last);
         match window.slide {
             Some(slide) if slide == threads.per_dimension[last] => {
-                text.open("{");
-                text.push(&format!("const int w{last} = {} + thread{last};", window.kept));
+                inner.statements.insert(0, Stmt::constant("int", format!("w{last}"), entering));
+                block.push(Stmt::Block(inner));
             }
-            Some(_) => text.open(&format!(
-                "for (int w{last} = {} + thread{last}; w{last} < {}; w{last} += {}) {{",
-                window.kept, window.extent[last], threads.per_dimension[last]
-            )),
-            None => text.open("{"),
+            Some(_) => {
+                let condition = cell_index(last).lt(window.extent[last]);
+                let step = threads.per_dimension[last];
+                block.push(Stmt::each("int", format!("w{last}"), entering, condition, step, inner));
+            }
+            None => block.push(Stmt::Block(inner)),
         }
-        for (number, part) in batch.iter().enumerate() {
-            let element = self.program.fields[part.plane.field].element.c_name();
-            text.push(&format!("{element} tw_next{number}[{}];", part.mine));
-        }
-        for (number, part) in batch.iter().enumerate() {
-            self.exact_loop(&mut text, part, &format!("tw_next{number}[k] = {};", self.source(part.plane)));
-        }
-        for (number, part) in batch.iter().enumerate() {
-            self.exact_loop(&mut text, part, &format!("{} = tw_next{number}[k];", self.cell(part.plane)));
-        }
-        text.close(0);
-        let names: Vec<String> = batch
-            .iter()
-            .map(|part| format!("{} line(s) of {}", part.lines, self.plane_comment(part.plane)))
-            .collect();
-        LoadText { comment: names.join("; "), lines: text.text }
+        block
     }
 
     /// `statement` for each of a thread's lines.
-    fn exact_loop(&self, text: &mut Lines, part: &Part<'_>, statement: &str) {
-        let depth = text.depth;
-        text.pragma("unroll");
-        text.open(&format!("for (int k = 0; k < {}; ++k) {{", part.mine));
-        text.push(&format!("const int line = lane + k * {};", self.lanes()));
-        self.line_coordinates(text, part.cells);
-        if part.lines % self.lanes() == 0 {
-            text.push(statement);
-        } else {
-            text.push(&format!("if (k < {} || line < {}) {statement}", part.mine - 1, part.lines));
-        }
-        text.close(depth);
+    fn exact_loop(&self, part: &Part<'_>, statement: Stmt) -> [Stmt; 2] {
+        let (k, line) = (var("k"), var("line"));
+        let mut body = Block::from(Stmt::constant("int", "line", var("lane") + &k * self.lanes()));
+        body.extend(self.line_coordinates(part.cells));
+        body.push(match part.lines % self.lanes() {
+            0 => statement,
+            _ => Stmt::when(k.lt(part.mine - 1).or(line.lt(part.lines)), statement),
+        });
+        [Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, part.mine, body)]
     }
 
     /// Window coordinates of line number `line` of a box.
-    fn line_coordinates(&self, text: &mut Lines, cells: &CellBox) {
+    fn line_coordinates(&self, cells: &CellBox) -> Block {
         let mut below = 1;
+        let mut body = Block::new();
         for (d, (low, high)) in cells.iter().enumerate().rev() {
             let count = high - low + 1;
-            let quotient = if below == 1 { "line".to_string() } else { format!("line / {below}") };
+            let quotient = var("line") / below;
             let number = match (d, count) {
                 (0, _) => quotient,
-                (_, 1) => "0".to_string(),
-                _ => format!("{quotient} % {count}"),
+                (_, 1) => int(0),
+                _ => quotient % count,
             };
-            let value = if *low == 0 { number } else { format!("{low} + {number}") };
-            text.push(&format!("const int w{d} = {value};"));
+            body.push(Stmt::constant("int", format!("w{d}"), int(*low) + number));
             below *= count;
         }
+        body
     }
 
     /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
-    pub(super) fn clipped_loads(&self) -> Vec<LoadText> {
+    pub(super) fn clipped_loads(&self) -> Block {
         let planes = self.staging.window.planes.iter();
         planes
             .flat_map(|plane| plane.read.iter().map(move |cells| self.clipped_load(&self.part(plane, cells))))
+            .flatten()
             .collect()
     }
 
-    fn clipped_load(&self, part: &Part<'_>) -> LoadText {
+    fn clipped_load(&self, part: &Part<'_>) -> Block {
         let (window, threads) = (self.staging.window, &self.staging.threads);
         let plane = part.plane;
         let last = self.dimension() - 1;
         let batch = part.mine.min(CLIPPED_BATCH);
-        let element = self.program.fields[plane.field].element.c_name();
-        let mut text = Lines::default();
+        let (k, line) = (var("k"), var("line"));
+        let loaded = || Expr::Index(Box::new(flag("here")), Box::new(var("k")));
+        let next = name("tw_next").at(&k);
+        let on_grid = (0..=last).map(|d| point(d).ge(0).and(point(d).lt(var(format!("n{d}")))));
+        let conditions = [line.lt(part.lines)].into_iter().chain(on_grid).chain([self.wanted(plane)]);
+        let conditions = all(conditions);
+        let lines = |inner: Block| {
+            let number = var("first_line") + (var("begin") + var("k")) * self.lanes();
+            let mut body = Block::from(Stmt::constant("int", "line", number));
+            body.extend(self.line_coordinates(part.cells));
+            body.extend(inner);
+            [Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, batch, body)]
+        };
+        let points = (0..=last).map(|d| {
+            let corner = var(format!("corner{d}")) + cell_index(d) + window.low[d];
+            Stmt::constant(INT, format!("p{d}"), corner)
+        });
+        let mut load: Block = points.collect();
+        load.push(Stmt::assign(loaded(), conditions));
+        load.push(Stmt::when(loaded(), Stmt::assign(next.clone(), self.source(plane))));
+        let store = Stmt::when(loaded(), Stmt::assign(self.cell(plane), next));
+
+        let mut inner = Block::from([
+            Stmt::constant("int", "first_line", here(var("lane"))),
+            Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_next", batch)]),
+            Stmt::Declare(vec![Declaration::array("bool", "here", batch)]),
+        ]);
+        inner.extend(lines(load));
+        inner.extend(lines(store.into()));
+        let mut body = Block::from(Stmt::Pragma("unroll 1".into()));
+        body.push(Stmt::each("int", "begin", 0, var("begin").lt(part.mine), batch, inner));
         if window.slide.is_some() {
-            text.pragma("unroll 1");
-            text.open(&format!(
-                "for (int w{last} = entering + thread{last}; w{last} < {}; w{last} += {}) {{",
-                window.extent[last], threads.per_dimension[last]
-            ));
+            let first = var("entering") + thread(threads, last);
+            let condition = cell_index(last).lt(window.extent[last]);
+            let step = threads.per_dimension[last];
+            let columns = Stmt::each("int", format!("w{last}"), first, condition, step, body);
+            body = Block::from([Stmt::Pragma("unroll 1".into()), columns]);
         }
-        text.pragma("unroll 1");
-        text.open(&format!("for (int begin = 0; begin < {}; begin += {batch}) {{", part.mine));
-        text.push("const int first_line = tw_here(lane);");
-        text.push(&format!("{element} tw_next[{batch}];"));
-        text.push(&format!("bool here[{batch}];"));
-        let depth = text.depth;
-        let mut conditions = vec![format!("line < {}", part.lines)];
-        conditions.extend((0..=last).map(|d| format!("p{d} >= 0 && p{d} < n{d}")));
-        conditions.extend(self.wanted(plane).map(|wanted| format!("({wanted})")));
-        for loading in [true, false] {
-            text.pragma("unroll");
-            text.open(&format!("for (int k = 0; k < {batch}; ++k) {{"));
-            text.push(&format!("const int line = first_line + (begin + k) * {};", self.lanes()));
-            self.line_coordinates(&mut text, part.cells);
-            if loading {
-                for d in 0..=last {
-                    text.push(&format!("const tw_int p{d} = corner{d} + w{d}{};", signed(window.low[d])));
-                }
-                text.push(&format!("here[k] = {};", conditions.join(" && ")));
-                text.push(&format!("if (here[k]) tw_next[k] = {};", self.source(plane)));
-            } else {
-                text.push(&format!("if (here[k]) {} = tw_next[k];", self.cell(plane)));
-            }
-            text.close(depth);
-        }
-        text.close(0);
-        LoadText {
-            comment: format!("{} line(s) of {}", part.lines, self.plane_comment(plane)),
-            lines: text.text,
-        }
+        let comment = format!("{} line(s) of {}", part.lines, self.plane_comment(plane));
+        let mut block = Block::from(Stmt::Comment(comment));
+        block.extend(body);
+        block
     }
 
     fn plane_comment(&self, plane: &Plane) -> String {
@@ -220,113 +228,72 @@ impl Printer<'_> {
     }
 
     /// The cell at window coordinates `w0`, `w1`, ..
-    fn cell(&self, plane: &Plane) -> String {
-        let first = plane.number * self.staging.window.cells();
-        let terms = (0..self.dimension()).map(|d| match self.staging.window.stride(d) {
-            1 => format!("w{d}"),
-            stride => format!("w{d} * {stride}"),
-        });
-        let first = (first > 0).then(|| first.to_string());
-        let position: Vec<String> = first.into_iter().chain(terms).collect();
-        format!("{}[{}]", self.array(plane.field), position.join(" + "))
+    fn cell(&self, plane: &Plane) -> Expr {
+        let window = self.staging.window;
+        let first = int(plane.number * window.cells());
+        let terms = (0..self.dimension()).map(|d| cell_index(d) * window.stride(d));
+        name(self.array(plane.field)).at(terms.fold(first, plus))
     }
 
     /// Its place in memory.
-    fn source(&self, plane: &Plane) -> String {
+    fn source(&self, plane: &Plane) -> Expr {
         let last = self.dimension() - 1;
-        let slot = (self.slots(plane.field) > 1).then(|| self.slot_name(plane));
-        let terms = (0..=last).map(|d| if d == last { format!("w{d}") } else { format!("w{d} * stride{d}") });
-        let position: Vec<String> = slot.into_iter().chain(["window".to_string()]).chain(terms).collect();
-        format!("{}[{}]", self.names.fields[plane.field], position.join(" + "))
+        let slot = (self.slots(plane.field) > 1).then(|| var(self.slot_name(plane)));
+        let along = (0..=last).map(|d| match d == last {
+            true => cell_index(d),
+            false => cell_index(d) * var(format!("stride{d}")),
+        });
+        let place = slot.into_iter().chain([var("window")]).chain(along).reduce(plus);
+        name(&self.names.fields[plane.field]).at(place.unwrap_or(int(0)))
     }
 
-    /// Which of the cells that are read have to be loaded into a tile that may be partial; `None`: all.
+    /// Which of the cells that are read have to be loaded into a tile that may be partial.
     ///
     /// Cells of the fixed boundary, because no row writes them, and of the others those that are live in.
-    fn wanted(&self, plane: &Plane) -> Option<String> {
+    fn wanted(&self, plane: &Plane) -> Expr {
         let inside = |cells: &CellBox| {
-            let tests =
-                cells.iter().enumerate().map(|(d, (low, high))| format!("w{d} >= {low} && w{d} <= {high}"));
-            format!("({})", tests.collect::<Vec<_>>().join(" && "))
+            let tests = cells.iter().enumerate();
+            all(tests.map(|(d, (low, high))| cell_index(d).ge(*low).and(cell_index(d).le(*high))))
         };
         let live = |boxes: &[CellBox]| match boxes {
-            [] => "false".to_string(),
-            boxes if boxes == plane.read => "true".to_string(),
-            boxes => boxes.iter().map(inside).collect::<Vec<_>>().join(" || "),
+            boxes if !boxes.is_empty() && boxes == plane.read => truth(true),
+            boxes => any(boxes.iter().map(inside)),
         };
         let condition = |cells: &Live| {
             let (early, usual) = (live(&cells.early), live(&cells.usual));
-            if early == usual { usual } else { format!("(first_step < 0 ? {early} : {usual})") }
+            if early == usual { usual } else { var("first_step").lt(0).select(early, usual) }
         };
-        let conditions: Vec<String> = plane.clipped.iter().map(condition).collect();
-        let first = conditions.first()?;
+        let conditions: Vec<Expr> = plane.clipped.iter().map(condition).collect();
+        let Some(first) = conditions.first() else { return truth(true) };
         let alike = conditions.iter().all(|condition| condition == first);
-        if alike && first == "true" {
-            return None;
+        if alike && *first == truth(true) {
+            return truth(true);
         }
         // Outside every domain, one after the other; each outside is a disjunction of sides.
-        let outsides: Vec<String> = plane.clipped.iter().map(|cells| self.outside(cells.writer)).collect();
-        let boundary = match &outsides[..] {
-            [only] => only.clone(),
-            many => many.iter().map(|outside| format!("({outside})")).collect::<Vec<_>>().join(" && "),
-        };
-        let mut wanted = vec![boundary];
+        let outsides: Vec<Expr> = plane.clipped.iter().map(|cells| self.outside(cells.writer)).collect();
+        let boundary = all(outsides.iter().cloned());
         if alike {
-            wanted.push(first.clone());
-        } else {
-            let own = plane.clipped.iter().zip(&conditions).zip(&outsides);
-            wanted.extend(
-                own.filter(|((_, condition), _)| *condition != "false")
-                    .map(|((_, condition), outside)| format!("(!({outside}) && ({condition}))")),
-            );
+            return boundary.or(first.clone());
         }
-        wanted.retain(|part| part != "false");
-        Some(if wanted.is_empty() { "false".to_string() } else { wanted.join(" || ") })
+        let own = conditions.iter().zip(&outsides);
+        any([boundary].into_iter().chain(own.map(|(condition, outside)| (!outside.clone()).and(condition))))
     }
 
     /// The condition that the point `p0`, `p1`, .. lies outside the domain of a statement.
-    fn outside(&self, statement: usize) -> String {
-        let mut sides = Vec::new();
-        for (d, interval) in self.program.statements[statement].domain.iter().enumerate() {
+    fn outside(&self, statement: usize) -> Expr {
+        let sides = self.program.statements[statement].domain.iter().enumerate().map(|(d, interval)| {
+            let size = || var(format!("n{d}"));
             // The points that are asked about lie on the grid.
-            if interval.low != Bound::start(0) {
-                sides.push(format!("p{d} < {}", interval.low.text(&format!("n{d}"))));
-            }
-            if interval.high != Bound::end(0) {
-                sides.push(format!("p{d} >= {}", interval.high.text(&format!("n{d}"))));
-            }
-        }
-        if sides.is_empty() { "false".to_string() } else { sides.join(" || ") }
-    }
-}
-
-/// Lines of C, indented.
-#[derive(Default)]
-struct Lines {
-    text: Vec<String>,
-    depth: usize,
-}
-
-impl Lines {
-    fn push(&mut self, line: &str) {
-        self.text.push(format!("{}{line}", "    ".repeat(self.depth)));
-    }
-
-    fn pragma(&mut self, pragma: &str) {
-        self.push(&format!("#pragma {pragma}"));
-    }
-
-    /// A line that opens a block.
-    fn open(&mut self, line: &str) {
-        self.push(line);
-        self.depth += 1;
-    }
-
-    /// Closes blocks until `depth` are open.
-    fn close(&mut self, depth: usize) {
-        while self.depth > depth {
-            self.depth -= 1;
-            self.push("}");
-        }
+            let below = match interval.low == Bound::start(0) {
+                true => truth(false),
+                false => point(d).lt(end(interval.low, size())),
+            };
+            let above = match interval.high == Bound::end(0) {
+                true => truth(false),
+                false => point(d).ge(end(interval.high, size())),
+            };
+            below.or(above)
+        });
+        any(sides)
     }
 }

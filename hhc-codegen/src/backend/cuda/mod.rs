@@ -13,6 +13,7 @@ mod limits;
 mod loads;
 mod parts;
 mod printer;
+mod rows;
 mod staged;
 mod staging;
 mod text;
@@ -20,21 +21,22 @@ mod text;
 pub use kernel::CudaKernel;
 pub use limits::DeviceLimits;
 
-use super::names::Names;
-use super::plain_loops::{uses_exp, uses_extrema, uses_square};
+use super::arguments::Arguments;
+use super::bounds::bindings;
+use super::plain_loops::{PlainLoops, plain_loops, uses_exp, uses_extrema, uses_square};
+use super::points::INT;
+use super::standalone::{self, Standalone};
 use super::templates::render;
 use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
 use crate::geometry::Threads;
-use crate::plan::{Kernel, KernelPlan, SIZE_NAMES};
+use crate::plan::{Kernel, KernelPlan};
 use crate::storage::Memory;
 use boundary::boundary_kernels;
-use host::HostText;
-use polyhedral::program::{FieldRole, Program};
+use c_tree::{Block, Dialect, Function, Stmt, name, var};
+use host::Host;
 use serde::Serialize;
-use staged::ShapeText;
 use staging::Staging;
-use text::{BindingText, suffixed};
 
 /// What can be chosen.
 #[derive(Debug, Clone, Default)]
@@ -65,36 +67,39 @@ pub struct CudaProgram {
 pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram, PlanError> {
     let program = &plan.program;
     let names = storages::names(plan);
-    let mut shapes: Vec<Shape<'_>> = Vec::new();
+    let arguments = Arguments { program, names: &names };
+    let mut shapes: Vec<Staging<'_>> = Vec::new();
     let mut kernels = Vec::new();
-    let mut text = Vec::new();
+    let mut functions = Vec::new();
     for (at, kernel) in plan.kernels.iter().enumerate() {
         let symbol = format!("{}_{}", program.name, kernel.name);
         let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
-            let body = KernelBody::parts(parts::text(plan, &names, kernel, &resources));
+            let body = parts::block(plan, &names, kernel, &resources);
             (resources.threads.block(), 1, resources.layout.bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
             let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
-            (threads.block(), 1, 0, None, KernelBody::direct(direct::text(plan, &names, kernel, &threads)))
+            (threads.block(), 1, 0, None, direct::block(plan, &names, kernel, &threads))
         } else {
             let known = shapes.iter().position(|shape| shape.kernel.has_tiles_of(kernel));
             let index = known.map_or_else(
                 || {
-                    let staging = Staging::new(plan, at, &options.limits)?;
-                    shapes.push(Shape { kernel, staging });
+                    shapes.push(Staging::new(plan, at, &options.limits)?);
                     Ok::<usize, PlanError>(shapes.len() - 1)
                 },
                 Ok,
             )?;
-            let Shape { staging, .. } = &shapes[index];
-            let call =
-                TileCall { function: suffixed("tw_tile", index), placed_by: staging.placed_by.clone() };
+            let staging = &shapes[index];
+            let placed_by = staging.placed_by.iter().map(|name| var(*name));
+            let call = Stmt::call(
+                staged::tile_function(index),
+                text::passed(arguments).into_iter().chain(placed_by),
+            );
             let blocks = staging.blocks_at_once;
             let bytes = staging.shared_bytes as u32;
-            (staging.threads.block(), blocks, bytes, Some(staging.traffic(plan)), KernelBody::staged(call))
+            (staging.threads.block(), blocks, bytes, Some(staging.traffic(plan)), call.into())
         };
-        text.push(KernelText::new(kernel, &symbol, (threads, blocks_at_once), body));
+        functions.push(function(plan, arguments, kernel, &symbol, (threads, blocks_at_once), body));
         kernels.push(CudaKernel {
             name: kernel.name.clone(),
             symbol,
@@ -104,30 +109,38 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             traffic,
         });
     }
-    let boundary = boundary_kernels(program);
+    let (boundary, copies) = boundary_kernels(arguments);
+    let tiles = shapes.iter().enumerate();
+    let tiles = tiles.flat_map(|(index, shape)| staged::functions(shape, plan, &names, index));
+    let functions = tiles.chain(functions).chain(copies).collect();
+    let host = Host { plan, arguments, kernels: &kernels, boundary: &boundary };
+    let signature = Signature::new(program, &names);
     let data = ProgramText {
         version: env!("CARGO_PKG_VERSION"),
-        description: text_escape::comment_lines(&program.description),
+        description: standalone::description(program),
         strategy: plan.strategy,
         tile: plan.tile.to_string(),
         uses_warps: plan.kernels.iter().any(|kernel| !kernel.warps.is_empty()),
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
+        has_windows: !shapes.is_empty(),
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
         uses_square: uses_square(program),
-        exp_header: polyhedral::portable_exp::C_HEADER,
-        arguments: Arguments::new(program, &names),
-        shapes: (shapes.iter().enumerate())
-            .map(|(index, shape)| shape.staging.text(plan, &names, shape.kernel, index))
-            .collect(),
-        kernels: text,
-        host: HostText::new(plan, &names, &kernels, &boundary),
-        signature: Signature::new(program, &names),
+        exp_header: polyhedral::portable_exp::C_HEADER.trim_end(),
+        functions,
+        prototypes: host.prototypes(),
+        host: host.functions(),
+        arrays: signature.arrays(),
+        slots: signature.slots(),
+        reference: plain_loops(program, &names),
+        standalone: Standalone::cuda(arguments, &signature),
+        check_sizes: [&[10_013], &[261, 377][..], &[61, 47, 83]][program.dimension() - 1],
+        default_sizes: [&[1 << 26], &[8192, 8192][..], &[512, 512, 512]][program.dimension() - 1],
+        signature,
     };
-    let file = |name: String, template: &str| {
-        render(template, &data).map(|text| GeneratedFile { name, text: tidy(&text) })
-    };
+    let file =
+        |name: String, template: &str| render(template, &data).map(|text| GeneratedFile { name, text });
     let files = vec![
         file(format!("{}.cu", program.name), "cuda/program.cu")?,
         file(format!("{}.h", program.name), "cuda/program.h")?,
@@ -135,13 +148,6 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         file("CMakeLists.txt".to_string(), "cuda/CMakeLists.txt")?,
     ];
     Ok(CudaProgram { device_source: files[0].text.clone(), files, kernels, boundary })
-}
-
-/// Tiles of one shape: the device functions for them are shared by the kernels that place them.
-struct Shape<'a> {
-    /// The first kernel with such tiles.
-    kernel: &'a Kernel,
-    staging: Staging<'a>,
 }
 
 /// The data of the templates.
@@ -157,131 +163,57 @@ struct ProgramText {
     has_junk: bool,
     /// Whether some storages are in registers of lanes.
     has_lanes: bool,
+    /// Whether tiles are staged in shared memory.
+    has_windows: bool,
     uses_exp: bool,
     uses_extrema: bool,
     uses_square: bool,
     exp_header: &'static str,
-    arguments: Arguments,
-    shapes: Vec<ShapeText>,
-    kernels: Vec<KernelText>,
-    host: HostText,
+    /// The functions of the device: those of tiles, kernels, and kernels that copy boundaries.
+    functions: Vec<String>,
+    /// The prototypes of the entry points.
+    prototypes: [String; 2],
+    /// The entry points.
+    host: Vec<String>,
+    /// What the arrays are, as lines of a comment.
+    arrays: Vec<String>,
+    /// The functions that say where the newest levels are.
+    slots: Vec<String>,
+    reference: Vec<PlainLoops>,
+    standalone: Standalone,
+    /// Grid of the standalone main's check: odd, and larger than a tile.
+    check_sizes: &'static [i64],
+    /// Grid that the standalone main times where none is given.
+    default_sizes: &'static [i64],
     signature: Signature,
 }
 
-/// The arguments that all kernels and tile functions have in common.
-#[derive(Serialize)]
-struct Arguments {
-    /// `TW_GLOBAL(float) u, long long n0, .., double alpha`
-    declared: String,
-    /// `u, n0, .., alpha`
-    passed: String,
-    /// The same with a stride that the compiler does not know from outside the loop over sub-tiles.
-    passed_here: String,
-}
-
-impl Arguments {
-    fn new(program: &Program, names: &Names) -> Self {
-        let dimension = program.dimension();
-        let fields = program.fields.iter().zip(&names.fields).map(|(field, name)| {
-            let qualifier = if field.role == FieldRole::Coefficient { "const " } else { "" };
-            (format!("TW_GLOBAL({qualifier}{})", field.element.c_name()), name.clone())
-        });
-        let series =
-            program.series.iter().zip(&names.series).map(|(series, name)| {
-                (format!("TW_GLOBAL(const {})", series.element.c_name()), name.clone())
-            });
-        let sizes = SIZE_NAMES[..dimension].iter().map(|name| name.to_string());
-        let strides = (0..dimension - 1).map(|d| format!("stride{d}"));
-        let integers = sizes.chain(strides).chain(["level_stride".to_string(), "steps".to_string()]);
-        let parameters = names.parameters.iter().map(|name| ("double".to_string(), name.clone()));
-        let all: Vec<(String, String)> = fields
-            .chain(series)
-            .chain(integers.map(|name| ("long long".to_string(), name)))
-            .chain(parameters)
-            .collect();
-        let names: Vec<&str> = all.iter().map(|(_, name)| name.as_str()).collect();
-        let here: Vec<&str> =
-            names.iter().map(|&name| if name == "stride0" { "tw_here(stride0)" } else { name }).collect();
-        Arguments {
-            declared: all.iter().map(|(kind, name)| format!("{kind} {name}")).collect::<Vec<_>>().join(", "),
-            passed: names.join(", "),
-            passed_here: here.join(", "),
-        }
-    }
-}
-
-/// One kernel.
-#[derive(Serialize)]
-struct KernelText {
-    symbol: String,
-    comment: String,
-    /// `256, 3`: threads of a block, and blocks that shall fit in the registers of a multiprocessor.
-    bounds: String,
-    blocks: Vec<BlockText>,
-    bindings: Vec<BindingText>,
-    body: KernelBody,
-}
-
-/// What a kernel does once it knows its place: one of them.
-#[derive(Serialize, Default)]
-struct KernelBody {
-    direct: Option<direct::DirectText>,
-    staged: Option<TileCall>,
-    parts: Option<parts::PartsText>,
-}
-
-impl KernelBody {
-    fn direct(text: direct::DirectText) -> Self {
-        KernelBody { direct: Some(text), ..Self::default() }
-    }
-
-    fn staged(call: TileCall) -> Self {
-        KernelBody { staged: Some(call), ..Self::default() }
-    }
-
-    fn parts(text: parts::PartsText) -> Self {
-        KernelBody { parts: Some(text), ..Self::default() }
-    }
-}
-
-/// The call of a tile function.
-#[derive(Serialize)]
-struct TileCall {
-    function: String,
-    placed_by: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct BlockText {
-    variable: &'static str,
-    axis: char,
-}
-
-impl KernelText {
-    fn new(kernel: &Kernel, symbol: &str, (threads, blocks): ([u32; 3], i64), body: KernelBody) -> Self {
-        let threads: u32 = threads.iter().product();
-        KernelText {
-            symbol: symbol.to_string(),
-            comment: kernel.comment.clone(),
-            bounds: format!("{threads}, {blocks}"),
-            blocks: (kernel.blocks.iter().rev().zip(['x', 'y', 'z']).rev())
-                .map(|(block, axis)| BlockText { variable: block.variable, axis })
-                .collect(),
-            bindings: kernel
-                .bindings
-                .iter()
-                .map(|binding| BindingText {
-                    name: binding.name,
-                    value: binding.value.to_c(),
-                    comment: binding.comment.clone(),
-                })
-                .collect(),
-            body,
-        }
-    }
-}
-
-/// Without blanks at the ends of lines.
-fn tidy(text: &str) -> String {
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+/// The function of a kernel, which does `work` in its place. `blocks` shall fit in the registers of a multiprocessor.
+fn function(
+    plan: &KernelPlan,
+    arguments: Arguments<'_>,
+    kernel: &Kernel,
+    symbol: &str,
+    (threads, blocks): ([u32; 3], i64),
+    work: Block,
+) -> String {
+    let mut inner = bindings(kernel, &work);
+    inner.extend(work);
+    let axes = kernel.blocks.iter().rev().zip(["x", "y", "z"]).rev();
+    let places = axes.map(|(block, axis)| {
+        let index = name("blockIdx").dot(axis).cast(INT);
+        Stmt::constant(INT, block.variable, var(format!("{}_first", block.variable)) + index)
+    });
+    let mut body: Block = text::used(places.collect(), &inner).into_iter().collect();
+    body.extend(inner);
+    let threads: u32 = threads.iter().product();
+    Function::new(symbol)
+        .comment(kernel.comment.as_str())
+        .attribute("extern \"C\" __global__")
+        .result(format!("void __launch_bounds__({threads}, {blocks})"))
+        .parameters(text::parameters(arguments))
+        .parameter("long long", plan.outer.variable)
+        .parameters(kernel.blocks.iter().map(|block| ("long long", format!("{}_first", block.variable))))
+        .body(body)
+        .print(Dialect::Cuda)
 }

@@ -1,124 +1,22 @@
 //! Kernels that say themselves where values live: storages in shared memory, and one part after the other, each by all
 //! threads of the block, which wait for each other where the plan says so.
 
+use super::super::bounds::expr;
+use super::super::constants::{self, Constant, Source};
 use super::super::names::Names;
-use super::super::plain_loops::{constants, series_values};
-use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work};
-use super::super::wavefronts::Wavefronts;
-use super::lanes::{self, LanesText};
+use super::super::points::{INT, as_it_is};
+use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work, name_of};
+use super::super::wavefronts::{WAVE, Wavefronts};
+use super::lanes;
 use super::limits::DeviceLimits;
-use super::text::thread_declarations;
+use super::text::{barrier, shared, thread, thread_declarations, used};
 use crate::PlanError;
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, var};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Place, Storage, Sync};
+use c_tree::{Block, Expr, Stmt, all, any, call, int, name, truth};
 use polyhedral::program::{Access, FieldId};
-use serde::Serialize;
-
-/// The body of a kernel.
-#[derive(Serialize)]
-pub(super) struct PartsText {
-    memory: Vec<SharedText>,
-    declarations: Vec<String>,
-    sub_tiles: Vec<LoopText>,
-    start: Vec<PartText>,
-    rows: Option<LoopText>,
-    group: Vec<PartText>,
-    end: Vec<PartText>,
-    /// Where warps run parts of their own: what each does at one position, in place of `group`.
-    warps: Option<WarpsText>,
-}
-
-/// Warps that run parts of their own.
-#[derive(Serialize)]
-struct WarpsText {
-    count: usize,
-    /// Where the counters are.
-    byte_offset: i64,
-    /// The number of positions that a warp has begun.
-    position: String,
-    warps: Vec<WarpText>,
-}
-
-#[derive(Serialize)]
-struct WarpText {
-    number: usize,
-    waits: Vec<WaitText>,
-    parts: Vec<PartText>,
-}
-
-#[derive(Serialize)]
-struct WaitText {
-    from: usize,
-    distance: i64,
-}
-
-#[derive(Serialize)]
-struct SharedText {
-    element: &'static str,
-    name: String,
-    count: i64,
-    byte_offset: i64,
-    /// In registers of lanes rather than in shared memory: `count` of each.
-    registers: bool,
-    comment: String,
-}
-
-#[derive(Serialize)]
-struct LoopText {
-    variable: &'static str,
-    low: String,
-    high: String,
-}
-
-/// Loops over a box.
-#[derive(Serialize)]
-struct PartText {
-    comment: String,
-    declarations: Vec<String>,
-    /// Whether there is anything to do: the same for all threads.
-    when: String,
-    constants: Vec<String>,
-    loops: Vec<BoxLoop>,
-    /// Where the points run in wavefronts: their loops, in place of the others.
-    waves: Option<WavesText>,
-    /// Where each point has its lane: in place of the innermost loop.
-    lanes: Option<LanesText>,
-    /// Conditions on points that are left out.
-    left_out: Vec<String>,
-    body: Vec<String>,
-    barrier: bool,
-    /// The lanes of the warp wait for each other afterwards.
-    warp: bool,
-}
-
-/// Loops over wavefronts.
-#[derive(Serialize)]
-struct WavesText {
-    first: String,
-    last: String,
-    loops: Vec<BoxLoop>,
-    /// The coordinate that follows from the others, and whether the point is this thread's.
-    solved: Option<SolvedText>,
-}
-
-#[derive(Serialize)]
-struct SolvedText {
-    index: &'static str,
-    value: String,
-    exists: String,
-}
-
-#[derive(Serialize)]
-struct BoxLoop {
-    index: &'static str,
-    low: String,
-    high: String,
-    /// The thread's number; `None` where one thread has all points.
-    thread: Option<String>,
-    threads: i64,
-}
 
 /// What a kernel asks of a device.
 pub(super) struct Resources {
@@ -155,67 +53,91 @@ impl Resources {
     }
 }
 
-fn loop_text(source: &Loop) -> LoopText {
-    LoopText { variable: source.variable, low: source.low.to_c(), high: source.high.to_c() }
+/// Loops around a block, outermost first.
+fn loops<'a>(loops: impl DoubleEndedIterator<Item = &'a Loop>, inner: Block) -> Block {
+    loops.rev().fold(inner, |inner, around| {
+        Stmt::range(INT, around.variable, expr(&around.low), expr(&around.high), inner).into()
+    })
 }
 
-/// The text of a kernel.
-pub(super) fn text(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources: &Resources) -> PartsText {
-    let memory = kernel.storages.iter().zip(&resources.layout.offsets);
-    let memory = memory.map(|(storage, &byte_offset)| SharedText {
-        element: plan.program.field(storage.field).element.c_name(),
-        name: storage.name.clone(),
-        count: if storage.first_lane().is_some() { storage.cells_of_a_lane() } else { storage.all_cells() },
-        byte_offset,
-        registers: storage.first_lane().is_some(),
-        comment: storage.comment.clone(),
-    });
+/// The body of a kernel.
+pub(super) fn block(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources: &Resources) -> Block {
+    let mut body = Block::new();
+    for (storage, &byte_offset) in kernel.storages.iter().zip(&resources.layout.offsets) {
+        let element = plan.program.field(storage.field).element.c_name();
+        if storage.first_lane().is_some() {
+            let cells = c_tree::Declaration::array(element, &storage.name, storage.cells_of_a_lane());
+            body.push(Stmt::Declare(vec![cells]).note(format!("{}, in registers", storage.comment)));
+            body.push(Stmt::call("tw_without_value", [name(&storage.name)]));
+        } else {
+            let array = shared(element, &storage.name, storage.all_cells(), byte_offset);
+            body.push(array.note(storage.comment.as_str()));
+        }
+    }
     let alone = !kernel.warps.is_empty();
     // A warp has a lane for each point of the innermost dimension.
     let mut of_part = resources.threads.clone();
     if let Some(innermost) = of_part.per_dimension.last_mut().filter(|_| alone) {
         *innermost = WARP;
     }
-    let all = |parts: Vec<Work>| -> Vec<PartText> {
-        let print = |&work| Printer { plan, names, kernel, threads: &of_part, work }.text();
-        parts.iter().map(print).collect()
+    let every = |parts: Vec<Work<'_>>| -> Block {
+        let print = |work| Printer { plan, names, kernel, threads: &of_part, work }.block();
+        parts.into_iter().flat_map(print).collect()
     };
-    let [start, group, end] = storages::parts(kernel);
-    let warps = alone.then(|| WarpsText {
-        count: kernel.warps.len(),
-        byte_offset: resources.layout.links,
-        position: positions(kernel),
-        warps: (0..kernel.warps.len())
-            .map(|number| WarpText {
-                number,
-                waits: (kernel.links.iter().filter(|link| link.to == number))
-                    .map(|link| WaitText { from: link.from, distance: link.distance })
-                    .collect(),
-                parts: all(storages::parts_of_warp(kernel, number)),
-            })
-            .collect(),
-    });
+    let [start, group, end] = storages::parts(kernel).map(every);
     let mut declarations = thread_declarations(&resources.threads);
+    let mut tile = Block::new();
     if alone {
-        let innermost = plan.program.dimension() - 1;
-        declarations[innermost] = format!("const int thread{innermost} = tw_lane();");
+        let innermost = format!("thread{}", plan.program.dimension() - 1);
+        declarations.retain(|statement| !declares(statement, &innermost));
+        declarations.push(Stmt::constant("int", innermost, call("tw_lane", [])));
+        tile.extend(warps(kernel, &every));
     }
-    PartsText {
-        memory: memory.collect(),
-        declarations,
-        sub_tiles: kernel.sub_tiles.iter().map(loop_text).collect(),
-        start: all(start),
-        rows: (storages::has_groups(kernel) && !alone).then(|| loop_text(&kernel.rows)),
-        group: if alone { Vec::new() } else { all(group) },
-        end: all(end),
-        warps,
+    tile.extend(start);
+    match alone {
+        true => {}
+        false if storages::has_groups(kernel) => tile.extend(loops([&kernel.rows].into_iter(), group)),
+        false => tile.extend(group),
     }
+    tile.extend(end);
+    let tile = loops(kernel.sub_tiles.iter(), tile);
+    body.extend(used(declarations, &tile));
+    if alone {
+        body.comment("Positions of the stream that each warp has finished.");
+        let counters = [name(FINISHED), int(kernel.warps.len() as i64), int(resources.layout.links)];
+        body.push(Stmt::call("TW_LINK", counters));
+        body.push(Stmt::call("tw_link_clear", [name(FINISHED)]));
+        body.push(barrier());
+    }
+    body.extend(tile);
+    body
 }
 
-/// How many positions of the loop over sub-tiles have begun.
-fn positions(kernel: &Kernel) -> String {
-    let begun = kernel.sub_tiles.iter().map(|tile| (var(tile.variable) - tile.low.clone() + 1).to_c());
-    begun.collect::<Vec<_>>().join(" + ")
+/// The counters of finished positions.
+const FINISHED: &str = "tw_finished";
+
+fn declares(statement: &Stmt, name: &str) -> bool {
+    matches!(statement, Stmt::Declare(names) if names.iter().any(|declaration| declaration.name == name))
+}
+
+/// What each warp does at one position of the stream.
+fn warps(kernel: &Kernel, every: &dyn Fn(Vec<Work<'_>>) -> Block) -> Block {
+    // How many positions have begun.
+    let begun = kernel.sub_tiles.iter().map(|tile| expr(&(var(tile.variable) - tile.low.clone() + 1)));
+    let begun = begun.reduce(|all, one| all + one).unwrap_or(int(0));
+    let position = || c_tree::var("tw_position");
+    let mut body = Block::from(Stmt::constant("int", "tw_position", begun.cast("int")));
+    for number in 0..kernel.warps.len() {
+        let mut own = Block::new();
+        for link in kernel.links.iter().filter(|link| link.to == number) {
+            let wait = [name(FINISHED), int(link.from as i64), position() - link.distance];
+            own.push(Stmt::call("tw_link_wait", wait));
+        }
+        own.extend(every(storages::parts_of_warp(kernel, number)));
+        own.push(Stmt::call("tw_link_post", [name(FINISHED), int(number as i64), position()]));
+        body.push(Stmt::when(call("tw_warp", []).integer().is(number as i64), own));
+    }
+    body
 }
 
 /// Prints one part.
@@ -228,106 +150,127 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn text(&self) -> PartText {
+    fn block(&self) -> Block {
+        let program = &*self.plan.program;
+        let (bounds, has_points) = self.work.bounds(program);
+        let mut exists = truth(true);
+        let mut constants = Vec::new();
+        if let Work::Row(instance) = self.work {
+            let now = c_tree::var("now");
+            exists = now.clone().ge(0).and(now.lt(c_tree::var("steps")));
+            let statement = &program.statements[instance.statement];
+            constants = constants::all(program, self.names, statement, Source::Arguments, "now");
+        }
+        let waves = self.work.factors().map(Wavefronts::new);
+        let one_thread = match self.work.at_once() || waves.is_some() {
+            true => truth(true),
+            false => all((0..program.dimension()).map(|d| thread(self.threads, d).is(0))),
+        };
+        let when = all([exists, has_points, !self.work.nothing_left(program), one_thread]);
+        let mut inner: Block = constants.iter().map(Constant::declaration).collect();
+        inner.extend(waves.map_or_else(|| self.loops(), |waves| self.waves(waves)));
+        let mut part = Block::from(Stmt::Comment(self.work.comment(program)));
+        if let Work::Row(instance) = self.work {
+            part.push(Stmt::constant(INT, "now", expr(&instance.step)));
+        }
+        part.extend(bounds);
+        part.push(Stmt::when(when, inner));
+        let mut block = Block::from(Stmt::Block(part));
+        block.extend(self.wait());
+        block
+    }
+
+    /// What the threads do afterwards.
+    fn wait(&self) -> Option<Stmt> {
+        match self.work.sync() {
+            Sync::Barrier => Some(barrier()),
+            Sync::Warp => Some(Stmt::call("__syncwarp", [])),
+            _ => None,
+        }
+    }
+
+    /// Loops over the points of a box.
+    fn loops(&self) -> Block {
         let program = &*self.plan.program;
         let dimension = program.dimension();
-        let mut declarations = Vec::new();
-        let mut conditions = Vec::new();
-        let mut constant = Vec::new();
-        if let Work::Row(instance) = self.work {
-            declarations.push(format!("const tw_int now = {};", instance.step.to_c()));
-            conditions.push("now >= 0 && now < steps".to_owned());
-            let statement = &program.statements[instance.statement];
-            constant.extend(constants(self.names, statement, ""));
-            constant.extend(series_values(program, self.names, statement, "", "now"));
-        }
-        for (d, (low, high)) in self.work.clipped(program).into_iter().enumerate() {
-            let (low_name, high_name) = (LOW_NAMES[d], HIGH_NAMES[d]);
-            declarations.push(format!(
-                "const tw_int {low_name} = {}, {high_name} = {};",
-                low.to_c(),
-                high.to_c()
-            ));
-            conditions.push(format!("{low_name} < {high_name}"));
-        }
         let left_out = self.work.left_out(program);
-        conditions.extend(left_out.iter().map(|domain| {
-            let inside = domain.iter().enumerate().map(|(d, (low, high))| {
-                format!("{} >= {} && {} <= {}", LOW_NAMES[d], low.to_c(), HIGH_NAMES[d], high.to_c())
-            });
-            format!("!({})", inside.collect::<Vec<_>>().join(" && "))
+        let left_out = any(left_out.iter().map(|domain| {
+            all(domain.iter().enumerate().map(|(d, (low, high))| {
+                let index = name_of(INDEX_NAMES[d]);
+                index.clone().ge(expr(low)).and(index.lt(expr(high)))
+            }))
         }));
-        let waves = self.work.factors().map(Wavefronts::new);
-        if !self.work.at_once() && waves.is_none() {
-            let first = (0..dimension).map(|d| format!("thread{d} == 0"));
-            conditions.push(first.collect::<Vec<_>>().join(" && "));
-        }
-        let left_out = left_out.iter().map(|domain| {
-            let inside = domain.iter().enumerate().map(|(d, (low, high))| {
-                format!("{0} >= {1} && {0} < {2}", INDEX_NAMES[d], low.to_c(), high.to_c())
-            });
-            inside.collect::<Vec<_>>().join(" && ")
-        });
-        let mut left_out: Vec<String> = left_out.collect();
+        let (handed_over, points) = self.points();
         let lane = lanes::first(self.kernel, self.work, program);
-        let (handed_over, body) = self.points();
-        let box_loop = |d: usize| {
-            let at_once = self.work.at_once();
-            BoxLoop {
-                index: INDEX_NAMES[d],
-                low: LOW_NAMES[d].to_owned(),
-                high: HIGH_NAMES[d].to_owned(),
-                thread: at_once.then(|| format!("thread{d}")),
-                threads: if at_once { self.threads.per_dimension[d] } else { 1 },
+        let innermost = dimension - 1;
+        let mut body = Block::new();
+        let mut inner = Block::new();
+        match lane {
+            Some(first) => {
+                let index = INDEX_NAMES[innermost];
+                let point = expr(first) + thread(self.threads, innermost);
+                body.push(Stmt::constant(INT, index, point));
+                if !handed_over.is_empty() {
+                    inner.comment("all lanes hand over, those that have a point go on");
+                }
+                inner.extend(handed_over);
+                let here = name_of(index);
+                let active = here.clone().ge(name_of(LOW_NAMES[innermost]));
+                let active = active.and(here.lt(name_of(HIGH_NAMES[innermost]))).and(!left_out);
+                inner.push(Stmt::when(active, points));
             }
-        };
-        PartText {
-            comment: self.work.comment(program),
-            declarations,
-            when: conditions.join(" && "),
-            constants: constant,
-            loops: (0..if lane.is_some() { dimension - 1 } else { dimension }).map(box_loop).collect(),
-            waves: waves.map(|waves| self.waves(waves)),
-            lanes: lane
-                .map(|first| LanesText::new(first, dimension, std::mem::take(&mut left_out), handed_over)),
-            left_out,
-            body,
-            barrier: self.work.sync() == Sync::Barrier,
-            warp: self.work.sync() == Sync::Warp,
+            None => {
+                if left_out != truth(false) {
+                    inner.push(Stmt::when(left_out, Stmt::Continue));
+                }
+                inner.extend(points);
+            }
         }
+        let loops = if lane.is_some() { innermost } else { dimension };
+        body.extend((0..loops).rev().fold(inner, |inner, d| {
+            let (first, step) = match self.work.at_once() {
+                true => (thread(self.threads, d), self.threads.per_dimension[d]),
+                false => (int(0), 1),
+            };
+            let first = name_of(LOW_NAMES[d]) + first;
+            let condition = name_of(INDEX_NAMES[d]).lt(name_of(HIGH_NAMES[d]));
+            Stmt::each(INT, INDEX_NAMES[d], first, condition, step, inner).into()
+        }));
+        body
     }
 
     /// The loops over the points of wavefronts, which the threads share out. Along the coordinate that follows from the
     /// others one thread is enough.
-    fn waves(&self, waves: Wavefronts) -> WavesText {
-        let around = waves.loops.into_iter().map(|around| BoxLoop {
-            index: around.index,
-            low: around.low,
-            high: around.high,
-            thread: Some(format!("thread{}", around.dimension)),
-            threads: self.threads.per_dimension[around.dimension],
+    fn waves(&self, waves: Wavefronts) -> Block {
+        let (_, points) = self.points();
+        let inner = match waves.solved {
+            Some(solved) => Block::from([
+                Stmt::constant(INT, solved.index, solved.value),
+                Stmt::when(thread(self.threads, solved.dimension).is(0).and(solved.exists), points),
+            ]),
+            None => points,
+        };
+        let mut wave = waves.loops.into_iter().rev().fold(inner, |inner, around| {
+            let first = around.low + thread(self.threads, around.dimension);
+            let condition = name_of(around.index).lt(around.high);
+            let step = self.threads.per_dimension[around.dimension];
+            Stmt::each(INT, around.index, first, condition, step, inner).into()
         });
-        WavesText {
-            first: waves.first,
-            last: waves.last,
-            loops: around.collect(),
-            solved: waves.solved.map(|solved| SolvedText {
-                index: solved.index,
-                value: solved.value,
-                exists: format!("thread{} == 0 && {}", solved.dimension, solved.exists),
-            }),
+        if let Some(wait) = self.wait() {
+            wave.push(Stmt::when(name_of(WAVE).lt(&waves.last), wait));
         }
+        Stmt::range(INT, WAVE, waves.first, waves.last, wave).into()
     }
 
     /// What lanes hand over before, and what is done for each point.
-    fn points(&self) -> (Vec<String>, Vec<String>) {
+    fn points(&self) -> (Vec<Stmt>, Block) {
         let program = &*self.plan.program;
         let reads = self.work.reads(program);
         let mut handed_over = Vec::new();
-        let mut texts = Vec::new();
+        let mut values = Vec::new();
         for (access, place) in &reads {
             let level = self.work.level_of(access);
-            texts.push(match self.in_lanes(place) {
+            values.push(match self.in_lanes(place) {
                 Some(storage) => {
                     let field = program.field(access.field);
                     lanes::read(program, (storage, field.element), access, level, &mut handed_over)
@@ -337,14 +280,14 @@ impl Printer<'_> {
         }
         let read = |access: &Access| {
             let found = reads.iter().position(|(other, _)| other == access);
-            found.map_or_else(String::new, |at| texts[at].clone())
+            found.map_or_else(|| name(""), |at| values[at].clone())
         };
-        let mut body = self.work.value(program, self.names, &read);
+        let mut body = Block::from(self.work.value(program, self.names, &read));
         let here = vec![0; program.dimension()];
         let (field, level) = (self.work.field(program), self.work.level());
         body.extend(self.work.writes().iter().map(|place| match self.in_lanes(place) {
             Some(storage) => lanes::write(program, storage, field, level.clone()),
-            None => format!("{} = tw_value;", self.element(field, level.clone(), place, &here)),
+            None => Stmt::assign(self.element(field, level.clone(), place, &here), name("tw_value")),
         }));
         (handed_over, body)
     }
@@ -356,8 +299,8 @@ impl Printer<'_> {
     }
 
     /// The value of a field and level in a place, at the present point moved by an offset.
-    fn element(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> String {
+    fn element(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> Expr {
         let all = (&*self.plan.program, self.names, self.kernel);
-        storages::element(all, "", (field, level), place, offset)
+        storages::element(all, &as_it_is, (field, level), place, offset)
     }
 }

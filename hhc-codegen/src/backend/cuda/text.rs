@@ -1,49 +1,69 @@
-//! Text that kernels of all kinds have in common.
+//! What kernels of all kinds have in common.
 
+use super::super::arguments::Arguments;
 use crate::geometry::Threads;
-use serde::Serialize;
-
-#[derive(Serialize)]
-pub(super) struct BindingText {
-    pub(super) name: &'static str,
-    pub(super) value: String,
-    pub(super) comment: String,
-}
+use c_tree::{Expr, Stmt, Type, int, name, var};
 
 /// `name`, `name_2`, ..
 pub(super) fn suffixed(name: &str, index: usize) -> String {
     if index == 0 { name.to_string() } else { format!("{name}_{}", index + 1) }
 }
 
-/// The declarations `const int thread0 = threadIdx.z;`, as far as there is more than one thread.
-pub(super) fn thread_declarations(threads: &Threads) -> Vec<String> {
+/// The thread's number along a dimension.
+pub(super) fn thread(threads: &Threads, d: usize) -> Expr {
+    if threads.per_dimension[d] == 1 { int(0) } else { var(format!("thread{d}")) }
+}
+
+/// The thread's number along a dimension, as the device knows it.
+pub(super) fn thread_index(dimension: usize, d: usize) -> Expr {
+    name("threadIdx").dot(["x", "y", "z"][dimension - 1 - d]).cast("int")
+}
+
+/// The declarations `const int thread0 = (int)threadIdx.z;`, as far as there is more than one thread.
+pub(super) fn thread_declarations(threads: &Threads) -> Vec<Stmt> {
     let dimension = threads.per_dimension.len();
-    (threads.per_dimension.iter().enumerate())
-        .map(|(d, &count)| {
-            let value = if count == 1 {
-                "0".to_string()
-            } else {
-                format!("(int)threadIdx.{}", ["x", "y", "z"][dimension - 1 - d])
-            };
-            format!("const int thread{d} = {value};")
-        })
-        .collect()
+    let several = threads.per_dimension.iter().enumerate().filter(|(_, count)| **count > 1);
+    several.map(|(d, _)| Stmt::constant("int", format!("thread{d}"), thread_index(dimension, d))).collect()
 }
 
-/// `name + shift`, without a sum of zero.
-pub(super) fn shifted(name: &str, shift: i64) -> String {
-    match shift {
-        0 => name.to_string(),
-        1.. => format!("{name} + {shift}"),
-        _ => format!("{name} - {}", -shift),
-    }
+/// Those of these declarations whose names are used in a block.
+pub(super) fn used(declarations: Vec<Stmt>, block: &c_tree::Block) -> Vec<Stmt> {
+    let is_used = |statement: &Stmt| match statement {
+        Stmt::Declare(names) => names.iter().any(|declaration| block.mentions(&declaration.name)),
+        _ => true,
+    };
+    declarations.into_iter().filter(is_used).collect()
 }
 
-/// ` + 3`, ` - 3`, or nothing.
-pub(super) fn signed(value: i64) -> String {
-    match value {
-        0 => String::new(),
-        1.. => format!(" + {value}"),
-        _ => format!(" - {}", -value),
-    }
+/// The parameters that all kernels and tile functions have: `TW_GLOBAL(float) u`, `long long n0`, .., `double a`.
+pub(super) fn parameters(arguments: Arguments<'_>) -> Vec<(Type, String)> {
+    let arrays = arguments.arrays().into_iter().map(|array| {
+        let constant = if array.constant { "const " } else { "" };
+        (Type::new(format!("TW_GLOBAL({constant}{})", array.element)), array.name.to_string())
+    });
+    let integers = arguments.integers().into_iter().map(|name| (Type::new("long long"), name));
+    let others = arguments.names.parameters.iter().map(|name| (Type::new("double"), name.clone()));
+    arrays.chain(integers).chain(others).collect()
+}
+
+/// The same as they are passed on.
+pub(super) fn passed(arguments: Arguments<'_>) -> Vec<Expr> {
+    let arrays = arguments.arrays().into_iter().map(|array| name(array.name));
+    let integers = arguments.integers().into_iter().map(var);
+    arrays.chain(integers).chain(arguments.names.parameters.iter().map(name)).collect()
+}
+
+/// `__syncthreads();`
+pub(super) fn barrier() -> Stmt {
+    Stmt::call("__syncthreads", [])
+}
+
+/// An array in shared memory.
+pub(super) fn shared(element: &str, array: &str, count: i64, byte_offset: i64) -> Stmt {
+    Stmt::call("TW_SHARED", [name(element), name(array), int(count), int(byte_offset)])
+}
+
+/// A value of which the compiler does not know that it is always the same.
+pub(super) fn here(value: Expr) -> Expr {
+    Expr::call("tw_here", [value], c_tree::Sort::Integer)
 }

@@ -1,0 +1,291 @@
+//! The function that walks the rows of one sub-tile, whose window is in shared memory.
+
+use super::super::bounds::expr;
+use super::super::constants::{self, Constant, Source};
+use super::super::points::{INT, max, min, modulo, plus};
+use super::printer::Printer;
+use super::staging::Staging;
+use super::text::{barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, used};
+use crate::geometry::LocalRow;
+use crate::int_expr;
+use crate::plan::bound;
+use crate::window::WindowRow;
+use c_tree::{Block, Expr, Function, Stmt, flag, int, name, truth, var};
+use polyhedral::program::FieldRole;
+use std::cmp::Ordering;
+
+/// Rows of a partial tile that are unrolled at most, so that their slots are constants.
+const MOST_UNROLLED: i64 = 16;
+
+/// The name of the function.
+pub(super) fn name_of(index: usize) -> String {
+    suffixed("tw_rows", index)
+}
+
+/// The function: in a full sub-tile every row exists and lies inside the domain; otherwise rows are clipped.
+pub(super) fn function(printer: &Printer<'_>) -> Function {
+    let Staging { local, threads, window, points, .. } = printer.staging;
+    let (first_group, last_group) = local.groups;
+    let slots = (0..printer.program.fields.len()).map(|field| printer.slots(field));
+    let period =
+        slots.fold(1_i64, |all, slots| (all / gcd(all, slots)).saturating_mul(slots)).min(MOST_UNROLLED);
+    let unroll = if printer.staging.unrolled { last_group - first_group + 1 } else { period };
+    let rows = local.rows.iter().zip(&window.rows).zip(points);
+    let group: Block = rows.map(|((row, moves), &points)| printer.row(row, moves, points)).collect();
+    let variable = printer.kernel.rows.variable;
+
+    let mut constants: Vec<Constant> = Vec::new();
+    for statement in &printer.program.statements {
+        for constant in constants::parameters(printer.names, statement, Source::Arguments) {
+            if constants.iter().all(|known| known.name != constant.name) {
+                constants.push(constant);
+            }
+        }
+    }
+    // In several dimensions each row has its own number along dimension 0.
+    let shared_threads = thread_declarations(threads).into_iter().filter(|statement| {
+        printer.dimension() == 1 || !matches!(statement, Stmt::Declare(names) if names[0].name == "thread0")
+    });
+    let mut body: Block = used(shared_threads.collect(), &group).into_iter().collect();
+    body.extend(constants.iter().map(Constant::declaration));
+    body.push(Stmt::PragmaOf("unroll".into(), flag("full").select(unroll, 1)));
+    body.push(Stmt::range("int", variable, first_group, last_group, group));
+    Function::new(name_of(printer.index))
+        .comment(
+            "The rows of one sub-tile, whose window is in shared memory. In a full one every row exists and lies inside \
+             the domain; otherwise rows are clipped, in time as in space.",
+        )
+        .template("bool", "full")
+        .attribute("TW_DEVICE")
+        .parameters(parameters(printer.arguments()))
+        .parameter(INT, "first_step")
+        .parameters(printer.corners().into_iter().map(|corner| (INT, corner)))
+        .body(body)
+}
+
+/// The dimensions of a row but dimension 0: point `low_d + i_d` belongs to thread `i_d`.
+struct Across {
+    /// The first points.
+    lows: Vec<Stmt>,
+    /// Whether the point lies inside the domain.
+    inside: Expr,
+    /// The cell of the column.
+    column: Option<Expr>,
+    /// Whether the point is computed again.
+    covered: Expr,
+}
+
+impl Printer<'_> {
+    fn row(&self, row: &LocalRow, moves: &WindowRow, most: i64) -> Stmt {
+        let Staging { local, window, threads, .. } = self.staging;
+        let dimension = self.dimension();
+        let statement = &self.program.statements[row.statement];
+        let variable = self.kernel.rows.variable;
+        let left_out = &moves.left_out;
+        let (first, last, step, steps) = (var("first"), var("last"), var("step"), var("steps"));
+        let (last_group, cells) = (local.groups.1, window.cells());
+
+        let mut inner = Block::from(Stmt::Declare(vec![
+            c_tree::Declaration::new("int", "first", expr(&row.ranges[0].0)),
+            c_tree::Declaration::new("int", "last", expr(&row.ranges[0].1)),
+        ]));
+        let corner = int_expr::var("corner0");
+        let clip_first = expr(&(bound(statement.domain[0].low, 0) - corner.clone()));
+        let clip_last = expr(&(bound(statement.domain[0].high, 0) - 1 - corner));
+        inner.push(Stmt::when(
+            !flag("full"),
+            [
+                Stmt::assign(name("first"), max(first.clone().cast(INT), clip_first).cast("int")),
+                Stmt::assign(name("last"), min(last.clone().cast(INT), clip_last).cast("int")),
+            ],
+        ));
+        inner.comment("what the next row of the same stored level computes again");
+        let later = flag("full").or((&step + left_out.groups).lt(&steps));
+        let covered = (var(variable) + left_out.groups).le(last_group).and(later);
+        inner.push(Stmt::constant("bool", "covered", covered));
+        let again = left_out.ranges[0].as_ref().unwrap_or(&row.ranges[0]);
+        let again = [("again_first", &again.0), ("again_last", &again.1)];
+        inner.push(Stmt::constants("int", again.map(|(name, bound)| (name.to_string(), expr(bound)))));
+        inner.extend(self.planes(row, moves).into_iter().map(|(plane, shift, slots)| {
+            let level = (var(variable) + shift).cast("unsigned int");
+            let number = (level % Expr::Literal(format!("{slots}u"))).cast("int");
+            Stmt::constant("int", plane, number * cells)
+        }));
+        inner.extend(self.series_of(row.statement).iter().map(Constant::declaration));
+
+        let across = self.across(row, moves);
+        let mut points = Block::new();
+        points.push(Stmt::constant(INT, "place", self.place(statement.target.0)));
+        points.push(Stmt::constant("bool", "again", flag("covered").and(across.covered.clone())));
+        points.comment("computed again: all of the row, or its points covered_first .. covered_last");
+        let again = flag("again");
+        let (again_first, again_last) = (var("again_first"), var("again_last"));
+        let whole = again_first.clone().le(&first).and(again_last.clone().ge(&last));
+        points.push(Stmt::constant("bool", "all", again.clone().and(whole)));
+        let far = || var("TW_FAR");
+        points.push(Stmt::constants(
+            "int",
+            [
+                ("covered_first".to_string(), again.clone().select(again_first, far())),
+                ("covered_last".to_string(), again.select(again_last, far())),
+            ],
+        ));
+        points.extend(self.neighbours(row, moves, most, across.column.as_ref()));
+        inner.extend(across.lows.iter().cloned());
+        let inside = match across.inside {
+            Expr::Bool(true) => points,
+            inside => Stmt::when(flag("full").or(inside), points).into(),
+        };
+        inner.extend(self.around(row, inside));
+
+        let mut body = Block::new();
+        // Made anew for each row, so that the places of the parts in all rows do not fill the registers.
+        if dimension > 1 && threads.per_dimension[0] > 1 {
+            body.push(Stmt::constant("int", "thread0", here(thread_index(dimension, 0))));
+        }
+        body.push(Stmt::constant(INT, "step", plus(var("first_step"), var(variable) + row.step)));
+        let exists = flag("full").or(step.clone().ge(0).and(step.lt(steps)));
+        body.push(Stmt::when(exists, inner));
+        body.push(barrier());
+        let statement_name = self.program.statement_name(row.statement);
+        let number = match (local.rows.len(), row.statement) {
+            (1, _) => variable.to_string(),
+            (rows, 0) => format!("{rows}*{variable}"),
+            (rows, number) => format!("{rows}*{variable} + {number}"),
+        };
+        let comment = format!("row {number} of the tile: {statement_name}");
+        if row.in_full_tiles {
+            Stmt::Block(body).note(comment)
+        } else {
+            Stmt::when(!flag("full"), body).note(format!("{comment}; no full tile meets its domain"))
+        }
+    }
+
+    /// The dimensions but dimension 0.
+    fn across(&self, row: &LocalRow, moves: &WindowRow) -> Across {
+        let window = self.staging.window;
+        let statement = &self.program.statements[row.statement];
+        let mut across = Across { lows: Vec::new(), inside: truth(true), column: None, covered: truth(true) };
+        for d in 1..self.dimension() {
+            across.lows.push(Stmt::constant("int", format!("low{d}"), expr(&row.ranges[d].0)));
+            let (first, end) = (bound(statement.domain[d].low, d), bound(statement.domain[d].high, d));
+            let local = var(format!("low{d}")) + var(format!("i{d}"));
+            let point = self.point(d);
+            let inside = point.clone().ge(expr(&first)).and(point.lt(expr(&end)));
+            across.inside = across.inside.and(inside);
+            let cell = (&local - window.low[d]) * window.stride(d);
+            across.column = Some(across.column.map_or(cell.clone(), |column| plus(column, cell)));
+            if let Some((first, last)) = &moves.left_out.ranges[d] {
+                across.covered = across.covered.and(local.clone().ge(expr(first)).and(local.le(expr(last))));
+            }
+        }
+        across
+    }
+
+    /// The point of a thread.
+    fn point(&self, d: usize) -> Expr {
+        var(format!("corner{d}")) + var(format!("low{d}")) + var(format!("i{d}"))
+    }
+
+    /// The place in memory of the tile's column at the thread's point.
+    fn place(&self, target: usize) -> Expr {
+        let dimension = self.dimension();
+        let mut terms = Vec::new();
+        if let FieldRole::State { levels, slots: slots @ 2.. } = self.program.fields[target].role {
+            let level = var("step") + levels as i64;
+            terms.push(modulo(level, slots as i64) * var("level_stride"));
+        }
+        let corner = var("corner0");
+        terms.push(if dimension > 1 { corner * var("stride0") } else { corner });
+        terms.extend((1..dimension).map(|d| match d + 1 == dimension {
+            true => self.point(d),
+            false => self.point(d) * var(format!("stride{d}")),
+        }));
+        terms.into_iter().reduce(plus).unwrap_or(int(0))
+    }
+
+    /// Loops over the points of dimensions 1 and 2 that are the thread's.
+    fn around(&self, row: &LocalRow, inner: Block) -> Block {
+        let threads = &self.staging.threads;
+        (1..self.dimension()).rev().fold(inner, |inner, d| {
+            let widths = row.boxes.iter().map(|bounds| bounds[d].1 - bounds[d].0 + 1);
+            let width = widths.clone().max().unwrap_or(1);
+            let constant = widths.clone().all(|other| other == width);
+            let (count, index) = (threads.per_dimension[d], format!("i{d}"));
+            if constant && count.cmp(&width) == Ordering::Equal {
+                let mut block = Block::from(Stmt::constant("int", index, thread(threads, d)));
+                block.extend(inner);
+                return Stmt::Block(block).into();
+            }
+            let low = int_expr::var(["low0", "low1", "low2"][d]);
+            let width = if constant { int(width) } else { expr(&(row.ranges[d].1.clone() - low + 1)) };
+            let condition = var(&index).lt(width);
+            Stmt::each("int", index, thread(threads, d), condition, count, inner).into()
+        })
+    }
+
+    /// The points of the thread, some neighbours at once.
+    fn neighbours(&self, row: &LocalRow, moves: &WindowRow, most: i64, column: Option<&Expr>) -> Block {
+        let Staging { window, threads, .. } = self.staging;
+        let statement = &self.program.statements[row.statement];
+        let target = statement.target.0;
+        let parts = threads.per_dimension[0];
+        let (first, last, at) = (var("first"), var("last"), var("at"));
+        let mut given = vec![name(&self.names.fields[target])];
+        if self.dimension() > 1 {
+            given.push(var("stride0"));
+        }
+        given.extend(self.constants_of(row.statement).into_iter().map(|(_, constant)| name(constant)));
+        given.extend(self.planes(row, moves).into_iter().map(|(plane, ..)| var(plane)));
+        given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
+        let update = |count: i64, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
+            let covered = |nothing: Expr, bound: &str| flag("all").select(nothing, less(var(bound)));
+            let far = var("TW_FAR");
+            let ends = [covered(-far.clone(), "covered_first"), covered(far, "covered_last")];
+            let arguments = given.iter().cloned().chain([cell, place]).chain(ends);
+            Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
+        };
+        let mut body = Block::new();
+        let Some(column) = column else {
+            let one = update(1, &at - window.low[0], var("place") + &at, &|bound| bound - &at);
+            let begin = first + thread(threads, 0);
+            body.push(Stmt::each("int", "at", begin, at.clone().le(last), parts, one));
+            return body;
+        };
+        body.push(Stmt::constant("int", "column", column));
+        body.push(Stmt::constant("int", "width", &last - &first + 1));
+        let (width, begin, mine) = (var("width"), var("begin"), var("mine"));
+        if parts == 1 {
+            body.push(Stmt::constants("int", [("begin".into(), first), ("mine".into(), width)]));
+        } else {
+            body.comment(format!("{parts} parts of the row, the last of them no larger than the others"));
+            let (part, thread0) = (var("part"), var("thread0"));
+            body.push(Stmt::constants(
+                "int",
+                [("part".into(), (&width + (parts - 1)) / parts), ("begin".into(), first + &thread0 * &part)],
+            ));
+            let rest = min(part.clone(), &width - &thread0 * &part);
+            let own = (&width % parts).is(0).select(part, rest);
+            body.push(Stmt::constant("int", "mine", own));
+        }
+        body.push(Stmt::declare("int", "at", 0));
+        let some = |count: i64| {
+            let cell = (&begin + &at - window.low[0]) * window.stride(0);
+            let place = var("place") + (&begin + &at) * var("stride0");
+            update(count, var("column") + cell, place, &|bound| bound - &begin - &at)
+        };
+        let fit = |count: i64| (&at + count).le(&mine);
+        body.push(Stmt::Pragma("unroll".into()));
+        body.push(Stmt::go_on("at", fit(most), most, some(most)));
+        let mut count = most / 2;
+        while count >= 1 {
+            body.push(Stmt::when(fit(count), [some(count), Stmt::Update(name("at"), "+=", int(count))]));
+            count /= 2;
+        }
+        body
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

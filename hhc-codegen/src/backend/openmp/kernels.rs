@@ -1,0 +1,111 @@
+//! The function of a kernel: the rows of one tile, in order.
+
+use super::super::bounds::{bindings, expr, non_negative};
+use super::super::names::Names;
+use super::super::points::INT;
+use super::super::storages;
+use super::parts;
+use super::rows::box_function;
+use crate::int_expr::IntExpr;
+use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound};
+use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, all, name, var};
+use std::collections::BTreeSet;
+
+/// The function of a kernel.
+pub(super) fn function(plan: &KernelPlan, names: &Names, kernel: &Kernel) -> String {
+    let work = if kernel.in_parts() { parts::block(plan, names, kernel) } else { rows(plan, kernel) };
+    let mut inner = bindings(kernel, &work);
+    inner.extend(work);
+    let members = SIZE_NAMES[..plan.program.dimension()].iter().chain(&["steps"]);
+    let used = members.filter(|member| inner.mentions(member));
+    let mut body: Block =
+        used.map(|member| Stmt::constant(INT, *member, name("grid").arrow(*member))).collect();
+    body.extend(inner);
+    let arguments = ["grid", plan.outer.variable];
+    let arguments = arguments.into_iter().chain(kernel.blocks.iter().map(|block| block.variable));
+    let unused: Vec<&str> = arguments.filter(|argument| !body.mentions(argument)).collect();
+    body.extend(unused.into_iter().map(Stmt::unused));
+    Function::new(format!("tw_{}", kernel.name))
+        .comment(kernel.comment.as_str())
+        .attribute("static")
+        .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
+        .parameter(INT, plan.outer.variable)
+        .parameters(kernel.blocks.iter().map(|block| (INT, block.variable)))
+        .body(body)
+        .print(Dialect::C)
+}
+
+/// Loops around a block, outermost first.
+pub(super) fn loops<'a>(loops: impl DoubleEndedIterator<Item = &'a Loop>, inner: Block) -> Block {
+    loops.rev().fold(inner, |inner, around| {
+        Stmt::range(INT, around.variable, expr(&around.low), expr(&around.high), inner).into()
+    })
+}
+
+/// Whether a time step exists.
+pub(super) fn step_exists(step: &IntExpr) -> Expr {
+    expr(step).ge(0).and(expr(step).lt(var("steps")))
+}
+
+/// The time steps of rows that may not exist.
+fn guarded_steps(plan: &KernelPlan, kernel: &Kernel) -> BTreeSet<String> {
+    let guarded = kernel.instances.iter().filter(|instance| !storages::steps_exist(plan, instance));
+    guarded.map(|instance| instance.step.to_string()).collect()
+}
+
+/// The rows of all sub-tiles: of full ones as they are, of the others clipped.
+fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
+    let guarded = |instance: &Instance| !storages::steps_exist(plan, instance);
+    let same_step = kernel.instances.iter().all(guarded) && guarded_steps(plan, kernel).len() == 1;
+    let has_rows = storages::has_groups(kernel) || same_step;
+    let group = |inner: Block| if has_rows { loops([&kernel.rows].into_iter(), inner) } else { inner };
+
+    let mut partial = Block::from(Stmt::Comment(
+        "Partial tile: rows outside the time loop are left out, boxes are clipped to the domain.".into(),
+    ));
+    let mut inner = Block::new();
+    if let Some(instance) = kernel.instances.first().filter(|_| same_step) {
+        let step = expr(&instance.step);
+        inner.push(Stmt::when(step.clone().lt(0).or(step.ge(var("steps"))), Stmt::Continue));
+    }
+    inner.extend(kernel.instances.iter().map(|instance| {
+        let call = row(plan, kernel, instance, true);
+        match guarded(instance) && !same_step {
+            true => Stmt::when(step_exists(&instance.step), call),
+            false => call,
+        }
+    }));
+    partial.extend(group(inner));
+    if kernel.full_when.is_empty() {
+        return loops(kernel.sub_tiles.iter(), partial);
+    }
+    let mut full =
+        Block::from(Stmt::Comment("Full tile: every row exists and lies inside the domain.".into()));
+    let in_full = kernel.instances.iter().filter(|instance| instance.in_full_tiles);
+    full.extend(group(in_full.map(|instance| row(plan, kernel, instance, false)).collect()));
+    let is_full = all(kernel.full_when.iter().map(non_negative));
+    loops(kernel.sub_tiles.iter(), Stmt::choose(is_full, full, partial).into())
+}
+
+/// The call for one row.
+fn row(plan: &KernelPlan, kernel: &Kernel, instance: &Instance, clip: bool) -> Stmt {
+    let program = &plan.program;
+    let statement = &program.statements[instance.statement];
+    let bounds = instance.ranges.iter().enumerate().flat_map(|(d, range)| {
+        let (mut low, mut high) = (range.low.clone(), range.high.clone() + 1);
+        if clip {
+            low = low.max(bound(statement.domain[d].low, d));
+            high = high.min(bound(statement.domain[d].high, d));
+        }
+        [expr(&low), expr(&high)]
+    });
+    let arguments = [name("grid"), expr(&instance.step)].into_iter().chain(bounds);
+    let target = program.statement_name(instance.statement);
+    let (rows, variable) = (kernel.instances.len(), kernel.rows.variable);
+    let call = Stmt::call(box_function(program, instance.statement), arguments);
+    match (rows, instance.statement) {
+        (1, _) => call,
+        (rows, 0) => call.note(format!("row {rows}*{variable}: {target}")),
+        (rows, number) => call.note(format!("row {rows}*{variable} + {number}: {target}")),
+    }
+}
