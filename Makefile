@@ -2,7 +2,7 @@
 # is missing, `make setup` installs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup nvrtc build test test-long lint format-check clippy doc unit-tests demo bench
+.PHONY: help setup nvrtc build test test-long package lint format-check clippy doc unit-tests demo bench
 
 CARGO ?= cargo
 
@@ -46,6 +46,9 @@ test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all ker
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
 	$(CARGO) check --locked --package tilewright-cli --no-default-features
+
+package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
+	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh

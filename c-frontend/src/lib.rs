@@ -3,6 +3,30 @@
 //! The road: a file → [`preprocess`] → [`parse`] → [`nest`] → [`recognise`] → the program, and [`rewrite`] from
 //! there. Every stage has its own
 //! type, and places of the user's own file, so that what is refused is shown where it stands.
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("heat.c");
+//! std::fs::write(
+//!     &file,
+//!     "float a[2][100];
+//!      int main(void) {
+//!      #pragma scop
+//!        for (int t = 0; t < 10; t++)
+//!          for (int i = 1; i < 99; i++)
+//!            a[(t+1)%2][i] = 0.5f * a[t%2][i-1] + 0.5f * a[t%2][i+1];
+//!      #pragma endscop
+//!        return 0;
+//!      }",
+//! )?;
+//! match c_frontend::read(&file, &c_frontend::Options::default())? {
+//!     Ok(c) => assert_eq!(c.program.dimension(), 1),
+//!     Err(diagnostics) => println!("{diagnostics}"), // why it is no iterated stencil, or that no C compiler is there
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod ast;
 pub mod codes;

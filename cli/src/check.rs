@@ -154,7 +154,7 @@ fn other_sources(arguments: &CheckArguments) -> Result<Vec<PathBuf>> {
     let Some(program) = load::of_plan(&arguments.plan)?.c else { return Ok(Vec::new()) };
     let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
     let source = CSource { program: &program, path, options: &options, with: &arguments.with };
-    Ok(c_program::other_sources(&source)?)
+    c_program::other_sources(&source)
 }
 
 impl Report for CheckReport {

@@ -3,6 +3,17 @@
 //!
 //! A command is a function from its arguments to a [`report::Report`] or an [`error::Error`]. Both are
 //! printed here, as text or as one JSON document, and here they become an exit code; `docs/cli.md` has the table.
+//!
+//! ```
+//! use clap::Parser;
+//! use tilewright_cli::command_line::{Arguments, Command};
+//!
+//! let line = ["tilewright", "run", "heat2d", "--size", "64x64", "--steps", "8", "--json"];
+//! let arguments = Arguments::try_parse_from(line)?;
+//! assert!(arguments.output.json);
+//! assert!(matches!(arguments.command, Command::Run(_)));
+//! # Ok::<(), clap::Error>(())
+//! ```
 
 // One per command.
 pub mod analyze;

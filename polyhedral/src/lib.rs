@@ -3,6 +3,27 @@
 //!
 //! The road: [`source`] text → [`token`] → [`ast`] (by [`parser`]) → [`draft`] (by [`lower`]) →
 //! [`program`] → [`dependence`] → [`cone`] → [`legality`] of a [`schedule`].
+//!
+//! ```
+//! use polyhedral::{analysis, parse};
+//!
+//! let program = parse(
+//!     "heat.stencil",
+//!     "stencil heat(t, i) {
+//!          field u: f32;
+//!          u[t+1, i] = 0.25 * u[t, i-1] + 0.5 * u[t, i] + 0.25 * u[t, i+1];
+//!      }",
+//! )
+//! .map_err(|mistakes| mistakes.to_string())?;
+//! assert_eq!((program.dimension(), program.statements[0].reads.len()), (1, 3));
+//!
+//! let analysis = analysis::analyze(&program).map_err(|error| error.to_string())?;
+//! assert!(!analysis.dependences.is_empty());
+//!
+//! let mistakes = parse("broken.stencil", "stencil heat(t, i) { u[t+1, i] = 1; }").err();
+//! assert!(mistakes.is_some_and(|mistakes| mistakes.to_string().contains("u")));
+//! # Ok::<(), String>(())
+//! ```
 
 // The language.
 pub mod ast;

@@ -15,6 +15,16 @@
 //! | a finished JSON document | [`json`] |
 //!
 //! [`suggest`] finds the name that a word was meant to be.
+//!
+//! ```
+//! use text_escape::{comment, csv_cell, markup, suggest, visible};
+//!
+//! assert_eq!(markup("<b>&"), "&lt;b&gt;&amp;");
+//! assert_eq!(comment("*/ int main;"), "* / int main;");
+//! assert_eq!(visible("red\u{1b}[31m"), "red\\u{1b}[31m");
+//! assert_eq!(csv_cell("=cmd()"), "'=cmd()");
+//! assert_eq!(suggest::nearest("haet2d", ["heat2d", "wave2d"].into_iter()), Some("heat2d"));
+//! ```
 
 mod build;
 mod comment;

@@ -2,4 +2,5 @@
 
 mod documents;
 mod licenses;
+mod packages;
 mod structure;

@@ -1,0 +1,85 @@
+//! Every crate that is for others can be packed: it holds what it embeds, says what it is, and shows how it is used.
+
+use crate::structure::FLOORS;
+use std::path::{Component, Path, PathBuf};
+use syn::visit::{self, Visit};
+use tilewright_tests::{files, shown, workspace};
+
+/// The crates that are for others: all but the measurements.
+fn public() -> impl Iterator<Item = &'static str> {
+    FLOORS.iter().copied().filter(|folder| *folder != "benches")
+}
+
+/// The files that a source embeds, by their paths from it.
+#[derive(Default)]
+struct Embedded(Vec<String>);
+
+impl<'a> Visit<'a> for Embedded {
+    fn visit_macro(&mut self, own: &'a syn::Macro) {
+        let is_text = own.path.is_ident("include_str") || own.path.is_ident("include_bytes");
+        if let (true, Ok(path)) = (is_text, own.parse_body::<syn::LitStr>()) {
+            self.0.push(path.value());
+        }
+        visit::visit_macro(self, own);
+    }
+}
+
+/// A path without `.` and `..`, as it is written: a link that leads out of the crate is followed when it is packed.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            component => plain.push(component),
+        }
+    }
+    plain
+}
+
+#[test]
+fn crates_hold_what_they_embed() {
+    let mut seen = 0;
+    for folder in public() {
+        let own = workspace().join(folder);
+        for file in files(&format!("{folder}/src"), &[".rs"]) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let mut embedded = Embedded::default();
+            embedded.visit_file(&syn::parse_file(&text).unwrap());
+            for path in embedded.0 {
+                let place = plain(&file.parent().unwrap().join(&path));
+                assert!(place.starts_with(&own), "{}: {path} is outside of {folder}", shown(&file));
+                assert!(place.is_file(), "{}: there is no {path}", shown(&file));
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} embedded files were found");
+}
+
+#[test]
+fn crates_say_what_they_are_and_show_how_they_are_used() {
+    for folder in public() {
+        let manifest = std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")).unwrap();
+        for key in ["name = ", "description = ", "version.workspace = ", "license.workspace = "] {
+            assert!(manifest.lines().any(|line| line.starts_with(key)), "{folder}/Cargo.toml has no {key}");
+        }
+        let page = std::fs::read_to_string(workspace().join(folder).join("src/lib.rs")).unwrap();
+        let fences: Vec<&str> = page.lines().filter(|line| line.starts_with("//! ```")).collect();
+        assert!(fences.len() >= 2, "the first page of {folder} has no example");
+        assert!(
+            fences.iter().all(|fence| matches!(*fence, "//! ```" | "//! ```no_run" | "//! ```text")),
+            "the example of {folder} is not compiled"
+        );
+    }
+}
+
+#[test]
+fn crates_name_versions_of_each_other() {
+    let manifest = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();
+    for line in manifest.lines().filter(|line| line.contains("path = \"")) {
+        assert!(line.contains("version = \""), "{line}");
+    }
+}
