@@ -13,7 +13,7 @@
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let heat = Arc::new(polyhedral::shipped::load("heat2d").ok_or("it is shipped")?);
-//!     let planned = pipeline::plan(&heat, strategy::by_name("hhc")?, &TileSizes::default(), Target::OpenMp)?;
+//!     let planned = pipeline::plan(&heat, strategy::preferred(), &TileSizes::default(), Target::OpenMp)?;
 //!     let tiled = tiled::load(&planned.plan)?;
 //!
 //!     let (parameters, steps) = (reference::default_parameters(&heat), 10);

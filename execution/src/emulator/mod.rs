@@ -178,8 +178,9 @@ impl Emulator {
             native: false,
             contraction: false,
             strict: false,
-            // Kernels are unrolled for a GPU by pragmas that a C++ compiler need not know.
-            arguments: ["-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
+            // -Og, which comes after -O1 and counts, compiles in two thirds of its time and is nearly as fast. Kernels
+            // are unrolled for a GPU by pragmas that a C++ compiler need not know.
+            arguments: ["-Og", "-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
         };
         let object = compiler.compile_shared(&sources, &options, cache)?;
         let functions = Functions::load(&object.path())?;
