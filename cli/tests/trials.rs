@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 const GRID: [&str; 5] = ["heat2d", "--size", "24x32", "--steps", "3"];
 
-const WORKLOAD: &str = "name = \"tiny\"\ndescription = \"few designs\"\nfamily = \"maxwell\"\nobjective = \"gflops\"\n
-[budget]\narea_low_mm2 = 150\narea_high_mm2 = 260\n
+const WORKLOAD: &str =
+    "name = \"tiny\"\ndescription = \"few designs\"\nfamily = \"maxwell\"\nobjective = \"gflops\"\n
+[budget]\narea_low_mm2 = 30\narea_high_mm2 = 120\n
 [hardware]\nn_sm = [4, 8]\nn_v = [64, 128]\nm_sm_kb = [16]\n
 [[stencil]]\nspec = \"jacobi2d\"\nsizes = [\"512x512\"]\nsteps = [16]\n";
 
