@@ -206,6 +206,8 @@ Examples:
   tilewright explain examples/heat2d-v100.json.gz --metric seconds
   tilewright explain examples/heat2d-v100.json.gz --metric seconds --where \"st >= 4\" --max-depth 4 --svg tree.svg
   tilewright explain examples/heat2d-v100.json.gz --nodes linear --stargazer
+  tilewright run heat2d --size 400x400 --steps 20 --trials heat2d.db
+  tilewright explain heat2d.db
   tilewright explain examples/heat2d-v100.json.gz examples/heat2d-h100.json.gz --join device
   tilewright explain 1024=examples/heat2d-1024.csv 4096=examples/heat2d-4096.csv --join size --metric \"seconds / size\"
   tilewright explain examples/power.csv --target \"power <= 215\" --target \"time <= 60\"

@@ -6,11 +6,11 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 
-const GRID: [&str; 5] = ["heat2d", "--size", "24x32", "--steps", "3"];
+const GRID: [&str; 5] = ["heat1d", "--size", "200", "--steps", "3"];
 
 const WORKLOAD: &str =
     "name = \"tiny\"\ndescription = \"few designs\"\nfamily = \"maxwell\"\nobjective = \"gflops\"\n
-[budget]\narea_low_mm2 = 150\narea_high_mm2 = 260\n
+[budget]\narea_low_mm2 = 30\narea_high_mm2 = 120\n
 [hardware]\nn_sm = [4, 8]\nn_v = [64, 128]\nm_sm_kb = [16]\n
 [[stencil]]\nspec = \"jacobi2d\"\nsizes = [\"512x512\"]\nsteps = [16]\n";
 
@@ -27,7 +27,7 @@ fn writers(folder: &Folder) -> Vec<(&'static str, Vec<String>)> {
     let space = folder.write("space.json", SPACE);
     let random = ["--method", "random", "--budget", "3"];
     vec![
-        ("run", grid("run", &["--strategy", "naive", "--tile", "s0=8,s1=16"])),
+        ("run", grid("run", &["--strategy", "naive", "--tile", "s0=32"])),
         ("reference", grid("run", &["--backend", "reference"])),
         (
             "validate",
@@ -88,22 +88,24 @@ fn every_command_reads_and_goes_on_with_what_every_other_has_written() {
             (file, trials)
         })
         .collect();
-    for ((first, _), (file, before)) in writers.iter().zip(&files) {
-        for ((second, arguments), (_, added)) in writers.iter().zip(&files) {
+    // The others write as one of these does.
+    let kinds: Vec<_> =
+        writers.iter().zip(&files).filter(|((name, _), _)| !["reference", "model"].contains(name)).collect();
+    for ((first, _), (file, before)) in &kinds {
+        for ((second, arguments), (_, added)) in &kinds {
             let pair = folder.arg("pair.db");
             std::fs::copy(file, &pair).unwrap();
             write(arguments, &pair);
             // A search and a study are not repeated, and a validation not what it has measured undisturbed.
             match (first == second, *second) {
-                (true, "search" | "model" | "command" | "codesign") => {
-                    assert_eq!(count(&pair), *before, "{second}")
-                }
+                (true, "search" | "command" | "codesign") => assert_eq!(count(&pair), *before, "{second}"),
                 (true, "validate") => assert!(count(&pair) >= *before),
                 (_, "validate") => assert!(count(&pair) > *before),
                 _ => assert_eq!(count(&pair), before + added, "{first}, {second}"),
             }
             if first <= second {
-                read(&pair, &format!("{first} and {second}"));
+                let explained = tilewright(&["explain", &pair, "--draws", "1"]);
+                assert_eq!(explained.code, 0, "{first} and {second}: {}", explained.stderr);
             }
             std::fs::remove_file(&pair).unwrap();
         }
@@ -122,7 +124,7 @@ fn every_command_reads_and_goes_on_with_what_every_other_has_written() {
     for name in ["program", "backend", "strategy"] {
         assert!(mixed.contains(&name), "{mixed:?}");
     }
-    let one = ["explain", &lines, "--where", "program == 'heat2d' and backend == 'openmp'", "--json"];
+    let one = ["explain", &lines, "--where", "program == 'heat1d' and backend == 'openmp'", "--json"];
     assert!(tilewright(&one).succeeded().json()["trials"].as_u64().unwrap() >= 5);
 }
 

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tilewright::{state, text};
 use toolchain::interrupt;
+use trials::setting::COMMAND;
 use tuner::kept::Kept;
 use tuner::recorded::{check_csv, write_csv, write_t4};
 use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
@@ -201,9 +202,14 @@ fn repeated(
 fn setting(problem: &Problem) -> Setting {
     let setting = problem.evaluator.setting();
     let filled = |own: String, other: &str| if own.is_empty() { other.to_owned() } else { own };
+    // A command measures here; what was recorded or predicted is of the machine that it says.
+    let here = match setting.backend.as_str() {
+        COMMAND => toolchain::machine::cpu_name(),
+        _ => String::new(),
+    };
     Setting {
         program: filled(setting.program, &problem.name),
-        machine: filled(setting.machine, &toolchain::machine::cpu_name()),
+        machine: filled(setting.machine, &here),
         version: filled(setting.version, env!("CARGO_PKG_VERSION")),
         by: "tilewright search".to_owned(),
         response: problem.response.clone(),

@@ -59,8 +59,14 @@ impl Shown {
 
     /// The files and folders that it writes.
     pub fn outputs(&self) -> Vec<PathBuf> {
-        self.paths(&OUTPUTS)
+        // What has a name in the state folder has no path.
+        self.paths(&OUTPUTS).into_iter().filter(|path| !is_name(path)).collect()
     }
+}
+
+/// Whether this is a name in the state folder.
+fn is_name(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with('@'))
 }
 
 /// The commands of each manual and of each help text, in their order.

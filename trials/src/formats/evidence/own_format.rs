@@ -5,10 +5,10 @@ use crate::formats::names::{Measured, Telling, telling};
 use crate::trial::Status;
 
 /// The columns behind the metrics in files of trials, in this order; parts of the setting follow.
-pub(in crate::formats) const OWN_END: [&str; 4] = ["message", "when", "device", "by"];
+pub const OWN_END: [&str; 4] = ["message", "when", "device", "by"];
 
 /// How the names of the columns of the setting begin.
-pub(in crate::formats) const SETTING: &str = "setting.";
+pub const SETTING: &str = "setting.";
 
 /// How a file of designs begins; what a chip consists of stands between its name and its area.
 const DESIGNS: [&str; 8] = ["design", "n_sm", "n_v", "m_sm_kb", "r_vu_kb", "l1_kb", "l2_kb", "area_mm2"];
