@@ -256,25 +256,40 @@ pub fn resident_text(k: i64, gpu: bool) -> String {
 /// A term with its formula, and the numbers in it.
 fn formula_text(part: &Part) -> String {
     let kernel = if part.kernel == 0 { String::new() } else { format!(" (kernel {})", part.kernel) };
-    let number = |number: &Number| match number.unit {
-        "" => format!("{} = {:.4e}", number.symbol, number.value),
-        unit => format!("{} = {:.4e} {unit}", number.symbol, number.value),
-    };
-    let mut lines =
-        vec![format!("{}{kernel} = {} = {:.4e} {}", part.name, part.formula, part.value, part.unit)];
-    let mut line = String::new();
-    for number in part.numbers.iter().map(number) {
-        if !line.is_empty() && line.len() + number.len() > 96 {
-            lines.push(format!("    {line}"));
-            line.clear();
+    let formula = format!("{} = {} {}", part.formula, number_text(part.value), part.unit);
+    let first = wrapped(&format!("{}{kernel} = ", part.name), formula.split_inclusive(" + "));
+    let numbers: Vec<String> = part.numbers.iter().map(|number| own_text(number) + ", ").collect();
+    let second = wrapped("    ", numbers.iter().map(String::as_str));
+    first + "\n" + second.trim_end().trim_end_matches(',') + if numbers.is_empty() { "" } else { "\n" }
+}
+
+fn own_text(number: &Number) -> String {
+    let text = format!("{} = {} {}", number.symbol, number_text(number.value), number.unit);
+    text.trim_end().to_owned()
+}
+
+/// Counts as they are, other numbers with five digits.
+fn number_text(value: f64) -> String {
+    match value.abs() {
+        size if size < 1e9 && value.fract() == 0.0 => format!("{value}"),
+        size if (0.1..1e5).contains(&size) => format!("{value:.3}"),
+        _ => format!("{value:.4e}"),
+    }
+}
+
+/// Pieces in lines of about a hundred columns; what begins the first one is left free in the others.
+fn wrapped<'a>(begin: &str, pieces: impl Iterator<Item = &'a str>) -> String {
+    let (mut text, mut column) = (begin.to_owned(), begin.len());
+    for piece in pieces {
+        if column + piece.len() > 100 && column > begin.len() {
+            text.truncate(text.trim_end().len());
+            text += &format!("\n{}", " ".repeat(begin.len()));
+            column = begin.len();
         }
-        line += if line.is_empty() { "" } else { ", " };
-        line += &number;
+        text += piece;
+        column += piece.len();
     }
-    if !line.is_empty() {
-        lines.push(format!("    {line}"));
-    }
-    lines.join("\n") + "\n"
+    text
 }
 
 /// [`report::seconds`], also of negative numbers.
