@@ -19,8 +19,9 @@ fn names_are_given_once() {
 #[test]
 fn names_of_generators_and_compilers_are_given_to_nobody() {
     let mut scope = Scope::new();
-    for name in ["tw_x", "_x", "__x", "tw_", "_"] {
+    for name in ["tw_x", "_X", "__x", "tw_", "__"] {
         let given = scope.name(name);
         assert!(!given.starts_with("tw_") && !given.starts_with('_'), "{given}");
     }
+    assert_eq!(scope.name("_x"), "_x");
 }

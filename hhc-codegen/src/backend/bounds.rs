@@ -5,7 +5,7 @@
 
 use super::points::INT;
 use crate::int_expr::IntExpr;
-use crate::plan::Kernel;
+use crate::plan::{Kernel, Loop};
 use c_tree::{Block, Expr, Sort, Stmt, int, var};
 
 /// A sum: terms with their factors, in order; the constant is a multiple of `None`.
@@ -13,17 +13,13 @@ use c_tree::{Block, Expr, Sort, Stmt, int, var};
 struct Sum(Vec<(i64, Option<Expr>)>);
 
 impl Sum {
-    /// Adds a bound. A sum that is added or subtracted as a whole stays one, as it is often computed elsewhere, too; but
-    /// constants are gathered.
+    /// Adds a bound. A sum that is subtracted as a whole stays one: it is often the same in all iterations of a loop.
     fn add(&mut self, factor: i64, bound: &IntExpr) {
         match bound {
             IntExpr::Const(value) => self.term(factor * value, None),
             IntExpr::Add(a, b) => {
                 self.add(factor, a);
-                match terms(b) {
-                    0 | 1 => self.add(factor, b),
-                    _ => self.term(factor, Some(expr(b))),
-                }
+                self.add(factor, b);
             }
             IntExpr::Sub(a, b) => {
                 self.add(factor, a);
@@ -41,9 +37,17 @@ impl Sum {
         }
     }
 
+    /// Adds a term. A constant of several stands behind the first term, before what may change in a loop: compilers keep the
+    /// order of a sum, and the registers of a kernel depend on what stays together.
     fn term(&mut self, factor: i64, term: Option<Expr>) {
-        match self.0.iter_mut().find(|(_, known)| *known == term) {
-            Some((all, _)) => *all += factor,
+        match self.0.iter().position(|(_, known)| *known == term) {
+            Some(at) => {
+                self.0[at].0 += factor;
+                if term.is_none() {
+                    let constant = self.0.remove(at);
+                    self.0.insert(at.min(1), constant);
+                }
+            }
             None => self.0.push((factor, term)),
         }
         self.0.retain(|(factor, _)| *factor != 0);
@@ -60,15 +64,6 @@ impl Sum {
             0.. => sum + times(factor, term),
             _ => sum - times(-factor, term),
         })
-    }
-}
-
-/// How many terms of a sum are no constants.
-fn terms(bound: &IntExpr) -> usize {
-    match bound {
-        IntExpr::Const(_) => 0,
-        IntExpr::Add(a, b) | IntExpr::Sub(a, b) => terms(a) + terms(b),
-        _ => 1,
     }
 }
 
@@ -116,6 +111,21 @@ pub(super) fn non_negative(bound: &IntExpr) -> Expr {
     }
 }
 
+/// Whether a time step exists.
+pub(super) fn step_exists(step: &IntExpr) -> Expr {
+    expr(step).ge(0).and(expr(step).lt(var("steps")))
+}
+
+/// Loops of a plan around a block, outermost first.
+pub(super) fn loops<'a>(
+    loops: impl IntoIterator<Item = &'a Loop, IntoIter: DoubleEndedIterator>,
+    inner: Block,
+) -> Block {
+    loops.into_iter().rev().fold(inner, |inner, around| {
+        Stmt::range(INT, around.variable, expr(&around.low), expr(&around.high), inner).into()
+    })
+}
+
 /// Declarations of the bindings that a kernel's text uses, or one of which another binding is made.
 pub(super) fn bindings(kernel: &Kernel, text: &Block) -> Block {
     let mut used: Vec<Stmt> = Vec::new();
@@ -144,6 +154,7 @@ mod tests {
         let (x, y) = (var("x"), var("y"));
         for (bound, expected) in [
             (x.clone() - 1 + (y.clone() - 1), "x - 2 + y"),
+            (x.clone() + (y.clone() + 5), "x + y + 5"),
             (int(3) - x.clone(), "3 - x"),
             (int(0) - x.clone(), "-x"),
             (int(0) - x.clone() - 3, "-x - 3"),
@@ -153,7 +164,7 @@ mod tests {
             ((x.clone() + 1) * 64 + 5, "64 * (x + 1) + 5"),
             ((x.clone() + 1).min(y.clone()).floor_div(4), "tw_floordiv(tw_min(x + 1, y), 4)"),
             (x.clone() - (y.clone() - 2) - 1, "x - (y - 2) - 1"),
-            (x.clone() + (y.clone() - var("z") - 1) + 3, "x + (y - z - 1) + 3"),
+            (x.clone() + (y.clone() - var("z") - 1) + 3, "x + 2 + y - z"),
         ] {
             assert_eq!(text(&bound), expected);
         }

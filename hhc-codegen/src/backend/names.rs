@@ -1,8 +1,8 @@
 //! Names in generated text. The user's names are kept; where one of them is also a name of ours, an
 //! underscore is added.
 
+use c_tree::Scope;
 use polyhedral::program::{Access, FieldRole, LocalId, ParameterId, Program, SeriesId};
-use std::collections::BTreeSet;
 
 /// Names that the templates use in scopes where user names are visible.
 #[rustfmt::skip]
@@ -10,7 +10,7 @@ const OWN_NAMES: &[&str] = &[
     "grid", "x", "m", "band", "step", "steps", "launch", "b0", "b1", "b2", "c1", "c2", "t0", "x0", "n0",
     "n1", "n2", "low0", "low1", "low2", "high0", "high1", "high2", "stride0", "stride1", "level_stride",
     "row", "stream", "error", "main", "printf", "restrict", "inline", "shared", "slot", "argc", "argv",
-    "status", "level", "i", "data", "whole", "spread",
+    "status", "level", "data", "whole", "spread",
     // CUDA
     "points", "point", "cell", "place", "value", "covered_first", "covered_last", "full", "first_step",
     "now", "corner0", "corner1", "corner2", "thread", "thread0", "thread1", "thread2", "first", "last",
@@ -40,27 +40,18 @@ pub struct Names {
 impl Names {
     /// Chooses the names of a program.
     pub fn new(program: &Program) -> Self {
-        Self::apart_from(program, BTreeSet::new())
+        Self::apart_from(program, Scope::new())
     }
 
-    /// Chooses names that are none of these, either.
-    pub fn apart_from(program: &Program, mut taken: BTreeSet<String>) -> Self {
-        taken.extend(OWN_NAMES.iter().map(|name| name.to_string()));
-        taken.remove("i");
+    /// Chooses names that are not taken in a scope, either.
+    pub fn apart_from(program: &Program, mut scope: Scope) -> Self {
+        OWN_NAMES.iter().for_each(|name| scope.take(*name));
         // `NAME_run`, `NAME_phase0`, ..
         let own_prefix = format!("{}_", program.name);
         let mut choose = |name: &str, shared: bool| {
-            let mut chosen = name.to_string();
-            if chosen.starts_with(&own_prefix) || may_be_a_macro(name) {
-                chosen.push('_');
-            }
-            while taken.contains(&chosen) {
-                chosen.push('_');
-            }
-            if !shared {
-                taken.insert(chosen.clone());
-            }
-            chosen
+            let changed = name.starts_with(&own_prefix) || may_be_a_macro(name);
+            let wanted = if changed { format!("{name}_") } else { name.to_string() };
+            if shared { scope.free(&wanted) } else { scope.name(&wanted) }
         };
         let fields = program.fields.iter().map(|field| choose(&field.name, false)).collect();
         let series = program.series.iter().map(|series| choose(&series.name, false)).collect();

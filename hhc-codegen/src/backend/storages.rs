@@ -8,9 +8,8 @@ use super::points::{INT, place as place_of, plus};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Range, RowOrder, SIZE_NAMES, bound};
 use crate::storage::{Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
-use c_tree::{Expr, Stmt, all, any, name};
+use c_tree::{Expr, Scope, Stmt, all, any, name};
 use polyhedral::program::{Access, FieldId, FieldRole, Program};
-use std::collections::BTreeSet;
 
 /// Names of the coordinates of a point in generated loops.
 pub(super) const INDEX_NAMES: [&str; 3] = ["i0", "i1", "i2"];
@@ -31,12 +30,12 @@ pub(super) fn has_lanes(plan: &KernelPlan) -> bool {
 
 /// The names of a program, apart from those that a plan gives to its loops, bindings and storages.
 pub(super) fn names(plan: &KernelPlan) -> Names {
-    let mut own = BTreeSet::new();
+    let mut own = Scope::new();
     for kernel in plan.kernels.iter().filter(|kernel| kernel.in_parts()) {
         let loops = kernel.blocks.iter().chain(&kernel.sub_tiles).chain([&kernel.rows, &plan.outer]);
-        own.extend(loops.map(|source| source.variable.to_owned()));
-        own.extend(kernel.bindings.iter().map(|binding| binding.name.to_owned()));
-        own.extend(kernel.storages.iter().map(|storage| storage.name.clone()));
+        loops.for_each(|source| own.take(source.variable));
+        kernel.bindings.iter().for_each(|binding| own.take(binding.name));
+        kernel.storages.iter().for_each(|storage| own.take(&storage.name));
     }
     Names::apart_from(&plan.program, own)
 }

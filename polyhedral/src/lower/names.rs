@@ -3,6 +3,7 @@
 use crate::math::{Libm, Libm2};
 use crate::program::{FieldId, ParameterId, SeriesId};
 use crate::source::Span;
+use c_tree::scope::is_word;
 use std::collections::HashMap;
 use text_escape::suggest;
 
@@ -97,7 +98,7 @@ pub fn reserved(name: &str) -> Option<&'static str> {
         Some("it is a function of the C library")
     } else if TYPES.contains(&name) {
         Some("it is a type")
-    } else if WORDS.contains(&name) {
+    } else if is_word(name) || HEADERS.contains(&name) {
         Some("it is a word of C, C++ or CUDA, and the generated code would not compile")
     } else {
         None
@@ -107,24 +108,9 @@ pub fn reserved(name: &str) -> Option<&'static str> {
 const OURS: &[&str] = &["n0", "n1", "n2", "steps"];
 const TYPES: &[&str] = &["f32", "f64", "f16"];
 
+/// Macros, types and functions of the standard headers.
 #[rustfmt::skip]
-const WORDS: &[&str] = &[
-    // C
-    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
-    "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
-    "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm",
-    "typeof", "typeof_unqual",
-    // C++
-    "alignas", "alignof", "and", "and_eq", "bitand", "bitor", "bool", "catch", "char8_t", "char16_t", "char32_t",
-    "class", "compl", "concept", "consteval", "constexpr", "constinit", "const_cast", "co_await", "co_return",
-    "co_yield", "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable",
-    "namespace", "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected",
-    "public", "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local",
-    "throw", "true", "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq",
-    // CUDA
-    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3", "half", "float2", "float3", "float4",
-    "double2", "double3", "double4", "int2", "int3", "int4",
-    // Macros, types and functions of the standard headers
+const HEADERS: &[&str] = &[
     "NULL", "NAN", "INFINITY", "EOF", "I", "errno", "assert", "stdin", "stdout", "stderr", "linux", "unix",
     "size_t", "ptrdiff_t", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t",
     "uint64_t", "intptr_t", "uintptr_t", "main", "std",

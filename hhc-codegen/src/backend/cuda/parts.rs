@@ -1,7 +1,7 @@
 //! Kernels that say themselves where values live: storages in shared memory, and one part after the other, each by all
 //! threads of the block, which wait for each other where the plan says so.
 
-use super::super::bounds::expr;
+use super::super::bounds::{expr, loops};
 use super::super::constants::{self, Constant, Source};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is};
@@ -13,7 +13,7 @@ use super::text::{barrier, shared, thread, thread_declarations, used};
 use crate::PlanError;
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, var};
-use crate::plan::{Kernel, KernelPlan, Loop};
+use crate::plan::{Kernel, KernelPlan};
 use crate::storage::{Place, Storage, Sync};
 use c_tree::{Block, Expr, Stmt, all, any, call, int, name, truth};
 use polyhedral::program::{Access, FieldId};
@@ -53,13 +53,6 @@ impl Resources {
     }
 }
 
-/// Loops around a block, outermost first.
-fn loops<'a>(loops: impl DoubleEndedIterator<Item = &'a Loop>, inner: Block) -> Block {
-    loops.rev().fold(inner, |inner, around| {
-        Stmt::range(INT, around.variable, expr(&around.low), expr(&around.high), inner).into()
-    })
-}
-
 /// The body of a kernel.
 pub(super) fn block(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources: &Resources) -> Block {
     let mut body = Block::new();
@@ -96,11 +89,11 @@ pub(super) fn block(plan: &KernelPlan, names: &Names, kernel: &Kernel, resources
     tile.extend(start);
     match alone {
         true => {}
-        false if storages::has_groups(kernel) => tile.extend(loops([&kernel.rows].into_iter(), group)),
+        false if storages::has_groups(kernel) => tile.extend(loops([&kernel.rows], group)),
         false => tile.extend(group),
     }
     tile.extend(end);
-    let tile = loops(kernel.sub_tiles.iter(), tile);
+    let tile = loops(&kernel.sub_tiles, tile);
     body.extend(used(declarations, &tile));
     if alone {
         body.comment("Positions of the stream that each warp has finished.");

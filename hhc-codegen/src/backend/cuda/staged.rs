@@ -10,7 +10,7 @@
 //! ```
 
 use super::super::arguments::Arguments;
-use super::super::bounds::{expr, non_negative};
+use super::super::bounds::{expr, loops, non_negative};
 use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
@@ -139,9 +139,7 @@ impl Printer<'_> {
         };
         inner.push(Stmt::choose(flag("full"), [call_rows(true)], [call_rows(false)]));
         inner.extend(self.moves());
-        let sub_tiles = self.kernel.sub_tiles.iter().rev().fold(inner, |inner, around| {
-            Stmt::range(INT, around.variable, expr(&around.low), expr(&around.high), inner).into()
-        });
+        let sub_tiles = loops(&self.kernel.sub_tiles, inner);
 
         let mut body: Block =
             (0..self.program.fields.len()).map(|field| self.array_declaration(field)).collect();

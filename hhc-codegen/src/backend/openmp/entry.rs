@@ -1,9 +1,8 @@
 //! The C entry points: what they refuse, and the launches in order.
 
 use super::super::arguments::Arguments;
-use super::super::bounds::non_negative;
+use super::super::bounds::{loops, non_negative};
 use super::super::points::{INT, modulo};
-use super::kernels::loops;
 use crate::plan::{KernelPlan, Launch};
 use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, any, call, int, name, var};
 
@@ -77,7 +76,7 @@ impl Entry<'_> {
             body.push(Stmt::when(small, Stmt::Return(Some(int(0)))));
         }
         let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
-        body.extend(loops([&self.plan.outer].into_iter(), launches));
+        body.extend(loops([&self.plan.outer], launches));
         body.push(Stmt::Return(Some(int(0))));
         body
     }
@@ -128,7 +127,7 @@ impl Entry<'_> {
             };
             body.push(Stmt::Pragma(format!("omp parallel for schedule({schedule}){collapse}")));
         }
-        body.extend(loops(kernel.blocks.iter(), run.into()));
+        body.extend(loops(&kernel.blocks, run.into()));
         let mut all = Block::from(Stmt::Comment(kernel.comment.clone()));
         match &launch.when {
             Some(condition) => all.push(Stmt::when(non_negative(condition), body)),

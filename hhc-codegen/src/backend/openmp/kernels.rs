@@ -1,14 +1,13 @@
 //! The function of a kernel: the rows of one tile, in order.
 
-use super::super::bounds::{bindings, expr, non_negative};
+use super::super::bounds::{bindings, expr, loops, non_negative, step_exists};
 use super::super::names::Names;
 use super::super::points::INT;
 use super::super::storages;
 use super::parts;
 use super::rows::box_function;
-use crate::int_expr::IntExpr;
-use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound};
-use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, all, name, var};
+use crate::plan::{Instance, Kernel, KernelPlan, SIZE_NAMES, bound};
+use c_tree::{Block, Dialect, Function, Stmt, Type, all, name, var};
 use std::collections::BTreeSet;
 
 /// The function of a kernel.
@@ -35,18 +34,6 @@ pub(super) fn function(plan: &KernelPlan, names: &Names, kernel: &Kernel) -> Str
         .print(Dialect::C)
 }
 
-/// Loops around a block, outermost first.
-pub(super) fn loops<'a>(loops: impl DoubleEndedIterator<Item = &'a Loop>, inner: Block) -> Block {
-    loops.rev().fold(inner, |inner, around| {
-        Stmt::range(INT, around.variable, expr(&around.low), expr(&around.high), inner).into()
-    })
-}
-
-/// Whether a time step exists.
-pub(super) fn step_exists(step: &IntExpr) -> Expr {
-    expr(step).ge(0).and(expr(step).lt(var("steps")))
-}
-
 /// The time steps of rows that may not exist.
 fn guarded_steps(plan: &KernelPlan, kernel: &Kernel) -> BTreeSet<String> {
     let guarded = kernel.instances.iter().filter(|instance| !storages::steps_exist(plan, instance));
@@ -58,7 +45,7 @@ fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
     let guarded = |instance: &Instance| !storages::steps_exist(plan, instance);
     let same_step = kernel.instances.iter().all(guarded) && guarded_steps(plan, kernel).len() == 1;
     let has_rows = storages::has_groups(kernel) || same_step;
-    let group = |inner: Block| if has_rows { loops([&kernel.rows].into_iter(), inner) } else { inner };
+    let group = |inner: Block| if has_rows { loops([&kernel.rows], inner) } else { inner };
 
     let mut partial = Block::from(Stmt::Comment(
         "Partial tile: rows outside the time loop are left out, boxes are clipped to the domain.".into(),
@@ -77,14 +64,14 @@ fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
     }));
     partial.extend(group(inner));
     if kernel.full_when.is_empty() {
-        return loops(kernel.sub_tiles.iter(), partial);
+        return loops(&kernel.sub_tiles, partial);
     }
     let mut full =
         Block::from(Stmt::Comment("Full tile: every row exists and lies inside the domain.".into()));
     let in_full = kernel.instances.iter().filter(|instance| instance.in_full_tiles);
     full.extend(group(in_full.map(|instance| row(plan, kernel, instance, false)).collect()));
     let is_full = all(kernel.full_when.iter().map(non_negative));
-    loops(kernel.sub_tiles.iter(), Stmt::choose(is_full, full, partial).into())
+    loops(&kernel.sub_tiles, Stmt::choose(is_full, full, partial).into())
 }
 
 /// The call for one row.

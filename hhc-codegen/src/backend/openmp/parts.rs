@@ -1,13 +1,12 @@
 //! Kernels that say themselves where values live: memory of a thread's own, and one part after the other as loops
 //! over its box, with a pointer for each line of cells that the innermost loop walks along.
 
-use super::super::bounds::expr;
+use super::super::bounds::{expr, loops, step_exists};
 use super::super::constants::{self, Constant, Source};
 use super::super::names::Names;
 use super::super::points::{INT, plus};
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work, name_of};
 use super::super::wavefronts::{WAVE, Wavefronts};
-use super::kernels::{loops, step_exists};
 use crate::PlanError;
 use crate::geometry::{self, MOST_OWN_BYTES};
 use crate::int_expr::{IntExpr, int, var};
@@ -50,11 +49,11 @@ pub(super) fn block(plan: &KernelPlan, names: &Names, kernel: &Kernel) -> Block 
     });
     let mut tile = start;
     match storages::has_groups(kernel) {
-        true => tile.extend(loops([&kernel.rows].into_iter(), group)),
+        true => tile.extend(loops([&kernel.rows], group)),
         false => tile.extend(group),
     }
     tile.extend(end);
-    body.extend(loops(kernel.sub_tiles.iter(), tile));
+    body.extend(loops(&kernel.sub_tiles, tile));
     body
 }
 
