@@ -71,14 +71,14 @@ fn stage_text(stage: Stage, plan: &KernelPlan, analysis: &Analysis) -> String {
 }
 
 fn loop_text(source: &Loop) -> String {
-    format!("{} in {} ..= {}", source.variable, source.low.to_string(), source.high.to_string())
+    format!("{} in {} ..= {}", source.variable, source.low, source.high)
 }
 
 fn plan_text(plan: &KernelPlan) -> String {
     let mut text = format!("strategy {}, tile {}\n", plan.strategy, plan.tile);
     let _ = writeln!(text, "for {}", loop_text(&plan.outer));
     for launch in &plan.launches {
-        let condition = launch.when.as_ref().map(|when| format!(" if {} >= 0", when.to_string()));
+        let condition = launch.when.as_ref().map(|when| format!(" if {} >= 0", when));
         let _ =
             writeln!(text, "  launch {}{}", plan.kernels[launch.kernel].name, condition.unwrap_or_default());
     }
@@ -93,7 +93,7 @@ fn plan_text(plan: &KernelPlan) -> String {
             depth += 1;
         }
         for binding in &kernel.bindings {
-            line(depth, format!("{} = {}  // {}", binding.name, binding.value.to_string(), binding.comment));
+            line(depth, format!("{} = {}  // {}", binding.name, binding.value, binding.comment));
         }
         for sub_tile in &kernel.sub_tiles {
             line(depth, format!("for sub-tile {}", loop_text(sub_tile)));
@@ -103,7 +103,7 @@ fn plan_text(plan: &KernelPlan) -> String {
             line(depth, storage_text(plan, storage));
         }
         if !kernel.full_when.is_empty() || kernel.memory != Memory::Storages {
-            let full = kernel.full_when.iter().map(|condition| format!("{} >= 0", condition.to_string()));
+            let full = kernel.full_when.iter().map(|condition| format!("{} >= 0", condition));
             line(depth, format!("full where {}", full.collect::<Vec<_>>().join(" and ")));
         }
         for (_, transfer) in kernel.transfers_at(Moment::Start) {
@@ -134,15 +134,15 @@ fn plan_text(plan: &KernelPlan) -> String {
 }
 
 fn ranges_text(ranges: &[Range]) -> String {
-    let range = |range: &Range| format!("{} ..= {}", range.low.to_string(), range.high.to_string());
+    let range = |range: &Range| format!("{} ..= {}", range.low, range.high);
     ranges.iter().map(range).collect::<Vec<_>>().join(", ")
 }
 
 fn storage_text(plan: &KernelPlan, storage: &Storage) -> String {
     let axes = storage.axes.iter().map(|axis| match axis {
-        Axis::Window { first, extent } => format!("{extent} from {}", first.to_string()),
+        Axis::Window { first, extent } => format!("{extent} from {}", first),
         Axis::Ring { extent } => format!("ring of {extent}"),
-        Axis::Lanes { first, extent } => format!("{extent} lanes from {}", first.to_string()),
+        Axis::Lanes { first, extent } => format!("{extent} lanes from {}", first),
     });
     let planes = text::count(storage.planes.unsigned_abs(), "level", "levels");
     let field = &plan.program.field(storage.field).name;
@@ -153,7 +153,7 @@ fn storage_text(plan: &KernelPlan, storage: &Storage) -> String {
 fn place_text(kernel: &Kernel, place: &Place) -> String {
     match place {
         Place::Arrays(Slot::OfLevel) => "the arrays".to_owned(),
-        Place::Arrays(Slot::At(slot)) => format!("slot {} of the arrays", slot.to_string()),
+        Place::Arrays(Slot::At(slot)) => format!("slot {} of the arrays", slot),
         Place::Storage(index) => kernel.storages[*index].name.clone(),
     }
 }
@@ -175,7 +175,7 @@ fn transfer_text(plan: &KernelPlan, kernel: &Kernel, transfer: &Transfer) -> Str
     format!(
         "move {region}{} of level {} at [{}] from {} to {}{}  // {}",
         plan.program.field(transfer.field).name,
-        transfer.level.to_string(),
+        transfer.level,
         ranges_text(&transfer.ranges),
         place_text(kernel, &transfer.from.place),
         place_text(kernel, &transfer.to),
@@ -188,8 +188,7 @@ fn transfer_text(plan: &KernelPlan, kernel: &Kernel, transfer: &Transfer) -> Str
 fn row_text(plan: &KernelPlan, kernel: &Kernel, row: &Instance) -> Vec<String> {
     let statement = &plan.program.statements[row.statement];
     let target = &plan.program.field(statement.target).name;
-    let mut lines =
-        vec![format!("row: {target} of step {} at [{}]", row.step.to_string(), ranges_text(&row.ranges))];
+    let mut lines = vec![format!("row: {target} of step {} at [{}]", row.step, ranges_text(&row.ranges))];
     if kernel.memory != Memory::Storages {
         return lines;
     }

@@ -73,7 +73,7 @@ pub fn for_each_launch(
 
 fn value(expression: &IntExpr, environment: &Environment) -> Result<i64> {
     expression.evaluate(environment).ok_or_else(|| {
-        ExecutionError::Plan(format!("the bound `{}` mentions an unknown variable", expression.to_string()))
+        ExecutionError::Plan(format!("the bound `{}` mentions an unknown variable", expression))
     })
 }
 
