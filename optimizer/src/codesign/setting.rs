@@ -225,11 +225,6 @@ impl Tables<'_> {
         both.map(|(space, table)| Ranked::new(space, table, self.time, self.subject.energy)).collect()
     }
 
-    /// The constants that hold.
-    pub fn time(&self) -> TimeConstants {
-        self.time
-    }
-
     /// The best outcome of every execution over all strategies (the first one of equal ones); `None` where an
     /// execution fits under none of them.
     pub fn best(
