@@ -36,6 +36,7 @@ pub mod error;
 pub mod formats;
 mod limits;
 pub mod median;
+mod mixed;
 pub mod parameter;
 pub mod problem;
 mod recording;
@@ -46,8 +47,9 @@ pub mod value;
 
 pub use error::{Result, TrialsError};
 pub use formats::roles::{ReadOptions, Roles};
+pub use mixed::Mixed;
 pub use parameter::{Parameter, ParameterKind};
-pub use recording::{Format, Mixed, Recording};
+pub use recording::{Format, Recording};
 pub use setting::Setting;
 pub use store::Store;
 pub use trial::{Configuration, Metric, Outcome, Status, Trial};

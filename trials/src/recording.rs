@@ -1,11 +1,11 @@
 //! What a file recorded.
 
 use crate::formats::roles::Roles;
+use crate::mixed::Mixed;
 use crate::parameter::Parameter;
 use crate::problem::Problem;
 use crate::trial::{Status, Trial};
 use safe_io::Damage;
-use serde::Serialize;
 use std::path::PathBuf;
 
 /// What a file recorded.
@@ -34,16 +34,6 @@ pub struct Recording {
     pub response: String,
     /// What is a parameter, a metric, the status or neither, and why.
     pub roles: Roles,
-}
-
-/// A part of the setting in which trials of one file differ.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Mixed {
-    /// The parameter that tells the trials apart: the field of the [setting](crate::Setting), or this with `_` behind it
-    /// where the trials have a parameter of that name.
-    pub parameter: String,
-    /// Its values and the number of trials of each, the most frequent one first.
-    pub values: Vec<(String, usize)>,
 }
 
 /// A format of recorded spaces.

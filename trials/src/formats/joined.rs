@@ -7,8 +7,8 @@
 use crate::error::{Result, TrialsError, malformed};
 use crate::limits::check_size;
 use crate::median::median;
+use crate::mixed::Mixed;
 use crate::parameter::Parameter;
-use crate::recording::Mixed;
 use crate::setting::{FEATURES, FIELDS, Setting};
 use crate::trial::{Configuration, Metric, Trial};
 use crate::value::Value;

@@ -4,7 +4,7 @@
 pub use super::evidence::of_front;
 
 use crate::error::{Result, TrialsError};
-use crate::recording::Mixed;
+use crate::mixed::Mixed;
 use crate::trial::Status;
 use serde::Serialize;
 use std::collections::HashSet;

@@ -1,6 +1,7 @@
 //! Stores in SQLite files. Every trial is one transaction.
 
 mod file;
+mod found;
 mod old;
 mod read;
 mod row;
@@ -10,7 +11,8 @@ use super::records::TrialRecord;
 use crate::error::{Result, TrialsError, malformed};
 use crate::trial::Trial;
 use file::{APPLICATION, VERSION, broken};
-use read::{Found, be_careful};
+use found::Found;
+use read::be_careful;
 use row::Row;
 use rusqlite::{Connection, TransactionBehavior, params};
 use std::path::{Path, PathBuf};

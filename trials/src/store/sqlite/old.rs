@@ -1,7 +1,7 @@
 //! Stores of earlier versions, each of one search: `about` says of which, and the configuration of a trial is the list of
 //! its values. The checksum of a trial covers what the store is of, its number and its columns; the first version had none.
 
-use super::read::{Found, within};
+use super::found::{Found, within};
 use crate::limits::MOST_TRIALS;
 use crate::parameter::Parameter;
 use crate::setting::Setting;
@@ -37,7 +37,7 @@ fn sum(about: &About, number: i64, columns: &Columns) -> String {
 }
 
 /// Reads such a store; returns the number of its last trial.
-pub(super) fn read(
+pub(super) fn trials(
     path: &Path,
     connection: &Connection,
     without_checksums: bool,

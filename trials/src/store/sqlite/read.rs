@@ -5,6 +5,7 @@
 //! triggers and huge values are refused, and the work of a query is limited.
 
 use super::file::{VERSION, broken, check_application};
+use super::found::{Found, within};
 use super::old;
 use super::row::Row;
 use crate::error::{Result, malformed};
@@ -21,22 +22,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Longest text of a column.
 const MOST_TEXT: i32 = 16 << 20;
-/// Most text in all.
-pub(super) const MOST_TEXT_IN_ALL: usize = 256 << 20;
 /// Steps of SQLite's machine between two looks, and most looks: some seconds of work.
 const STEPS: i32 = 1_000_000;
 const MOST_LOOKS: u32 = 500;
-
-/// What a file has, and of which version it is.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// The trials, and what is damaged.
-    pub content: Content,
-    /// Whether the tables are those of an earlier version; it is written anew before something is added.
-    pub earlier: bool,
-    /// Whether it is of the version without checksums; that is told as damage.
-    pub without_checksums: bool,
-}
 
 /// Switches off what a store does not need and a file from elsewhere may misuse.
 pub fn be_careful(connection: &Connection) -> rusqlite::Result<()> {
@@ -86,7 +74,7 @@ pub fn read(path: &Path, to_go_on: bool) -> Result<Found> {
         found.earlier = true;
         let columns = names(&connection, "SELECT name FROM pragma_table_info('trial')").map_err(failed)?;
         let has_sum = columns.iter().any(|column| column == "sum");
-        old::read(path, &connection, version == 0 && !has_sum, &mut found).map_err(failed)?
+        old::trials(path, &connection, version == 0 && !has_sum, &mut found).map_err(failed)?
     };
     if found.content.trials.len() > MOST_TRIALS {
         return Err(malformed(path, "", format!("it has more than {MOST_TRIALS} trials"), ""));
@@ -196,15 +184,6 @@ fn rows(
         if !give(row.get(0)?, row_read, text(8)) {
             return Ok(());
         }
-    }
-    Ok(())
-}
-
-/// Adds to the length of all text, which is limited.
-pub(super) fn within(length: &mut usize, more: usize) -> rusqlite::Result<()> {
-    *length += more;
-    if *length > MOST_TEXT_IN_ALL {
-        return Err(rusqlite::Error::InvalidParameterName("more than 256 MiB of text".to_owned()));
     }
     Ok(())
 }
