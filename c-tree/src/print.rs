@@ -236,7 +236,7 @@ impl Dialect {
         let in_parentheses = minus || strength_of(b) < operator.operand();
         let b = if minus { self.in_parentheses(b) } else { self.expr(b, operator.operand()) };
         // `factor * (a + b)` is broken at the sum.
-        let factor = matches!(a, Expr::Name(..) | Expr::Literal(_) | Expr::Int(_));
+        let factor = matches!(a, Expr::Name(..) | Expr::Literal(_) | Expr::Int(0..1_000_000));
         let joined = operator == BinaryOp::Mul && factor && in_parentheses;
         parts.push(if joined { Doc::text(" ") } else { Doc::Blank });
         parts.extend([Doc::text(format!("{} ", operator.symbol())), b]);
@@ -377,7 +377,7 @@ impl Printer {
             true => Doc::text("void"),
             false => {
                 let named = |(kind, name): &(Type, Option<String>)| one(kind, name.as_deref().unwrap_or(""));
-                Doc::list(function.parameters.iter().map(named), ",")
+                Doc::Group(Box::new(all([Doc::Joint, Doc::list(function.parameters.iter().map(named), ",")])))
             }
         };
         self.line([Doc::text(self.dialect.word(words.join(" "))), list, Doc::text(format!("){end}"))]);

@@ -60,9 +60,10 @@ impl Scope {
 
     /// The name with as many underscores behind it as it needs to be given; it is not taken by that.
     pub fn free(&self, name: &str) -> String {
-        let reserved = name.starts_with("tw_") || name.starts_with('_');
-        let mut free =
-            if reserved { format!("u_{}", name.trim_start_matches('_')) } else { name.to_string() };
+        let mut free = match is_reserved(name) {
+            true => format!("u_{}", name.trim_start_matches('_')),
+            false => name.to_string(),
+        };
         while self.is_taken(&free) {
             free.push('_');
         }

@@ -29,7 +29,7 @@ pub(super) fn plus(sum: Expr, term: Expr) -> Expr {
 /// The place of a point: `i * stride0 + j`. `own` makes an expression of a stride's name.
 pub(super) fn place(point: &[Expr], own: &dyn Fn(&str) -> Expr) -> Expr {
     let along = |(d, index): (usize, &Expr)| match d + 1 < point.len() {
-        true => index * own(&format!("stride{d}")),
+        true => index * own(&format!("stride{d}")).integer(),
         false => index.clone(),
     };
     point.iter().enumerate().map(along).reduce(plus).unwrap_or(int(0))

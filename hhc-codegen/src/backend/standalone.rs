@@ -73,7 +73,10 @@ fn allocate(arguments: Arguments<'_>, signature: &Signature) -> Function {
     let grid_of = |member: &str| name("grid").arrow(member).integer();
     let mut body = Block::from(Stmt::constant("size_t", "points", grid_of("level_stride").cast("size_t")));
     let lengths = signature.fields.iter().map(|field| {
-        let all = name("points") * field.slots as i64;
+        let all = match field.slots as i64 {
+            1 => name("points"),
+            slots => name("points") * slots,
+        };
         ("size_t", all.clone(), all, var("at") % name("points"))
     });
     let series = signature.series.iter().map(|series| {

@@ -283,13 +283,14 @@ pub(super) fn slots(program: &Program, field: FieldId) -> i64 {
     }
 }
 
-/// The slot of the arrays that a level of a field lies in; `None` where there is one only.
+/// The slot of the arrays that a level of a field lies in; `None` where it is the first one.
 pub(super) fn slot(program: &Program, field: FieldId, level: IntExpr, slot: &Slot) -> Option<IntExpr> {
     let slots = slots(program, field);
-    (slots > 1).then(|| match slot {
+    let slot = (slots > 1).then(|| match slot {
         Slot::OfLevel => plane_of_level(program, field, level, slots),
         Slot::At(slot) => slot.clone(),
-    })
+    });
+    slot.filter(|slot| *slot != int(0))
 }
 
 /// The cell of a point in one plane of a storage, row by row.
@@ -316,7 +317,8 @@ pub(super) fn element(
         }
         Place::Arrays(at) => {
             let point: Vec<Expr> = point.iter().map(expr).collect();
-            let slot = slot(program, field, level, at).map(|slot| expr(&slot) * own("level_stride"));
+            let slot =
+                slot(program, field, level, at).map(|slot| expr(&slot) * own("level_stride").integer());
             let place = place_of(&point, own);
             own(&names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
         }

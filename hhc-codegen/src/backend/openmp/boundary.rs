@@ -19,7 +19,7 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
         body.push(Stmt::constant("int", "small", condition).note("then all of the grid is boundary"));
     }
     let small = small.map_or(truth(false), |_| name("small"));
-    let level = |slot: Expr| grid.arrow(&field.name) + slot * grid.arrow("level_stride");
+    let level = |slot: Expr| grid.arrow(&field.name) + slot * grid.arrow("level_stride").integer();
     let (newest, slot) = (c_tree::int(field.newest), var("slot"));
     let constant = Type::new(field.element).constant().pointer();
     let from = if field.newest == 0 { grid.arrow(&field.name) } else { level(newest.clone()) };

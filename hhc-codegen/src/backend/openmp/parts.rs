@@ -265,10 +265,10 @@ impl Printer<'_> {
             Place::Arrays(slot) => {
                 let mut address = of_grid(&self.names.fields[field.0]);
                 if let Some(slot) = storages::slot(self.program, field, level, slot) {
-                    address = address + expr(&slot) * of_grid("level_stride");
+                    address = address + expr(&slot) * of_grid("level_stride").integer();
                 }
                 for (d, index) in point.iter().enumerate() {
-                    address = address + expr(index) * of_grid(&format!("stride{d}"));
+                    address = address + expr(index) * of_grid(&format!("stride{d}")).integer();
                 }
                 (plus(address, expr(&along)), None)
             }
