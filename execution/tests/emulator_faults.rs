@@ -121,7 +121,7 @@ fn a_bound_widened_along_dimension_1() {
 
 #[test]
 fn a_partial_tile_called_full() {
-    finds("const bool full =", "x0 - 1 >= 0", "x0 + 2 >= 0", ViolationKind::GlobalFixed);
+    finds("const bool full =", "x0 >= 1", "x0 >= -2", ViolationKind::GlobalFixed);
 }
 
 #[test]

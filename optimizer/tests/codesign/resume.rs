@@ -84,7 +84,7 @@ fn a_damaged_journal_is_told_and_computed_again() {
     .map(|lines| lines.concat().into_bytes())
     .collect();
     // The last line's end is left out: without it the line counts as one that was being written.
-    for case in 0..12 {
+    for case in 0..6 {
         let mut bytes = text.clone().into_bytes();
         bytes[(case * 7919 + 3) % (text.len() - 1)] ^= [1, 2, 4, 0x80][case % 4];
         cases.push(bytes);

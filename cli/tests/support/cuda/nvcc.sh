@@ -12,8 +12,9 @@ for argument; do
         -Xcompiler=*) argument=${argument#-Xcompiler=} ;;
         -O3) argument=-O1 ;;
         *.cu)
-            # kernel<<<grid, block, bytes, stream>>>(arguments)
-            if sed 's/\([A-Za-z_0-9]*\)<<<\(.*\)>>>(/tw_stub::configure(\1, \2)(/' "$argument" > "${argument%.cu}.emulated.cpp" &&
+            # kernel<<<grid, block, bytes, stream>>>(arguments), which may be broken over lines
+            if sed -e ':more' -e '/<<<[^>]*$/{' -e N -e 'b more' -e '}' \
+                -e 's/\([A-Za-z_0-9]*\)<<<\(.*\)>>>(/tw_stub::configure(\1, \2)(/' "$argument" > "${argument%.cu}.emulated.cpp" &&
                 ! cmp -s "$argument" "${argument%.cu}.emulated.cpp"; then
                 set -- "$@" -DTW_EMULATOR=1
             fi
