@@ -41,7 +41,7 @@
 //! | [`stmt`] | statements and blocks |
 //! | [`function`] | functions, prototypes, structures |
 //! | [`scope`] | names that are not taken |
-//! | [`print`] | text: precedence, lines, comments |
+//! | [`mod@print`] | text: precedence, lines, comments |
 //! | [`layout`] | where a line that is too long is broken |
 
 pub mod build;

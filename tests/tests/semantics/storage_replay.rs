@@ -66,7 +66,7 @@ fn nest(loops: &[Loop], environment: &Environment) -> Option<Vec<Environment>> {
 }
 
 fn value_of(expr: &IntExpr, environment: &Environment) -> Result<i64, String> {
-    expr.evaluate(environment).ok_or_else(|| format!("{} mentions an unknown variable", expr.to_string()))
+    expr.evaluate(environment).ok_or_else(|| format!("{} mentions an unknown variable", expr))
 }
 
 /// Replays a plan.
