@@ -45,6 +45,7 @@ unit-tests:
 test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures, builds without features
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package hhc-codegen --lib least_flat_top
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all clean_under_sanitizers
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
 	$(CARGO) check --locked --package tilewright-cli --no-default-features
 

@@ -302,11 +302,12 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
     let dimension = program.dimension();
     let analysis = analyze(program).unwrap();
     let small = |strategy: &dyn Strategy| small_tile(strategy, program, &analysis);
+    // Small tiles as they are written, default ones as compilers rewrite them: most of the time goes to the compiler.
     let optimized = |own: &dyn Strategy| if own.id() == strategy::preferred().id() { 2 } else { 1 };
     let taking = strategy::all().iter().filter(|strategy| strategy.takes(program, &analysis.cone).is_ok());
     let variants: Vec<(Planned, NativeProgram)> = taking
         .flat_map(|&strategy| {
-            [(strategy, small(strategy), 1), (strategy, TileSizes::default(), optimized(strategy))]
+            [(strategy, small(strategy), 0), (strategy, TileSizes::default(), optimized(strategy))]
         })
         .map(|(strategy, tile, optimization)| {
             let planned = planned(program, strategy.id(), &tile);
@@ -318,7 +319,7 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
     let with_storages: Vec<(KernelPlan, NativeProgram)> = with_storages()
         .filter_map(|strategy| small_plan(program, strategy, 0))
         .map(|plan| {
-            let native = compiled(program, &library_text(&plan), &strict(1));
+            let native = compiled(program, &library_text(&plan), &strict(0));
             (plan, native)
         })
         .collect();
