@@ -21,6 +21,7 @@ use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use polyhedral::shipped;
 use proptest::prelude::*;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 fn of(name: &str) -> &'static dyn Strategy {
@@ -62,8 +63,8 @@ fn request<'a>(
 
 #[test]
 fn exact_is_exhaustive_on_every_stencil_machine_and_objective() {
-    let (mut evaluated, mut candidates) = (0, 0);
-    for (index, name) in shipped::names().into_iter().enumerate() {
+    let of_stencil = |(index, name): (usize, &str)| {
+        let (mut evaluated, mut candidates) = (0, 0);
         let problem = problem(name);
         // Every GPU is met by every dimension and objective; the benchmark `optimizer` does all pairs.
         let machines: Vec<&str> = machine::names()
@@ -92,7 +93,11 @@ fn exact_is_exhaustive_on_every_stencil_machine_and_objective() {
                 candidates += exact.certificate.candidates;
             }
         }
-    }
+        (evaluated, candidates)
+    };
+    let names: Vec<(usize, &str)> = shipped::names().into_iter().enumerate().collect();
+    let sum = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+    let (evaluated, candidates) = names.into_par_iter().map(of_stencil).reduce(|| (0, 0), sum);
     assert!(evaluated * 100 < candidates, "{evaluated} of {candidates} candidates were evaluated");
 }
 
