@@ -1,7 +1,6 @@
 //! What can go wrong, each with its place, its reason and a way out.
 
 use crate::expression::ExpressionError;
-use text_escape::suggest::nearest;
 use trials::TrialsError;
 
 /// Result of this crate.
@@ -69,13 +68,7 @@ impl TunerError {
 
     /// An unknown name, with the known ones and the nearest of them.
     pub fn unknown(what: &str, name: &str, known: &[&str]) -> TunerError {
-        TunerError::Request {
-            reason: format!("there is no {what} `{name}`"),
-            hint: match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`? There are: {}", known.join(", ")),
-                None => format!("there are: {}", known.join(", ")),
-            },
-        }
+        TrialsError::unknown(what, name, known).into()
     }
 }
 

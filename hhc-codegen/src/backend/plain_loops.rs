@@ -4,9 +4,9 @@
 use super::constants::{self, Source};
 use super::expression::Values;
 use super::names::Names;
-use super::points::{INT, as_it_is, end, modulo, moved, place};
+use super::points::{INT, as_it_is, end, level_of_grid, moved, place};
 use c_tree::{Block, Dialect, Function, Stmt, Type, name, var};
-use polyhedral::program::{Access, BinaryOp, ExprKind, FieldRole, Program};
+use polyhedral::program::{Access, BinaryOp, ExprKind, Program};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -65,16 +65,8 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
 
 /// The declaration of a pointer to one time level of a field.
 fn plane(program: &Program, names: &Names, access: &Access) -> Stmt {
-    let field = program.field(access.field);
-    let member = name("grid").arrow(&names.fields[access.field.0]);
-    let value = match field.role {
-        FieldRole::Coefficient | FieldRole::State { slots: 1, .. } => member,
-        FieldRole::State { levels, slots } => {
-            let level = var(&names.time) + (access.time + levels as i64 - 1);
-            member + modulo(level, slots as i64) * name("grid").arrow("level_stride")
-        }
-    };
-    Stmt::declare(Type::new(field.element.c_name()).pointer(), names.plane(program, access), value)
+    let element = Type::new(program.field(access.field).element.c_name());
+    Stmt::declare(element.pointer(), names.plane(program, access), level_of_grid(program, names, access))
 }
 
 /// Whether some statement uses the exponential.

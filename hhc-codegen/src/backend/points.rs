@@ -1,7 +1,9 @@
 //! Points and their places in memory, as trees.
 
-use c_tree::{BinaryOp, Expr, Sort, int, var};
+use super::names::Names;
+use c_tree::{BinaryOp, Expr, Sort, int, name, var};
 use polyhedral::domain::{Bound, GridEnd};
+use polyhedral::program::{Access, FieldRole, Program};
 
 /// The type of indices and sizes in generated text.
 pub(super) const INT: &str = "tw_int";
@@ -61,4 +63,16 @@ pub(super) fn min(a: Expr, b: Expr) -> Expr {
 /// The greatest of two.
 pub(super) fn max(a: Expr, b: Expr) -> Expr {
     Expr::call("tw_max", [a, b], Sort::Integer)
+}
+
+/// Where the grid keeps the time level of a field that is accessed.
+pub(super) fn level_of_grid(program: &Program, names: &Names, access: &Access) -> Expr {
+    let member = name("grid").arrow(&names.fields[access.field.0]);
+    match program.field(access.field).role {
+        FieldRole::Coefficient | FieldRole::State { slots: 1, .. } => member,
+        FieldRole::State { levels, slots } => {
+            let level = var(&names.time) + (access.time + levels as i64 - 1);
+            member + modulo(level, slots as i64) * name("grid").arrow("level_stride")
+        }
+    }
 }

@@ -4,11 +4,11 @@
 use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
-use super::super::points::{INT, as_it_is, modulo, moved, place};
+use super::super::points::{INT, as_it_is, level_of_grid, moved, place};
 use crate::geometry::{block_points, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
-use polyhedral::program::{Access, FieldRole, Program};
+use polyhedral::program::{Access, Program};
 use std::collections::BTreeMap;
 
 /// The functions of a statement, where some kernel has rows of it that it does not print part by part.
@@ -57,17 +57,9 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
     let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
-        let field = program.field(access.field);
         let plane = names.plane(program, access);
-        let member = name("grid").arrow(&names.fields[access.field.0]);
-        let value = match field.role {
-            FieldRole::Coefficient | FieldRole::State { slots: 1, .. } => member,
-            FieldRole::State { levels, slots } => {
-                let level = var(&names.time) + (access.time + levels as i64 - 1);
-                member + modulo(level, slots as i64) * name("grid").arrow("level_stride")
-            }
-        };
-        let element = Type::new(field.element.c_name());
+        let value = level_of_grid(program, names, access);
+        let element = Type::new(program.field(access.field).element.c_name());
         let element = if *access == write { element } else { element.constant() };
         pointers.insert(plane.clone(), Plane { name: plane, element, value });
     }
