@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use tilewright::Tiling;
 use tilewright::c_program::COptions;
+use tilewright::choice::TileBy;
 
 /// What every command prints beside its report.
 #[derive(Debug, Clone, Copy, Args)]
@@ -74,6 +75,40 @@ impl PlanArguments {
     pub fn tiling(&self) -> Tiling {
         Tiling { strategy: self.strategy.clone(), tile: self.tile.clone() }
     }
+}
+
+/// Who chooses tile sizes for this computer's CPU where --tile and --machine are not given.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct ChoiceArguments {
+    /// Who chooses tile sizes for this computer's CPU, where --tile and --machine are not given. Without this, the model
+    /// chooses, and for runs that are worth it, its choice is timed once against others, and the fastest is remembered
+    #[arg(long, value_name = "WHO")]
+    pub tile_by: Option<TileByName>,
+    /// Do not measure this computer, even if it was not measured before
+    #[arg(long)]
+    pub no_calibrate: bool,
+}
+
+impl ChoiceArguments {
+    /// As the library takes it.
+    pub fn tile_by(&self) -> TileBy {
+        self.tile_by.map_or(TileBy::Guarded, |name| match name {
+            TileByName::Model => TileBy::Model,
+            TileByName::Measure => TileBy::Measure,
+            TileByName::Default => TileBy::Default,
+        })
+    }
+}
+
+/// Who chooses tile sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TileByName {
+    /// The cost model alone
+    Model,
+    /// Some seconds of runs with the model's best tiles of many kinds, now
+    Measure,
+    /// The strategy's own default sizes
+    Default,
 }
 
 /// How C files are preprocessed.

@@ -8,7 +8,7 @@ use crate::{load, outputs};
 use clap::Args;
 use cost_models::machine::{Energy, Facts, Machine};
 use execution::calibrate::gpu::{DeviceBench, GpuRequest};
-use execution::calibrate::{self, Calibrated, CpuRequest};
+use execution::calibrate::{self, Calibrated, CpuRequest, Effort};
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::io::Write;
@@ -43,6 +43,10 @@ pub struct CalibrateArguments {
     /// Number of threads; all cores where not given
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub threads: Option<u64>,
+    /// Measure for a second or two only: rows, and lines by the size of a working set; what tiles pay for lines from memory is
+    /// estimated
+    #[arg(long)]
+    pub quick: bool,
     /// Measurements of each kind
     #[arg(long, allow_negative_numbers = true, value_name = "R", default_value_t = 7, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub rounds: u64,
@@ -60,6 +64,9 @@ const STENCILS: [&str; 9] = [
     "jacobi1d",
     "heat1d",
 ];
+
+/// Errors of the fit of rows from which on they are worth a note.
+const LARGE_ERROR: f64 = 0.15;
 
 /// The report of `calibrate`.
 #[derive(Debug, Serialize)]
@@ -80,7 +87,7 @@ pub struct CalibrateReport {
     pub stencils: Vec<Body>,
     /// Joules per event, and watts; null where no counter could be read.
     pub energy: Option<Energy>,
-    /// Rounds that other programs disturbed.
+    /// Measurements that other programs disturbed; they were repeated.
     pub disturbed_rounds: usize,
     /// Wall time.
     pub elapsed_s: f64,
@@ -215,11 +222,20 @@ fn finished(
             "energies: not measured, because no counter of {meter} can be read here; the file has none"
         ));
     }
-    if calibrated.disturbed > 0 {
+    if calibrated.unsettled > 0 {
         notes.push(format!(
-            "other programs were running: {} were disturbed, and repeated as far as possible; calibrate again on an idle machine",
-            text::count(calibrated.disturbed as u64, "round", "rounds")
+            "the machine was not calm: {} gave different times again and again; calibrate again on an idle machine",
+            text::count(calibrated.unsettled as u64, "measurement", "measurements")
         ));
+    }
+    let bodies = machine.calibration.iter().filter_map(|own| own.cpu.as_ref()).flat_map(|cpu| &cpu.bodies);
+    for (stencil, elements) in bodies {
+        for (element, body) in elements.iter().filter(|(_, body)| body.relative_error > LARGE_ERROR) {
+            notes.push(format!(
+                "{stencil} {element}: calls, runs and blocks explain the times of rows with an error of {:.0} %, which is much",
+                100.0 * body.relative_error
+            ));
+        }
     }
     let report = summary(machine, arguments, calibrated.disturbed, notes)?;
     Ok(CalibrateReport { elapsed_s: start.elapsed().as_secs_f64(), backend, ..report })
@@ -237,6 +253,7 @@ fn openmp(arguments: &CalibrateArguments, session: &Session) -> Result<Calibrate
         name: arguments.name.clone().or(name).unwrap_or_else(|| "this-cpu".to_owned()),
         programs,
         threads,
+        effort: if arguments.quick { Effort::Quick } else { Effort::Thorough },
         rounds: arguments.rounds as usize,
         source: format!("tilewright {} calibrate --backend openmp", env!("CARGO_PKG_VERSION")),
     };

@@ -1,6 +1,6 @@
 //! `tilewright check`: a C program and its rewritten form, built, run and compared.
 
-use crate::arguments::{PlanArguments, TargetName};
+use crate::arguments::{ChoiceArguments, PlanArguments, TargetName, TileByName};
 use crate::compile::arguments::CompileArguments;
 use crate::error::{Error, Result};
 use crate::progress::Session;
@@ -142,6 +142,7 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         size: None,
         steps: None,
         machine: None,
+        choice: ChoiceArguments { tile_by: Some(TileByName::Default), no_calibrate: true },
         output: folder.to_owned(),
         with: arguments.with.clone(),
         prefix: None,

@@ -1,6 +1,6 @@
 //! `tilewright run`: runs a stencil, checks the result and measures it.
 
-use crate::arguments::{Assignment, PlanArguments, Size, steps_parser};
+use crate::arguments::{Assignment, ChoiceArguments, PlanArguments, Size, steps_parser};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
@@ -35,6 +35,9 @@ pub struct RunArguments {
     /// What runs it
     #[arg(long, default_value = "openmp", value_name = "NAME")]
     pub backend: BackendName,
+    /// Who chooses tile sizes.
+    #[command(flatten)]
+    pub choice: ChoiceArguments,
     /// Machine that the tile sizes are chosen for where none are given: a name or a file
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
@@ -226,6 +229,8 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         steps: arguments.steps,
         machine: machine.as_ref(),
         threads: arguments.threads.map(|threads| threads as usize),
+        tile_by: arguments.choice.tile_by(),
+        calibrate: !arguments.choice.no_calibrate,
         seed: arguments.seed,
     };
     let mut store = trials.as_deref().map(|path| trials_file::open(path, session)).transpose()?;

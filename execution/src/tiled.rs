@@ -38,3 +38,23 @@ pub fn load(plan: &KernelPlan) -> Result<Tiled> {
     let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?;
     Ok(Tiled { native, object })
 }
+
+/// Generates, compiles and loads the OpenMP code of several plans of one program, which differ in their tiles: as few
+/// objects as possible, because the compiler's time goes into what all of them share.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_all(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
+    if plans.len() < 2 || !openmp::can_be_variants(plans) {
+        return plans.iter().map(load).collect();
+    }
+    let (files, symbols) =
+        openmp::variants(plans).map_err(|error| ExecutionError::Generate(error.to_string()))?;
+    let sources: Vec<SourceText> =
+        files.into_iter().map(|file| SourceText::new(file.name, file.text)).collect();
+    let object = compile_shared(&sources, &CompileOptions::default())?;
+    let library = Library::load(&object.path())?;
+    let tiled =
+        |symbol: &String| Ok(Tiled { native: NativeProgram::of(&library, symbol)?, object: object.clone() });
+    symbols.iter().map(tiled).collect()
+}

@@ -1,7 +1,7 @@
 //! A stencil made ready to run: tile sizes chosen, planned, proved, generated, compiled and loaded.
 
 use crate::backend::Backend;
-use crate::choice::{self, Chosen, Wish, machine_of_device};
+use crate::choice::{self, Chosen, TileBy, Wish, machine_of_device};
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage};
@@ -36,6 +36,10 @@ pub struct BuildRequest<'a> {
     pub machine: Option<&'a Machine>,
     /// Threads of the CPU; all where not given.
     pub threads: Option<usize>,
+    /// Who chooses tile sizes for this computer's CPU.
+    pub tile_by: TileBy,
+    /// Whether this computer may be measured for some seconds, where it was not.
+    pub calibrate: bool,
     /// Seed of the order in which the emulator runs threads.
     pub seed: u64,
 }
@@ -50,6 +54,8 @@ impl<'a> BuildRequest<'a> {
             steps,
             machine: None,
             threads: None,
+            tile_by: TileBy::Guarded,
+            calibrate: true,
             seed: 1,
         }
     }
@@ -94,7 +100,7 @@ fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer
         runner: Runner::OpenMp(native, steps_of_tile(&planned.plan)),
         planned: Some(planned),
         compiler: Some(object.command),
-        notes: object.notes.into_iter().chain(chosen.note()).collect(),
+        notes: object.notes.into_iter().chain(chosen.notes()).collect(),
     })
 }
 
@@ -107,7 +113,7 @@ fn emulator(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observ
     })?;
     // An order that depends on the seed finds more than the usual one.
     let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(request.seed));
-    let notes = chosen.note().into_iter().collect();
+    let notes = chosen.notes().collect();
     Ok(Built { runner, planned: Some(planned), compiler: None, notes })
 }
 
@@ -120,7 +126,7 @@ fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) 
         let options = CudaOptions { limits: limits(device.facts()) };
         let text = device_program(&planned.plan, &options)?;
         let loaded = CudaProgramOnDevice::load(&device, &planned.plan, &text, false, &Cache::open()?)?;
-        let notes = loaded.compiled().warnings.iter().cloned().chain(chosen.note()).collect();
+        let notes = loaded.compiled().warnings.iter().cloned().chain(chosen.notes()).collect();
         Ok::<_, Error>((loaded, notes))
     })?;
     let runner = Runner::Cuda(Box::new(loaded), device);
@@ -141,7 +147,8 @@ fn chosen(
         steps: Some(request.steps),
         machine: request.machine.or(device),
         threads: threads.filter(|_| target == Target::OpenMp),
-        search: true,
+        by: request.tile_by,
+        calibrate: request.calibrate,
     };
     choice::choose(stencil, &request.tiling, target, &wish, observer)
 }

@@ -1,16 +1,32 @@
 //! Which tile sizes are used where none are given.
 
-use crate::cpu_model::{CpuModel, usable_threads, usual_machine};
-use crate::error::{Error, Result};
+use crate::contest::{self, Contest};
+use crate::cpu_model::{CpuModel, usable_threads};
+use crate::error::{Error, Kind, Result};
 use crate::gpu_model::GpuModel;
+use crate::here::{self, Here};
 use crate::load::Stencil;
-use crate::observer::{Observer, stage};
+use crate::observer::{Observer, stage, stage_of};
 use crate::plan::Tiling;
 use crate::text;
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
 use hhc_codegen::backend::cuda::DeviceLimits;
-use hhc_codegen::strategy::{self, Target};
+use hhc_codegen::strategy::{self, AUTO, Target};
 use optimizer::{Method, Objective, tune};
+
+/// Who chooses tile sizes for a CPU where none are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TileBy {
+    /// The model; on this computer, where the run is worth it, its choice is timed against others, once.
+    #[default]
+    Guarded,
+    /// The model alone.
+    Model,
+    /// A longer contest on this computer, held anew.
+    Measure,
+    /// The strategy's own default sizes.
+    Default,
+}
 
 /// What is known of the execution that the sizes are for.
 pub struct Wish<'a> {
@@ -22,8 +38,10 @@ pub struct Wish<'a> {
     pub machine: Option<&'a Machine>,
     /// Threads of a CPU; where neither they nor a machine are given, all that this program may use.
     pub threads: Option<i64>,
-    /// Whether a model may search for sizes where no machine is named.
-    pub search: bool,
+    /// Who chooses.
+    pub by: TileBy,
+    /// Whether this computer may be measured for some seconds, where it was not.
+    pub calibrate: bool,
 }
 
 /// The choice.
@@ -32,16 +50,19 @@ pub struct Chosen {
     pub tiling: Tiling,
     /// Who chose, for the report.
     pub by: String,
-    /// Whether the cost model chose.
+    /// Whether the cost model or a contest chose.
     pub tuned: bool,
+    /// What to know about the choice.
+    pub caution: Option<String>,
     /// What CUDA code may use.
     pub limits: DeviceLimits,
 }
 
 impl Chosen {
-    /// A note for the report, where the sizes were not given.
-    pub fn note(&self) -> Option<String> {
-        self.tuned.then(|| format!("tile sizes {}", self.by))
+    /// Notes for the report, where the sizes were not given.
+    pub fn notes(&self) -> impl Iterator<Item = String> {
+        let by = self.tuned.then(|| format!("tile sizes {}", self.by));
+        by.into_iter().chain(self.caution.clone())
     }
 }
 
@@ -83,7 +104,13 @@ pub fn choose(
         )));
     }
     let mut limits = DeviceLimits::default();
-    let given = |by: &str, limits| Chosen { tiling: wanted.clone(), by: by.to_owned(), tuned: false, limits };
+    let given = |by: &str, limits| Chosen {
+        tiling: wanted.clone(),
+        by: by.to_owned(),
+        tuned: false,
+        caution: None,
+        limits,
+    };
     let size = match wish.size {
         Some(size) => size.to_vec(),
         None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][stencil.program.dimension() - 1].to_vec(),
@@ -91,7 +118,9 @@ pub fn choose(
     let steps = wish.steps.unwrap_or(USUAL_STEPS).max(1);
     let machine = match (target, wish.machine) {
         (Target::OpenMp, _) if wanted.tile.is_some() => return Ok(given("as given", limits)),
-        (Target::OpenMp, None) if !wish.search => return Ok(given("default sizes of the strategy", limits)),
+        (Target::OpenMp, _) if wish.by == TileBy::Default => {
+            return Ok(given("default sizes of the strategy", limits));
+        }
         (Target::OpenMp, machine) => return on_cpu(stencil, wanted, &size, steps, machine, wish, observer),
         (Target::Cuda, Some(machine)) => machine.clone(),
         (Target::Cuda, None) => {
@@ -109,7 +138,7 @@ pub fn choose(
     let tuned = stage(observer, "tune", || tune(&request, Method::Exact))?;
     let tiling = Tiling { tile: Some(tuned.choice.tile), ..wanted.clone() };
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    Ok(Chosen { tiling, by, tuned: true, limits })
+    Ok(Chosen { tiling, by, tuned: true, caution: None, limits })
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.
@@ -123,28 +152,88 @@ fn on_cpu(
     observer: &dyn Observer,
 ) -> Result<Chosen> {
     let limits = DeviceLimits::default();
-    let threads = wish.threads.or_else(|| machine.is_none().then(usable_threads));
-    let named = machine.cloned().map_or_else(usual_machine, Ok)?;
-    let by = format!(
-        "chosen by the cost model for {}{}",
-        named.name,
-        threads
-            .map(|threads| format!(" with {}", text::count(threads as u64, "thread", "threads")))
-            .unwrap_or_default()
-    );
-    let known = strategy::by_name(&wanted.strategy)?.id();
-    let tuned = stage(observer, "tune", || {
-        CpuModel::new(stencil, size, steps, named, threads)?.tune(known, Method::Exact, Objective::Time)
-    });
-    match tuned {
-        Ok(tuned) => {
-            let tile = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
-            Ok(Chosen { tiling: Tiling { tile, ..wanted.clone() }, by, tuned: true, limits })
+    let strategy = strategy::by_name(&wanted.strategy)?;
+    let tuned = |machine: Machine, threads| {
+        let model = CpuModel::new(stencil, size, steps, machine, threads)?;
+        let tuned = model.tune(strategy.id(), Method::Exact, Objective::Time)?;
+        let best =
+            tuned.into_iter().next().map(|tuned| (tuned.choice.tile, tuned.evaluation.prediction.seconds));
+        best.map(|(tile, seconds)| (model, tile, seconds)).ok_or_else(|| Error::internal("no tile was tuned"))
+    };
+    let with = |threads: Option<i64>| {
+        let number = |threads| text::count(threads as u64, "thread", "threads");
+        threads.map(|threads| format!(" with {}", number(threads))).unwrap_or_default()
+    };
+    if let Some(machine) = machine {
+        let by = format!("chosen by the cost model for {}{}", machine.name, with(wish.threads));
+        let (_, tile, _) = stage(observer, "tune", || tuned(machine.clone(), wish.threads))?;
+        let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
+        return Ok(Chosen { tiling, by, tuned: true, caution: None, limits });
+    }
+    let threads = wish.threads.unwrap_or_else(usable_threads);
+    let on = |here: &Here| stage(observer, "tune", || tuned(here.machine.clone(), Some(threads)));
+    let mut here = match here::known()? {
+        Some(here) => here,
+        None => Here::other("this computer was not measured")?,
+    };
+    let by_default = |_: Error| {
+        let by = "default sizes of the strategy".to_owned();
+        Chosen { tiling: wanted.clone(), by, tuned: false, caution: None, limits: limits.clone() }
+    };
+    let (mut model, mut tile, mut seconds) = match on(&here) {
+        Ok(found) => found,
+        Err(error) => return Ok(by_default(error)),
+    };
+    // What is over in no time is not worth measuring anything.
+    let long = seconds >= contest::SHORTEST_S || wish.by == TileBy::Measure;
+    if long && wish.calibrate {
+        here = here::measured(stencil, observer)?;
+        (model, tile, seconds) = match on(&here) {
+            Ok(found) => found,
+            Err(error) => return Ok(by_default(error)),
+        };
+    }
+    let model_only = match wish.by {
+        TileBy::Guarded => !long || here.named || !wish.calibrate,
+        by => by == TileBy::Model,
+    };
+    let _ = seconds;
+    let by = format!("chosen by the cost model for {}{}", here.words(), with(Some(threads)));
+    let chosen = |tiling, by| Chosen {
+        tiling,
+        by,
+        tuned: true,
+        caution: here.caution.clone(),
+        limits: limits.clone(),
+    };
+    let as_modelled = |tile| chosen(Tiling { tile: Some(tile), ..wanted.clone() }, by.clone());
+    if model_only {
+        return Ok(as_modelled(tile));
+    }
+    let contest = Contest {
+        model: &model,
+        stencil,
+        strategy,
+        all_strategies: wanted.strategy == AUTO,
+        size,
+        steps,
+        threads: usize::try_from(threads).unwrap_or(1),
+    };
+    let remembered = if wish.by == TileBy::Measure { None } else { contest.remembered() };
+    let standing = match remembered {
+        Some(standing) => Ok(standing),
+        None => stage_of(observer, contest::STAGE, 0, |progress| {
+            contest.hold(contest.entrants(&tile, wish.by == TileBy::Measure), progress)
+        }),
+    };
+    match standing {
+        Ok(standing) => {
+            let taken = standing.taken();
+            let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
+            Ok(chosen(tiling, standing.words()))
         }
-        Err(error) if machine.is_some() => Err(error),
-        Err(_) => {
-            let by = "default sizes of the strategy".to_owned();
-            Ok(Chosen { tiling: wanted.clone(), by, tuned: false, limits })
-        }
+        Err(error) if wish.by == TileBy::Measure || error.kind() == Kind::Interrupted => Err(error),
+        // Nothing could be measured here: no compiler, no memory. Who needs them will hear of it.
+        Err(_) => Ok(as_modelled(tile)),
     }
 }

@@ -111,7 +111,7 @@ pub fn configuration(tile: &TileSizes) -> Configuration {
 }
 
 /// The tile sizes of a configuration; `None` where it has others.
-fn tile(configuration: &Configuration) -> Option<TileSizes> {
+pub fn tile(configuration: &Configuration) -> Option<TileSizes> {
     let pairs = configuration.names().iter().zip(configuration.values());
     let sizes = pairs.map(|(name, value)| match value {
         Value::Integer(value) => Some((name.as_str(), *value)),

@@ -60,41 +60,53 @@ impl Ticks {
     }
 }
 
-/// Rounds of a measurement, and what is known about them.
-#[derive(Debug, Clone)]
-pub struct Rounds<T> {
-    /// The results that count.
-    pub results: Vec<T>,
-    /// Rounds that others disturbed.
+/// Measurements that lie this much above the least of the same thing were disturbed: others only ever take time.
+const NEAR_LEAST: f64 = 0.03;
+
+/// What was measured of several things, and how calm it was.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settled {
+    /// Of each thing, the seconds that count: those within 3 % of the least.
+    pub seconds: Vec<Vec<f64>>,
+    /// Measurements that others disturbed.
     pub disturbed: usize,
-    /// Whether disturbed rounds had to be counted, because there were not enough others.
-    pub kept_disturbed: bool,
+    /// Things of which too few measurements agreed.
+    pub unsettled: usize,
 }
 
-/// Repeats `measure` until `wanted` rounds were not disturbed, at most `3 * wanted` times in all; where that does not
-/// suffice, the rounds that were disturbed least make up for the missing ones.
+/// Measures so many things in interleaved rounds, so that a change of the machine's mood meets all of them, `wanted`
+/// times each, and what was disturbed alone again: until half of the wanted measurements of a thing agree with its
+/// least, at most `2 * wanted` more times. A measurement of `measure` is in seconds.
 ///
 /// # Errors
 /// The first error of `measure`.
-pub fn rounds<T, E>(wanted: usize, mut measure: impl FnMut() -> Result<T, E>) -> Result<Rounds<T>, E> {
+pub fn settled<E>(
+    things: usize,
+    wanted: usize,
+    mut measure: impl FnMut(usize) -> Result<f64, E>,
+) -> Result<Settled, E> {
     let wanted = wanted.max(1);
-    let mut results: Vec<(f64, T)> = Vec::new();
-    let (mut clean, mut disturbed) = (0, 0);
-    while clean < wanted && clean + disturbed < 3 * wanted {
-        let watch = Watch::start();
-        let result = measure()?;
-        let others = watch.others().unwrap_or(0.0);
-        if others > TOLERATED {
-            disturbed += 1;
-        } else {
-            clean += 1;
+    let mut all = vec![Vec::with_capacity(wanted); things];
+    let enough = |seconds: &[f64]| near_least(seconds).len() > wanted / 2;
+    for round in 0..3 * wanted {
+        for (thing, seconds) in all.iter_mut().enumerate() {
+            if round < wanted || !enough(seconds) {
+                seconds.push(measure(thing)?);
+            }
         }
-        results.push((others, result));
+        if round + 1 >= wanted && all.iter().all(|seconds| enough(seconds)) {
+            break;
+        }
     }
-    let kept_disturbed = clean < wanted;
-    results.sort_by(|a, b| a.0.total_cmp(&b.0));
-    results.truncate(wanted);
-    Ok(Rounds { results: results.into_iter().map(|(_, result)| result).collect(), disturbed, kept_disturbed })
+    let unsettled = all.iter().filter(|seconds| !enough(seconds)).count();
+    let seconds: Vec<Vec<f64>> = all.iter().map(|seconds| near_least(seconds)).collect();
+    let count = |lists: &[Vec<f64>]| lists.iter().map(Vec::len).sum::<usize>();
+    Ok(Settled { disturbed: count(&all) - count(&seconds), seconds, unsettled })
+}
+
+fn near_least(seconds: &[f64]) -> Vec<f64> {
+    let least = seconds.iter().copied().fold(f64::INFINITY, f64::min);
+    seconds.iter().copied().filter(|&seconds| seconds <= least * (1.0 + NEAR_LEAST)).collect()
 }
 
 #[cfg(test)]
@@ -113,14 +125,21 @@ mod tests {
     }
 
     #[test]
-    fn there_are_always_as_many_results_as_wanted() {
-        let mut calls = 0;
-        let rounds = rounds(4, || {
-            calls += 1;
-            Ok::<_, std::convert::Infallible>(calls)
+    fn what_was_disturbed_is_measured_again_alone() {
+        let mut calls = [0; 3];
+        let settled = settled(3, 4, |thing| {
+            calls[thing] += 1;
+            // The first is calm, the second is disturbed at first, the third always.
+            Ok::<_, std::convert::Infallible>(match thing {
+                0 => 1.0,
+                1 if calls[1] <= 3 => 1.5,
+                1 => 1.0,
+                _ => f64::from(calls[2]),
+            })
         });
-        let rounds = rounds.unwrap();
-        assert_eq!(rounds.results.len(), 4);
-        assert!((4..=12).contains(&calls));
+        let settled = settled.unwrap();
+        assert_eq!(calls, [4, 6, 12]);
+        assert_eq!(settled.seconds, [vec![1.0; 4], vec![1.0; 3], vec![1.0]]);
+        assert_eq!((settled.disturbed, settled.unsettled), (3 + 11, 1));
     }
 }

@@ -1,6 +1,7 @@
 //! Facts about this machine: processor, caches, memory.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -84,6 +85,18 @@ pub fn cpu_identity() -> String {
     let parts = ["model name", "flags", "Features", "CPU part"];
     let parts: Vec<String> = parts.iter().filter_map(|name| field(cpuinfo, name)).collect();
     format!("{} {}", std::env::consts::ARCH, parts.join("; "))
+}
+
+/// A short name for this processor as this program sees it: model and features, caches, and how many processors it may
+/// use. Equal names mean that measurements may be taken over.
+pub fn processor_id() -> String {
+    let usable = std::thread::available_parallelism().map_or(1, usize::from);
+    let caches: Vec<String> = caches()
+        .iter()
+        .map(|cache| format!("{} {} {} {:?}", cache.level, cache.kind, cache.bytes, cache.shared_by))
+        .collect();
+    let text = format!("{}; {}; {usable}", cpu_identity(), caches.join(", "));
+    Sha256::digest(text.as_bytes()).iter().take(6).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Name of the processor, as it says it; its architecture and system where it does not.

@@ -1,6 +1,6 @@
 //! The arguments of `compile`.
 
-use crate::arguments::{PlanArguments, Size, TargetName, steps_parser};
+use crate::arguments::{ChoiceArguments, PlanArguments, Size, TargetName, steps_parser};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,6 +22,9 @@ pub struct CompileArguments {
     /// Machine that the tile sizes are chosen for: a name or a file
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
+    /// Who chooses tile sizes.
+    #[command(flatten)]
+    pub choice: ChoiceArguments,
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,

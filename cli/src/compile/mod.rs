@@ -34,6 +34,8 @@ pub struct CompileReport {
     pub files: Vec<PathBuf>,
     /// Who chose the tile sizes.
     pub chosen_by: String,
+    /// Facts worth knowing.
+    pub notes: Vec<String>,
     /// isl's proof that the code is legal.
     pub proof: Proof,
     /// The stage that `--dump` asked for.
@@ -75,14 +77,13 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         execution::layout::grid_points(&stencil.program, size)?;
     }
     let machine = arguments.machine.as_deref().map(machines::machine).transpose()?;
-    // The sizes of a C program are known when it runs; a search for a guess of them would take seconds.
-    let search = c.is_none() || size.is_some();
     let wish = Wish {
         size: size.as_deref(),
         steps: arguments.steps,
         machine: machine.as_ref(),
         threads: None,
-        search,
+        by: arguments.choice.tile_by(),
+        calibrate: !arguments.choice.no_calibrate,
     };
     let chosen =
         choice::choose(&stencil, &arguments.plan.tiling(), arguments.target.target(), &wish, session)?;
@@ -119,6 +120,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     Ok(CompileReport {
         dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
         chosen_by: chosen.by,
+        notes: chosen.caution.into_iter().collect(),
         facts,
         directory,
         files,
@@ -184,6 +186,7 @@ impl Report for CompileReport {
         if facts.target == "cuda" {
             lines.push(("registers", registers_text(&facts.kernels)));
         }
+        lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
         lines.push(("files", files.join("\n")));
         let dump = self.dump.as_ref().map(|dump| dump.clone() + "\n").unwrap_or_default();
         dump + &report::pairs(&lines)

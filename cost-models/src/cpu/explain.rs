@@ -59,17 +59,17 @@ fn of_tiles(time: &CpuTime, outer: &Outer, inner: &Inner) -> Vec<Part> {
     ]);
     let sum = |terms: Vec<String>| if terms.is_empty() { "0".to_owned() } else { terms.join(" + ") };
     let compute = format!("pieces * ({}) + piece_blocks * ({}) + short * point", sum(runs), sum(blocks));
-    let Moved { again, missing, visited } = time.moved(outer, inner);
+    let Moved { again, line_s: sweep_line_s, visited } = time.moved(outer, inner);
     let (t_sync_s, line_s, call_s) = time.constants();
     vec![
         part(("compute", 0), compute, &numbers, terms.compute),
         part(
             ("transfer", 0),
-            "((touched + again * missing) * L_line * area + visited * V_line) / line",
+            "((touched * L_line + again * S_line) * area + visited * V_line) / line",
             &[
                 named("touched", outer.touched, "bytes per inner point"),
                 named("again", again, "bytes per inner point"),
-                named("missing", missing, "of them"),
+                named("S_line", sweep_line_s, "s/line"),
                 named("L_line", line_s, "s/line"),
                 named("area", inner.area, "inner points"),
                 named("visited", visited, "bytes"),

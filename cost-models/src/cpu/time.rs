@@ -17,8 +17,9 @@
 //!   average.
 //! - `L_line`: seconds per line between memory and a core, all cores at work, as far as the hardware's prefetching
 //!   does not hide them; each time level that a tile touches moves in and out once.
-//! - `line(working set)`, between 0 and `L_line`: a sub-tile sweeps over its window `2*st/K` times. Where a cache holds the window, that costs
-//!   nothing that `block_v` has not; where none does, every sweep moves it.
+//! - `line(working set)`: a sub-tile sweeps over its window `2*st/K` times. Where the cache before the last one holds
+//!   the window, that costs nothing that `block_v` has not; where it does not, every sweep moves it, at what was
+//!   measured for working sets of this size.
 //! - `V_line`: seconds per line between the last cache and the one before it. The box of a row lies `lower_d` points
 //!   further than that of the row before, so that of `s_d` points `lower_d` are new; where the window of a sub-tile is
 //!   larger than the smaller cache, their lines have left it since the sub-tile before (as far as it is larger).
@@ -53,6 +54,8 @@ pub struct CpuTime {
     /// Bytes of the last cache, a core's share.
     pub(super) last_bytes: f64,
     pub(super) estimated: bool,
+    /// Windows beyond so many bytes count as if no cache held them.
+    pub(super) window_limit: f64,
 }
 
 impl CpuTime {
@@ -95,6 +98,7 @@ impl CpuTime {
             near_bytes: near_bytes(facts),
             last_bytes: last_bytes(facts),
             estimated,
+            window_limit: f64::INFINITY,
         }
     }
 
@@ -200,9 +204,8 @@ impl CpuTime {
             compute += outer.runs[v] * inner.runs * run.run_s + outer.blocks[v] * inner.blocks * run.block_s;
         }
         let memory = self.body.memory_line_s;
-        let Moved { again, missing, visited } = self.moved(outer, inner);
-        let sweep = missing * memory;
-        let moved = (outer.touched * memory + again * sweep) * inner.area + visited * self.cpu.visit_line_s;
+        let Moved { again, line_s, visited } = self.moved(outer, inner);
+        let moved = (outer.touched * memory + again * line_s) * inner.area + visited * self.cpu.visit_line_s;
         let transfer = moved / LINE_BYTES;
         let terms = Terms {
             compute,
@@ -220,9 +223,14 @@ impl CpuTime {
         Moved {
             // Of what the rows sweep over, the first time counts as touched.
             again: (outer.swept - outer.touched).max(0.0),
-            missing: self.cpu.missing(window),
+            line_s: self.cpu.line_s(if window <= self.window_limit { window } else { f64::INFINITY }),
             visited: outer.points * inner.visits * self.cores.touched_bytes * far,
         }
+    }
+
+    /// A core's share of the cache before the last one, in bytes; infinite where there is none.
+    pub fn near_cache_bytes(&self) -> f64 {
+        self.near_bytes
     }
 
     /// Bytes that a sub-tile works on at a time.
@@ -264,8 +272,8 @@ impl CpuTime {
 pub(super) struct Moved {
     /// Bytes per inner point that rows sweep over once more.
     pub again: f64,
-    /// The part of them that no cache holds.
-    pub missing: f64,
+    /// Seconds per line of them: next to nothing where the cache before the last one holds the window.
+    pub line_s: f64,
     /// Bytes that have left the cache before the last one since the sub-tile before.
     pub visited: f64,
 }

@@ -44,7 +44,8 @@ impl CpuTime {
         changed
     }
 
-    /// The stencil without the cost of its lines from memory: what its rows take where a cache holds everything.
+    /// The stencil without the cost of its lines from memory and between the last caches: what its rows, and sweeps
+    /// over windows, take.
     pub fn cached(&self) -> CpuTime {
         self.with_memory_line(0.0).with_visit_line(0.0)
     }
@@ -61,5 +62,10 @@ impl CpuTime {
         let mut changed = self.clone();
         changed.cpu.visit_line_s = visit_line_s;
         changed
+    }
+
+    /// The same for windows of so many bytes at most: beyond, every sweep moves all lines from memory.
+    pub fn with_window_limit(&self, bytes: f64) -> CpuTime {
+        CpuTime { window_limit: bytes, ..self.clone() }
     }
 }

@@ -75,7 +75,8 @@ impl CpuCalibration {
         (body.flops == flops && body.reads == reads).then_some(body)
     }
 
-    /// Seconds per line for a working set of this many bytes per core: linear between the measurements.
+    /// Seconds per line for a working set of this many bytes per core: linear between the measurements, and from nothing
+    /// to the first one.
     pub fn line_s(&self, bytes: f64) -> f64 {
         let kb = bytes / 1024.0;
         let above = self.working_sets.partition_point(|set| set.kb < kb);
@@ -84,15 +85,9 @@ impl CpuCalibration {
                 low.line_s + (high.line_s - low.line_s) * (kb - low.kb) / (high.kb - low.kb)
             }
             (Some(end), None) => end.line_s,
-            (None, Some(end)) => end.line_s,
+            (None, Some(first)) => first.line_s * kb / first.kb,
             (None, None) => 0.0,
         }
-    }
-
-    /// [`CpuCalibration::line_s`] as a part of that of memory.
-    pub fn missing(&self, bytes: f64) -> f64 {
-        let memory = self.working_sets.last().map_or(0.0, |set| set.line_s);
-        if memory > 0.0 { (self.line_s(bytes) / memory).clamp(0.0, 1.0) } else { 0.0 }
     }
 
     pub(super) fn read(section: &mut Section<'_, '_>) -> CpuCalibration {

@@ -52,6 +52,9 @@ pub struct Machine {
     pub kind: MachineKind,
     /// One line about it.
     pub description: String,
+    /// What tells the processor that was calibrated from others; `None` where nobody wrote it down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub processor: Option<String>,
     /// What is published, or asked of the system.
     pub facts: Facts,
     /// What was measured; `None` where nobody has.
@@ -114,6 +117,7 @@ impl Machine {
         let mut section = Section::new("", root.get_ref(), 0, text, &mut problems);
         let name = section.text("name");
         let description = section.text("description");
+        let processor = section.optional_text("processor");
         let kind = section.choice("kind", &[("gpu", MachineKind::Gpu), ("cpu", MachineKind::Cpu)]);
         let facts = match kind {
             Some(MachineKind::Gpu) => section.table("facts", |facts| Facts::Gpu(GpuFacts::read(facts))),
@@ -128,7 +132,7 @@ impl Machine {
         problems.sort_by_key(|problem| problem.line);
         match (kind, facts) {
             (Some(kind), Some(facts)) if problems.is_empty() => {
-                Ok(Machine { name, kind, description, facts, calibration })
+                Ok(Machine { name, kind, description, processor, facts, calibration })
             }
             _ => Err(error(problems)),
         }

@@ -184,6 +184,16 @@ impl<'a, 'p> Section<'a, 'p> {
         self.optional_number(key, unit, limits.clone()).unwrap_or(*limits.start())
     }
 
+    /// A text that may be missing.
+    pub fn optional_text(&mut self, key: &str) -> Option<String> {
+        let found = self.optional(key)?;
+        let text = found.get_ref().as_str().map(str::to_owned);
+        if text.is_none() {
+            self.problem(key, "expected a text in quotes");
+        }
+        text
+    }
+
     /// A number within limits that may be missing.
     pub fn optional_number(&mut self, key: &str, unit: &str, limits: RangeInclusive<f64>) -> Option<f64> {
         let found = self.optional(key)?;

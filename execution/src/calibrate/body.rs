@@ -7,39 +7,75 @@ use polyhedral::program::Program;
 use toolchain::clock::{Timing, median};
 use toolchain::machine::Cache;
 
-/// Flat tops: all remainders of the groups of rows, and wide ones.
-const FLAT_TOPS: [i64; 9] = [1, 2, 3, 4, 7, 12, 20, 33, 48];
-/// Lengths of rows in blocks, where rows are cut.
-const LENGTHS: [i64; 5] = [2, 4, 12, 32, 64];
-/// Sizes of the middle dimension of three.
-const MIDDLES: [i64; 3] = [2, 8, 16];
+/// The caches of a core of which the system tells nothing.
+const UNKNOWN_CACHES: (f64, f64) = (256e3, 1e6);
 
-/// Bytes of the data caches that one core has for itself, its share of shared ones counted, smallest first.
-pub fn cache_bytes(caches: &[Cache]) -> Vec<f64> {
-    let mut bytes: Vec<f64> = (caches.iter())
-        .filter(|cache| cache.kind != "Instruction")
-        .map(|cache| cache.bytes as f64 / cache.shared_by.unwrap_or(1).max(1) as f64)
+/// Which shapes are measured.
+#[derive(Debug, Clone, Copy)]
+pub struct Shapes {
+    /// Flat tops: groups of rows on their own, all remainders, and wide ones.
+    flat_tops: &'static [i64],
+    /// Lengths of rows in blocks, where rows are cut.
+    lengths: &'static [i64],
+    /// Sizes of the middle dimension of three.
+    middles: &'static [i64],
+}
+
+/// Shapes for a fraction of a second.
+pub const FEW: Shapes = Shapes { flat_tops: &[1, 2, 4, 8, 16, 31], lengths: &[3, 24, 64], middles: &[8] };
+/// Shapes for some seconds of measuring.
+pub const MANY: Shapes = Shapes {
+    flat_tops: &[1, 2, 3, 4, 7, 8, 16, 20, 33, 48],
+    lengths: &[2, 4, 12, 32, 64],
+    middles: &[2, 8, 16],
+};
+
+/// What one core has for itself, in bytes: of the cache before the last one, and of the last one its share among the
+/// processors that may be used. Where the system tells nothing, the usual least.
+pub fn cache_shares(caches: &[Cache], usable: usize) -> (f64, f64) {
+    let data = caches.iter().filter(|cache| cache.kind != "Instruction");
+    let mut shares: Vec<(u32, f64)> = data
+        .map(|cache| {
+            let sharing = cache.shared_by.unwrap_or(1).clamp(1, usable.max(1));
+            (cache.level, cache.bytes as f64 / sharing as f64)
+        })
         .collect();
-    bytes.sort_by(f64::total_cmp);
-    bytes
+    shares.sort_by_key(|share| share.0);
+    match shares.as_slice() {
+        [] => UNKNOWN_CACHES,
+        [(_, only)] => (*only, *only),
+        [.., (_, near), (_, last)] => (*near, last.max(*near)),
+    }
+}
+
+/// Working sets per core that tell what a line costs: around the cache before the last one, `near` bytes of a core, and
+/// around its share of the last one, up to `most` bytes, which stand for memory.
+pub fn working_set_bytes(near: f64, last: f64, most: f64) -> Vec<f64> {
+    let around = |bytes: f64, parts: &'static [f64]| parts.iter().map(move |part| part * bytes);
+    let all = around(near, &[0.5, 0.75, 1.0, 1.5, 2.0, 4.0]).chain(around(last, &[0.5, 1.0, 1.5, 2.0, 4.0]));
+    let mut all: Vec<f64> = all.map(|bytes| bytes.min(most)).collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup_by(|next, before| *next < 1.2 * *before);
+    all
 }
 
 /// Shapes whose boxes fit `limit` bytes.
-pub fn shapes(resident: &Resident, limit: f64) -> Vec<Shape> {
+pub fn shapes(resident: &Resident, wanted: Shapes, limit: f64) -> Vec<Shape> {
     let block = resident.block();
     let mut shapes: Vec<Shape> = Vec::new();
     match resident.program().dimension() {
         1 => shapes.extend([1, 2, 3, 5, 8, 16, 32, 64, 128].map(|length| vec![length * block])),
         2 => {
-            for s0 in FLAT_TOPS {
-                shapes.extend(LENGTHS.map(|length| vec![s0, length * block]));
+            for &s0 in wanted.flat_tops {
+                shapes.extend(wanted.lengths.iter().map(|length| vec![s0, length * block]));
             }
             shapes.extend([4, 20].map(|s0| vec![s0, block / 2]));
         }
         _ => {
-            for s0 in &FLAT_TOPS[..7] {
-                for s1 in MIDDLES {
-                    shapes.extend(LENGTHS[..3].iter().map(|length| vec![*s0, s1, length * block]));
+            for &s0 in wanted.flat_tops.iter().filter(|&&s0| s0 <= 20) {
+                for &s1 in wanted.middles {
+                    let lengths = wanted.lengths.iter().filter(|&&length| length <= 32);
+                    shapes.extend(lengths.map(|length| vec![s0, s1, length * block]));
                 }
             }
             shapes.push(vec![7, 8, block / 2]);

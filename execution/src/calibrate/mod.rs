@@ -13,39 +13,50 @@ pub mod resident;
 pub mod transfer;
 
 use crate::error::{ExecutionError, Result};
-use body::{cache_bytes, explain, shape_of, shapes, working_sets};
+use body::{FEW, MANY, cache_shares, explain, shape_of, shapes, working_set_bytes, working_sets};
 use cost_models::machine::{
     BodyCosts, Calibration, CpuCalibration, Facts, Machine, MachineKind, Provenance, Quantity,
 };
 use polyhedral::analysis::analyze;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
+use rayon::prelude::*;
 use resident::Resident;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolchain::clock::{Timing, median};
 use toolchain::energy::Rapl;
-use toolchain::machine::MachineFacts;
+use toolchain::machine::{MachineFacts, processor_id};
 
-/// Half heights of resident tiles. The rows of low ones differ little in width, so that every kind of run is met on its
+/// Half heights of resident tiles. All rows of the lowest one are equally wide, so that every kind of run is met on its
 /// own; those of high ones change as the rows of real tiles do.
-const HALF_HEIGHTS: [i64; 2] = [2, 8];
+const HALF_HEIGHTS: [i64; 2] = [1, 8];
 /// The part of a cache that a working set may fill and count as being held by it.
 const FILL: f64 = 0.6;
-/// Working sets that are measured: parts of a core's share of the last cache.
-const PARTS: [f64; 9] = [0.125, 0.25, 0.375, 0.5, 0.75, 1.0, 1.5, 2.0, 4.0];
-/// Largest box in bytes that is looked at for the costs of rows.
-const MOST_RESIDENT: f64 = 4e6;
-/// Bytes that count as a core's share of the last cache where the system tells none.
-const UNKNOWN_CACHE: f64 = 1e6;
+/// Largest working set of a core in bytes, which stands for memory.
+const MOST_SET: [f64; 2] = [96e6, 256e6];
+/// What a line from memory costs a tile, whose rows are computed meanwhile, as a part of what it costs a plain sweep: a
+/// middling value of thorough calibrations.
+const HIDDEN: f64 = 0.3;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// A second or two: launches, rows, and what lines cost by the size of a working set.
+    Quick,
+    /// Some seconds per stencil: tiles on a grid that no cache holds besides, and energies.
+    Thorough,
+}
 
 /// What was measured, and how well.
 #[derive(Debug, Clone)]
 pub struct Calibrated {
     /// The machine, with its calibration.
     pub machine: Machine,
-    /// Rounds that other programs disturbed; they were repeated as far as possible.
+    /// Measurements that other programs disturbed; they were repeated.
     pub disturbed: usize,
+    /// Things of which too few measurements agreed all the same.
+    pub unsettled: usize,
 }
 
 /// What to measure.
@@ -57,6 +68,8 @@ pub struct CpuRequest {
     pub programs: Vec<Arc<Program>>,
     /// Cores at work.
     pub threads: usize,
+    /// How much is measured.
+    pub effort: Effort,
     /// How often each measurement is repeated.
     pub rounds: usize,
     /// What the machine file says about its source.
@@ -69,13 +82,13 @@ pub struct CpuRequest {
 /// Those of the compiler and of runs; an interruption.
 pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<Calibrated> {
     let system = MachineFacts::collect(None);
-    let caches = cache_bytes(&system.caches);
-    let share = caches.last().copied().unwrap_or(UNKNOWN_CACHE);
-    let last_cache = system.caches.iter().map(|cache| cache.bytes).max().unwrap_or(UNKNOWN_CACHE as u64);
+    let (near, last) = cache_shares(&system.caches, system.usable_cpus);
+    let last_cache = system.caches.iter().map(|cache| cache.bytes).max().map_or(last, |bytes| bytes as f64);
+    let thorough = request.effort == Effort::Thorough;
     progress("launches", 0.0);
-    let launch = launch::measure_launch(request.threads, request.rounds.max(5))?;
+    let launch = launch::measure_launch(request.threads, request.rounds)?;
     let nothing = Quantity { value: 0.0, dispersion: None, runs: None };
-    let mut disturbed = 0;
+    let (mut disturbed, mut unsettled) = (0, 0);
     let mut cpu = CpuCalibration {
         threads: request.threads as i64,
         visit_line_s: 0.0,
@@ -96,6 +109,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         name: request.name.clone(),
         kind: MachineKind::Cpu,
         description: format!("{}, {} cores in use", system.cpu, request.threads),
+        processor: Some(processor_id()),
         facts: Facts::Cpu(facts::cpu_facts(&system, request.threads)),
         calibration: None,
     };
@@ -107,14 +121,19 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
         let residents = residents(program, &analysis.cone)?;
-        let (body, repeated) = cached_body(&residents, share, request)?;
-        disturbed += repeated;
+        let (body, found) = cached_body(&residents, near, request)?;
+        disturbed += found.0;
+        unsettled += found.1;
         if number == 0 {
             progress(&format!("{}: working sets", program.name), part(0.4));
-            let parts: Vec<_> = PARTS.iter().map(|part| shape_of(&residents[0], part * share)).collect();
-            let measured = residents[0].measure(&parts, request.threads, request.rounds)?;
+            let most = MOST_SET[usize::from(thorough)].max(4.0 * near);
+            let sets = working_set_bytes(near, last, most);
+            let sets: Vec<_> = sets.into_iter().map(|bytes| shape_of(&residents[0], bytes)).collect();
+            let measured = residents[0].measure(&sets, request.threads, request.rounds)?;
             disturbed += measured.disturbed;
-            cpu.working_sets = working_sets(&residents[0], &body, &parts, &measured.seconds);
+            unsettled += measured.unsettled;
+            cpu.working_sets = working_sets(&residents[0], &body, &sets, &measured.seconds);
+            cpu.visit_line_s = HIDDEN * cpu.line_s(2.0 * near);
         }
         calls.push(body.call_s);
         let element = body::element(program).to_owned();
@@ -123,14 +142,23 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         cpu.bodies.entry(program.name.clone()).or_default().insert(element.clone(), body);
         calibration.cpu = Some(cpu.clone());
         machine.calibration = Some(calibration.clone());
+        if !thorough {
+            continue;
+        }
         progress(&format!("{}: transfers", program.name), part(0.7));
         let cone = &analysis.cone;
-        let measured = transfer::measure(&machine, program, cone, last_cache as f64, request.rounds)?;
+        let measured = transfer::measure(&machine, program, cone, last_cache, request.rounds)?;
         disturbed += measured.disturbed;
         transfers[program.dimension() - 1].extend(measured.tiles);
     }
-    let lines = transfers.each_ref().map(|tiles| transfer::line_costs(tiles));
-    cpu.visit_line_s = lines.iter().flatten().map(|costs| costs.visit_s).fold(0.0, f64::max);
+    let mut lines = transfers.each_ref().map(|tiles| transfer::line_costs(tiles));
+    if thorough {
+        cpu.visit_line_s = lines.iter().flatten().map(|costs| costs.visit_s).fold(0.0, f64::max);
+    } else {
+        let memory_s = HIDDEN * cpu.working_sets.last().map_or(0.0, |set| set.line_s);
+        let costs = transfer::LineCosts { memory_s, visit_s: cpu.visit_line_s, dispersion_s: 0.0 };
+        lines = [Some(costs); 3];
+    }
     for program in &request.programs {
         let body = cpu.bodies.get_mut(&program.name).and_then(|of| of.get_mut(body::element(program)));
         if let (Some(body), Some(costs)) = (body, lines[program.dimension() - 1]) {
@@ -140,14 +168,48 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     calibration.tau_sync_s = quantity_of(&calls);
     calibration.l_s_per_word = per_word(&lines, transfers.iter().map(Vec::len).sum());
     calibration.cpu = Some(cpu);
-    if let Some(mut meter) = Rapl::open() {
+    if let Some(mut meter) = thorough.then(Rapl::open).flatten() {
         progress("energies", 0.98);
         let (programs, source) = (&request.programs, &request.source);
-        calibration.energy =
-            cpu_energy::energies(&mut meter, programs, request.threads, last_cache as f64, source)?;
+        calibration.energy = cpu_energy::energies(&mut meter, programs, request.threads, last_cache, source)?;
     }
     machine.calibration = Some(calibration);
-    Ok(Calibrated { machine, disturbed })
+    Ok(Calibrated { machine, disturbed, unsettled })
+}
+
+/// Measures the rows of one more stencil, quickly, for a machine that was calibrated.
+///
+/// # Errors
+/// As for [`cpu`].
+pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequest) -> Result<()> {
+    let system = MachineFacts::collect(None);
+    let (near, _) = cache_shares(&system.caches, system.usable_cpus);
+    let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
+    let residents = residents(program, &analysis.cone)?;
+    let (mut body, _) = cached_body(&residents, near, request)?;
+    let Some(calibration) = &mut machine.calibration else { return Ok(()) };
+    let Some(cpu) = &mut calibration.cpu else { return Ok(()) };
+    let memory_s = HIDDEN * cpu.working_sets.last().map_or(0.0, |set| set.line_s);
+    let known = cpu.bodies.values().flat_map(BTreeMap::values).map(|body| body.memory_line_s);
+    body.memory_line_s = median(&known.collect::<Vec<_>>()).unwrap_or(memory_s);
+    let element = body::element(program).to_owned();
+    let iteration = iteration(&residents[0], &body, &system);
+    calibration.c_iter_s.entry(program.name.clone()).or_default().insert(element.clone(), iteration);
+    cpu.bodies.entry(program.name.clone()).or_default().insert(element, body);
+    Ok(())
+}
+
+/// Compiles what [`cpu`] and [`add_rows`] run for these programs, all at once, into the cache.
+///
+/// # Errors
+/// Those of the compiler.
+pub fn compile_ahead(programs: &[Arc<Program>]) -> Result<()> {
+    let token = toolchain::cancel::Cancel::current();
+    let one = |program: &Arc<Program>| {
+        let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
+        residents(program, &analysis.cone).map(|_| ())
+    };
+    programs.par_iter().try_for_each(|program| token.scope(|| one(program)))
 }
 
 /// From seconds per line of 64 bytes, by dimension, to the median in seconds per word of 4 bytes. A time of nothing would
@@ -165,20 +227,25 @@ fn per_word(lines: &[Option<transfer::LineCosts>], measurements: usize) -> Quant
     }
 }
 
-fn residents(program: &Arc<Program>, cone: &Cone) -> Result<[Resident; 2]> {
-    let [low, high] = HALF_HEIGHTS;
-    Ok([Resident::new(program, cone, low)?, Resident::new(program, cone, high)?])
+fn residents(program: &Arc<Program>, cone: &Cone) -> Result<Vec<Resident>> {
+    Resident::all(program, cone, &HALF_HEIGHTS)
 }
 
-fn cached_body(residents: &[Resident], share: f64, request: &CpuRequest) -> Result<(BodyCosts, usize)> {
-    let (mut measured, mut disturbed) = (Vec::new(), 0);
+/// The costs of rows, in the cache before the last one; with the numbers of disturbed and of unsettled measurements.
+fn cached_body(
+    residents: &[Resident],
+    near: f64,
+    request: &CpuRequest,
+) -> Result<(BodyCosts, (usize, usize))> {
+    let wanted = if request.effort == Effort::Thorough { MANY } else { FEW };
+    let (mut measured, mut found) = (Vec::new(), (0, 0));
     for resident in residents {
-        let shapes = shapes(resident, FILL * share.min(MOST_RESIDENT));
-        let found = resident.measure(&shapes, request.threads, request.rounds)?;
-        disturbed += found.disturbed;
-        measured.extend(shapes.iter().map(|shape| resident.work(shape)).zip(found.seconds));
+        let shapes = shapes(resident, wanted, FILL * near);
+        let passes = resident.measure(&shapes, request.threads, request.rounds)?;
+        found = (found.0 + passes.disturbed, found.1 + passes.unsettled);
+        measured.extend(shapes.iter().map(|shape| resident.work(shape)).zip(passes.seconds));
     }
-    Ok((explain(residents[0].program(), &measured), disturbed))
+    Ok((explain(residents[0].program(), &measured), found))
 }
 
 /// `C_iter`: seconds of one point of one statement on one lane, in full blocks of the cheapest kind.

@@ -26,7 +26,7 @@ use polyhedral::program::Program;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 use toolchain::clock::median;
-use toolchain::interference::rounds;
+use toolchain::interference::{Settled, settled};
 use toolchain::interrupt;
 
 /// Extents of the grid whose strides the benchmark uses: rows lie as far apart as in a large grid.
@@ -77,34 +77,36 @@ pub struct Work {
     pub bytes: f64,
 }
 
-/// Measured passes.
-#[derive(Debug, Clone)]
-pub struct Passes {
-    /// Seconds of each round, for each shape.
-    pub seconds: Vec<Vec<f64>>,
-    /// Rounds that other programs disturbed.
-    pub disturbed: usize,
-}
-
 /// A tile's shape: flat top, then classical sizes.
 pub type Shape = Vec<i64>;
 
 impl Resident {
-    /// Compiles the benchmark with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements.
+    /// Compiles the benchmarks with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements.
     ///
     /// # Errors
     /// Those of the compiler and the loader.
-    pub fn new(program: &Arc<Program>, cone: &Cone, half_height: i64) -> Result<Self> {
+    pub fn all(program: &Arc<Program>, cone: &Cone, half_heights: &[i64]) -> Result<Vec<Resident>> {
         let internal = |error: PlanError| ExecutionError::Generate(error.to_string());
         let statements = program.statements.len() as i64;
-        let height = (half_height.max(1) + statements - 1) / statements * statements;
         let strategy = strategy::preferred();
-        let tile = strategy.space(program, cone).fitted(height, &[1; 3]);
-        let tiled = strategy::plan(strategy, program, cone, &tile).map_err(internal)?;
-        let rows = Rows::new(&tiled, margins(program))?;
-        let native = tiled::load(&rows.plan(&tiled))?.native;
+        let (mut all, mut plans) = (Vec::new(), Vec::new());
+        for half_height in half_heights {
+            let height = (*half_height.max(&1) + statements - 1) / statements * statements;
+            let tile = strategy.space(program, cone).fitted(height, &[1; 3]);
+            let tiled = strategy::plan(strategy, program, cone, &tile).map_err(internal)?;
+            let rows = Rows::new(&tiled, margins(program))?;
+            plans.push(rows.plan(&tiled));
+            all.push(rows);
+        }
         let parameters = default_parameters(program);
-        Ok(Resident { program: program.clone(), parameters, native, rows })
+        let natives = tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native);
+        let resident = |(rows, native)| Resident {
+            program: program.clone(),
+            parameters: parameters.clone(),
+            native,
+            rows,
+        };
+        Ok(all.into_iter().zip(natives).map(resident).collect())
     }
 
     /// The program.
@@ -172,21 +174,15 @@ impl Resident {
         work
     }
 
-    /// Seconds of one pass over all rows of a tile of each shape, on each of `threads` cores at a time. Rounds over all
-    /// shapes are interleaved; those that other programs disturb are repeated.
+    /// Seconds of one pass over all rows of a tile of each shape, on each of `threads` cores at a time.
     ///
     /// # Errors
     /// Too little memory, an interruption, or a failure of the compiled code.
-    pub fn measure(&self, shapes: &[Shape], threads: usize, wanted: usize) -> Result<Passes> {
-        let measured = rounds(wanted, || {
-            let one = |shape: &Shape| {
-                interrupt::check()?;
-                self.measure_once(shape, threads)
-            };
-            shapes.iter().map(one).collect::<Result<Vec<f64>>>()
-        })?;
-        let of = |index: usize| measured.results.iter().map(|round| round[index]).collect();
-        Ok(Passes { seconds: (0..shapes.len()).map(of).collect(), disturbed: measured.disturbed })
+    pub fn measure(&self, shapes: &[Shape], threads: usize, wanted: usize) -> Result<Settled> {
+        settled(shapes.len(), wanted, |number| {
+            interrupt::check()?;
+            self.measure_once(&shapes[number], threads)
+        })
     }
 
     /// The median over the threads of the seconds of one pass.

@@ -18,7 +18,7 @@ use polyhedral::program::Program;
 use std::sync::Arc;
 use std::time::Instant;
 use toolchain::clock::median;
-use toolchain::interference::rounds;
+use toolchain::interference::settled;
 use toolchain::interrupt;
 
 /// Bytes of the grid: this many times the last cache, within limits.
@@ -35,7 +35,7 @@ const LEAST_VISITS: f64 = 0.25;
 pub struct Transfer {
     /// Seconds that it took.
     pub seconds: f64,
-    /// Seconds that its rows take in a cache, by the model.
+    /// Seconds that its rows, and sweeps over its windows, take by the model.
     pub cached_s: f64,
     /// Lines that its busiest thread moves from or to memory.
     pub lines: f64,
@@ -126,33 +126,31 @@ pub fn measure(
     let mut lines = Vec::new();
     let mut natives = Vec::new();
     let strategy = strategy::preferred();
-    for tile in tiles(program, cone) {
-        let plan =
-            strategy::plan(strategy, program, cone, &tile).map_err(|error| internal(error.to_string()))?;
-        let native = tiled::load(&plan)?.native;
+    let tiles = tiles(program, cone);
+    let plan =
+        |tile| strategy::plan(strategy, program, cone, tile).map_err(|error| internal(error.to_string()));
+    let plans = tiles.iter().map(plan).collect::<Result<Vec<_>>>()?;
+    for (tile, tiled) in tiles.iter().zip(tiled::load_all(&plans)?) {
+        let native = tiled.native;
         native.library().set_threads(threads);
         native.run(program, &parameters, &mut data, STEPS)?;
         natives.push(native);
-        let predict = |model: &CpuTime| model.predict(strategy, &tile).map_err(internal);
+        let predict = |model: &CpuTime| model.predict(strategy, tile).map_err(internal);
         let transfer = |model: &CpuTime| predict(model).map(|prediction| prediction.terms.transfer);
-        lines.push((predict(&cached)?.seconds, transfer(&line)?, transfer(&visit)?));
+        let swept = transfer(&cached)?;
+        lines.push((predict(&cached)?.seconds, transfer(&line)? - swept, transfer(&visit)? - swept));
     }
-    let measured = rounds(wanted, || {
-        let mut seconds = Vec::with_capacity(natives.len());
-        for native in &natives {
-            interrupt::check()?;
-            let start = Instant::now();
-            native.run(program, &parameters, &mut data, STEPS)?;
-            seconds.push(start.elapsed().as_secs_f64());
-        }
-        Ok::<_, ExecutionError>(seconds)
+    let measured = settled(natives.len(), wanted, |number| {
+        interrupt::check()?;
+        let start = Instant::now();
+        natives[number].run(program, &parameters, &mut data, STEPS)?;
+        Ok::<_, ExecutionError>(start.elapsed().as_secs_f64())
     })?;
-    let tile = |(index, &(cached_s, lines, visits)): (usize, &(f64, f64, f64))| {
-        let seconds: Vec<f64> = measured.results.iter().map(|round| round[index]).collect();
-        Some(Transfer { seconds: median(&seconds)?, cached_s, lines, visits })
+    let tile = |(seconds, &(cached_s, lines, visits)): (&Vec<f64>, &(f64, f64, f64))| {
+        Some(Transfer { seconds: median(seconds)?, cached_s, lines, visits })
     };
     Ok(Transfers {
-        tiles: lines.iter().enumerate().filter_map(tile).collect(),
+        tiles: measured.seconds.iter().zip(&lines).filter_map(tile).collect(),
         disturbed: measured.disturbed,
     })
 }

@@ -21,6 +21,9 @@ use toolchain::interference::Watch;
 use toolchain::interrupt;
 use toolchain::machine::{cpu_identity, cpu_name};
 
+/// Tiles that are compiled together.
+const MOST_IN_ONE_OBJECT: usize = 12;
+
 /// Something that runs tiles.
 pub trait TileRunner {
     /// Compiles all tiles.
@@ -84,17 +87,21 @@ impl TileRunner for CpuTiles {
         progress: &(dyn Fn(&str, f64) + Sync),
     ) -> Result<()> {
         let done = std::sync::atomic::AtomicUsize::new(0);
-        let one = |tile: &TileSizes| {
+        let wanted = tiles.len() as f64;
+        let group = tiles.len().div_ceil(2 * rayon::current_num_threads()).clamp(1, MOST_IN_ONE_OBJECT);
+        let some = |tiles: &[TileSizes]| {
             interrupt::check()?;
-            let tiled = tiled::load(&planned(plan, tile)?)?;
-            let before = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            progress("compiling", (before + 1) as f64 / tiles.len() as f64);
-            Ok((tiled.native, tiled.object.command))
+            let plans = tiles.iter().map(|tile| planned(plan, tile)).collect::<Result<Vec<_>>>()?;
+            let tiled = tiled::load_all(&plans)?;
+            let before = done.fetch_add(tiles.len(), std::sync::atomic::Ordering::Relaxed);
+            progress("compiling", (before + tiles.len()) as f64 / wanted);
+            Ok(tiled.into_iter().map(|tiled| (tiled.native, tiled.object.command)).collect::<Vec<_>>())
         };
         let token = Cancel::current();
-        let one = |tile| token.scope(|| one(tile));
-        let (natives, commands): (Vec<NativeProgram>, Vec<String>) =
-            tiles.par_iter().map(one).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let some = |tiles: &[TileSizes]| token.scope(|| some(tiles));
+        let compiled: Vec<Vec<(NativeProgram, String)>> =
+            tiles.par_chunks(group).map(some).collect::<Result<_>>()?;
+        let (natives, commands): (Vec<NativeProgram>, Vec<String>) = compiled.into_iter().flatten().unzip();
         self.natives = natives;
         self.compiler = commands.into_iter().next().unwrap_or_default();
         self.data = Some(data(plan)?);

@@ -164,6 +164,7 @@ pub fn gpu(
     Ok(Calibrated {
         machine: Machine { calibration: Some(calibration), ..request.machine.clone() },
         disturbed: 0,
+        unsettled: 0,
     })
 }
 

@@ -7,6 +7,7 @@ mod entry;
 mod kernels;
 mod parts;
 mod rows;
+mod variants;
 
 use super::arguments::Arguments;
 use super::names::Names;
@@ -19,6 +20,8 @@ use crate::plan::KernelPlan;
 use c_tree::{Block, Stmt};
 use entry::Entry;
 use serde::Serialize;
+
+pub use variants::{can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
 ///

@@ -1,0 +1,48 @@
+//! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, and the strategies' own
+//! defaults. Where a model is wrong, it is mostly about what a cache holds.
+
+use super::{Contest, Entrant};
+use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::{self, Strategy, Target};
+use optimizer::{Method, Objective};
+
+/// Windows of entrants, as parts of the cache before the last one.
+const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
+/// Where more are wanted.
+const MORE_ROOMS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.4];
+
+impl Contest<'_> {
+    /// The entrants, the model's choice first; `more` where time does not matter.
+    pub fn entrants(&self, choice: &TileSizes, more: bool) -> Vec<Entrant> {
+        let mut entrants = vec![self.entrant(self.strategy, choice.clone())];
+        let time = &self.model.model.time;
+        let near = time.near_cache_bytes();
+        let rooms: &[f64] = if more { &MORE_ROOMS } else { &ROOMS };
+        for room in rooms.iter().filter(|_| near.is_finite()) {
+            let mut limited = self.model.model.clone();
+            limited.time = time.with_window_limit(room * near);
+            let tuned = optimizer::cpu::tune_cpu(&limited, self.strategy, Method::Exact, Objective::Time);
+            entrants.extend(tuned.map(|tuned| self.entrant(self.strategy, tuned.choice.tile)));
+        }
+        let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
+        for other in strategy::in_auto() {
+            let own = other.id() == self.strategy.id();
+            if (own || self.all_strategies) && other.takes(program, cone).is_ok() {
+                entrants.push(self.entrant(other, other.default_tile(program, cone, Target::OpenMp)));
+            }
+        }
+        let mut distinct: Vec<Entrant> = Vec::new();
+        for entrant in entrants {
+            let same = |known: &Entrant| (known.strategy, &known.tile) == (entrant.strategy, &entrant.tile);
+            if !distinct.iter().any(same) {
+                distinct.push(entrant);
+            }
+        }
+        distinct
+    }
+
+    fn entrant(&self, strategy: &'static dyn Strategy, tile: TileSizes) -> Entrant {
+        let predicted_s = self.model.model.time.predict(strategy, &tile).ok().map(|found| found.seconds);
+        Entrant { strategy: strategy.id(), tile, predicted_s, point_s: None }
+    }
+}

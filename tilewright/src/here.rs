@@ -1,0 +1,177 @@
+//! This computer as a machine for the models, where none is named: measured once, quickly, and kept.
+//!
+//! In this order: the machine that `$TILEWRIGHT_MACHINE` names; `@here`, which `calibrate` writes, if it was made on this
+//! processor; what was measured at first use, kept under the processor's own name; a measurement now. Where none of them
+//! can be had, another CPU stands in, and [`Here::caution`] says so.
+
+use crate::cpu_model::{usable_threads, usual_machine};
+use crate::error::Result;
+use crate::load::Stencil;
+use crate::machines;
+use crate::observer::{Observer, stage_of};
+use crate::state::{self, HERE};
+use cost_models::cpu::body_costs;
+use cost_models::machine::Machine;
+use execution::ExecutionError;
+use execution::calibrate::{self, CpuRequest, Effort};
+use polyhedral::program::Program;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use toolchain::machine::processor_id;
+
+/// The variable that names the machine where no other one is named.
+pub const VARIABLE: &str = "TILEWRIGHT_MACHINE";
+/// The stencil that measures what no stencil decides.
+const USUAL_STENCIL: &str = "heat2d";
+/// Measurements of each kind.
+const ROUNDS: usize = 3;
+
+/// This computer.
+pub struct Here {
+    /// Its constants, or those that stand in for them.
+    pub machine: Machine,
+    /// Whether the user named it.
+    pub named: bool,
+    /// Whether the user measured or named it, so that nothing is added to it.
+    complete: bool,
+    /// Whose constants these are, where they are not of this processor: a sentence.
+    pub caution: Option<String>,
+}
+
+impl Here {
+    fn own(machine: Machine) -> Here {
+        Here { machine, named: false, complete: false, caution: None }
+    }
+
+    /// What the constants are of, in a few words.
+    pub fn words(&self) -> &str {
+        if self.named || self.caution.is_some() { &self.machine.name } else { "this computer" }
+    }
+
+    /// Another CPU's constants, and why.
+    pub fn other(why: &str) -> Result<Here> {
+        let machine = usual_machine()?;
+        let caution = format!(
+            "tile sizes were chosen with the constants of another CPU, {}: {why}",
+            machine.description.split(',').next().unwrap_or(&machine.name)
+        );
+        Ok(Here { machine, named: false, complete: true, caution: Some(caution) })
+    }
+}
+
+/// This computer, as far as it is known without a measurement.
+///
+/// # Errors
+/// A machine that `$TILEWRIGHT_MACHINE` names and that is none.
+pub fn known() -> Result<Option<Here>> {
+    if let Some(name) = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty()) {
+        return Ok(Some(Here {
+            machine: machines::machine(&name)?,
+            named: true,
+            complete: true,
+            caution: None,
+        }));
+    }
+    let processor = processor_id();
+    let own = |name: &str| {
+        let machine = machines::machine(name).ok()?;
+        (machine.processor.as_ref() == Some(&processor) && machine.cpu().is_some()).then_some(machine)
+    };
+    let calibrated = own(HERE).map(|machine| Here { complete: true, ..Here::own(machine) });
+    Ok(calibrated.or_else(|| own(&name_of(&processor)).map(Here::own)))
+}
+
+/// The name under which this processor is kept after its first use.
+fn name_of(processor: &str) -> String {
+    format!("@cpu-{processor}")
+}
+
+/// This computer, measured if it was not: some seconds. The rows of the stencil are measured, too.
+///
+/// # Errors
+/// As for [`known`], and an interruption. A computer that cannot be measured (no compiler, no memory) is no error.
+pub fn measured(stencil: &Stencil, observer: &dyn Observer) -> Result<Here> {
+    let program = &stencil.program;
+    let found = known()?;
+    if let Some(here) = found {
+        return match here.complete || is_measured(&here.machine, program) {
+            true => Ok(here),
+            false => match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), program)) {
+                Ok(machine) => Ok(Here::own(kept(machine))),
+                Err(error) if interrupted(&error) => Err(error.into()),
+                Err(_) => Ok(here),
+            },
+        };
+    }
+    let all = |progress: &dyn Fn(i64)| {
+        let usual = polyhedral::shipped::load(USUAL_STENCIL).map(Arc::new);
+        let usual = usual.ok_or_else(|| ExecutionError::Generate(format!("no {USUAL_STENCIL}")))?;
+        let both = [Arc::clone(&usual), Arc::clone(program)];
+        // A stencil whose rows cannot be measured has estimated ones.
+        match calibrate::compile_ahead(&both) {
+            Err(error) if interrupted(&error) => return Err(error),
+            _ => {}
+        }
+        let request = request(vec![usual]);
+        let machine = calibrate::cpu(&request, &mut |_, part| progress((700.0 * part) as i64))?.machine;
+        if is_measured(&machine, program) {
+            return Ok(machine);
+        }
+        match add(machine.clone(), program) {
+            Err(error) if !interrupted(&error) => Ok(machine),
+            added => added,
+        }
+    };
+    match stage_of(observer, STAGE, 1000, all) {
+        Ok(machine) => Ok(Here::own(kept(machine))),
+        Err(error) if interrupted(&error) => Err(error.into()),
+        Err(error) => Here::other(&format!("this computer could not be measured ({})", first_line(&error))),
+    }
+}
+
+/// Name of the stage in which this computer is measured.
+pub const STAGE: &str = "measuring this computer, once";
+
+fn plain(name: &str) -> &str {
+    name.trim_start_matches('@')
+}
+
+fn request(programs: Vec<Arc<Program>>) -> CpuRequest {
+    CpuRequest {
+        name: plain(&name_of(&processor_id())).to_owned(),
+        programs,
+        threads: usable_threads() as usize,
+        effort: Effort::Quick,
+        rounds: ROUNDS,
+        source: format!("tilewright {}, at first use", env!("CARGO_PKG_VERSION")),
+    }
+}
+
+fn is_measured(machine: &Machine, program: &Program) -> bool {
+    let cpu = machine.calibration.as_ref().and_then(|own| own.cpu.as_ref());
+    cpu.is_some_and(|cpu| body_costs(&machine.name, cpu, program).is_ok_and(|(_, estimated)| !estimated))
+}
+
+fn add(mut machine: Machine, program: &Arc<Program>) -> execution::Result<Machine> {
+    calibrate::add_rows(&mut machine, program, &request(Vec::new()))?;
+    Ok(machine)
+}
+
+/// The machine, written into the state folder as far as that can be written.
+fn kept(machine: Machine) -> Machine {
+    let path = state::machine_to_write(&PathBuf::from(format!("@{}", machine.name)));
+    if let Ok(path) = path {
+        // Without it the next run measures again.
+        execution::output_file::write(&path, |file| file.write_all(machine.to_toml().as_bytes())).ok();
+    }
+    machine
+}
+
+fn interrupted(error: &ExecutionError) -> bool {
+    matches!(error, ExecutionError::Interrupted)
+}
+
+fn first_line(error: &ExecutionError) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
