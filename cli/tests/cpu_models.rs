@@ -1,6 +1,6 @@
 //! `predict`, `tune`, `calibrate` and `validate` on a CPU, and who chooses tile sizes for OpenMP.
 
-use crate::support::{Folder, tilewright};
+use crate::support::{Folder, command as command_line, finish, tilewright};
 
 const HEAT: [&str; 8] = ["heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4", "--json"];
 
@@ -183,4 +183,70 @@ fn a_cpu_is_calibrated_and_validated() {
     let output = tilewright(&["calibrate", "--backend", "cuda", "--threads", "2", "-o", &file]);
     assert_eq!(output.code, 1);
     assert!(output.stderr.contains("--threads is for a CPU"), "{}", output.stderr);
+}
+
+/// A new user on a new machine: it is measured once, and so are the best tile sizes; both are remembered.
+#[test]
+fn this_computer_is_measured_once() {
+    let folder = Folder::new();
+    let run = |more: &[&str]| {
+        let request =
+            ["run", "heat2d", "--size", "200x300", "--steps", "20", "--verify", "--timings", "--json"];
+        let mut command = command_line(&[&request[..], more].concat());
+        command.env("TILEWRIGHT_STATE", folder.path("state")).env_remove("TILEWRIGHT_MACHINE");
+        let output = finish(command).succeeded();
+        let document = output.json();
+        assert_eq!(document["verified"], true);
+        (document["notes"].to_string(), output.stderr, document["tile_text"].clone())
+    };
+    let entries = |name: &str| {
+        let entries = std::fs::read_dir(folder.path(name)).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect::<Vec<_>>()
+    };
+    const MEASURED: &str = "measuring this computer";
+    const TIMED: &str = "timing the best tile sizes";
+    // A short run is not worth it, and says whose constants it takes.
+    let (notes, stages, _) = run(&[]);
+    assert!(notes.contains("constants of another CPU") && notes.contains("not measured"), "{notes}");
+    assert!(!stages.contains(MEASURED) && !stages.contains(TIMED), "{stages}");
+    assert!(!folder.path("state").exists());
+    let (notes, stages, _) = run(&["--tile-by", "default"]);
+    assert!(!notes.contains("tile sizes") && !stages.contains("tune"), "{notes}{stages}");
+    // The user asks for it.
+    let (notes, stages, chosen) = run(&["--tile-by", "measure"]);
+    assert!(notes.contains("the fastest of") && !notes.contains("another CPU"), "{notes}");
+    assert!(stages.contains(MEASURED) && stages.contains(TIMED), "{stages}");
+    let kept = entries("state/machines");
+    assert_eq!(kept.len(), 1);
+    let trials = entries("state/trials");
+    // What was measured is a store like any other.
+    let store = trials[0].to_str().unwrap().to_owned();
+    let explained = tilewright(&["explain", &store, "--min-leaf", "1", "--json"]).succeeded().json();
+    assert!(explained["trials"].as_u64().unwrap() >= 2);
+    // Now this computer is known. Whoever else reads the file on another one does not take it for their own.
+    let (notes, stages, _) = run(&["--tile-by", "model"]);
+    assert!(notes.contains("the cost model for this computer"), "{notes}");
+    assert!(!stages.contains(MEASURED) && !stages.contains(TIMED), "{stages}");
+    let machine = &kept[0];
+    let text = std::fs::read_to_string(machine).unwrap();
+    assert!(text.contains("processor = \""));
+    std::fs::write(machine, text.replace("processor = \"", "processor = \"another-")).unwrap();
+    let (notes, _, _) = run(&["--tile-by", "model", "--no-calibrate"]);
+    assert!(notes.contains("constants of another CPU"), "{notes}");
+    assert!(chosen.is_string());
+}
+
+#[test]
+fn the_variable_names_the_machine() {
+    let run = |name: &str| {
+        let mut command = command_line(&["run", "heat2d", "--size", "60x70", "--steps", "6", "--json"]);
+        command.env("TILEWRIGHT_MACHINE", name);
+        finish(command)
+    };
+    assert!(run("zen4").succeeded().json()["notes"].to_string().contains("the cost model for zen4"));
+    let output = run("zen5");
+    assert_eq!(output.code, 2);
+    assert!(output.stderr.contains("there is no machine `zen5`"), "{}", output.stderr);
+    // A GPU says nothing about code for a CPU.
+    assert!(run("v100").succeeded().json()["notes"].to_string().contains("another CPU"));
 }

@@ -90,9 +90,12 @@ pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Obser
 }
 
 fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
-    let chosen = chosen(stencil, request, Target::OpenMp, None, observer)?;
+    let mut chosen = chosen(stencil, request, Target::OpenMp, None, observer)?;
     let planned = plan(stencil, &chosen.tiling, Target::OpenMp, observer)?;
-    let Tiled { native, object } = stage(observer, "compile", || tiled::load(&planned.plan))?;
+    let Tiled { native, object } = match chosen.tiled.take() {
+        Some(tiled) => tiled,
+        None => stage(observer, "compile", || tiled::load(&planned.plan))?,
+    };
     if let Some(threads) = request.threads {
         native.library().set_threads(threads);
     }

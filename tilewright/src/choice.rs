@@ -10,6 +10,7 @@ use crate::observer::{Observer, stage, stage_of};
 use crate::plan::Tiling;
 use crate::text;
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
+use execution::tiled::Tiled;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::strategy::{self, AUTO, Target};
 use optimizer::{Method, Objective, tune};
@@ -54,6 +55,8 @@ pub struct Chosen {
     pub tuned: bool,
     /// What to know about the choice.
     pub caution: Option<String>,
+    /// The code, where it was compiled in order to choose.
+    pub tiled: Option<Tiled>,
     /// What CUDA code may use.
     pub limits: DeviceLimits,
 }
@@ -109,6 +112,7 @@ pub fn choose(
         by: by.to_owned(),
         tuned: false,
         caution: None,
+        tiled: None,
         limits,
     };
     let size = match wish.size {
@@ -138,7 +142,7 @@ pub fn choose(
     let tuned = stage(observer, "tune", || tune(&request, Method::Exact))?;
     let tiling = Tiling { tile: Some(tuned.choice.tile), ..wanted.clone() };
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    Ok(Chosen { tiling, by, tuned: true, caution: None, limits })
+    Ok(Chosen { tiling, by, tuned: true, caution: None, tiled: None, limits })
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.
@@ -168,7 +172,7 @@ fn on_cpu(
         let by = format!("chosen by the cost model for {}{}", machine.name, with(wish.threads));
         let (_, tile, _) = stage(observer, "tune", || tuned(machine.clone(), wish.threads))?;
         let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
-        return Ok(Chosen { tiling, by, tuned: true, caution: None, limits });
+        return Ok(Chosen { tiling, by, tuned: true, caution: None, tiled: None, limits });
     }
     let threads = wish.threads.unwrap_or_else(usable_threads);
     let on = |here: &Here| stage(observer, "tune", || tuned(here.machine.clone(), Some(threads)));
@@ -178,7 +182,14 @@ fn on_cpu(
     };
     let by_default = |_: Error| {
         let by = "default sizes of the strategy".to_owned();
-        Chosen { tiling: wanted.clone(), by, tuned: false, caution: None, limits: limits.clone() }
+        Chosen {
+            tiling: wanted.clone(),
+            by,
+            tuned: false,
+            caution: None,
+            tiled: None,
+            limits: limits.clone(),
+        }
     };
     let (mut model, mut tile, mut seconds) = match on(&here) {
         Ok(found) => found,
@@ -204,6 +215,7 @@ fn on_cpu(
         by,
         tuned: true,
         caution: here.caution.clone(),
+        tiled: None,
         limits: limits.clone(),
     };
     let as_modelled = |tile| chosen(Tiling { tile: Some(tile), ..wanted.clone() }, by.clone());
@@ -228,9 +240,9 @@ fn on_cpu(
     };
     match standing {
         Ok(standing) => {
-            let taken = standing.taken();
+            let (words, taken) = (standing.words(), standing.taken());
             let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
-            Ok(chosen(tiling, standing.words()))
+            Ok(Chosen { tiled: standing.tiled, ..chosen(tiling, words) })
         }
         Err(error) if wish.by == TileBy::Measure || error.kind() == Kind::Interrupted => Err(error),
         // Nothing could be measured here: no compiler, no memory. Who needs them will hear of it.

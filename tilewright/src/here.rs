@@ -11,7 +11,7 @@ use crate::machines;
 use crate::observer::{Observer, stage_of};
 use crate::state::{self, HERE};
 use cost_models::cpu::body_costs;
-use cost_models::machine::Machine;
+use cost_models::machine::{Machine, MachineKind};
 use execution::ExecutionError;
 use execution::calibrate::{self, CpuRequest, Effort};
 use polyhedral::program::Program;

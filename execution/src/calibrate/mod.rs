@@ -18,15 +18,14 @@ use cost_models::machine::{
     BodyCosts, Calibration, CpuCalibration, Facts, Machine, MachineKind, Provenance, Quantity,
 };
 use polyhedral::analysis::analyze;
-use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use rayon::prelude::*;
-use resident::Resident;
+use resident::{Bench, Resident};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolchain::clock::{Timing, median};
 use toolchain::energy::Rapl;
-use toolchain::machine::{MachineFacts, processor_id};
+use toolchain::machine::{MachineFacts, available_memory, processor_id};
 
 /// Half heights of resident tiles. All rows of the lowest one are equally wide, so that every kind of run is met on its
 /// own; those of high ones change as the rows of real tiles do.
@@ -85,8 +84,6 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     let (near, last) = cache_shares(&system.caches, system.usable_cpus);
     let last_cache = system.caches.iter().map(|cache| cache.bytes).max().map_or(last, |bytes| bytes as f64);
     let thorough = request.effort == Effort::Thorough;
-    progress("launches", 0.0);
-    let launch = launch::measure_launch(request.threads, request.rounds)?;
     let nothing = Quantity { value: 0.0, dispersion: None, runs: None };
     let (mut disturbed, mut unsettled) = (0, 0);
     let mut cpu = CpuCalibration {
@@ -100,7 +97,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         source: request.source.clone(),
         l_s_per_word: nothing,
         tau_sync_s: nothing,
-        t_sync_s: quantity(&launch),
+        t_sync_s: nothing,
         c_iter_s: BTreeMap::new(),
         energy: None,
         cpu: None,
@@ -120,13 +117,20 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         let part = |done: f64| (number as f64 + done) / request.programs.len() as f64;
         progress(&format!("{}: rows in a cache", program.name), part(0.0));
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        let residents = residents(program, &analysis.cone)?;
-        let (body, found) = cached_body(&residents, near, request)?;
+        let bench = Bench::of(program, &analysis.cone, &HALF_HEIGHTS)?;
+        let residents = &bench.residents;
+        if number == 0 {
+            let launch = launch::measure_launch(&bench, program, request.threads, request.rounds)?;
+            calibration.t_sync_s = quantity(&launch);
+        }
+        let (body, found) = cached_body(residents, near, request)?;
         disturbed += found.0;
         unsettled += found.1;
         if number == 0 {
             progress(&format!("{}: working sets", program.name), part(0.4));
             let most = MOST_SET[usize::from(thorough)].max(4.0 * near);
+            let memory = available_memory().map_or(f64::INFINITY, |bytes| bytes as f64);
+            let most = most.min(memory / (8 * request.threads) as f64);
             let sets = working_set_bytes(near, last, most);
             let sets: Vec<_> = sets.into_iter().map(|bytes| shape_of(&residents[0], bytes)).collect();
             let measured = residents[0].measure(&sets, request.threads, request.rounds)?;
@@ -185,8 +189,8 @@ pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequ
     let system = MachineFacts::collect(None);
     let (near, _) = cache_shares(&system.caches, system.usable_cpus);
     let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-    let residents = residents(program, &analysis.cone)?;
-    let (mut body, _) = cached_body(&residents, near, request)?;
+    let residents = &Bench::of(program, &analysis.cone, &HALF_HEIGHTS)?.residents;
+    let (mut body, _) = cached_body(residents, near, request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
     let Some(cpu) = &mut calibration.cpu else { return Ok(()) };
     let memory_s = HIDDEN * cpu.working_sets.last().map_or(0.0, |set| set.line_s);
@@ -207,7 +211,7 @@ pub fn compile_ahead(programs: &[Arc<Program>]) -> Result<()> {
     let token = toolchain::cancel::Cancel::current();
     let one = |program: &Arc<Program>| {
         let analysis = analyze(program).map_err(|error| ExecutionError::Generate(error.to_string()))?;
-        residents(program, &analysis.cone).map(|_| ())
+        Bench::of(program, &analysis.cone, &HALF_HEIGHTS).map(|_| ())
     };
     programs.par_iter().try_for_each(|program| token.scope(|| one(program)))
 }
@@ -225,10 +229,6 @@ fn per_word(lines: &[Option<transfer::LineCosts>], measurements: usize) -> Quant
         dispersion: of(|costs| costs.dispersion_s),
         runs: Some(measurements.max(1) as i64),
     }
-}
-
-fn residents(program: &Arc<Program>, cone: &Cone) -> Result<Vec<Resident>> {
-    Resident::all(program, cone, &HALF_HEIGHTS)
 }
 
 /// The costs of rows, in the cache before the last one; with the numbers of disturbed and of unsettled measurements.

@@ -19,7 +19,7 @@ use hhc_codegen::geometry::{LocalKernel, LocalRow, block_points, rows_at_once};
 use hhc_codegen::int_expr::{IntExpr, int, var};
 use hhc_codegen::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Loop, Range, SIZE_NAMES};
 use hhc_codegen::storage::Memory;
-use hhc_codegen::strategy;
+use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::window::Windows;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -77,15 +77,31 @@ pub struct Work {
     pub bytes: f64,
 }
 
+/// A grid that is ready for a shape, and how many passes take long enough.
+struct Prepared {
+    data: ProgramData,
+    passes: i64,
+}
+
+/// What is compiled of one stencil: its resident tiles, and plain sweeps.
+pub struct Bench {
+    /// Tiles of several heights.
+    pub residents: Vec<Resident>,
+    /// The baseline, which starts a parallel region for every statement and step.
+    pub sweeps: NativeProgram,
+    /// The smallest grid on which it computes anything.
+    pub least_size: Vec<i64>,
+}
+
 /// A tile's shape: flat top, then classical sizes.
 pub type Shape = Vec<i64>;
 
-impl Resident {
+impl Bench {
     /// Compiles the benchmarks with tiles of `2 * half_height` rows of time or a few more, a multiple of the statements.
     ///
     /// # Errors
     /// Those of the compiler and the loader.
-    pub fn all(program: &Arc<Program>, cone: &Cone, half_heights: &[i64]) -> Result<Vec<Resident>> {
+    pub fn of(program: &Arc<Program>, cone: &Cone, half_heights: &[i64]) -> Result<Bench> {
         let internal = |error: PlanError| ExecutionError::Generate(error.to_string());
         let statements = program.statements.len() as i64;
         let strategy = strategy::preferred();
@@ -98,17 +114,26 @@ impl Resident {
             plans.push(rows.plan(&tiled));
             all.push(rows);
         }
+        let baseline = strategy::baseline();
+        let whole = baseline.default_tile(program, cone, Target::OpenMp);
+        plans.push(strategy::plan(baseline, program, cone, &whole).map_err(internal)?);
         let parameters = default_parameters(program);
-        let natives = tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native);
+        let mut natives: Vec<NativeProgram> =
+            tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native).collect();
+        let sweeps = natives.pop().ok_or_else(|| ExecutionError::Generate("no sweeps".to_owned()))?;
         let resident = |(rows, native)| Resident {
             program: program.clone(),
             parameters: parameters.clone(),
             native,
             rows,
         };
-        Ok(all.into_iter().zip(natives).map(resident).collect())
+        let residents = all.into_iter().zip(natives).map(resident).collect();
+        let least_size = margins(program).into_iter().map(|(low, high)| low + high + 1).collect();
+        Ok(Bench { residents, sweeps, least_size })
     }
+}
 
+impl Resident {
     /// The program.
     pub fn program(&self) -> &Program {
         &self.program
@@ -179,18 +204,21 @@ impl Resident {
     /// # Errors
     /// Too little memory, an interruption, or a failure of the compiled code.
     pub fn measure(&self, shapes: &[Shape], threads: usize, wanted: usize) -> Result<Settled> {
+        // Grids stay, so that memory is touched once.
+        let mut prepared: Vec<Vec<Option<Prepared>>> =
+            shapes.iter().map(|_| (0..threads).map(|_| None).collect()).collect();
         settled(shapes.len(), wanted, |number| {
             interrupt::check()?;
-            self.measure_once(&shapes[number], threads)
+            self.measure_once(&shapes[number], &mut prepared[number])
         })
     }
 
     /// The median over the threads of the seconds of one pass.
-    fn measure_once(&self, shape: &[i64], threads: usize) -> Result<f64> {
-        let barrier = Barrier::new(threads);
+    fn measure_once(&self, shape: &[i64], prepared: &mut [Option<Prepared>]) -> Result<f64> {
+        let barrier = Barrier::new(prepared.len());
         let results: Vec<Result<f64>> = std::thread::scope(|scope| {
-            let workers: Vec<_> =
-                (0..threads).map(|_| scope.spawn(|| self.run_thread(shape, &barrier))).collect();
+            let run = |own| scope.spawn(|| self.run_thread(shape, own, &barrier));
+            let workers: Vec<_> = prepared.iter_mut().map(run).collect();
             (workers.into_iter())
                 .map(|worker| worker.join().unwrap_or(Err(ExecutionError::Interrupted)))
                 .collect()
@@ -199,23 +227,32 @@ impl Resident {
         Ok(median(&seconds).unwrap_or(0.0))
     }
 
-    fn run_thread(&self, shape: &[i64], barrier: &Barrier) -> Result<f64> {
+    fn run_thread(&self, shape: &[i64], prepared: &mut Option<Prepared>, barrier: &Barrier) -> Result<f64> {
         // Every thread reaches every barrier, whatever fails.
-        let prepared = self.prepare(shape);
-        barrier.wait();
         let timed = |data: &mut ProgramData, passes: i64| {
             let steps = passes * self.steps_per_pass();
             let start = Instant::now();
             self.native.run(&self.program, &self.parameters, data, steps)?;
-            Ok(start.elapsed().as_secs_f64() / passes as f64)
+            Ok::<f64, ExecutionError>(start.elapsed().as_secs_f64() / passes as f64)
         };
-        let prepared = prepared.and_then(|mut data| {
-            timed(&mut data, 2)?;
-            let once = timed(&mut data, 4)?;
-            Ok((data, (DURATION / once.max(1e-9)).clamp(2.0, 1e6) as i64))
+        let found = match prepared.take() {
+            Some(found) => Ok(found),
+            None => self.prepare(shape).map(|data| Prepared { data, passes: 0 }),
+        };
+        barrier.wait();
+        let ready = found.and_then(|mut found| {
+            let once = timed(&mut found.data, 2)?;
+            if found.passes == 0 {
+                found.passes = (DURATION / once.max(1e-9)).clamp(2.0, 1e6) as i64;
+            }
+            Ok(found)
         });
         barrier.wait();
-        let result = prepared.and_then(|(mut data, passes)| timed(&mut data, passes));
+        let result = ready.and_then(|mut found| {
+            let seconds = timed(&mut found.data, found.passes)?;
+            *prepared = Some(found);
+            Ok(seconds)
+        });
         barrier.wait();
         result
     }

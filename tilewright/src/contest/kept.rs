@@ -62,16 +62,16 @@ impl Contest<'_> {
         };
         let found = content.trials.iter().filter(|trial| is_own(&trial.setting));
         let entrants: Vec<Entrant> = found.filter_map(entrant).collect();
-        (!entrants.is_empty()).then(|| Standing { winner: winner(&entrants), entrants, remembered: true })
+        (!entrants.is_empty()).then(|| Standing { winner: winner(&entrants), entrants, tiled: None })
     }
 
     /// Keeps the result as far as it can be kept: without it, the next run measures again.
-    pub(super) fn remember(&self, standing: &Standing) {
+    pub(super) fn remember(&self, entrants: &[Entrant]) {
         let Ok(path) = state::trials_to_write(Path::new(KEPT)) else { return };
         let Ok(mut store) = Store::open(&path) else { return };
         let setting = self.setting();
         let updates = points_per_step(&self.stencil.program, self.size) as f64 * self.steps as f64;
-        for entrant in &standing.entrants {
+        for entrant in entrants {
             let Some(point_s) = entrant.point_s.filter(|seconds| seconds.is_finite()) else { continue };
             let mut outcome = Outcome::measured(RESPONSE, point_s).with(RESPONSE, point_s, "s");
             if let Some(predicted_s) = entrant.predicted_s {

@@ -15,7 +15,7 @@ use execution::initial;
 use execution::layout::Layout;
 use execution::native::NativeProgram;
 use execution::reference::default_parameters;
-use execution::tiled;
+use execution::tiled::{self, Tiled};
 use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
 use hhc_codegen::strategy::{self, Strategy};
 use hhc_codegen::{KernelPlan, TileSizes};
@@ -56,14 +56,14 @@ pub struct Entrant {
 }
 
 /// What came out.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Standing {
     /// All entrants, the model's choice first.
     pub entrants: Vec<Entrant>,
     /// The one that is taken.
     pub winner: usize,
-    /// Whether it was held before, and remembered.
-    pub remembered: bool,
+    /// The winner's code; `None` where the contest was held before, and is remembered.
+    pub tiled: Option<Tiled>,
 }
 
 /// Name of the stage.
@@ -97,8 +97,7 @@ impl Contest<'_> {
         let predicted_s = entrants.first().and_then(|entrant| entrant.predicted_s).unwrap_or(0.0);
         let budget = (predicted_s * BUDGET_PART).clamp(BUDGET_S, MOST_BUDGET_S);
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
-        let natives: Vec<NativeProgram> =
-            tiled::load_all(&plans)?.into_iter().map(|tiled| tiled.native).collect();
+        let mut tiled = tiled::load_all(&plans)?;
         progress(1);
         let program = &self.stencil.program;
         let steps = self.steps_to_run(&plans);
@@ -113,7 +112,7 @@ impl Contest<'_> {
             Ok(start.elapsed().as_secs_f64() / updates)
         };
         // Memory is touched and threads are started before anything counts.
-        natives.first().map(&mut run).transpose()?;
+        tiled.first().map(|first| run(&first.native)).transpose()?;
         let start = Instant::now();
         let mut least = vec![f64::INFINITY; entrants.len()];
         for round in 0..ROUNDS {
@@ -124,16 +123,16 @@ impl Contest<'_> {
                 break;
             }
             for at in rest {
-                least[at] = least[at].min(run(&natives[at])?);
+                least[at] = least[at].min(run(&tiled[at].native)?);
             }
             progress(2 + round as i64);
         }
         for (entrant, point_s) in entrants.iter_mut().zip(&least) {
             entrant.point_s = Some(*point_s);
         }
-        let standing = Standing { winner: winner(&entrants), entrants, remembered: false };
-        self.remember(&standing);
-        Ok(standing)
+        self.remember(&entrants);
+        let winner = winner(&entrants);
+        Ok(Standing { winner, entrants, tiled: Some(tiled.swap_remove(winner)) })
     }
 
     fn plan(&self, entrant: &Entrant) -> Result<KernelPlan> {
@@ -195,7 +194,7 @@ impl Standing {
 
     /// How the choice came about, for a report.
     pub fn words(&self) -> String {
-        let when = if self.remembered { " before" } else { "" };
+        let when = if self.tiled.is_none() { " before" } else { "" };
         let all = format!("the fastest of {} that were timed on this computer{when}", self.entrants.len());
         match self.entrants[0].point_s.zip(self.taken().point_s) {
             Some((model, best)) if self.winner > 0 => {
