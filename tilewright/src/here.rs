@@ -66,12 +66,11 @@ impl Here {
 /// A machine that `$TILEWRIGHT_MACHINE` names and that is none.
 pub fn known() -> Result<Option<Here>> {
     if let Some(name) = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty()) {
-        return Ok(Some(Here {
-            machine: machines::machine(&name)?,
-            named: true,
-            complete: true,
-            caution: None,
-        }));
+        let machine = machines::machine(&name)?;
+        // A GPU says nothing about code for a CPU.
+        if machine.kind == MachineKind::Cpu {
+            return Ok(Some(Here { machine, named: true, complete: true, caution: None }));
+        }
     }
     let processor = processor_id();
     let own = |name: &str| {

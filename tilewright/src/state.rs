@@ -106,7 +106,11 @@ fn to_write(path: &Path, kind: &Kind) -> Result<PathBuf> {
 
 fn to_read(path: &Path, kind: &Kind) -> Result<PathBuf> {
     let Some(name) = name(path)? else { return Ok(path.to_owned()) };
-    let folder = folder(kind)?;
+    // Looking for a file makes no folder.
+    let folder = match user_folder().map(|state| state.join(kind.folder)) {
+        Some(missing) if !missing.exists() => missing,
+        _ => folder(kind)?,
+    };
     existing(&folder, &name, kind).ok_or_else(|| {
         let names = names(&folder, kind);
         let known = match names.as_slice() {
