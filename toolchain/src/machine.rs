@@ -19,8 +19,14 @@ pub struct MachineFacts {
     pub cores: Option<usize>,
     /// Vector extensions that matter for stencils, as in `avx2`, `fma`.
     pub vector_extensions: Vec<String>,
-    /// Caches of the first processor.
+    /// Caches of the first processor that this process may use.
     pub caches: Vec<Cache>,
+    /// Nodes of memory; more than one where memory is nearer to some processors than to others.
+    #[serde(default)]
+    pub numa_nodes: Option<usize>,
+    /// Whether the system gives large pages by itself: `always`, `madvise` or `never`.
+    #[serde(default)]
+    pub huge_pages: Option<String>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
     /// Operating system and kernel release.
@@ -61,6 +67,8 @@ impl MachineFacts {
                 .map(str::to_owned)
                 .collect(),
             caches: caches(),
+            numa_nodes: read("/sys/devices/system/node/online").and_then(|list| list_length(&list)),
+            huge_pages: read("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| selected(&text)),
             memory_bytes: memory("MemTotal"),
             system: format!("{} {}", std::env::consts::OS, kernel_release()).trim().to_owned(),
             compiler: compiler.map(str::to_owned),
@@ -145,11 +153,66 @@ fn control_group_memory() -> Option<u64> {
 }
 
 fn kernel_release() -> String {
-    fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
+    read("/proc/sys/kernel/osrelease").unwrap_or_default()
 }
 
+/// The text of a file, without blanks around it.
+fn read(path: &str) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+/// The word in brackets: `always [madvise] never`.
+fn selected(text: &str) -> Option<String> {
+    let (_, rest) = text.split_once('[')?;
+    rest.split_once(']').map(|(word, _)| word.to_owned())
+}
+
+/// The number of the first processor that this process may use.
+fn first_processor() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = field(&status, "Cpus_allowed_list").unwrap_or_default();
+    let digits = list.split(|c: char| !c.is_ascii_digit()).next().unwrap_or_default();
+    digits.parse().unwrap_or(0)
+}
+
+/// What the system tells of caches; where it tells nothing, what the processor itself does.
 fn caches() -> Vec<Cache> {
-    let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
+    let found = caches_of_system();
+    if found.is_empty() { caches_of_processor() } else { found }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn caches_of_processor() -> Vec<Cache> {
+    use raw_cpuid::{CacheType, CpuId};
+    let Some(caches) = CpuId::new().get_cache_parameters() else { return Vec::new() };
+    let kind = |kind| match kind {
+        CacheType::Data => Some("Data"),
+        CacheType::Instruction => Some("Instruction"),
+        CacheType::Unified => Some("Unified"),
+        _ => None,
+    };
+    let cache = |cache: raw_cpuid::CacheParameter| {
+        let ways = cache.associativity() * cache.physical_line_partitions();
+        Some(Cache {
+            level: cache.level().into(),
+            kind: kind(cache.cache_type())?.to_owned(),
+            bytes: (ways * cache.coherency_line_size() * cache.sets()) as u64,
+            line_bytes: Some(cache.coherency_line_size() as u64),
+            // Numbers of processors are reserved in powers of two: an upper bound.
+            shared_by: Some(cache.max_cores_for_cache()),
+        })
+    };
+    caches.filter_map(cache).collect()
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn caches_of_processor() -> Vec<Cache> {
+    Vec::new()
+}
+
+fn caches_of_system() -> Vec<Cache> {
+    let folder = format!("/sys/devices/system/cpu/cpu{}/cache", first_processor());
+    let folder = Path::new(&folder);
     let mut caches: Vec<Cache> =
         (0..8).filter_map(|index| cache(&folder.join(format!("index{index}")))).collect();
     caches.sort_by(|a, b| (a.level, &a.kind).cmp(&(b.level, &b.kind)));
@@ -190,6 +253,19 @@ fn list_length(list: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_processor_knows_its_caches() {
+        let (told, own) = (caches_of_system(), caches_of_processor());
+        // Virtual machines may tell other sizes of shared caches; those of a core agree, where both are told.
+        let first =
+            |caches: &[Cache]| caches.iter().find(|cache| cache.kind == "Data").map(|cache| cache.bytes);
+        if let (Some(told), Some(own)) = (first(&told), first(&own)) {
+            assert_eq!(told, own);
+        }
+        assert_eq!(selected("always [madvise] never").as_deref(), Some("madvise"));
+        assert_eq!(selected("none"), None);
+    }
 
     #[test]
     fn units_and_lists() {
