@@ -427,13 +427,15 @@ fn next_line(from: &mut impl BufRead, path: &Path, ignore: &[String]) -> Result<
 }
 
 /// What a rewritten program says of its regions on stderr, and the rest of it:
-/// `tilewright: NAME: tiled N, original M`, and a reason behind a colon.
+/// `tilewright: NAME: tiled N, original M`, and a reason behind a colon; `tilewright: NAME: copying took ..` is a time,
+/// which is left out.
 fn regions(stderr: &str) -> (Vec<Region>, String) {
     let mut regions = Vec::new();
     let mut rest = String::new();
     for line in stderr.split_inclusive('\n') {
         match region(line.trim_end()) {
             Some(region) => regions.push(region),
+            None if line.starts_with("tilewright: ") && line.contains(": copying took ") => {}
             None => rest.push_str(line),
         }
     }
@@ -462,6 +464,7 @@ mod tests {
     #[test]
     fn reports_of_regions() {
         let text = "hello\ntilewright: heat_scop: tiled 12, original 0\n\
+                    tilewright: heat_scop: copying took 1.5 % of 0.120 s\n\
                     tilewright: a_scop: tiled 0, original 3: arrays overlap\n";
         let (found, rest) = regions(text);
         assert_eq!(rest, "hello\n");

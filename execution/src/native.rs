@@ -44,6 +44,7 @@ pub fn meaning(code: i32) -> &'static str {
         4 => "a check in the generated code failed (out of bounds, race or unwritten shared memory)",
         5 => "an array is missing, or not aligned to its elements",
         6 => "a stride is smaller than what lies within it",
+        7 => "two arrays overlap",
         _ => "a code that this version does not know",
     }
 }

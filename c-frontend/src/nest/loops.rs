@@ -44,6 +44,8 @@ pub struct Nest {
     pub extents: HashMap<String, Vec<Option<Polynomial>>>,
     /// The arrays that lie in one piece, or of which each buffer does.
     pub blocks: HashSet<String>,
+    /// The arrays of which each element of the first index lies in one piece, as with an array of pointers.
+    pub blocks_of_buffers: HashSet<String>,
 }
 
 /// A loop over space, `low <= index < high`.

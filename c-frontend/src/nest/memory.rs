@@ -301,6 +301,11 @@ impl Walker<'_> {
             if is_block(&variable.ctype, usize::from(turns)) {
                 self.nest.blocks.insert(name.clone());
             }
+            if let CType::Array(inner, _) | CType::Pointer(inner) = &variable.ctype
+                && is_block(inner, 0)
+            {
+                self.nest.blocks_of_buffers.insert(name.clone());
+            }
             if !extents.is_empty() {
                 found.insert(name.clone(), extents);
             }

@@ -72,6 +72,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         pointers: Vec::new(),
         extents: HashMap::new(),
         blocks: HashSet::new(),
+        blocks_of_buffers: HashSet::new(),
     };
     let mut walker = Walker {
         region,

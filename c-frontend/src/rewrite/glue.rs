@@ -1,5 +1,6 @@
 //! What the templates of the buffers need.
 
+use super::arrays::arrays_of;
 use super::output::Target;
 use crate::program::CProgram;
 use polyhedral::program::{ElementType, Field, FieldRole, Series};
@@ -21,11 +22,14 @@ pub(super) struct Glue {
     /// How the options of the CMake file begin.
     option: String,
     pub cuda: bool,
+    dimension: usize,
     fields: Vec<Buffer>,
+    /// Arrays of the program, and stored time levels, of all fields.
+    views: usize,
+    levels: usize,
     series: Vec<Values>,
     sizes: Vec<usize>,
     strides: Vec<usize>,
-    from_inner: Vec<Distance>,
     parameters: Vec<String>,
     /// Elements of the smallest type in a cache line.
     line: usize,
@@ -38,6 +42,15 @@ struct Buffer {
     slots: usize,
     several: bool,
     state: bool,
+    /// Number of its first array among those of all fields, and how many it has.
+    first_view: usize,
+    views: usize,
+    /// Number of its first level.
+    first_level: usize,
+    /// Slot of the newest level before the first step.
+    newest: usize,
+    /// Whether one array stands for several levels, so that the others need a buffer in any case.
+    may_be_alone: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -47,37 +60,38 @@ struct Values {
     length: String,
 }
 
-#[derive(Debug, Clone, Serialize)]
-struct Distance {
-    size: usize,
-    stride: String,
-}
-
 impl Glue {
     pub fn new(source: &CProgram, path: &Path, target: Target) -> Self {
         let program = &source.program;
         let dimension = program.dimension();
-        let buffer = |field: &Field| {
-            let (state, slots) = match field.role {
-                FieldRole::State { slots, .. } => (true, slots),
-                FieldRole::Coefficient => (false, 1),
+        let (mut first_view, mut first_level) = (0, 0);
+        let mut buffer = |(number, field): (usize, &Field)| {
+            let (state, levels, slots) = match field.role {
+                FieldRole::State { levels, slots } => (true, levels, slots),
+                FieldRole::Coefficient => (false, 1, 1),
             };
-            Buffer {
+            let views = arrays_of(source, number);
+            let buffer = Buffer {
                 name: field.name.clone(),
                 c_type: field.element.c_name(),
                 slots,
                 several: slots > 1,
                 state,
-            }
+                first_view,
+                views,
+                first_level,
+                newest: levels - 1,
+                may_be_alone: views == 1 && slots > 1,
+            };
+            first_view += views;
+            first_level += slots;
+            buffer
         };
+        let fields: Vec<Buffer> = program.fields.iter().enumerate().map(&mut buffer).collect();
         let values = |series: &Series| Values {
             name: series.name.clone(),
             c_type: series.element.c_name(),
             length: "tw_steps".to_owned(),
-        };
-        let distance = |size: usize| Distance {
-            size,
-            stride: if size == 0 { "tw_level_stride".to_owned() } else { format!("tw_stride{}", size - 1) },
         };
         let least = program.fields.iter().map(|field| field.element.bytes()).min();
         Glue {
@@ -88,11 +102,14 @@ impl Glue {
             guard: program.name.clone(),
             option: program.name.to_uppercase(),
             cuda: target == Target::Cuda,
-            fields: program.fields.iter().map(buffer).collect(),
+            dimension,
+            fields,
+            // No array of C has no element.
+            views: first_view.max(1),
+            levels: first_level,
             series: program.series.iter().map(values).collect(),
             sizes: (0..dimension).collect(),
             strides: (0..dimension.saturating_sub(1)).collect(),
-            from_inner: (0..dimension).rev().map(distance).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
         }

@@ -1,14 +1,18 @@
-//! Stage 5: back into the C program. Its time loop is replaced by one that fills padded buffers, calls the tiled
-//! loops, and takes the results back; the loop as it was written stays as what runs where that is not possible.
+//! Stage 5: back into the C program. Its time loop is replaced by one that says where arrays lie, and calls the tiled
+//! loops, which work on them in place or on copies; the loop as it was written stays as what runs where that is not
+//! possible.
 
+mod arrays;
 mod boxes;
 mod build;
 mod glue;
+mod lines;
 mod output;
 mod region;
 mod shield;
 mod sources;
 
+pub use arrays::{ArrayUse, array_uses};
 pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;
 

@@ -1,12 +1,13 @@
 //! The user's file with its time loop replaced.
 
+use super::arrays;
 use super::boxes::{Boxes, Points, place};
+use super::lines::{Lines, constant, point};
 use super::shield;
 use crate::CProgram;
-use crate::polynomial::{Polynomial, Symbol};
+use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
 use polyhedral::domain::Interval;
-use polyhedral::program::FieldRole;
 use std::fmt::Write;
 
 /// The text of the rewritten file.
@@ -28,35 +29,6 @@ pub fn program_text(program: &CProgram) -> String {
     result
 }
 
-/// Lines with a common indentation.
-struct Lines {
-    text: String,
-    depth: usize,
-}
-
-impl Lines {
-    fn line(&mut self, line: impl AsRef<str>) {
-        let _ = writeln!(self.text, "{}{}", "    ".repeat(self.depth), line.as_ref());
-    }
-
-    /// Runs within braces.
-    fn block(&mut self, head: impl AsRef<str>, body: impl FnOnce(&mut Lines)) {
-        self.line(format!("{} {{", head.as_ref()));
-        self.depth += 1;
-        body(self);
-        self.depth -= 1;
-        self.line("}");
-    }
-}
-
-fn constant(symbol: &Symbol) -> String {
-    match symbol {
-        Symbol::Constant(text) => format!("(ptrdiff_t)({text})"),
-        // Bounds and strides hold nothing else.
-        Symbol::Index(_) | Symbol::Time | Symbol::TimeModulo { .. } => "0".to_owned(),
-    }
-}
-
 fn c_bound(bound: &Polynomial) -> String {
     bound.to_c(&constant)
 }
@@ -67,7 +39,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     let mut lines = Lines { text: String::new(), depth: 1 };
     lines.text.push_str("{\n");
     lines.line(format!(
-        "/* Lines {first_line} to {last_line}, the loop over `{}`, in tiles: buffers are filled, computed, and copied back. */",
+        "/* Lines {first_line} to {last_line}, the loop over `{}`, in tiles. */",
         nest.time.name
     ));
     lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", nest.time.low));
@@ -92,13 +64,15 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         }
         lines.line(format!("struct {name}_data tw = {{ 0 }};"));
         for d in 0..stencil.dimension {
-            lines.line(format!("tw.tw_n{d} = tw_high{d} - tw_low{d};"));
+            lines.line(format!("tw.tw_n[{d}] = tw_high{d} - tw_low{d};"));
         }
         lines.line("tw.tw_steps = tw_steps;");
         decide(program, &boxes, lines);
         lines.block("if (!tw_reason)", |lines| {
             for (number, (touched, _)) in boxes.iter().enumerate() {
-                fill(program, number, touched, lines);
+                if let What::Place(text) = &stencil.fields[number].what {
+                    over(touched, lines, &format!("{} = {text};", buffer(program, number)));
+                }
             }
             for (number, series) in nest.series.iter().enumerate() {
                 let target = &program.program.series[number].name;
@@ -109,12 +83,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
                 lines.line(format!("tw.tw_{target} = (double)({});", scalar.text));
             }
             lines.line(format!("tw_reason = {name}_compute(&tw);"));
-            lines.block("if (!tw_reason)", |lines| {
-                lines.line("tw_done = 1;");
-                for (number, (_, computed)) in boxes.iter().enumerate() {
-                    take_back(program, number, computed, lines);
-                }
-            });
+            lines.line("tw_done = !tw_reason;");
             lines.line(format!("{name}_close(&tw);"));
         });
     });
@@ -221,7 +190,7 @@ fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
         let touched = boxes.iter().flat_map(|(touched, computed)| [touched.least[d], computed.least[d]]);
         let least = touched.chain([program.program.least_size[d]]).max().unwrap_or(0);
         if least > 1 {
-            sizes.push(format!("tw.tw_n{d} >= {least}"));
+            sizes.push(format!("tw.tw_n[{d}] >= {least}"));
         }
     }
     for (high, low) in &stencil.assumed {
@@ -246,6 +215,7 @@ fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
     }
     lines.block("if (!tw_reason)", |lines| {
         touches(program, boxes, lines);
+        arrays::places(program, boxes, lines);
         lines.line(format!("tw_reason = {name}_open(&tw);"));
     });
 }
@@ -371,7 +341,7 @@ fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
                 lines.line("(void)tw_b;");
                 let loops: Vec<(usize, &(String, String))> =
                     ends.iter().enumerate().filter(|(d, _)| inner != Some(*d)).collect();
-                loops_over(&loops, lines, &body);
+                lines.loops(&loops, &body);
             });
         }
     }
@@ -392,7 +362,7 @@ fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
                     .collect();
                 let used: Vec<(usize, &(String, String))> =
                     ends.iter().enumerate().filter(|(d, _)| address.contains(&format!("tw_x{d}"))).collect();
-                loops_over(&used, lines, &data(name, address));
+                lines.loops(&used, &data(name, address));
             }
         }
     }
@@ -401,17 +371,6 @@ fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
 /// A value in memory that is read, and does not change.
 fn data(name: &str, address: &str) -> String {
     format!("{name}_reads(&tw, {address}, sizeof *({address}));")
-}
-
-/// Loops over some dimensions.
-fn loops_over(sides: &[(usize, &(String, String))], lines: &mut Lines, body: &str) {
-    let depth = lines.depth;
-    for (d, (low, high)) in sides {
-        lines.line(format!("for (ptrdiff_t tw_x{d} = {low}; tw_x{d} < {high}; ++tw_x{d})"));
-        lines.depth += 1;
-    }
-    lines.line(body);
-    lines.depth = depth;
 }
 
 /// Everything that is read or written of a field.
@@ -434,16 +393,14 @@ fn computed(program: &CProgram, number: usize) -> Boxes {
     Boxes::union(boxes.collect(), stencil.dimension)
 }
 
-/// The element of a buffer at the point of the loops.
-fn buffer(program: &CProgram, number: usize, slot: Option<&str>) -> String {
+/// The element of a buffer of values of the place at the point of the loops.
+fn buffer(program: &CProgram, number: usize) -> String {
     let dimension = program.stencil.dimension;
-    let mut index: Vec<String> =
-        slot.map(|slot| format!("{slot} * tw.tw_level_stride")).into_iter().collect();
-    for d in 0..dimension {
-        let stride = if d + 1 < dimension { format!(" * tw.tw_stride{d}") } else { String::new() };
-        index.push(format!("(tw_x{d} - tw_low{d}){stride}"));
-    }
-    format!("tw.tw_{}[{}]", program.program.fields[number].name, index.join(" + "))
+    let index = (0..dimension).map(|d| {
+        let stride = if d + 1 < dimension { format!(" * tw.tw_stride[{d}]") } else { String::new() };
+        format!("(tw_x{d} - tw_low{d}){stride}")
+    });
+    format!("tw.tw_{}[{}]", program.program.fields[number].name, index.collect::<Vec<_>>().join(" + "))
 }
 
 /// Loops over boxes.
@@ -452,76 +409,6 @@ fn over(boxes: &Boxes, lines: &mut Lines, body: &str) {
         let sides: Vec<(String, String)> =
             one.iter().enumerate().map(|(d, side)| (place(side.low, d), place(side.high, d))).collect();
         let sides: Vec<(usize, &(String, String))> = sides.iter().enumerate().collect();
-        loops_over(&sides, lines, body);
+        lines.loops(&sides, body);
     }
-}
-
-fn point(d: usize) -> String {
-    format!("tw_x{d}")
-}
-
-/// Copies a field into its buffer.
-fn fill(program: &CProgram, number: usize, touched: &Boxes, lines: &mut Lines) {
-    let field = &program.stencil.fields[number];
-    match &field.what {
-        What::Place(text) => {
-            over(touched, lines, &format!("{} = {text};", buffer(program, number, None)));
-        }
-        What::Coefficient(form) => {
-            let value = form.text("0", &point, &constant);
-            over(touched, lines, &format!("{} = {value};", buffer(program, number, None)));
-        }
-        What::State { form, buffers, .. } => {
-            let (_, slots) = levels_and_slots(program, number);
-            let value = form.text("tw_b", &point, &constant);
-            lines.block(format!("for (ptrdiff_t tw_s = 0; tw_s < {slots}; ++tw_s)"), |lines| {
-                if *buffers > 1 {
-                    lines.line(format!("const ptrdiff_t tw_b = {};", buffer_of_slot(program, number)));
-                }
-                over(touched, lines, &format!("{} = {value};", buffer(program, number, Some("tw_s"))));
-            });
-        }
-    }
-}
-
-/// Copies the results of a field back.
-fn take_back(program: &CProgram, number: usize, computed: &Boxes, lines: &mut Lines) {
-    let field = &program.stencil.fields[number];
-    let What::State { form, buffers, .. } = &field.what else { return };
-    let (levels, slots) = levels_and_slots(program, number);
-    let target = form.text("tw_b", &point, &constant);
-    if *buffers > 1 {
-        lines.block(format!("for (ptrdiff_t tw_s = 0; tw_s < {slots}; ++tw_s)"), |lines| {
-            lines.line(format!("const ptrdiff_t tw_b = {};", buffer_of_slot(program, number)));
-            over(computed, lines, &format!("{target} = {};", buffer(program, number, Some("tw_s"))));
-        });
-    } else {
-        // Level T lies in slot (T + levels - 1) mod slots.
-        lines.block("", |lines| {
-            lines.line(format!("const ptrdiff_t tw_s = (tw_steps + {}) % {slots};", levels - 1));
-            over(computed, lines, &format!("{target} = {};", buffer(program, number, Some("tw_s"))));
-        });
-    }
-}
-
-fn levels_and_slots(program: &CProgram, number: usize) -> (usize, usize) {
-    match program.program.fields[number].role {
-        FieldRole::State { levels, slots } => (levels, slots),
-        FieldRole::Coefficient => (1, 1),
-    }
-}
-
-/// Slot s holds the levels l with l + levels - 1 = s (mod k); step tw_first + l - 1 writes level l into buffer
-/// (tw_first + l - 1 + shift) mod k.
-fn buffer_of_slot(program: &CProgram, number: usize) -> String {
-    let (levels, _) = levels_and_slots(program, number);
-    let What::State { form, buffers, shift } = &program.stencil.fields[number].what else {
-        return "0".to_owned();
-    };
-    let constant = (shift - levels as i64).rem_euclid(*buffers);
-    // Names that take turns are counted from the first step.
-    if !form.turns.is_empty() || form.counter.is_some() {
-        return format!("(tw_s + {constant}) % {buffers}");
-    }
-    format!("((tw_first + tw_s + {constant}) % {buffers} + {buffers}) % {buffers}")
 }

@@ -11,7 +11,7 @@ use execution::output_folder::{NewFile, OutputFolder};
 use polyhedral::legality::Proof;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use tilewright::c_program::{self, CSource};
+use tilewright::c_program::{self, ArrayUse, CSource};
 use tilewright::choice::{self, Wish};
 use tilewright::emit::{self, CompiledFacts, EmitRequest, Facts, KernelFacts};
 use tilewright::output::OutputFile;
@@ -32,6 +32,9 @@ pub struct CompileReport {
     pub directory: PathBuf,
     /// The files, as absolute paths; the manifest and the list of Tilewright's own files in the folder come last.
     pub files: Vec<PathBuf>,
+    /// The arrays of a C program: which are used in place, and why the others are copied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrays: Option<Vec<ArrayUse>>,
     /// Who chose the tile sizes.
     pub chosen_by: String,
     /// Facts worth knowing.
@@ -119,6 +122,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     let (directory, files) = session.stage("write", || write(&folder, &facts, &files))?;
     Ok(CompileReport {
         dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
+        arrays: c.as_ref().map(|c| c_program::array_uses(c, target)),
         chosen_by: chosen.by,
         notes: chosen.caution.into_iter().collect(),
         facts,
@@ -187,10 +191,26 @@ impl Report for CompileReport {
             lines.push(("registers", registers_text(&facts.kernels)));
         }
         lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
+        if let Some(arrays) = &self.arrays {
+            lines.push(("arrays", arrays_text(arrays)));
+        }
         lines.push(("files", files.join("\n")));
         let dump = self.dump.as_ref().map(|dump| dump.clone() + "\n").unwrap_or_default();
         dump + &report::pairs(&lines)
     }
+}
+
+/// `in place: u, v; copied: w (its rows may lie anywhere)`
+fn arrays_text(arrays: &[ArrayUse]) -> String {
+    let in_place: Vec<&str> =
+        arrays.iter().filter(|array| array.in_place).map(|array| array.name.as_str()).collect();
+    let copied: Vec<String> = arrays
+        .iter()
+        .filter_map(|array| array.reason.map(|reason| format!("{} ({reason})", array.name)))
+        .collect();
+    let part = |what: &str, list: String| (!list.is_empty()).then(|| format!("{what}: {list}"));
+    let parts = [part("in place", in_place.join(", ")), part("copied", copied.join(", "))];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// Registers and spills of the kernels, one line for each compute capability.

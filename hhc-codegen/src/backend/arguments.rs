@@ -2,9 +2,7 @@
 
 use super::names::Names;
 use super::points::{INT, end};
-use c_tree::{
-    Block, Declaration, Dialect, Expr, Function, Record, Sort, Stmt, Type, all, any, int, name, var,
-};
+use c_tree::{Declaration, Dialect, Expr, Function, Record, Sort, Stmt, Type, all, any, int, name, var};
 use polyhedral::program::{FieldRole, Program};
 
 /// The arguments of a program.
@@ -12,6 +10,17 @@ use polyhedral::program::{FieldRole, Program};
 pub(super) struct Arguments<'a> {
     pub(super) program: &'a Program,
     pub(super) names: &'a Names,
+}
+
+/// How arrays are given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// One after the other without gaps.
+    Dense,
+    /// With strides, levels of a field at one distance.
+    Strided,
+    /// With strides, and a pointer for each stored level of a field.
+    Levels,
 }
 
 /// An array that is given.
@@ -92,14 +101,25 @@ impl<'a> Arguments<'a> {
         any(self.sizes().into_iter().map(|size| var(size).is(0)))
     }
 
-    /// Declares the arguments of an entry point: with or without strides.
-    pub(super) fn declare(self, function: Function, strided: bool) -> Function {
-        let arrays = self.arrays().into_iter().map(|array| {
-            let kind = Type::new(array.element);
-            (if array.constant { kind.constant() } else { kind }.pointer(), array.name.to_string())
+    /// Declares the arguments of an entry point.
+    pub(super) fn declare(self, function: Function, form: Form) -> Function {
+        let arrays = self.arrays().into_iter().enumerate().map(|(number, array)| {
+            let field = self.program.fields.get(number).map(|field| field.role);
+            let kind = match (form, field) {
+                (Form::Levels, Some(FieldRole::State { slots: 2.., .. })) => {
+                    Type::new(format!("{} *const", array.element))
+                }
+                _ if array.constant => Type::new(array.element).constant(),
+                _ => Type::new(array.element),
+            };
+            (kind.pointer(), array.name.to_string())
         });
-        let dense = self.sizes().into_iter().chain(["steps".to_string()]).collect();
-        let integers = if strided { self.integers() } else { dense };
+        let steps = || ["steps".to_string()];
+        let integers = match form {
+            Form::Dense => self.sizes().into_iter().chain(steps()).collect(),
+            Form::Strided => self.integers(),
+            Form::Levels => self.sizes().into_iter().chain(self.strides()).chain(steps()).collect(),
+        };
         function
             .parameters(arrays)
             .parameters(integers.into_iter().map(|name| ("ptrdiff_t", name)))
@@ -114,25 +134,16 @@ impl<'a> Arguments<'a> {
         arrays.chain(sizes).chain(strides).chain([var("steps")]).chain(parameters).collect()
     }
 
-    /// `struct tw_grid` with all arguments as members; `more` are others.
-    pub(super) fn grid(
-        self,
-        comment: Option<&str>,
-        shapes: &[String],
-        constant: bool,
-        more: Block,
-    ) -> String {
+    /// `struct tw_grid` with the arguments of dense arrays as members.
+    pub(super) fn grid(self, shapes: &[String]) -> String {
         let arrays = self.arrays().into_iter().zip(shapes).map(|(array, shape)| {
-            let kind = Type::new(array.element);
-            let kind = if array.constant && constant { kind.constant() } else { kind };
-            Stmt::uninitialised(kind.pointer(), array.name).note(shape.as_str())
+            Stmt::uninitialised(Type::new(array.element).pointer(), array.name).note(shape.as_str())
         });
         let integers = self.integers().into_iter();
         let integers = Stmt::Declare(integers.map(|name| Declaration::plain(INT, name)).collect());
         let parameters = self.names.parameters.iter().map(|name| Stmt::uninitialised("double", name));
-        let members = arrays.chain([integers]).chain(parameters).chain(more).collect();
-        let comment = comment.map(str::to_string);
-        Record { comment, name: "tw_grid".to_string(), members }.print(Dialect::C)
+        let members = arrays.chain([integers]).chain(parameters).collect();
+        Record { comment: None, name: "tw_grid".to_string(), members }.print(Dialect::C)
     }
 
     /// The points of a domain of the statements of a field, as a condition on a point.

@@ -48,7 +48,7 @@ impl Standalone {
     fn new(arguments: Arguments<'_>, signature: &Signature, run: &Function) -> Self {
         let print = |function: &Function| function.print(Dialect::C);
         Standalone {
-            grid: arguments.grid(None, &signature.shapes(), false, Block::new()),
+            grid: arguments.grid(&signature.shapes()),
             allocate: print(&allocate(arguments, signature)),
             release: print(&release(arguments)),
             make_grid: print(&make_grid(arguments)),

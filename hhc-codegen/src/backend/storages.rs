@@ -4,7 +4,7 @@
 use super::bounds::expr;
 use super::expression::Values;
 use super::names::Names;
-use super::points::{INT, place as place_of, plus};
+use super::points::{INT, place as place_of};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Kernel, KernelPlan, Range, RowOrder, SIZE_NAMES, bound};
 use crate::storage::{Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
@@ -299,10 +299,18 @@ pub(super) fn cell(storage: &Storage, point: &[IntExpr]) -> IntExpr {
     cells.fold(int(0), |cell, (axis, point)| cell * axis.extent() + axis.cell(point.clone()))
 }
 
-/// The element of an access in a place, at the point of the loops. `own` makes a name of what belongs to the arrays.
+/// What belongs to the arrays of all blocks, in the text of a back end.
+pub(super) struct InArrays<'a> {
+    /// A stride, by its name.
+    pub(super) stride: &'a dyn Fn(&str) -> Expr,
+    /// The element of a field at a place of a slot; no slot is the first one.
+    pub(super) element: &'a dyn Fn(FieldId, Option<IntExpr>, Expr) -> Expr,
+}
+
+/// The element of an access in a place, at the point of the loops.
 pub(super) fn element(
-    (program, names, kernel): (&Program, &Names, &Kernel),
-    own: &dyn Fn(&str) -> Expr,
+    (program, kernel): (&Program, &Kernel),
+    arrays: &InArrays<'_>,
     (field, level): (FieldId, IntExpr),
     place: &Place,
     offset: &[i64],
@@ -317,10 +325,8 @@ pub(super) fn element(
         }
         Place::Arrays(at) => {
             let point: Vec<Expr> = point.iter().map(expr).collect();
-            let slot =
-                slot(program, field, level, at).map(|slot| expr(&slot) * own("level_stride").integer());
-            let place = place_of(&point, own);
-            own(&names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
+            let place = place_of(&point, arrays.stride);
+            (arrays.element)(field, slot(program, field, level, at), place)
         }
     }
 }

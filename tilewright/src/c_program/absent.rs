@@ -1,6 +1,6 @@
 //! No C program: this build has no front end of C.
 
-use super::CSource;
+use super::{ArrayUse, CSource};
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
 use hhc_codegen::strategy::Target;
@@ -62,4 +62,9 @@ pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
 /// None.
 pub fn rewritten(source: &CSource<'_>, _: Target) -> Result<Vec<OutputFile>> {
     match *source.program {}
+}
+
+/// Which arrays are used in place.
+pub fn array_uses(program: &CProgram, _: Target) -> Vec<ArrayUse> {
+    match *program {}
 }

@@ -1,6 +1,6 @@
 //! C programs by the front end of C.
 
-use super::CSource;
+use super::{ArrayUse, CSource};
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
 use c_frontend::rewrite::{self, RewriteError, Sources};
@@ -51,11 +51,13 @@ pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// Files that cannot be read, names that the program has taken.
 pub fn rewritten(source: &CSource<'_>, target: Target) -> Result<Vec<OutputFile>> {
-    let target = match target {
-        Target::OpenMp => rewrite::Target::OpenMp,
-        Target::Cuda => rewrite::Target::Cuda,
-    };
-    let files = rewrite::rewrite(source.program, source.path, source.options, source.with, target);
+    let files = rewrite::rewrite(
+        source.program,
+        source.path,
+        source.options,
+        source.with,
+        target_of_rewriting(target),
+    );
     let files = files.map_err(|error| match error {
         RewriteError::File { .. } => Error::wrong_input(error.to_string()),
         RewriteError::Name { what: "macro", .. } => {
@@ -65,4 +67,17 @@ pub fn rewritten(source: &CSource<'_>, target: Target) -> Result<Vec<OutputFile>
         RewriteError::Template(_) => Error::internal(error.to_string()),
     })?;
     Ok(files.into_iter().map(|file| OutputFile { name: file.name, bytes: file.bytes }).collect())
+}
+
+/// Which arrays of the program the tiled code works on in place, and which are copied.
+pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
+    let uses = rewrite::array_uses(program, target_of_rewriting(target)).into_iter();
+    uses.map(|one| ArrayUse { name: one.name, in_place: one.copied.is_none(), reason: one.copied }).collect()
+}
+
+fn target_of_rewriting(target: Target) -> rewrite::Target {
+    match target {
+        Target::OpenMp => rewrite::Target::OpenMp,
+        Target::Cuda => rewrite::Target::Cuda,
+    }
 }

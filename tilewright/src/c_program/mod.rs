@@ -7,11 +7,25 @@ mod absent;
 mod available;
 
 #[cfg(not(feature = "c"))]
-pub use absent::{COptions, CProgram, headers, other_sources, program, read, renamed, rewritten};
+pub use absent::{COptions, CProgram, array_uses, headers, other_sources, program, read, renamed, rewritten};
 #[cfg(feature = "c")]
-pub use available::{COptions, CProgram, headers, other_sources, program, read, renamed, rewritten};
+pub use available::{
+    COptions, CProgram, array_uses, headers, other_sources, program, read, renamed, rewritten,
+};
 
+use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// How the tiled code uses an array of a C program.
+#[derive(Debug, Clone, Serialize)]
+pub struct ArrayUse {
+    /// The array's name, or the text of a value that depends on the place alone.
+    pub name: String,
+    /// Whether the code works on it where it lies, if its rows have the distance of the others'.
+    pub in_place: bool,
+    /// Why it is copied; null where it is used in place.
+    pub reason: Option<&'static str>,
+}
 
 /// A C program and how it was read.
 #[derive(Clone, Copy)]

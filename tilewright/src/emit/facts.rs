@@ -65,6 +65,7 @@ impl EntryPoint {
             Target::OpenMp => &[
                 ("_run", "computes time steps on dense arrays"),
                 ("_run_strided", "computes time steps on arrays with padding"),
+                ("_run_levels", "computes time steps on time levels that lie anywhere"),
                 ("_invoke", "the same with arguments that are alike for all programs"),
             ],
             Target::Cuda => &[

@@ -1,6 +1,6 @@
 //! The host's side: the C entry points, which launch the kernels in order.
 
-use super::super::arguments::Arguments;
+use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{expr, non_negative};
 use super::super::points::{INT, min};
 use super::kernel::CudaKernel;
@@ -36,12 +36,12 @@ impl Host<'_> {
 
     /// `NAME_run_cuda`, `NAME_run_cuda_strided`, without bodies.
     fn heads(&self) -> [Function; 2] {
-        let head = |name: String, strided: bool| {
+        let head = |name: String, form| {
             self.arguments
-                .declare(Function::new(name).result("int"), strided)
+                .declare(Function::new(name).result("int"), form)
                 .parameter("cudaStream_t", "stream")
         };
-        [head(self.name(), false), head(format!("{}_strided", self.name()), true)]
+        [head(self.name(), Form::Dense), head(format!("{}_strided", self.name()), Form::Strided)]
     }
 
     /// Their prototypes.

@@ -4,8 +4,8 @@
 use super::super::bounds::{expr, loops};
 use super::super::constants::{self, Constant, Source};
 use super::super::names::Names;
-use super::super::points::{INT, as_it_is};
-use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work, name_of};
+use super::super::points::{INT, as_it_is, plus};
+use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, InArrays, LOW_NAMES, Work, name_of};
 use super::super::wavefronts::{WAVE, Wavefronts};
 use super::lanes;
 use super::limits::DeviceLimits;
@@ -293,7 +293,11 @@ impl Printer<'_> {
 
     /// The value of a field and level in a place, at the present point moved by an offset.
     fn element(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> Expr {
-        let all = (&*self.plan.program, self.names, self.kernel);
-        storages::element(all, &as_it_is, (field, level), place, offset)
+        let element = |field: FieldId, slot: Option<IntExpr>, place: Expr| {
+            let slot = slot.map(|slot| expr(&slot) * as_it_is("level_stride"));
+            name(&self.names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
+        };
+        let arrays = InArrays { stride: &as_it_is, element: &element };
+        storages::element((&self.plan.program, self.kernel), &arrays, (field, level), place, offset)
     }
 }

@@ -19,11 +19,10 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
         body.push(Stmt::constant("int", "small", condition).note("then all of the grid is boundary"));
     }
     let small = small.map_or(truth(false), |_| name("small"));
-    let level = |slot: Expr| grid.arrow(&field.name) + slot * grid.arrow("level_stride").integer();
+    let level = |slot: Expr| grid.arrow(&field.name).at(slot);
     let (newest, slot) = (c_tree::int(field.newest), var("slot"));
     let constant = Type::new(field.element).constant().pointer();
-    let from = if field.newest == 0 { grid.arrow(&field.name) } else { level(newest.clone()) };
-    body.push(Stmt::declare(constant, "from", from));
+    body.push(Stmt::declare(constant, "from", level(newest.clone())));
 
     let row = match field.index.split_last() {
         Some((_, [])) | None => Vec::new(),
@@ -64,6 +63,7 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
     line.push(copy(c_tree::int(0), choose(size.clone(), min(low.clone(), size.clone()))));
     line.push(copy(choose(size.clone(), max(low, high)), size));
     let outer = &field.index[..field.index.len() - 1];
+    let parallel = (!outer.is_empty()).then(|| Stmt::Pragma("omp parallel for".into()));
     let lines = outer
         .iter()
         .enumerate()
@@ -71,6 +71,7 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
         .fold(line, |inner, (d, index)| Stmt::count(INT, index, 0, var(format!("n{d}")), inner).into());
     let mut levels = Block::from(Stmt::when(slot.clone().is(newest), Stmt::Continue));
     levels.push(Stmt::declare(Type::new(field.element).pointer(), "to", level(slot)));
+    levels.extend(parallel);
     levels.extend(lines);
     body.push(Stmt::count(INT, "slot", 0, field.slots, levels));
     let function = format!("tw_copy_boundary_{}", field.name);

@@ -1,8 +1,9 @@
 //! The C entry points: what they refuse, and the launches in order.
 
-use super::super::arguments::Arguments;
+use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{loops, non_negative};
-use super::super::points::{INT, modulo};
+use super::super::points::{INT, max};
+use super::grid;
 use crate::plan::{KernelPlan, Launch};
 use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, any, call, int, name, var};
 
@@ -19,28 +20,42 @@ impl Entry<'_> {
         format!("{}_run", self.plan.program.name)
     }
 
-    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, without bodies.
-    fn heads(&self) -> [Function; 3] {
-        let run = Function::new(self.name()).result("int");
-        let strided = Function::new(format!("{}_strided", self.name())).result("int");
+    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, without bodies.
+    fn heads(&self) -> [Function; 4] {
+        let declare = |ending: &str, form| {
+            let head = Function::new(format!("{}{ending}", self.name())).result("int");
+            self.arguments.declare(head, form)
+        };
         let invoke = Function::new(format!("{}_invoke", self.plan.program.name))
             .result("int")
             .parameter(Type::new("void").pointer_to_pointer(), "fields")
             .parameter(Type::new("long long").constant().pointer(), "sizes")
             .parameter("long long", "steps")
             .parameter(Type::new("double").constant().pointer(), "parameters");
-        [self.arguments.declare(run, false), self.arguments.declare(strided, true), invoke]
+        [
+            declare("", Form::Dense),
+            declare("_strided", Form::Strided),
+            invoke,
+            declare("_levels", Form::Levels),
+        ]
     }
 
     /// Their prototypes.
-    pub(super) fn prototypes(&self) -> [String; 3] {
+    pub(super) fn prototypes(&self) -> [String; 4] {
         self.heads().map(|head| head.prototype(Dialect::C))
     }
 
     /// The functions.
     pub(super) fn functions(&self) -> Vec<String> {
-        let [run, strided, invoke] = self.heads();
-        let all = [strided.body(self.strided()), run.body(self.dense()), invoke.body(self.invoke())];
+        let [run, strided, invoke, levels] = self.heads();
+        let all = [
+            self.launches(),
+            self.whole(),
+            levels.body(self.levels()),
+            strided.body(self.strided()),
+            run.body(self.dense()),
+            invoke.body(self.invoke()),
+        ];
         all.iter().map(|function| function.print(Dialect::C)).collect()
     }
 
@@ -52,37 +67,110 @@ impl Entry<'_> {
         ]
     }
 
-    fn strided(&self) -> Block {
-        let arguments = self.arguments;
-        let mut body = Block::from(self.refused());
-        body.extend(self.checks());
-        // The grid.
-        let arrays = arguments.arrays();
-        let parameters = arguments.names.parameters.iter().map(name);
-        let members = arrays.iter().map(|array| name(array.name));
-        let members = members.chain(arguments.integers().into_iter().map(var)).chain(parameters);
-        let spread = match arguments.strides().first() {
-            Some(stride) => {
-                let bytes = call("sizeof", [name(arrays[0].element)]).cast(INT);
-                modulo(var(stride) * bytes + 256, 4096).ge(512)
-            }
-            None => int(1),
-        };
-        let grid = Type::new("struct tw_grid");
-        body.push(Stmt::constant(grid.clone(), "whole", Expr::List(members.chain([spread]).collect())));
-        body.push(Stmt::constant(grid.pointer(), "grid", name("whole").address()));
-        body.extend(self.boundaries.iter().map(|copy| Stmt::call(copy, [name("grid")])));
-        if let Some(small) = arguments.too_small() {
+    /// A function of the grid.
+    fn of_grid(&self, function: &str, comment: &str, result: &str, body: Block) -> Function {
+        let members = grid::integers(self.arguments);
+        let used = members.iter().filter(|member| body.mentions(member));
+        let mut whole: Block =
+            used.map(|member| Stmt::constant(INT, member, name("grid").arrow(member))).collect();
+        whole.extend(body);
+        Function::new(function)
+            .comment(comment)
+            .attribute("static")
+            .result(result)
+            .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
+            .body(whole)
+    }
+
+    /// All launches.
+    fn launches(&self) -> Function {
+        let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
+        let body = loops([&self.plan.outer], launches);
+        self.of_grid(LAUNCHES, "The launches of all time steps, in order.", "void", body)
+    }
+
+    /// All that is done where nothing is refused.
+    fn whole(&self) -> Function {
+        let mut body: Block = self.boundaries.iter().map(|copy| Stmt::call(copy, [name("grid")])).collect();
+        if let Some(small) = self.arguments.too_small() {
             body.push(Stmt::when(small, Stmt::Return(Some(int(0)))));
         }
-        let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
-        body.extend(loops([&self.plan.outer], launches));
+        body.push(Stmt::call(LAUNCHES, [name("grid")]));
         body.push(Stmt::Return(Some(int(0))));
+        self.of_grid(WHOLE, "Boundaries, and all time steps.", "int", body)
+    }
+
+    /// Makes the grid of the arguments, and runs.
+    fn on_grid(&self, level: &dyn Fn(usize, i64) -> Expr) -> [Stmt; 2] {
+        let grid = Type::new("struct tw_grid");
+        [
+            Stmt::constant(grid, "whole", grid::members(self.arguments, level)),
+            Stmt::Return(Some(call(WHOLE, [name("whole").address()]))),
+        ]
+    }
+
+    fn strided(&self) -> Block {
+        let mut body = Block::from(self.refused());
+        body.extend(self.extents(self.arguments.has_slots()));
+        for (number, array) in self.arguments.arrays().into_iter().enumerate() {
+            body.push(self.usable(number, name(array.name)));
+        }
+        if !self.arguments.has_slots() {
+            body.push(Stmt::unused("level_stride"));
+        }
+        body.extend(self.on_grid(&|field, slot| {
+            let array = name(&self.arguments.names.fields[field]);
+            if slot == 0 { array } else { array + int(slot) * var("level_stride") }
+        }));
         body
     }
 
-    /// What is refused before anything is written.
-    fn checks(&self) -> Block {
+    fn levels(&self) -> Block {
+        let arguments = self.arguments;
+        let (program, names) = (arguments.program, arguments.names);
+        let mut body = Block::from(self.refused());
+        body.extend(self.extents(false));
+        // What is written first.
+        let (mut written, mut read): (Vec<(Expr, Expr)>, Vec<(Expr, Expr)>) = Default::default();
+        for (number, array) in arguments.arrays().into_iter().enumerate() {
+            let given = name(array.name);
+            let elements = match program.series.get(number.wrapping_sub(program.fields.len())) {
+                Some(series) => max(var("steps") + series.length(0), int(0)),
+                None => var("tw_elements"),
+            };
+            let bytes = elements.cast("size_t") * call("sizeof", [name(array.element)]);
+            let slots = if number < program.fields.len() { grid::slots(program, number) } else { 1 };
+            let arrays: Vec<Expr> = match slots {
+                2.. => (0..slots).map(|slot| given.at(slot)).collect(),
+                _ => vec![given.clone()],
+            };
+            if slots > 1 {
+                body.push(Stmt::when(!given, Stmt::Return(Some(int(5)))));
+            }
+            for one in arrays {
+                body.push(self.usable(number, one.clone()));
+                if array.constant { &mut read } else { &mut written }.push((one, bytes.clone()));
+            }
+        }
+        let count = (written.len() + read.len()) as i64;
+        let (arrays, bytes): (Vec<Expr>, Vec<Expr>) = written.iter().cloned().chain(read).unzip();
+        let list = |kind: &str, array: &str, values: Vec<Expr>| {
+            Stmt::Declare(vec![c_tree::Declaration {
+                value: Some(Expr::List(values)),
+                ..c_tree::Declaration::array(kind, array, count)
+            }])
+        };
+        body.push(list("const void *const", "tw_arrays", arrays));
+        body.push(list("const size_t", "tw_bytes", bytes));
+        let overlap =
+            call("tw_overlap", [name("tw_arrays"), name("tw_bytes"), int(written.len() as i64), int(count)]);
+        body.push(Stmt::when(overlap, Stmt::Return(Some(int(7)))));
+        body.extend(self.on_grid(&|field, slot| name(&names.fields[field]).at(slot)));
+        body
+    }
+
+    /// Sizes and strides that are refused; declares the elements from the first to the last one of a level.
+    fn extents(&self, level_stride: bool) -> Block {
         let arguments = self.arguments;
         let mut body = Block::new();
         let (elements, status, most) = (var("tw_elements"), var("tw_status"), var("TW_MOST"));
@@ -92,7 +180,7 @@ impl Entry<'_> {
         let mut strides: Vec<(Expr, String)> =
             sizes.iter().map(var).zip(arguments.strides()).collect::<Vec<_>>();
         strides.reverse();
-        if arguments.has_slots() {
+        if level_stride {
             strides.push((int(1), "level_stride".to_string()));
         }
         for (count, stride) in strides {
@@ -100,15 +188,15 @@ impl Entry<'_> {
             body.push(Stmt::when(status.clone().is(0), Stmt::assign(name("tw_status"), enclose)));
         }
         body.push(Stmt::when(status.clone().is_not(0), Stmt::Return(Some(status))));
-        let fields = arguments.program.fields.len();
-        for (number, array) in arguments.arrays().into_iter().enumerate() {
-            let array = name(array.name);
-            let unusable = !call("tw_usable", [array.clone(), array.deref().size_of()]);
-            // A series has no element where there is no step.
-            let unusable = if number < fields { unusable } else { var("steps").gt(0).and(unusable) };
-            body.push(Stmt::when(unusable, Stmt::Return(Some(int(5)))));
-        }
         body
+    }
+
+    /// Refuses an array that is none. A series has no element where there is no step.
+    fn usable(&self, number: usize, array: Expr) -> Stmt {
+        let unusable = !call("tw_usable", [array.clone(), array.deref().size_of()]);
+        let series = number >= self.arguments.program.fields.len();
+        let unusable = if series { var("steps").gt(0).and(unusable) } else { unusable };
+        Stmt::when(unusable, Stmt::Return(Some(int(5))))
     }
 
     /// The blocks of a launch, in parallel.
@@ -172,3 +260,8 @@ impl Entry<'_> {
         ])
     }
 }
+
+/// The function of all launches.
+const LAUNCHES: &str = "tw_launches";
+/// The function of all that entry points do.
+const WHOLE: &str = "tw_whole";

@@ -4,6 +4,7 @@
 
 mod boundary;
 mod entry;
+mod grid;
 mod kernels;
 mod parts;
 mod rows;
@@ -17,7 +18,6 @@ use super::templates::render;
 use super::{GeneratedFile, Signature, storages};
 use crate::PlanError;
 use crate::plan::KernelPlan;
-use c_tree::{Block, Stmt};
 use entry::Entry;
 use serde::Serialize;
 
@@ -55,7 +55,7 @@ struct ProgramText {
     /// Bytes of a thread's own memory.
     own_bytes: i64,
     /// The prototypes of the entry points.
-    prototypes: [String; 3],
+    prototypes: [String; 4],
     /// What the arrays are, as lines of a comment.
     arrays: Vec<String>,
     /// The functions that say where the newest levels are.
@@ -93,7 +93,7 @@ impl ProgramText {
             prototypes: entry.prototypes(),
             arrays: signature.arrays(),
             slots: signature.slots(),
-            grid: arguments.grid(Some(GRID), &signature.shapes(), true, spread()),
+            grid: grid::structure(arguments),
             functions: statements.chain(kernels).chain(boundaries).chain(entry.functions()).collect(),
             reference: plain_loops(program, names),
             standalone: Standalone::openmp(arguments, &signature),
@@ -102,14 +102,4 @@ impl ProgramText {
             signature,
         }
     }
-}
-
-const GRID: &str =
-    "What all functions below work on. Time level l of a field lies in slot (l + levels - 1) mod slots.";
-
-/// The member of the grid that says how rows lie.
-fn spread() -> Block {
-    let comment = "Whether neighbouring rows fall into different cache sets. Where they lie (nearly) a multiple of 4 KiB \
-                   apart, many rows at once would evict each other.";
-    Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised("int", "spread")])
 }

@@ -5,8 +5,9 @@ use super::super::bounds::{expr, loops, step_exists};
 use super::super::constants::{self, Constant, Source};
 use super::super::names::Names;
 use super::super::points::{INT, plus};
-use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, LOW_NAMES, Work, name_of};
+use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, InArrays, LOW_NAMES, Work, name_of};
 use super::super::wavefronts::{WAVE, Wavefronts};
+use super::grid;
 use crate::PlanError;
 use crate::geometry::{self, MOST_OWN_BYTES};
 use crate::int_expr::{IntExpr, int, var};
@@ -75,9 +76,9 @@ struct Line {
     ring: Option<i64>,
 }
 
-/// A member of the grid.
-fn of_grid(member: &str) -> Expr {
-    name("grid").arrow(member)
+/// A stride of the grid.
+fn stride_of_grid(stride: &str) -> Expr {
+    name("grid").arrow(stride)
 }
 
 impl Printer<'_> {
@@ -172,8 +173,11 @@ impl Printer<'_> {
     fn single_points(&self) -> Block {
         let program = self.program;
         let reads = self.work.reads(program);
+        let in_arrays =
+            |field: FieldId, slot: Option<IntExpr>, place: Expr| self.slot_of_grid(field, slot).at(place);
+        let arrays = InArrays { stride: &stride_of_grid, element: &in_arrays };
         let element = |field, level, place: &Place, offset: &[i64]| {
-            storages::element((program, self.names, self.kernel), &of_grid, (field, level), place, offset)
+            storages::element((program, self.kernel), &arrays, (field, level), place, offset)
         };
         let read = |access: &Access| {
             let found = reads.iter().find(|(other, _)| other == access);
@@ -237,6 +241,11 @@ impl Printer<'_> {
         self.line(access.field, self.work.level_of(access), place, &access.offset, 0).0
     }
 
+    /// A stored level of a field in the arrays; no slot is the first one.
+    fn slot_of_grid(&self, field: FieldId, slot: Option<IntExpr>) -> Expr {
+        grid::level(self.program, self.names, field, expr(&slot.unwrap_or(int(0))))
+    }
+
     /// The address of a line's first cell, which lies `first` points from the first point of the box.
     fn line(
         &self,
@@ -263,12 +272,10 @@ impl Printer<'_> {
                 (plus(name(&storage.name), expr(&cell)), ring)
             }
             Place::Arrays(slot) => {
-                let mut address = of_grid(&self.names.fields[field.0]);
-                if let Some(slot) = storages::slot(self.program, field, level, slot) {
-                    address = address + expr(&slot) * of_grid("level_stride").integer();
-                }
+                let slot = storages::slot(self.program, field, level, slot);
+                let mut address = self.slot_of_grid(field, slot);
                 for (d, index) in point.iter().enumerate() {
-                    address = address + expr(index) * of_grid(&format!("stride{d}")).integer();
+                    address = address + expr(index) * stride_of_grid(&format!("stride{d}")).integer();
                 }
                 (plus(address, expr(&along)), None)
             }

@@ -4,7 +4,8 @@
 use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
-use super::super::points::{INT, as_it_is, level_of_grid, moved, place};
+use super::super::points::{INT, as_it_is, moved, place};
+use super::grid::level_of_access;
 use crate::geometry::{block_points, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
@@ -58,7 +59,7 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         let plane = names.plane(program, access);
-        let value = level_of_grid(program, names, access);
+        let value = level_of_access(program, names, access);
         let element = Type::new(program.field(access.field).element.c_name());
         let element = if *access == write { element } else { element.constant() };
         pointers.insert(plane.clone(), Plane { name: plane, element, value });

@@ -1,0 +1,219 @@
+//! Where the program's arrays lie: the tiled loops work on them in place if they lie in one piece, neighbours along the
+//! innermost dimension are adjacent, and their rows have the distance of the others'; which the program finds out when it
+//! runs. What lies in another way is copied.
+
+use super::boxes::{Boxes, Points, place};
+use super::lines::{Lines, constant, point};
+use super::output::Target;
+use crate::CProgram;
+use crate::recognise::{Axis, Form, What};
+use polyhedral::program::FieldRole;
+
+/// How the tiled loops use an array of the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArrayUse {
+    /// Its name in the program.
+    pub name: String,
+    /// Why it is copied; `None` if it is used in place, where its rows have the distance of the others'.
+    pub copied: Option<&'static str>,
+}
+
+/// How the arrays of a program are used.
+pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
+    let mut uses: Vec<ArrayUse> = Vec::new();
+    for field in &program.stencil.fields {
+        let (name, copied) = match &field.what {
+            What::State { form, .. } | What::Coefficient(form) => {
+                let copied = match target {
+                    Target::Cuda => Some("the GPU has memory of its own"),
+                    Target::OpenMp if !in_one_piece(program, form) => Some("its rows may lie anywhere"),
+                    Target::OpenMp if !is_adjacent(program, form) => {
+                        Some("neighbours of a row are not adjacent")
+                    }
+                    Target::OpenMp => None,
+                };
+                (&form.array, copied)
+            }
+            What::Place(text) => (text, Some("its values are computed once")),
+        };
+        if !uses.iter().any(|other| other.name == *name && other.copied == copied) {
+            uses.push(ArrayUse { name: name.clone(), copied });
+        }
+    }
+    // Strides are those of an array that changes.
+    let in_place = |number: usize| match &program.stencil.fields[number].what {
+        What::State { form, .. } => in_one_piece(program, form) && is_adjacent(program, form),
+        What::Coefficient(_) | What::Place(_) => false,
+    };
+    if !(0..program.stencil.fields.len()).any(in_place) {
+        for other in uses.iter_mut().filter(|other| other.copied.is_none()) {
+            other.copied = Some("its rows have another distance than those of the buffers");
+        }
+    }
+    uses
+}
+
+/// How many arrays of the program a field has: one for each of its buffers, none for a value of the place.
+pub(super) fn arrays_of(program: &CProgram, field: usize) -> usize {
+    match &program.stencil.fields[field].what {
+        What::State { buffers, .. } => usize::try_from(*buffers).unwrap_or(1),
+        What::Coefficient(_) => 1,
+        What::Place(_) => 0,
+    }
+}
+
+/// Whether neighbours along each dimension have one distance everywhere in a buffer.
+fn in_one_piece(program: &CProgram, form: &Form) -> bool {
+    let nest = &program.nest;
+    let chosen_first =
+        matches!(form.positions.first().map(|position| position.axes.as_slice()), Some([(Axis::Buffer, _)]));
+    nest.blocks.contains(&form.array) || chosen_first && nest.blocks_of_buffers.contains(&form.array)
+}
+
+/// Whether neighbours along the innermost dimension are adjacent.
+fn is_adjacent(program: &CProgram, form: &Form) -> bool {
+    let last = Axis::Space(program.stencil.dimension - 1);
+    let axes = form.positions.last().map_or(&[][..], |position| position.axes.as_slice());
+    axes.iter().any(|(axis, stride)| *axis == last && stride.constant() == Some(1))
+}
+
+/// Says where arrays lie, and which of their points are touched and computed.
+pub(super) fn places(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let mut first_view = 0;
+    for (number, (touched, computed)) in boxes.iter().enumerate() {
+        let views = arrays_of(program, number);
+        let (form, parts): (_, &[(&Boxes, u8)]) = match &program.stencil.fields[number].what {
+            What::State { form, .. } => (form, &[(touched, 0), (computed, 1)]),
+            What::Coefficient(form) => (form, &[(touched, 0)]),
+            What::Place(_) => continue,
+        };
+        let array = Array { program, form, view: first_view, several: views > 1 };
+        if views > 1 {
+            lines.block(format!("for (int tw_s = 0; tw_s < {views}; ++tw_s)"), |lines| {
+                lines.line(format!("const ptrdiff_t tw_b = {};", buffer_of_slot(program, number)));
+                array.place(parts, lines);
+            });
+        } else {
+            array.place(parts, lines);
+        }
+        first_view += views;
+    }
+}
+
+/// An array of the program.
+struct Array<'a> {
+    program: &'a CProgram,
+    form: &'a Form,
+    /// The number of the first one.
+    view: usize,
+    /// Whether it is one of several, by its slot.
+    several: bool,
+}
+
+impl Array<'_> {
+    fn name(&self) -> &str {
+        &self.program.program.name
+    }
+
+    fn dimension(&self) -> usize {
+        self.program.stencil.dimension
+    }
+
+    fn view(&self) -> String {
+        if self.several { format!("{} + tw_s", self.view) } else { self.view.to_string() }
+    }
+
+    /// An element.
+    fn element(&self, at: &dyn Fn(usize) -> String) -> String {
+        self.form.text(if self.several { "tw_b" } else { "0" }, at, &constant)
+    }
+
+    fn place(&self, parts: &[(&Boxes, u8)], lines: &mut Lines) {
+        if !in_one_piece(self.program, self.form) {
+            for (boxes, back) in parts {
+                boxes.list.iter().for_each(|one| self.rows(one, *back, lines));
+            }
+            return;
+        }
+        // The largest box is the first one.
+        for (boxes, back) in parts {
+            boxes.list.iter().for_each(|one| self.part(one, *back, lines));
+        }
+    }
+
+    /// A box of an array in one piece.
+    fn part(&self, one: &Points, back: u8, lines: &mut Lines) {
+        let low = |d: usize| place(one[d].low, d);
+        let next = |moved: usize| {
+            let element = self.element(&|d| if d == moved { format!("{} + 1", low(d)) } else { low(d) });
+            let high = place(one[moved].high, moved);
+            format!("{high} - ({}) > 1 ? (const void *)&{element} : 0", low(moved))
+        };
+        let mut points = vec![format!("&{}", self.element(&low))];
+        points.extend((0..self.dimension()).map(next));
+        lines.line(format!(
+            "{}_box(&tw, {}, {back}, (const ptrdiff_t[]){{ {} }}, (const ptrdiff_t[]){{ {} }},",
+            self.name(),
+            self.view(),
+            self.from(&low),
+            self.from(&|d| place(one[d].high, d))
+        ));
+        lines.line(format!("    (const void *const[]){{ {} }});", points.join(", ")));
+    }
+
+    /// A box of an array whose rows lie anywhere.
+    fn rows(&self, one: &Points, back: u8, lines: &mut Lines) {
+        let last = self.dimension() - 1;
+        let whole = self
+            .form
+            .positions
+            .last()
+            .is_some_and(|position| position.axes.iter().any(|(axis, _)| *axis == Axis::Space(last)));
+        let sides: Vec<(String, String)> =
+            one.iter().enumerate().map(|(d, side)| (place(side.low, d), place(side.high, d))).collect();
+        let outer: Vec<(usize, &(String, String))> =
+            sides.iter().enumerate().filter(|(d, _)| *d < last || !whole).collect();
+        let (low, high) = &sides[last];
+        let at = |d: usize| if d == last && whole { low.clone() } else { point(d) };
+        let (count, next) = match whole {
+            true => {
+                let next = self.element(&|d| if d == last { format!("{low} + 1") } else { point(d) });
+                let count = format!("{high} - ({low})");
+                (count.clone(), format!("{count} > 1 ? (const void *)&{next} : 0"))
+            }
+            false => ("1".to_owned(), "0".to_owned()),
+        };
+        let body = format!(
+            "{}_row(&tw, {}, {back}, (const ptrdiff_t[]){{ {} }}, {count}, &{}, {next});",
+            self.name(),
+            self.view(),
+            self.from(&at),
+            self.element(&at)
+        );
+        lines.loops(&outer, &body);
+    }
+
+    /// A point, from the first one of the grid.
+    fn from(&self, at: &dyn Fn(usize) -> String) -> String {
+        let from = (0..self.dimension()).map(|d| format!("{} - tw_low{d}", at(d)));
+        from.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Slot s holds the levels l with l + levels - 1 = s (mod k); step tw_first + l - 1 writes level l into buffer
+/// (tw_first + l - 1 + shift) mod k.
+fn buffer_of_slot(program: &CProgram, number: usize) -> String {
+    let levels = match program.program.fields[number].role {
+        FieldRole::State { levels, .. } => levels,
+        FieldRole::Coefficient => 1,
+    };
+    let What::State { form, buffers, shift } = &program.stencil.fields[number].what else {
+        return "0".to_owned();
+    };
+    let constant = (shift - levels as i64).rem_euclid(*buffers);
+    // Names that take turns are counted from the first step.
+    if !form.turns.is_empty() || form.counter.is_some() {
+        return format!("(tw_s + {constant}) % {buffers}");
+    }
+    format!("((tw_first + tw_s + {constant}) % {buffers} + {buffers}) % {buffers}")
+}

@@ -1,0 +1,94 @@
+//! What all functions of a library work on: a pointer for each stored time level of each field, so that it does not
+//! matter where the levels lie; and one set of strides for all of them.
+
+use super::super::arguments::Arguments;
+use super::super::names::Names;
+use super::super::points::{INT, modulo};
+use c_tree::{Block, Declaration, Dialect, Expr, Record, Stmt, Type, name, var};
+use polyhedral::program::{Access, FieldId, FieldRole, Program};
+
+/// Stored time levels of a field.
+pub(super) fn slots(program: &Program, field: usize) -> i64 {
+    match program.fields[field].role {
+        FieldRole::State { slots, .. } => slots as i64,
+        FieldRole::Coefficient => 1,
+    }
+}
+
+/// `struct tw_grid`.
+pub(super) fn structure(arguments: Arguments<'_>) -> String {
+    let program = arguments.program;
+    let shape: String = arguments.sizes().iter().map(|size| format!("[{size}]")).collect();
+    let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
+        let kind = Type::new(array.element);
+        let kind = if array.constant { kind.constant() } else { kind }.pointer();
+        match (number < program.fields.len()).then(|| slots(program, number)) {
+            Some(2..) => {
+                let count = slots(program, number);
+                let levels = Declaration::array(kind, array.name, count);
+                Stmt::Declare(vec![levels]).note(format!("each {shape}"))
+            }
+            Some(_) => Stmt::uninitialised(kind, array.name).note(shape.as_str()),
+            None => Stmt::uninitialised(kind, array.name).note("a value for each time step"),
+        }
+    });
+    let integers = integers(arguments).into_iter().map(|member| Declaration::plain(INT, member)).collect();
+    let parameters = arguments.names.parameters.iter().map(|name| Stmt::uninitialised("double", name));
+    let members = arrays.chain([Stmt::Declare(integers)]).chain(parameters).chain(spread()).collect();
+    Record { comment: Some(COMMENT.to_string()), name: "tw_grid".to_string(), members }.print(Dialect::C)
+}
+
+const COMMENT: &str =
+    "What all functions below work on. Time level l of a field lies in slot (l + levels - 1) mod slots.";
+
+/// The member that says how rows lie.
+fn spread() -> Block {
+    let comment = "Whether neighbouring rows fall into different cache sets. Where they lie (nearly) a multiple of 4 KiB \
+                   apart, many rows at once would evict each other.";
+    Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised("int", "spread")])
+}
+
+/// Sizes, strides and steps: the members that are integers.
+pub(super) fn integers(arguments: Arguments<'_>) -> Vec<String> {
+    let steps = ["steps".to_string()];
+    arguments.sizes().into_iter().chain(arguments.strides()).chain(steps).collect()
+}
+
+/// The values of all members, from arguments of their names. `level` is a stored level of a field.
+pub(super) fn members(arguments: Arguments<'_>, level: &dyn Fn(usize, i64) -> Expr) -> Expr {
+    let program = arguments.program;
+    let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
+        match (number < program.fields.len()).then(|| slots(program, number)) {
+            Some(count @ 2..) => Expr::List((0..count).map(|slot| level(number, slot)).collect()),
+            _ => name(array.name),
+        }
+    });
+    let parameters = arguments.names.parameters.iter().map(name);
+    let spread = match arguments.strides().first() {
+        Some(stride) => {
+            let bytes = c_tree::call("sizeof", [name(arguments.arrays()[0].element)]).cast(INT);
+            modulo(var(stride) * bytes + 256, 4096).ge(512)
+        }
+        None => c_tree::int(1),
+    };
+    Expr::List(
+        arrays.chain(integers(arguments).into_iter().map(var)).chain(parameters).chain([spread]).collect(),
+    )
+}
+
+/// A stored level of a field, by its slot.
+pub(super) fn level(program: &Program, names: &Names, field: FieldId, slot: impl Into<Expr>) -> Expr {
+    let member = name("grid").arrow(&names.fields[field.0]);
+    if slots(program, field.0) > 1 { member.at(slot) } else { member }
+}
+
+/// The level of a field that an access of a statement finds in its time step.
+pub(super) fn level_of_access(program: &Program, names: &Names, access: &Access) -> Expr {
+    let slot = match program.field(access.field).role {
+        FieldRole::State { levels, slots: slots @ 2.. } => {
+            modulo(var(&names.time) + (access.time + levels as i64 - 1), slots as i64)
+        }
+        FieldRole::Coefficient | FieldRole::State { .. } => c_tree::int(0),
+    };
+    level(program, names, access.field, slot)
+}
