@@ -286,8 +286,9 @@ mod tests {
             ("depth=2,width=4", "at least 5 for its slopes"),
             ("length=-1", "at least 0 (0: the whole dimension)"),
             ("width=1048577", "at most 1048576"),
-            ("s0=3", "the tile sizes here are depth, width, length"),
-            ("widht=3", "the tile sizes here are depth, width, length; did you mean width?"),
+            ("s0=3", "the tile sizes here are depth, width, length, folds"),
+            ("widht=3", "the tile sizes here are depth, width, length, folds; did you mean width?"),
+            ("folds=0", "at least 1"),
         ] {
             assert!(refuse(text).contains(words), "{text}: {}", refuse(text));
         }
@@ -296,6 +297,16 @@ mod tests {
             .unwrap();
         assert_eq!(complete.to_string(), "depth=4,width=3,length=7");
         space.check("s", &complete).unwrap();
+        let complete = |text: &str| {
+            space.complete("s", &TileSizes::parse(text).unwrap(), &complete).unwrap()
+        };
+        assert_eq!(complete("folds=1").to_string(), "depth=4,width=3,length=7");
+        let folded = complete("folds=2,width=5");
+        assert_eq!(folded.to_string(), "depth=4,width=5,length=7,folds=2");
+        space.check("s", &folded).unwrap();
+        space.check_target("s", &folded, Target::OpenMp).unwrap();
+        let other = space.check_target("s", &folded, Target::Cuda).unwrap_err().to_string();
+        assert!(other.contains("it is for OpenMP and means nothing for CUDA"), "{other}");
         let missing = space.check("s", &TileSizes::new([("depth", 2)])).unwrap_err().to_string();
         assert!(missing.contains("width=0") && missing.contains("missing"), "{missing}");
     }
