@@ -134,7 +134,7 @@ fn in_pieces(plan: &KernelPlan, (numerator, denominator): (i64, i64)) -> KernelP
     let mut plan = plan.clone();
     let statements = plan.program.statements.len() as i64;
     for kernel in &mut plan.kernels {
-        kernel.sub_tiles.push(Loop { variable: "c0", low: int(-200), high: int(200) });
+        kernel.sub_tiles.push(Loop { variable: "c0", low: int(-10), high: int(30) });
         for (k, instance) in kernel.instances.iter_mut().enumerate() {
             let row = var(kernel.rows.variable) * statements + k as i64;
             let first = var("x0") + var("c0") * 2 - (row * numerator).floor_div(denominator);
@@ -148,7 +148,7 @@ fn in_pieces(plan: &KernelPlan, (numerator, denominator): (i64, i64)) -> KernelP
 
 #[test]
 fn rows_swept_together_with_a_lag_that_is_too_short() {
-    for name in ["heat1d", "heat2d", "asym2d", "star2d2r", "wave2d", "fdtd2d", "heat3d"] {
+    for name in ["heat1d", "asym2d", "wave2d", "fdtd2d", "heat3d"] {
         let (plan, dependences) = correct(name, "hhc");
         let program = &plan.program;
         let lower = polyhedral::cone::cone(program.dimension(), &dependences).unwrap().lower[0];
@@ -165,10 +165,10 @@ fn rows_swept_together_with_a_lag_that_is_too_short() {
         let mut backwards = swept.clone();
         for kernel in &mut backwards.kernels {
             let pieces = kernel.sub_tiles.last_mut().unwrap();
-            (pieces.low, pieces.high) = (int(0), int(100));
+            (pieces.low, pieces.high) = (int(0), int(30));
             for range in kernel.instances.iter_mut().map(|instance| &mut instance.ranges[0]) {
-                range.low = range.low.substitute("c0", &(int(100) - var("c0")));
-                range.high = range.high.substitute("c0", &(int(100) - var("c0")));
+                range.low = range.low.substitute("c0", &(int(30) - var("c0")));
+                range.high = range.high.substitute("c0", &(int(30) - var("c0")));
             }
         }
         refused("the pieces of a pass run backwards", &backwards, &dependences);
