@@ -136,7 +136,11 @@ fn strategies() -> Vec<StrategyEntry> {
         programs.chunk_by(|a, b| a.dimension() == b.dimension()).filter_map(|of| analysed(&of[0])).collect();
     let entry = |strategy: &&dyn Strategy| {
         let taken = programs.iter().find(|(program, cone)| strategy.takes(program, cone).is_ok());
-        let sizes = taken.map_or(Vec::new(), |(program, cone)| strategy.space(program, cone).sizes);
+        let sizes = taken.map_or(Vec::new(), |(program, cone)| {
+            let space = strategy.space(program, cone);
+            let optional = space.optional.into_iter().map(|optional| optional.size);
+            space.sizes.into_iter().chain(optional).collect()
+        });
         StrategyEntry {
             name: strategy.id(),
             description: strategy.description(),

@@ -18,6 +18,7 @@ proptest! {
     fn calls_and_runs_are_those_of_the_plan(
         stencil in prop::sample::select(vec!["jacobi2d", "fdtd2d", "asym2d", "heat3d", "star2d3r"]),
         height in 1i64..5, wide in 0i64..20, n0 in 20i64..70, n1 in 20i64..40, steps in 1i64..9,
+        (fused, wave) in prop_oneof![Just((1i64, 0i64)), (1i64..5, 0i64..12)],
     ) {
         let program = Arc::new(polyhedral::shipped::load(stencil).unwrap());
         let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
@@ -27,6 +28,7 @@ proptest! {
         let st = height * program.statements.len() as i64;
         let sizes = [("st", st), ("s0", 8 + wide), ("s1", 0), ("s2", 0)];
         let tile = TileSizes::new(sizes.into_iter().take(1 + program.dimension()));
+        let tile = tile.with("f", fused).with("r", wave);
         let hhc = strategy::by_name("hhc").unwrap();
         let plan = strategy::plan(hhc, &program, &cone, &tile).unwrap();
         let (mut calls, mut points, mut runs) = (0.0, 0.0, 0.0);

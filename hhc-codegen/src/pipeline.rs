@@ -55,6 +55,7 @@ pub fn plan_analysed(
     let defaults = strategy.default_tile(program, &analysis.cone, target);
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;
+    space.check_target(strategy.id(), &tile, target)?;
     let plan = strategy::plan(strategy, program, &analysis.cone, &tile)?;
     let mut proof = prove::prove(&plan, &analysis.dependences).inspect_err(|_| refused(&plan, analysis))?;
     if target == Target::Cuda {

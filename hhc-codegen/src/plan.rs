@@ -4,7 +4,7 @@
 //! for outer in low..=high:                          host loop (a band of time, or a time step)
 //!   for launch in launches:                         one kernel launch; everything waits for it
 //!     forall block:                                 parallel: thread blocks, or OpenMP tasks
-//!       for sub_tile (ascending, lexicographic):    sequential inside the block: tiles, or a stream
+//!       for sub_tile (ascending, lexicographic):    sequential inside the block: tiles, a stream, or pieces of tiles
 //!         transfers of the start
 //!         for m in rows:                            sequential
 //!           for instance in instances:              one row: a box of points of one statement
@@ -175,9 +175,10 @@ pub struct Kernel {
     pub blocks_alike: bool,
     /// Values that depend on the block.
     pub bindings: Vec<Binding>,
-    /// Sequential loops over sub-tiles, outermost first.
+    /// Sequential loops over sub-tiles, outermost first; bounds may mention those around.
     pub sub_tiles: Vec<Loop>,
-    /// The sequential loop over groups of rows. One group holds one row of each of `instances`.
+    /// The sequential loop over groups of rows; its bounds may mention sub-tiles. One group holds one row of each of
+    /// `instances`.
     pub rows: Loop,
     /// The rows of one group, in order.
     pub instances: Vec<Instance>,

@@ -61,7 +61,7 @@ const LEAST_BANDS: i64 = 16;
 pub const RESPONSE: &str = "seconds";
 
 /// The tile sizes of a strategy as a space: of each size the defaults and powers of two around them, as far as the
-/// grid is large.
+/// grid is large; of optional ones what their strategy says, as no model knows them.
 ///
 /// # Errors
 /// A program that cannot be analysed.
@@ -69,7 +69,8 @@ pub fn tile_space(stencil: &Stencil, strategy: &dyn Strategy, size: &[i64], step
     let analysis = stencil.analysis()?;
     let tile = default_tile(stencil, strategy)?;
     let mut parameters = Vec::new();
-    let mut sizes = strategy.space(&stencil.program, &analysis.cone).sizes;
+    let own_space = strategy.space(&stencil.program, &analysis.cone);
+    let mut sizes = own_space.sizes;
     sizes.sort_by_key(|size| size.name);
     for own in sizes {
         let (name, default) = (own.name, tile.get(own.name).unwrap_or(own.least));
@@ -86,6 +87,10 @@ pub fn tile_space(stencil: &Stencil, strategy: &dyn Strategy, size: &[i64], step
         levels.retain(|&level| (low * unit..=high * unit).contains(&level));
         levels.push(default);
         parameters.push(Parameter::new(name, levels.into_iter().map(Value::Integer).collect())?);
+    }
+    for own in own_space.optional.iter().filter(|own| own.target == Target::OpenMp && !own.tried.is_empty()) {
+        let levels = own.tried.iter().copied().filter(|&value| value <= steps.max(1));
+        parameters.push(Parameter::new(own.size.name, levels.map(Value::Integer).collect())?);
     }
     Ok(Space::new(parameters, &[])?)
 }
@@ -105,10 +110,14 @@ fn default_tile(stencil: &Stencil, strategy: &dyn Strategy) -> Result<TileSizes>
 /// A program that cannot be planned.
 pub fn default_point(stencil: &Stencil, strategy: &dyn Strategy, space: &Space) -> Result<Option<Point>> {
     let tile = default_tile(stencil, strategy)?;
+    let own_space = strategy.space(&stencil.program, &stencil.analysis()?.cone);
     let values: Vec<Value> = space
         .parameters()
         .iter()
-        .filter_map(|parameter| tile.get(parameter.name()).map(Value::Integer))
+        .filter_map(|parameter| {
+            let left_out = || own_space.optional(parameter.name()).map(|own| own.left_out);
+            tile.get(parameter.name()).or_else(left_out).map(Value::Integer)
+        })
         .collect();
     Ok(space.point(&values).ok().filter(|point| space.is_valid(point)))
 }

@@ -1,5 +1,6 @@
 //! What a tiling strategy is: the one trait that all of them implement.
 
+pub use super::target::Target;
 use super::tile_space::TileSpace;
 use crate::counts::forms::Forms;
 use crate::plan::KernelPlan;
@@ -9,15 +10,6 @@ use polyhedral::program::Program;
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
-
-/// What the default tile sizes are chosen for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Target {
-    /// Cores with caches.
-    OpenMp,
-    /// Thread blocks with shared memory.
-    Cuda,
-}
 
 /// A way to order and to group the statement instances of a program.
 pub trait Strategy: Sync {

@@ -10,10 +10,11 @@ pub(crate) mod interface;
 mod naive;
 mod overlapped;
 mod pipeline_toy;
+mod target;
 pub(crate) mod tile_space;
 
 pub use interface::{Strategy, Target, plan, taken};
-pub use tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};
+pub use tile_space::{Along, LARGEST_SIZE, LeastBy, OptionalSize, TileSize, TileSpace};
 
 use crate::PlanError;
 use text_escape::suggest::nearest;

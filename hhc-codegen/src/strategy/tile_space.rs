@@ -3,6 +3,7 @@
 //! Parsers, reports, searches and tuners take the names and the ranges from here; only the strategy itself knows what
 //! it does with a size.
 
+use super::target::Target;
 use crate::{PlanError, TileSizes};
 use serde::Serialize;
 
@@ -36,6 +37,21 @@ pub struct TileSize {
     pub step: i64,
     /// Whether 0 is possible and means the whole dimension, not cut.
     pub whole: bool,
+}
+
+/// A size that may be left out: a way to run the same tile that no model knows the price of. Searches over models leave
+/// it out; searches over measurements, and those who name it, give it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct OptionalSize {
+    /// The size.
+    pub size: TileSize,
+    /// The value that means the same as leaving it out.
+    pub left_out: i64,
+    /// The values that searches over measurements try, `left_out` among them; none where it follows from other sizes well
+    /// enough.
+    pub tried: &'static [i64],
+    /// The only target for which it means something.
+    pub target: Target,
 }
 
 /// A least value that depends on another size and repeats: for the value `v` of size `of`,
@@ -74,6 +90,8 @@ impl LeastBy {
 pub struct TileSpace {
     /// The sizes, in the order in which they are written.
     pub sizes: Vec<TileSize>,
+    /// Sizes that may be left out, written behind them.
+    pub optional: Vec<OptionalSize>,
     /// Constraints between them.
     pub constraints: Vec<LeastBy>,
     /// Name of the program, for messages.
@@ -84,7 +102,7 @@ pub struct TileSpace {
 pub const LARGEST_SIZE: i64 = 1 << 20;
 
 impl TileSpace {
-    /// Names of the sizes, in order.
+    /// Names of the sizes that each tile has, in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
         self.sizes.iter().map(|size| size.name)
     }
@@ -92,6 +110,11 @@ impl TileSpace {
     /// The size of this name.
     pub fn size(&self, name: &str) -> Option<&TileSize> {
         self.sizes.iter().find(|size| size.name == name)
+    }
+
+    /// The optional size of this name.
+    pub fn optional(&self, name: &str) -> Option<&OptionalSize> {
+        self.optional.iter().find(|optional| optional.size.name == name)
     }
 
     /// The size along a dimension of space, the first one if there are several.
@@ -137,6 +160,29 @@ impl TileSpace {
                 .get(size.name)
                 .ok_or_else(|| refused(strategy, size.name, 0, "it is missing".to_owned()))?;
             if let Some(reason) = self.wrong(size, value, tile) {
+                return Err(refused(strategy, size.name, value, reason));
+            }
+        }
+        for OptionalSize { size, left_out, .. } in &self.optional {
+            let given = tile.get(size.name).filter(|value| value != left_out);
+            if let Some((value, reason)) =
+                given.and_then(|value| Some((value, self.wrong(size, value, tile)?)))
+            {
+                return Err(refused(strategy, size.name, value, reason));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that the sizes mean something for a target.
+    ///
+    /// # Errors
+    /// [`PlanError::Tile`] names an optional size of another target.
+    pub fn check_target(&self, strategy: &str, tile: &TileSizes, target: Target) -> Result<(), PlanError> {
+        for OptionalSize { size, left_out, target: own, .. } in &self.optional {
+            let given = tile.get(size.name).filter(|value| value != left_out);
+            if let Some(value) = given.filter(|_| *own != target) {
+                let reason = format!("it is for {own} and means nothing for {target}; leave it out");
                 return Err(refused(strategy, size.name, value, reason));
             }
         }
@@ -202,6 +248,12 @@ mod tests {
                 size("width", Along::Space(0), 1, 1, false),
                 size("length", Along::Space(1), 1, 1, true),
             ],
+            optional: vec![OptionalSize {
+                size: size("folds", Along::Time { rows_per_step: 1 }, 1, 1, false),
+                left_out: 1,
+                tried: &[1, 2],
+                target: Target::OpenMp,
+            }],
             constraints: vec![LeastBy {
                 size: "width",
                 of: "depth",
@@ -234,8 +286,9 @@ mod tests {
             ("depth=2,width=4", "at least 5 for its slopes"),
             ("length=-1", "at least 0 (0: the whole dimension)"),
             ("width=1048577", "at most 1048576"),
-            ("s0=3", "the tile sizes here are depth, width, length"),
-            ("widht=3", "the tile sizes here are depth, width, length; did you mean width?"),
+            ("s0=3", "the tile sizes here are depth, width, length, folds"),
+            ("widht=3", "the tile sizes here are depth, width, length, folds; did you mean width?"),
+            ("folds=0", "at least 1"),
         ] {
             assert!(refuse(text).contains(words), "{text}: {}", refuse(text));
         }
@@ -244,6 +297,16 @@ mod tests {
             .unwrap();
         assert_eq!(complete.to_string(), "depth=4,width=3,length=7");
         space.check("s", &complete).unwrap();
+        let complete = |text: &str| {
+            space.complete("s", &TileSizes::parse(text).unwrap(), &complete).unwrap()
+        };
+        assert_eq!(complete("folds=1").to_string(), "depth=4,width=3,length=7");
+        let folded = complete("folds=2,width=5");
+        assert_eq!(folded.to_string(), "depth=4,width=5,length=7,folds=2");
+        space.check("s", &folded).unwrap();
+        space.check_target("s", &folded, Target::OpenMp).unwrap();
+        let other = space.check_target("s", &folded, Target::Cuda).unwrap_err().to_string();
+        assert!(other.contains("it is for OpenMP and means nothing for CUDA"), "{other}");
         let missing = space.check("s", &TileSizes::new([("depth", 2)])).unwrap_err().to_string();
         assert!(missing.contains("width=0") && missing.contains("missing"), "{missing}");
     }

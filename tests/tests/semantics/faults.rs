@@ -3,6 +3,7 @@
 use crate::harness::{Problem, compiled, hexagonal_tile, library_text, planned, shipped, strict};
 use crate::replay::replay;
 use hhc_codegen::int_expr::{int, var};
+use hhc_codegen::plan::Loop;
 use hhc_codegen::prove::prove;
 use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
@@ -125,6 +126,57 @@ fn hexagonal_several_statements() {
 #[test]
 fn hexagonal_3d() {
     hexagonal("heat3d");
+}
+
+/// A plan with whole rows whose rows are cut into pieces of two points along lines of this slope (as a fraction: points
+/// per logical row), all rows of a piece before the next piece.
+fn in_pieces(plan: &KernelPlan, (numerator, denominator): (i64, i64)) -> KernelPlan {
+    let mut plan = plan.clone();
+    let statements = plan.program.statements.len() as i64;
+    for kernel in &mut plan.kernels {
+        kernel.sub_tiles.push(Loop { variable: "c0", low: int(-10), high: int(30) });
+        for (k, instance) in kernel.instances.iter_mut().enumerate() {
+            let row = var(kernel.rows.variable) * statements + k as i64;
+            let first = var("x0") + var("c0") * 2 - (row * numerator).floor_div(denominator);
+            let columns = &mut instance.ranges[0];
+            columns.low = columns.low.clone().max(first.clone());
+            columns.high = columns.high.clone().min(first + 1);
+        }
+    }
+    plan
+}
+
+#[test]
+fn rows_swept_together_with_a_lag_that_is_too_short() {
+    for name in ["heat1d", "asym2d", "wave2d", "fdtd2d", "heat3d"] {
+        let (plan, dependences) = correct(name, "hhc");
+        let program = &plan.program;
+        let lower = polyhedral::cone::cone(program.dimension(), &dependences).unwrap().lower[0];
+        let lag = in_pieces(&plan, (*lower.numer(), *lower.denom()));
+        prove(&lag, &dependences).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let shorter = in_pieces(&plan, (lower.numer() - lower.denom(), *lower.denom()));
+        let error = refused("the pieces of a row lag too little", &shorter, &dependences);
+        assert!(error.contains("dependence"), "{name}: {error}");
+
+        // The plan that does it by itself: with its pieces in the wrong order, and without the last of a pass.
+        let tile = plan.tile.clone().with("f", 2).with("r", 2);
+        let swept = planned(program, "hhc", &tile).plan;
+        replay(&swept, size(&swept), 11, 1).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut backwards = swept.clone();
+        for kernel in &mut backwards.kernels {
+            let pieces = kernel.sub_tiles.last_mut().unwrap();
+            (pieces.low, pieces.high) = (int(0), int(30));
+            for range in kernel.instances.iter_mut().map(|instance| &mut instance.ranges[0]) {
+                range.low = range.low.substitute("c0", &(int(30) - var("c0")));
+                range.high = range.high.substitute("c0", &(int(30) - var("c0")));
+            }
+        }
+        refused("the pieces of a pass run backwards", &backwards, &dependences);
+        let mut fewer = swept.clone();
+        let pieces = fewer.kernels[0].sub_tiles.last_mut().unwrap();
+        pieces.high = pieces.high.clone() - 1;
+        refused("the last piece of a pass left out", &fewer, &dependences);
+    }
 }
 
 #[test]

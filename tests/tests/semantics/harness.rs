@@ -307,7 +307,15 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
     let taking = strategy::all().iter().filter(|strategy| strategy.takes(program, &analysis.cone).is_ok());
     let variants: Vec<(Planned, NativeProgram)> = taking
         .flat_map(|&strategy| {
-            [(strategy, small(strategy), 0), (strategy, TileSizes::default(), optimized(strategy))]
+            let small = small(strategy);
+            let optional = strategy.space(program, &analysis.cone).optional;
+            let with_all = (!optional.is_empty()).then(|| {
+                let sizes = optional.iter().zip([2, 3]);
+                sizes.fold(small.clone(), |tile, (optional, value)| tile.with(optional.size.name, value))
+            });
+            let with_all = with_all.map(|tile| (strategy, tile, 0));
+            let both = [(strategy, small, 0), (strategy, TileSizes::default(), optimized(strategy))];
+            both.into_iter().chain(with_all)
         })
         .map(|(strategy, tile, optimization)| {
             let planned = planned(program, strategy.id(), &tile);

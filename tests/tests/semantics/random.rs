@@ -298,18 +298,27 @@ impl ProgramShape {
     }
 }
 
-/// Tile sizes before they are made to fit: steps, extra width, classical sizes (0: not cut).
-type TileShape = (i64, i64, [i64; 2]);
+/// Tile sizes before they are made to fit: steps, extra width, classical sizes (0: not cut), and how rows are swept
+/// together.
+type TileShape = (i64, i64, [i64; 2], Waves);
+
+/// Time steps that are swept together, and the length of a piece (0: not given).
+type Waves = (i64, i64);
+
+const WHOLE_ROWS: Waves = (1, 0);
 
 fn tiles() -> impl Strategy<Value = TileShape> {
-    (1i64..=4, 0i64..=5, [0i64..=9, 0i64..=9])
+    let waves = prop_oneof![Just(WHOLE_ROWS), (1i64..=5, 0i64..=6)];
+    (1i64..=4, 0i64..=5, [0i64..=9, 0i64..=9], waves)
 }
 
 fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Planned, TestCaseError> {
     let analysis = analyze(program).map_err(|error| TestCaseError::fail(error.to_string()))?;
-    let (steps, wider, classical) = tile;
+    let (steps, wider, classical, (fused, wave)) = tile;
     let tile = match strategy {
-        "hhc" => hexagonal_tile_of(program, &analysis, *steps, *wider, classical),
+        "hhc" => hexagonal_tile_of(program, &analysis, *steps, *wider, classical)
+            .with("f", *fused)
+            .with("r", *wave),
         _ => TileSizes::new(
             ["s0", "s1", "s2"]
                 .into_iter()
@@ -324,7 +333,7 @@ fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Plan
 
 /// The plans of all strategies whose blocks have storage of their own.
 fn plans_with_storages(program: &Arc<Program>, tile: &TileShape) -> Vec<KernelPlan> {
-    let (steps, wider, [first, second]) = *tile;
+    let (steps, wider, [first, second], _) = *tile;
     let sizes = [steps, wider + 1, first + 1, second + 1];
     with_storages().filter_map(|strategy| plan_with_sizes(program, strategy, sizes)).collect()
 }
@@ -386,7 +395,7 @@ proptest! {
         size in [1i64..=40, 1i64..=29, 1i64..=17], order in any::<u64>(),
     ) {
         let program = parsed("random", &shape.text());
-        let planned = plan(&program, "hhc", &(steps, wider, classical))?;
+        let planned = plan(&program, "hhc", &(steps, wider, classical, WHOLE_ROWS))?;
         let Ok(cuda) = cuda::generate(&planned.plan, &CudaOptions::default()) else { return Ok(()) };
         let emulator = emulator(&planned.plan, &cuda);
         for size in [&size, &[33, 27, 15]] {
@@ -395,7 +404,7 @@ proptest! {
             let result = problem.check_emulated(&program, &emulator, ThreadOrder::Shuffled(order), &expected);
             prop_assert!(result.is_ok(), "{}: {}\n{}", planned.plan.tile, result.unwrap_err(), shape.text());
         }
-        for plan in plans_with_storages(&program, &(steps, wider, classical)) {
+        for plan in plans_with_storages(&program, &(steps, wider, classical, WHOLE_ROWS)) {
             let Ok(cuda) = cuda::generate(&plan, &CudaOptions::default()) else { continue };
             let emulator = self::emulator(&plan, &cuda);
             let problem = Problem::new(&program, &size[..shape.dimension], 5);

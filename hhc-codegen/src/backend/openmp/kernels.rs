@@ -6,7 +6,7 @@ use super::super::points::INT;
 use super::super::storages;
 use super::parts;
 use super::rows::box_function;
-use crate::plan::{Instance, Kernel, KernelPlan, SIZE_NAMES, bound};
+use crate::plan::{Instance, Kernel, KernelPlan, Loop, SIZE_NAMES, bound};
 use c_tree::{Block, Dialect, Function, Stmt, Type, all, name, var};
 use std::collections::BTreeSet;
 
@@ -47,9 +47,6 @@ fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
     let has_rows = storages::has_groups(kernel) || same_step;
     let group = |inner: Block| if has_rows { loops([&kernel.rows], inner) } else { inner };
 
-    let mut partial = Block::from(Stmt::Comment(
-        "Partial tile: rows outside the time loop are left out, boxes are clipped to the domain.".into(),
-    ));
     let mut inner = Block::new();
     if let Some(instance) = kernel.instances.first().filter(|_| same_step) {
         let step = expr(&instance.step);
@@ -62,16 +59,28 @@ fn rows(plan: &KernelPlan, kernel: &Kernel) -> Block {
             false => call,
         }
     }));
-    partial.extend(group(inner));
+    let rows_of_partial = group(inner);
+    // Whether a tile is full is asked outside the loops of which that does not depend.
+    let decides = |tile: &Loop| kernel.full_when.iter().any(|condition| condition.mentions(tile.variable));
+    let deciding = match kernel.full_when.is_empty() {
+        true => kernel.sub_tiles.len(),
+        false => kernel.sub_tiles.iter().rposition(decides).map_or(0, |last| last + 1),
+    };
+    let (outer, inner) = kernel.sub_tiles.split_at(deciding);
+    let mut partial = Block::from(Stmt::Comment(
+        "Partial tile: rows outside the time loop are left out, boxes are clipped to the domain.".into(),
+    ));
+    partial.extend(loops(inner, rows_of_partial));
     if kernel.full_when.is_empty() {
-        return loops(&kernel.sub_tiles, partial);
+        return loops(outer, partial);
     }
     let mut full =
         Block::from(Stmt::Comment("Full tile: every row exists and lies inside the domain.".into()));
     let in_full = kernel.instances.iter().filter(|instance| instance.in_full_tiles);
-    full.extend(group(in_full.map(|instance| row(plan, kernel, instance, false)).collect()));
+    let in_full = in_full.map(|instance| row(plan, kernel, instance, false)).collect();
+    full.extend(loops(inner, group(in_full)));
     let is_full = all(kernel.full_when.iter().map(non_negative));
-    loops(&kernel.sub_tiles, Stmt::choose(is_full, full, partial).into())
+    loops(outer, Stmt::choose(is_full, full, partial).into())
 }
 
 /// The call for one row.

@@ -98,30 +98,47 @@ impl Hexagon {
         need(self.lower).max(need(self.upper)).max(1)
     }
 
-    /// First column of row `a`: the lower left edge `du*a - b <= (2h+1)*du - floor(du*h)` and the upper
-    /// left edge `dl*a + b >= h*dl - (den(dl)-1)/den(dl)`, solved for `b` in integers.
-    pub fn first_column(&self, a: IntExpr) -> IntExpr {
-        let (h, dl, du) = (self.h(), self.lower, self.upper);
-        let lower_left = (a.clone() * *du.numer()
-            + (self.upper_reach() * du.denom() - (2 * h + 1) * du.numer()))
-        .ceil_div(*du.denom());
-        let upper_left =
-            (IntExpr::from(h * dl.numer() - (dl.denom() - 1)) - a * *dl.numer()).ceil_div(*dl.denom());
-        upper_left.max(lower_left)
+    /// The upper left edge at row `a`, `dl*a + b >= h*dl - (den(dl)-1)/den(dl)`: the first column of the rows up to the
+    /// widest ones. Lines parallel to it cut dimension 0 as the cone allows:
+    ///
+    /// ```text
+    /// ceil(x) - ceil(x - dl*rows) >= floor(dl*rows)
+    /// ```
+    pub fn upper_left(&self, a: IntExpr) -> IntExpr {
+        let (h, dl) = (self.h(), self.lower);
+        (IntExpr::from(h * dl.numer() - (dl.denom() - 1)) - a * *dl.numer()).ceil_div(*dl.denom())
     }
 
-    /// Last column of row `a`: the lower right edge `dl*a + b <= (2h+1)*dl + floor(du*h) + s0 - 1` and the
-    /// upper right edge `du*a - b >= h*du - floor(du*h) - (s0-1) - floor(dl*h) - (den(du)-1)/den(du)`.
-    pub fn last_column(&self, a: IntExpr) -> IntExpr {
-        let (h, dl, du) = (self.h(), self.lower, self.upper);
+    /// The lower left edge at row `a`: `du*a - b <= (2h+1)*du - floor(du*h)`.
+    pub fn lower_left(&self, a: IntExpr) -> IntExpr {
+        let (h, du) = (self.h(), self.upper);
+        (a * *du.numer() + (self.upper_reach() * du.denom() - (2 * h + 1) * du.numer())).ceil_div(*du.denom())
+    }
+
+    /// The lower right edge at row `a`: `dl*a + b <= (2h+1)*dl + floor(du*h) + s0 - 1`.
+    pub fn lower_right(&self, a: IntExpr) -> IntExpr {
+        let (h, dl) = (self.h(), self.lower);
         let top = self.upper_reach() + self.flat_top - 1;
-        let lower_right = (IntExpr::from((2 * h + 1) * dl.numer() + top * dl.denom())
-            - a.clone() * *dl.numer())
-        .floor_div(*dl.denom());
-        let upper_right = (a * *du.numer()
-            + ((top + self.lower_reach()) * du.denom() + (du.denom() - 1) - h * du.numer()))
-        .floor_div(*du.denom());
-        upper_right.min(lower_right)
+        (IntExpr::from((2 * h + 1) * dl.numer() + top * dl.denom()) - a * *dl.numer()).floor_div(*dl.denom())
+    }
+
+    /// The upper right edge at row `a`:
+    /// `du*a - b >= h*du - floor(du*h) - (s0-1) - floor(dl*h) - (den(du)-1)/den(du)`.
+    pub fn upper_right(&self, a: IntExpr) -> IntExpr {
+        let (h, du) = (self.h(), self.upper);
+        let top = self.upper_reach() + self.flat_top - 1;
+        (a * *du.numer() + ((top + self.lower_reach()) * du.denom() + (du.denom() - 1) - h * du.numer()))
+            .floor_div(*du.denom())
+    }
+
+    /// First column of row `a`, between the left edges.
+    pub fn first_column(&self, a: IntExpr) -> IntExpr {
+        self.upper_left(a.clone()).max(self.lower_left(a))
+    }
+
+    /// Last column of row `a`, between the right edges.
+    pub fn last_column(&self, a: IntExpr) -> IntExpr {
+        self.upper_right(a.clone()).min(self.lower_right(a))
     }
 
     /// First and last column of row `a`.

@@ -6,7 +6,7 @@ use crate::counts::cores::Inner;
 impl OnCores<'_> {
     /// The inner dimensions cut to these sizes (0: not cut).
     pub fn inner(&self, st: i64, classical: [i64; 2]) -> Inner {
-        let dimension = self.0.dimension();
+        let dimension = self.cores.dimension();
         if dimension == 1 {
             return Inner {
                 calls: 1.0,
@@ -21,7 +21,7 @@ impl OnCores<'_> {
         let rows = 2 * st;
         let (mut calls, mut runs, mut blocks, mut points, mut area) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for a in 0..rows {
-            let code = &self.0.code[(a % self.0.statements()) as usize];
+            let code = &self.cores.code[(a % self.cores.statements()) as usize];
             let last = dimension - 1;
             let (pieces, mean_blocks) = self.last_pieces(a, classical[last - 1]);
             let (low, high) = code.domain[last];
@@ -42,10 +42,10 @@ impl OnCores<'_> {
         }
         let mut extent = 1.0;
         for d in 1..dimension {
-            let (below, above) = self.0.halo[d];
+            let (below, above) = self.cores.halo[d];
             let points = match classical[d - 1] {
-                0 => self.0.size[d],
-                size => (size + self.skew(d, rows - 1) + below + above).min(self.0.size[d]),
+                0 => self.cores.size[d],
+                size => (size + self.skew(d, rows - 1) + below + above).min(self.cores.size[d]),
             };
             extent *= points as f64;
         }
@@ -53,7 +53,7 @@ impl OnCores<'_> {
         let entering = |d: usize| match classical[d - 1] {
             0 => 0.0,
             size => {
-                (*self.0.cone.lower[d].numer() as f64 / *self.0.cone.lower[d].denom() as f64) / size as f64
+                (*self.cores.cone.lower[d].numer() as f64 / *self.cores.cone.lower[d].denom() as f64) / size as f64
             }
         };
         let visits = mean(area) * (1..dimension).map(entering).sum::<f64>();
@@ -70,12 +70,12 @@ impl OnCores<'_> {
 
     /// `floor(lower_d * a)`: how far tile boundaries have moved at row `a`.
     fn skew(&self, d: usize, a: i64) -> i64 {
-        (self.0.cone.lower[d] * a).floor().to_integer()
+        (self.cores.cone.lower[d] * a).floor().to_integer()
     }
 
     /// Pieces with points into which the boundaries `c * size - skew(a)` cut dimension `d` at row `a`.
     fn pieces(&self, a: i64, d: usize, size: i64) -> f64 {
-        let (low, high) = self.0.code[(a % self.0.statements()) as usize].domain[d];
+        let (low, high) = self.cores.code[(a % self.cores.statements()) as usize].domain[d];
         if high <= low {
             return 0.0;
         }
@@ -90,8 +90,8 @@ impl OnCores<'_> {
     /// begins `o` points behind a line's start. Sizes that are multiples of `V` keep the boundaries of a row at one
     /// `o`; else all `o` are equally likely, which makes `(length + V - 1) / V`.
     fn last_pieces(&self, a: i64, size: i64) -> (f64, f64) {
-        let d = self.0.dimension() - 1;
-        let code = &self.0.code[(a % self.0.statements()) as usize];
+        let d = self.cores.dimension() - 1;
+        let code = &self.cores.code[(a % self.cores.statements()) as usize];
         let (low, high) = code.domain[d];
         let pieces = self.pieces(a, d, size);
         let (length, block) = ((high - low).max(0) as f64, code.block as f64);

@@ -13,9 +13,10 @@ mod sizes;
 mod space;
 mod tables;
 mod wavefront;
+mod waves;
 
 use super::interface::{Strategy, Target};
-use super::tile_space::{Along, LARGEST_SIZE, LeastBy, TileSize, TileSpace};
+use super::tile_space::{Along, LARGEST_SIZE, LeastBy, OptionalSize, TileSize, TileSpace};
 use crate::TileSizes;
 use crate::counts::forms::Forms;
 use crate::int_expr::{IntExpr, int, var};
@@ -27,14 +28,17 @@ use crate::window::Windows;
 use hexagon::Hexagon;
 use polyhedral::cone::Cone;
 use polyhedral::program::{Program, Rational};
-use sizes::{HEIGHT, SPACE_SIZES};
+use sizes::{FUSED_STEPS, HEIGHT, SPACE_SIZES, WAVE};
 use std::sync::Arc;
+use waves::Waves;
 
 /// Hybrid hexagonal/classical tiling.
 #[derive(Debug, Clone, Copy)]
 pub struct HybridHexagonal;
 
 const SUB_TILE_NAMES: [&str; 3] = ["", "c1", "c2"];
+/// Name of the loop over a hexagon's time steps.
+const ROWS: &str = "m";
 
 impl Strategy for HybridHexagonal {
     fn id(&self) -> &'static str {
@@ -46,7 +50,7 @@ impl Strategy for HybridHexagonal {
     }
 
     fn size_names(&self) -> &'static [&'static str] {
-        &[HEIGHT, SPACE_SIZES[0], SPACE_SIZES[1], SPACE_SIZES[2]]
+        &[HEIGHT, SPACE_SIZES[0], SPACE_SIZES[1], SPACE_SIZES[2], FUSED_STEPS, WAVE]
     }
 
     fn space(&self, program: &Program, cone: &Cone) -> TileSpace {
@@ -77,7 +81,22 @@ impl Strategy for HybridHexagonal {
         let because =
             format!(" for the slopes {} and {} of `{}`", cone.lower[0], cone.upper[0], program.name);
         let flat_top = LeastBy { size: SPACE_SIZES[0], of: HEIGHT, values, period, because };
-        TileSpace { sizes, constraints: vec![flat_top], program: program.name.clone() }
+        let optional = |size, left_out, tried| OptionalSize { size, left_out, tried, target: Target::OpenMp };
+        let steps = Along::Time { rows_per_step: 1 };
+        let fused = size(FUSED_STEPS, "time steps that are swept together, for CPUs (1 if left out)", steps, 1, false);
+        let wave = size(
+            WAVE,
+            "the length of a piece of such a sweep along dimension 0, in points (0 or left out: what fits a cache)",
+            Along::Space(0),
+            1,
+            false,
+        );
+        TileSpace {
+            sizes,
+            optional: vec![optional(fused, 1, waves::TRIED_STEPS), optional(wave, 0, &[])],
+            constraints: vec![flat_top],
+            program: program.name.clone(),
+        }
     }
 
     fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes {
@@ -88,6 +107,8 @@ impl Strategy for HybridHexagonal {
         let points = if value == 1 { "1 point".to_owned() } else { format!("{value} points") };
         match name {
             HEIGHT => format!("{name}: half a tile's height in rows of time"),
+            FUSED_STEPS => format!("{name}: {value} time steps in one sweep"),
+            WAVE => format!("{name}: sweeps in pieces of {points}"),
             _ if name == SPACE_SIZES[0] => format!("{name}: flat top of {points}"),
             _ => format!("{name}: {points}"),
         }
@@ -132,6 +153,8 @@ struct Geometry<'a> {
     classical: Vec<i64>,
     /// Skew per logical row and dimension: the cone's lower slope. Entry 0 is unused.
     skew: Vec<Rational>,
+    /// How rows are swept together, if they are.
+    waves: Option<Waves>,
 }
 
 impl<'a> Geometry<'a> {
@@ -152,6 +175,7 @@ impl<'a> Geometry<'a> {
                 .chain(SPACE_SIZES[1..program.dimension()].iter().map(|name| value(name)))
                 .collect(),
             skew: cone.lower.clone(),
+            waves: Waves::of(program, cone, tile),
         }
     }
 
@@ -210,6 +234,11 @@ impl<'a> Geometry<'a> {
             full_when.push(extent - (var(variable) * size + (size + tiles.high[d])));
         }
 
+        let mut steps = Loop { variable: ROWS, low: int(0), high: int(groups - 1) };
+        if let Some(waves) = &self.waves {
+            sub_tiles.extend(waves.loops(hexagon, self.statements));
+            steps = waves.rows(ROWS, groups);
+        }
         let instances = (0..self.program.statements.len()).map(|k| self.instance(k, tiles.runs[k])).collect();
         Kernel {
             name: format!("phase{phase}"),
@@ -222,7 +251,7 @@ impl<'a> Geometry<'a> {
             blocks_alike: false,
             bindings,
             sub_tiles,
-            rows: Loop { variable: "m", low: int(0), high: int(groups - 1) },
+            rows: steps,
             instances,
             memory: Memory::Window,
             storages: Vec::new(),
@@ -235,11 +264,15 @@ impl<'a> Geometry<'a> {
 
     /// Row `a = K*m + k` of the hexagon: statement `k` of time step `t0 + m`.
     fn instance(&self, k: usize, in_full_tiles: bool) -> Instance {
-        let a = var("m") * self.statements + k as i64;
-        let mut ranges = vec![Range {
-            low: var("x0") + self.hexagon.first_column(a.clone()),
-            high: var("x0") + self.hexagon.last_column(a.clone()),
-        }];
+        let a = var(ROWS) * self.statements + k as i64;
+        let columns = match &self.waves {
+            None => Range {
+                low: self.hexagon.first_column(a.clone()),
+                high: self.hexagon.last_column(a.clone()),
+            },
+            Some(waves) => waves.columns(&self.hexagon, &a),
+        };
+        let mut ranges = vec![Range { low: var("x0") + columns.low, high: var("x0") + columns.high }];
         let statement = &self.program.statements[k];
         for (d, interval) in statement.domain.iter().enumerate().skip(1) {
             let size = self.classical[d];
@@ -250,6 +283,6 @@ impl<'a> Geometry<'a> {
                 Range { low: low.clone(), high: low + (size - 1) }
             });
         }
-        Instance::in_arrays(self.program, k, var("t0") + var("m"), ranges, in_full_tiles)
+        Instance::in_arrays(self.program, k, var("t0") + var(ROWS), ranges, in_full_tiles)
     }
 }

@@ -1,6 +1,7 @@
 //! What the hexagon decides: how many runs of which kind the busiest thread executes, over all wavefronts.
 
 use super::hexagon::Hexagon;
+use super::waves::Waves;
 use crate::counts::cores::{Cores, Kind, Outer, RowCode};
 
 /// Interior bands of time that are looked at one by one; the others are taken to be like them.
@@ -25,9 +26,10 @@ pub struct Hexagons {
 impl Hexagons {
     fn rows(&self, s0: i64) -> Rows {
         let more = s0 - 1;
-        let Rows { columns, ends, pitch, shift } = &self.narrowest;
+        let Rows { columns, edges, ends, pitch, shift } = &self.narrowest;
         Rows {
             columns: columns.iter().map(|(first, last)| (*first, last + more)).collect(),
+            edges: edges.clone(),
             ends: (ends.0, ends.1 + more),
             pitch: pitch + 2 * more,
             shift: shift + more,
@@ -36,20 +38,46 @@ impl Hexagons {
 }
 
 /// First and last column of each row, for this flat top.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 struct Rows {
     columns: Vec<(i64, i64)>,
+    /// The upper left edge at each row: pieces of a wavefront lie along it.
+    edges: Vec<i64>,
     /// The first column of all rows, and the last.
     ends: (i64, i64),
     pitch: i64,
     shift: i64,
 }
 
+impl Rows {
+    fn of(hexagon: &Hexagon) -> Self {
+        let columns: Vec<_> = (0..hexagon.rows()).map(|a| hexagon.row(a)).collect();
+        let edge = |a: i64| hexagon.upper_left(a.into()).constant().unwrap_or_default();
+        Rows {
+            edges: (0..hexagon.rows()).map(edge).collect(),
+            ends: ends(&columns),
+            columns,
+            pitch: hexagon.pitch(),
+            shift: hexagon.shift(),
+        }
+    }
+}
+
 /// Hexagons on cores.
 #[derive(Debug, Clone, Copy)]
-pub struct OnCores<'a>(pub &'a Cores);
+pub struct OnCores<'a> {
+    /// What runs on them.
+    pub cores: &'a Cores,
+    /// How rows are swept together, if they are.
+    pub waves: Option<Waves>,
+}
 
-impl OnCores<'_> {
+impl<'a> OnCores<'a> {
+    /// Tiles whose rows are whole, one after the other.
+    pub fn new(cores: &'a Cores) -> Self {
+        OnCores { cores, waves: None }
+    }
+
     /// The hexagons of half height `st` and flat top `s0`.
     pub fn outer(&self, st: i64, s0: i64) -> Outer {
         self.outer_of(&self.hexagons(st), s0)
@@ -77,7 +105,7 @@ impl OnCores<'_> {
             if executed == whole {
                 let blocks = self.blocks(&rows, band, phase, executed);
                 let full = (blocks.last_full - blocks.first_full + 1).max(0) as f64;
-                total.add(&inside, weight * full / self.0.threads as f64);
+                total.add(&inside, weight * full / self.cores.threads as f64);
                 total.wavefronts += weight;
             }
         });
@@ -87,7 +115,7 @@ impl OnCores<'_> {
     /// Calls `visit` with the band, the phase, the rows that are executed and the weight of each wavefront.
     fn for_each_wavefront(&self, hexagons: &Hexagons, mut visit: impl FnMut(i64, i64, (i64, i64), f64)) {
         let (st, height) = (hexagons.half_height, hexagons.narrowest.columns.len() as i64);
-        let last_row = self.0.steps * self.0.statements() - 1;
+        let last_row = self.cores.steps * self.cores.statements() - 1;
         let bands = (last_row + st).div_euclid(height) + 1;
         for (band, weight) in sampled(bands) {
             for phase in 0..2 {
@@ -106,17 +134,15 @@ impl OnCores<'_> {
         let hexagon = Hexagon {
             half_height: st,
             flat_top: 1,
-            lower: self.0.cone.lower[0],
-            upper: self.0.cone.upper[0],
+            lower: self.cores.cone.lower[0],
+            upper: self.cores.cone.upper[0],
         };
-        let columns: Vec<_> = (0..hexagon.rows()).map(|a| hexagon.row(a)).collect();
-        let (ends, pitch, shift) = (ends(&columns), hexagon.pitch(), hexagon.shift());
-        Hexagons { half_height: st, narrowest: Rows { columns, ends, pitch, shift } }
+        Hexagons { half_height: st, narrowest: Rows::of(&hexagon) }
     }
 
     /// Mean width of a row with what it reads.
     fn extent(&self, rows: &Rows) -> f64 {
-        let (below, above) = self.0.halo[0];
+        let (below, above) = self.cores.halo[0];
         let points: i64 = rows.columns.iter().map(|(first, last)| last - first + 1 + below + above).sum();
         points as f64 / rows.columns.len() as f64
     }
@@ -135,8 +161,8 @@ impl OnCores<'_> {
         } else {
             ends(&rows.columns[executed.0 as usize..executed.1.max(executed.0) as usize])
         };
-        let low = self.0.code.iter().map(|code| code.domain[0].0);
-        let high = self.0.code.iter().map(|code| code.domain[0].1);
+        let low = self.cores.code.iter().map(|code| code.domain[0].0);
+        let high = self.cores.code.iter().map(|code| code.domain[0].1);
         let (outer_low, outer_high) = (low.clone().min().unwrap_or(0), high.clone().max().unwrap_or(0));
         let (inner_low, inner_high) = (low.max().unwrap_or(0), high.min().unwrap_or(0));
         // Blocks with a point of the grid, and among them those that lie inside altogether.
@@ -154,7 +180,7 @@ impl OnCores<'_> {
         let Blocks { origin, first, last, first_full, last_full } = self.blocks(rows, band, phase, executed);
         let whole = executed == (0, rows.columns.len() as i64);
         let tile = |block: i64| self.tile(rows, executed, block * rows.pitch + origin);
-        let mut threads = Threads::new(self.0.threads as usize);
+        let mut threads = Threads::new(self.cores.threads as usize);
         for block in first..first_full {
             threads.assign(&tile(block), self);
         }
@@ -183,43 +209,52 @@ impl OnCores<'_> {
         let mut sum = Outer::default();
         let (mut left, mut right) = (i64::MAX, i64::MIN);
         for a in executed.0..executed.1 {
-            let code = &self.0.code[(a % self.0.statements()) as usize];
+            let code = &self.cores.code[(a % self.cores.statements()) as usize];
             let (first, last) = rows.columns[a as usize];
             let (low, high) = domain(code);
             let (low, high) = ((x0 + first).max(low), (x0 + last + 1).min(high));
             if low >= high {
                 continue;
             }
-            let width = high - low;
-            sum.calls += 1.0;
-            sum.points += width as f64;
-            sum.swept += width as f64 * code.sweep_bytes;
-            if self.0.dimension() == 1 {
-                let (_, v) = code.variants[0];
-                sum.runs[v] += 1.0;
-                sum.blocks[v] += (width + code.block - 1) as f64 / code.block as f64;
-            } else {
-                let mut rest = width as u32;
-                for &(at_once, v) in &code.variants {
-                    let runs = f64::from(rest / at_once as u32);
-                    rest %= at_once as u32;
-                    sum.runs[v] += runs;
-                    sum.blocks[v] += runs;
-                }
+            match &self.waves {
+                None => self.call(code, high - low, &mut sum),
+                Some(waves) => waves
+                    .pieces(x0 + rows.edges[a as usize], low, high)
+                    .for_each(|width| self.call(code, width, &mut sum)),
             }
             (left, right) = (left.min(low), right.max(high));
         }
         if left < right {
-            let (below, above) = self.0.halo[0];
-            sum.touched = (right - left + below + above) as f64 * self.0.touched_bytes;
+            let (below, above) = self.cores.halo[0];
+            sum.touched = (right - left + below + above) as f64 * self.cores.touched_bytes;
         }
         sum
     }
 
+    /// Adds a call for so many columns.
+    fn call(&self, code: &RowCode, width: i64, sum: &mut Outer) {
+        sum.calls += 1.0;
+        sum.points += width as f64;
+        sum.swept += width as f64 * code.sweep_bytes;
+        if self.cores.dimension() == 1 {
+            let (_, v) = code.variants[0];
+            sum.runs[v] += 1.0;
+            sum.blocks[v] += (width + code.block - 1) as f64 / code.block as f64;
+            return;
+        }
+        let mut rest = width as u32;
+        for &(at_once, v) in &code.variants {
+            let runs = f64::from(rest / at_once as u32);
+            rest %= at_once as u32;
+            sum.runs[v] += runs;
+            sum.blocks[v] += runs;
+        }
+    }
+
     /// Relative duration of a tile: as if the inner dimensions were not cut. It only decides which thread is idle first.
     fn nominal(&self, tile: &Outer) -> f64 {
-        let blocks = self.0.size[1..].iter().product::<i64>() as f64 / self.0.block() as f64;
-        let kinds = self.0.kinds.iter().enumerate();
+        let blocks = self.cores.size[1..].iter().product::<i64>() as f64 / self.cores.block() as f64;
+        let kinds = self.cores.kinds.iter().enumerate();
         let of_kind = |(v, kind): (usize, &Kind)| {
             tile.runs[v] * kind.weights.0 + tile.blocks[v] * blocks.max(1.0) * kind.weights.1
         };
@@ -294,15 +329,10 @@ mod tests {
             let hexagon =
                 |flat_top| Hexagon { half_height: st, flat_top, lower: ratio(lower), upper: ratio(upper) };
             let narrow = hexagon(1);
-            let columns: Vec<_> = (0..narrow.rows()).map(|a| narrow.row(a)).collect();
-            let narrowest =
-                Rows { ends: ends(&columns), columns, pitch: narrow.pitch(), shift: narrow.shift() };
-            let hexagons = Hexagons { half_height: st, narrowest };
+            let hexagons = Hexagons { half_height: st, narrowest: Rows::of(&narrow) };
             for s0 in [1, 2, 7, 30] {
                 let (wide, rows) = (hexagon(s0), hexagons.rows(s0));
-                let columns: Vec<_> = (0..wide.rows()).map(|a| wide.row(a)).collect();
-                assert_eq!(rows.ends, ends(&columns));
-                assert_eq!((rows.columns, rows.pitch, rows.shift), (columns, wide.pitch(), wide.shift()));
+                assert_eq!(rows, Rows::of(&wide));
             }
         }
     }

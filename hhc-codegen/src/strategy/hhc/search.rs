@@ -6,6 +6,7 @@ use super::outer::OnCores;
 use super::sizes::{HEIGHT, SPACE_SIZES};
 use super::space::HexagonSpace;
 use super::tables::Tables;
+use super::waves::Waves;
 use crate::TileSizes;
 use crate::counts::bounds::CountBounds;
 use crate::counts::candidates::{Candidates, Limits, Run};
@@ -72,6 +73,9 @@ impl Forms for HexagonalForms {
         tile: &TileSizes,
     ) -> Result<(Family, [i64; 3]), String> {
         let dimension = problem.dimension();
+        if let Some((name, _)) = Waves::sizes_of(tile) {
+            return Err(format!("{name} is a size for CPUs"));
+        }
         let size = |name: &str| tile.get(name).ok_or_else(|| format!("the size {name} is missing"));
         let mut sizes = [1; 3];
         for (d, name) in SPACE_SIZES.into_iter().enumerate().take(dimension) {
@@ -94,7 +98,7 @@ impl Forms for HexagonalForms {
         let size = |name: &str| tile.get(name).ok_or_else(|| format!("the size {name} is missing"));
         let (st, s0) = (size(HEIGHT)?, size(SPACE_SIZES[0])?);
         let classical = [1, 2].map(|d| tile.get(SPACE_SIZES[d]).unwrap_or(0));
-        let on = OnCores(cores);
+        let on = OnCores { cores, waves: Waves::of(&cores.program, &cores.cone, tile) };
         Ok(CoreCounts::Tiles(on.outer(st, s0), on.inner(st, classical)))
     }
 }

@@ -78,16 +78,16 @@ impl Products for HexagonSpace {
     }
 
     fn outer(&self, depth: i64, width: i64) -> Outer {
-        OnCores(&self.cores).outer(depth, width)
+        OnCores::new(&self.cores).outer(depth, width)
     }
 
     fn outer_below(&self, depth: i64, width: i64) -> Outer {
-        let on = OnCores(&self.cores);
+        let on = OnCores::new(&self.cores);
         on.outer_below(&on.hexagons(depth), width)
     }
 
     fn inner(&self, depth: i64, sizes: [i64; 2]) -> Inner {
-        OnCores(&self.cores).inner(depth, sizes)
+        OnCores::new(&self.cores).inner(depth, sizes)
     }
 
     fn least_wavefronts(&self, depth: i64) -> f64 {

@@ -49,7 +49,7 @@ impl Strategy for Naive {
             whole: true,
         };
         let sizes = (0..program.dimension()).map(size).collect();
-        TileSpace { sizes, constraints: Vec::new(), program: program.name.clone() }
+        TileSpace { sizes, optional: Vec::new(), constraints: Vec::new(), program: program.name.clone() }
     }
 
     fn default_tile(&self, program: &Program, _cone: &Cone, target: Target) -> TileSizes {

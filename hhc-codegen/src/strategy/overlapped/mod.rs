@@ -74,7 +74,7 @@ impl Strategy for Overlapped {
             (0..program.dimension())
                 .map(|d| size(WIDTHS[d], "the points of a block's own box", Along::Space(d))),
         );
-        TileSpace { sizes, constraints: Vec::new(), program: program.name.clone() }
+        TileSpace { sizes, optional: Vec::new(), constraints: Vec::new(), program: program.name.clone() }
     }
 
     fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes {
