@@ -5,7 +5,9 @@ use execution::compare::compare;
 use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::native::{NativeProgram, chunk_unit};
+use execution::reference::default_parameters;
 use execution::{ExecutionError, initial, reference};
+use hhc_codegen::{TileSizes, strategy};
 use polyhedral::program::*;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -249,5 +251,41 @@ fn objects_with_openmp_can_be_unloaded() {
         let native = loaded(&object, "heat");
         native.library().set_threads(3);
         native.run(&program, &[0.2], &mut data, 2).unwrap();
+    }
+}
+
+/// Several tilings of a program in one object: each computes what the interpreter does, whatever the strategy, also with
+/// series, several fields, and sizes that may be left out.
+#[test]
+fn tilings_in_one_object_are_themselves() {
+    for (stencil, size, tiles) in [
+        ("heat2d", &[61, 77][..], &["st=3,s0=5,s1=20", "st=7,s0=9,s1=0", "st=4,s0=12,s1=32,f=2"][..]),
+        ("fdtd2d_driven", &[33, 41], &["st=4,s0=9,s1=16", "st=8,s0=12,s1=0"]),
+    ] {
+        let program = Arc::new(polyhedral::shipped::load(stencil).unwrap());
+        let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+        let own = |strategy: &'static dyn strategy::Strategy, tile: &TileSizes| {
+            strategy::plan(strategy, &program, &cone, tile).unwrap()
+        };
+        let tile = |text: &&str| own(strategy::preferred(), &TileSizes::parse(text).unwrap());
+        let baseline = strategy::baseline();
+        let whole = baseline.default_tile(&program, &cone, strategy::Target::OpenMp);
+        let plans: Vec<_> = tiles.iter().map(tile).chain([own(baseline, &whole)]).collect();
+        let tiled = execution::tiled::load_all(&plans).unwrap();
+        assert_eq!(tiled.len(), plans.len());
+        let steps = 13;
+        let parameters = default_parameters(&program);
+        let mut start = ProgramData::zeroed(&program, size).unwrap();
+        initial::fill_random(&program, &mut start, 5).unwrap();
+        initial::fill_series(&program, &mut start, steps, 5).unwrap();
+        let mut expected = start.try_clone().unwrap();
+        reference::run(&program, &parameters, &mut expected, steps, &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+        for (plan, tiled) in plans.iter().zip(&tiled) {
+            let mut data = start.try_clone().unwrap();
+            tiled.native.run(&program, &parameters, &mut data, steps).unwrap();
+            let found = compare(&program, &data, &expected, steps);
+            assert_eq!(found.mismatches, 0, "{stencil} {} {}: {:?}", plan.strategy, plan.tile, found.first);
+        }
     }
 }

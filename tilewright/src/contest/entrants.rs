@@ -1,5 +1,6 @@
-//! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, and the strategies' own
-//! defaults. Where a model is wrong, it is mostly about what a cache holds.
+//! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, some of these with sizes
+//! that no model knows the price of, and the strategies' own defaults. Where a model is wrong, it is mostly about what a
+//! cache holds.
 
 use super::{Contest, Entrant};
 use hhc_codegen::TileSizes;
@@ -25,6 +26,18 @@ impl Contest<'_> {
             entrants.extend(tuned.map(|tuned| self.entrant(self.strategy, tuned.choice.tile)));
         }
         let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
+        // Ways to run the same tile that no model knows the price of.
+        let space = self.strategy.space(program, cone);
+        for optional in space.optional.iter().filter(|optional| optional.target == Target::OpenMp) {
+            let ends = [entrants.first(), entrants.last()].into_iter().flatten();
+            let tiles: Vec<TileSizes> = ends.map(|entrant| entrant.tile.clone()).collect();
+            for &value in optional.tried.iter().filter(|&&value| value != optional.left_out) {
+                let with = |tile: &TileSizes| {
+                    self.entrant(self.strategy, tile.clone().with(optional.size.name, value))
+                };
+                entrants.extend(tiles.iter().map(with));
+            }
+        }
         for other in strategy::in_auto() {
             let own = other.id() == self.strategy.id();
             if (own || self.all_strategies) && other.takes(program, cone).is_ok() {

@@ -13,11 +13,17 @@ pub(super) struct Entry<'a> {
     pub(super) arguments: Arguments<'a>,
     /// The functions that copy boundaries.
     pub(super) boundaries: Vec<String>,
+    /// What its own functions' names end in, where a file has several plans.
+    pub(super) ending: String,
 }
 
 impl Entry<'_> {
     fn name(&self) -> String {
         format!("{}_run", self.plan.program.name)
+    }
+
+    fn own(&self, function: &str) -> String {
+        format!("{function}{}", self.ending)
     }
 
     /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, without bodies.
@@ -86,7 +92,7 @@ impl Entry<'_> {
     fn launches(&self) -> Function {
         let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
         let body = loops([&self.plan.outer], launches);
-        self.of_grid(LAUNCHES, "The launches of all time steps, in order.", "void", body)
+        self.of_grid(&self.own(LAUNCHES), "The launches of all time steps, in order.", "void", body)
     }
 
     /// All that is done where nothing is refused.
@@ -95,9 +101,9 @@ impl Entry<'_> {
         if let Some(small) = self.arguments.too_small() {
             body.push(Stmt::when(small, Stmt::Return(Some(int(0)))));
         }
-        body.push(Stmt::call(LAUNCHES, [name("grid")]));
+        body.push(Stmt::call(self.own(LAUNCHES), [name("grid")]));
         body.push(Stmt::Return(Some(int(0))));
-        self.of_grid(WHOLE, "Boundaries, and all time steps.", "int", body)
+        self.of_grid(&self.own(WHOLE), "Boundaries, and all time steps.", "int", body)
     }
 
     /// Makes the grid of the arguments, and runs.
@@ -105,7 +111,7 @@ impl Entry<'_> {
         let grid = Type::new("struct tw_grid");
         [
             Stmt::constant(grid, "whole", grid::members(self.arguments, level)),
-            Stmt::Return(Some(call(WHOLE, [name("whole").address()]))),
+            Stmt::Return(Some(call(self.own(WHOLE), [name("whole").address()]))),
         ]
     }
 

@@ -77,7 +77,7 @@ impl ProgramText {
         let program = &plan.program;
         let arguments = Arguments { program, names };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
-        let entry = Entry { plan, arguments, boundaries: copies };
+        let entry = Entry { plan, arguments, boundaries: copies, ending: String::new() };
         let signature = Signature::new(program, names);
         let statements = 0..program.statements.len();
         let statements = statements.flat_map(|index| rows::functions(plan, names, index));

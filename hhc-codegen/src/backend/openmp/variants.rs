@@ -29,11 +29,12 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
     let arguments = Arguments { program, names: &names };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
     for (number, plan) in plans.iter().enumerate().skip(1) {
-        let renamed = renamed(plan, number);
+        let ending = format!("_v{number}");
+        let renamed = renamed(plan, &ending);
         let kernels = renamed.kernels.iter().map(|kernel| kernels::function(&renamed, &names, kernel));
         text.functions.extend(kernels);
         symbols.push(format!("{}_invoke", renamed.program.name));
-        let entry = Entry { plan: &renamed, arguments, boundaries: copies.clone() };
+        let entry = Entry { plan: &renamed, arguments, boundaries: copies.clone(), ending };
         text.functions.extend(entry.functions());
     }
     let file = |ending: &str, template: &str| {
@@ -44,11 +45,11 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
 }
 
 /// The plan with other names for its entry points and kernels.
-fn renamed(plan: &KernelPlan, number: usize) -> KernelPlan {
-    let program = Program { name: format!("{}_v{number}", plan.program.name), ..(*plan.program).clone() };
+fn renamed(plan: &KernelPlan, ending: &str) -> KernelPlan {
+    let program = Program { name: format!("{}{ending}", plan.program.name), ..(*plan.program).clone() };
     let mut renamed = KernelPlan { program: Arc::new(program), ..plan.clone() };
     for kernel in &mut renamed.kernels {
-        kernel.name = format!("{}_v{number}", kernel.name);
+        kernel.name.push_str(ending);
     }
     renamed
 }
