@@ -159,10 +159,11 @@ fn on_cpu(
     let strategy = strategy::by_name(&wanted.strategy)?;
     let tuned = |machine: Machine, threads| {
         let model = CpuModel::new(stencil, size, steps, machine, threads)?;
-        let tuned = model.tune(strategy.id(), Method::Exact, Objective::Time)?;
-        let best =
-            tuned.into_iter().next().map(|tuned| (tuned.choice.tile, tuned.evaluation.prediction.seconds));
-        best.map(|(tile, seconds)| (model, tile, seconds)).ok_or_else(|| Error::internal("no tile was tuned"))
+        strategy::taken(strategy, &stencil.program, &model.analysis.cone)?;
+        let good = optimizer::cpu::good_tile(&model.model, strategy);
+        let tile = good.ok_or_else(|| Error::internal("no tile was tuned"))?;
+        let seconds = model.model.time.predict(strategy, &tile).map_err(Error::internal)?.seconds;
+        Ok((model, tile, seconds))
     };
     let with = |threads: Option<i64>| {
         let number = |threads| text::count(threads as u64, "thread", "threads");
@@ -170,7 +171,12 @@ fn on_cpu(
     };
     if let Some(machine) = machine {
         let by = format!("chosen by the cost model for {}{}", machine.name, with(wish.threads));
-        let (_, tile, _) = stage(observer, "tune", || tuned(machine.clone(), wish.threads))?;
+        let tile = stage(observer, "tune", || {
+            let model = CpuModel::new(stencil, size, steps, machine.clone(), wish.threads)?;
+            let tuned = model.tune(strategy.id(), Method::Exact, Objective::Time)?;
+            let best = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
+            best.ok_or_else(|| Error::internal("no tile was tuned"))
+        })?;
         let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
         return Ok(Chosen { tiling, by, tuned: true, caution: None, tiled: None, limits });
     }

@@ -98,6 +98,22 @@ impl<'a> ProductSpace<'a> {
         }
     }
 
+    /// The best inner sizes of a depth and a width.
+    pub(super) fn best_inner(&self, depth: i64, width: i64) -> Option<(f64, Tile)> {
+        let outer = self.products.outer(depth, width);
+        let tile = |inner: [i64; 2]| {
+            let counts = CoreCounts::Tiles(outer, self.products.inner(depth, inner));
+            (self.objective.of(self.model, &counts), Tile { depth, width, inner })
+        };
+        let tiles = self.products.inner_sizes().iter().map(|&inner| tile(inner));
+        tiles.min_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    /// The sizes of a tile by name.
+    pub(super) fn tile(&self, Tile { depth, width, inner }: Tile) -> TileSizes {
+        self.products.tile(depth, width, inner)
+    }
+
     fn bound_of(&self, range: &CoreRange) -> f64 {
         self.objective.bound(&self.model.bounds(range))
     }
@@ -108,7 +124,7 @@ impl<'a> ProductSpace<'a> {
     }
 
     /// The tile of a grid so small that no width is left.
-    fn smallest(&self) -> Option<(f64, Tile)> {
+    pub(super) fn smallest(&self) -> Option<(f64, Tile)> {
         let depth = *self.products.depths().first()?;
         let tile = Tile { depth, width: self.products.least_width(depth), inner: [0, 0] };
         let outer = self.products.outer(depth, tile.width);
@@ -186,7 +202,7 @@ pub(super) fn best(space: &ProductSpace<'_>) -> Option<(TileSizes, Certificate)>
     let Found { best, evaluated, nodes } = search(space);
     let (value, tile) = best.or_else(|| space.smallest())?;
     let certificate = Certificate::proved(value, (evaluated, nodes), space.candidates());
-    Some((space.products.tile(tile.depth, tile.width, tile.inner), certificate))
+    Some((space.tile(tile), certificate))
 }
 
 fn components(inner: &Inner) -> [f64; 7] {

@@ -5,7 +5,6 @@
 use super::{Contest, Entrant};
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::{self, Strategy, Target};
-use optimizer::{Method, Objective};
 
 /// Windows of entrants, as parts of the cache before the last one.
 const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
@@ -22,8 +21,8 @@ impl Contest<'_> {
         for room in rooms.iter().filter(|_| near.is_finite()) {
             let mut limited = self.model.model.clone();
             limited.time = time.with_window_limit(room * near);
-            let tuned = optimizer::cpu::tune_cpu(&limited, self.strategy, Method::Exact, Objective::Time);
-            entrants.extend(tuned.map(|tuned| self.entrant(self.strategy, tuned.choice.tile)));
+            let good = optimizer::cpu::good_tile(&limited, self.strategy);
+            entrants.extend(good.map(|tile| self.entrant(self.strategy, tile)));
         }
         let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
         // Ways to run the same tile that no model knows the price of.

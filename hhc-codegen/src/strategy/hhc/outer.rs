@@ -244,8 +244,18 @@ impl<'a> OnCores<'a> {
         }
         let mut rest = width as u32;
         for &(at_once, v) in &code.variants {
-            let runs = f64::from(rest / at_once as u32);
-            rest %= at_once as u32;
+            let at_once = at_once as u32;
+            // Nearly always a power of two; a search counts hundreds of millions of rows.
+            let runs = if at_once.is_power_of_two() {
+                let runs = rest >> at_once.trailing_zeros();
+                rest &= at_once - 1;
+                runs
+            } else {
+                let runs = rest / at_once;
+                rest %= at_once;
+                runs
+            };
+            let runs = f64::from(runs);
             sum.runs[v] += runs;
             sum.blocks[v] += runs;
         }
