@@ -2,7 +2,8 @@
 # is missing, `make setup` installs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup nvrtc build test test-long package lint format-check clippy doc unit-tests demo bench
+.PHONY: help setup nvrtc build test test-long package lint format-check clippy doc unit-tests test-programs \
+	tests-named-a tests-named-b-to-z examples demo bench
 
 CARGO ?= cargo
 
@@ -16,7 +17,8 @@ build: setup ## build the command: target/release/tilewright
 	$(CARGO) build --release --package tilewright-cli
 
 test: setup nvrtc ## everything that CI checks: format, lints, documentation, all tests
-	@$(MAKE) --no-print-directory lint doc unit-tests
+	@$(MAKE) --no-print-directory lint test-programs
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples doc
 
 # NVIDIA's compiler, for the tests that use it where it is there; TW_NVRTC=0 does without.
 nvrtc:
@@ -39,8 +41,25 @@ clippy:
 doc: ## build the documentation of all crates, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --workspace --no-deps
 
-unit-tests:
-	$(CARGO) test --locked --workspace --no-fail-fast
+unit-tests: ## all tests, without the other checks
+	@$(MAKE) --no-print-directory test-programs
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
+
+# Test programs run one after another, and the last tests of each leave cores idle: what runs is split in two, of like
+# length, by names of programs. What each part says stays together, where make can do that.
+SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
+
+test-programs:
+	$(CARGO) test --locked --workspace --no-run
+
+tests-named-a:
+	$(CARGO) test --locked --workspace --no-fail-fast --test 'a*'
+
+tests-named-b-to-z:
+	$(CARGO) test --locked --workspace --no-fail-fast --lib --bins --test '[!a]*'
+
+examples:
+	$(CARGO) test --locked --workspace --no-fail-fast --doc
 
 test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures, builds without features
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture

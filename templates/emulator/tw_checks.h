@@ -192,7 +192,8 @@ struct Running {
     std::int32_t line;
 };
 
-static Running running;
+/* One for the kernels and for what runs them, which are compiled apart. */
+__attribute__((visibility("hidden"))) inline Running running;
 
 /* ---- Reports ------------------------------------------------------------------------------------------------ */
 

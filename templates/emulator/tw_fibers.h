@@ -20,13 +20,14 @@
 #endif
 
 #ifdef TW_FIBERS_ASSEMBLY
-/* Saves the registers on the stack and its pointer in *save; goes on where `load` was saved. */
+/* Saves the registers on the stack and its pointer in *save; goes on where `load` was saved. Weak: each file that
+ * includes this header has it. */
 extern "C" __attribute__((visibility("hidden"))) void tw_fibers_switch(void **save, void *load);
 
 #if defined(__x86_64__)
 asm(R"(
     .pushsection .text
-    .globl tw_fibers_switch
+    .weak tw_fibers_switch
     .hidden tw_fibers_switch
     .type tw_fibers_switch, @function
 tw_fibers_switch:
@@ -52,7 +53,7 @@ tw_fibers_switch:
 #else
 asm(R"(
     .pushsection .text
-    .globl tw_fibers_switch
+    .weak tw_fibers_switch
     .hidden tw_fibers_switch
     .type tw_fibers_switch, %function
 tw_fibers_switch:

@@ -21,6 +21,7 @@ use glue::Glue;
 use handlebars::Handlebars;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 /// The program around the tiled loops `NAME.c` or `NAME.cu` with their header `NAME.h`, which the back end writes: the
 /// user's file with its time loop replaced, its own headers and sources, `NAME_glue` and build files.
@@ -59,13 +60,18 @@ const TEMPLATES: [(&str, &str); 4] = [
     ("CMakeLists.txt", include_str!("../../templates/c_program/CMakeLists.txt.hbs")),
 ];
 
-fn render(template: &str, data: &impl Serialize) -> Result<String, RewriteError> {
+/// The engine with every template, or why one is wrong.
+static ENGINE: LazyLock<Result<Handlebars<'static>, String>> = LazyLock::new(|| {
     let mut engine = Handlebars::new();
     engine.set_strict_mode(true);
     engine.register_escape_fn(handlebars::no_escape);
-    let failed = |error: String| RewriteError::Template(format!("{template}: {error}"));
     for (name, text) in TEMPLATES {
-        engine.register_template_string(name, text).map_err(|error| failed(error.to_string()))?;
+        engine.register_template_string(name, text).map_err(|error| format!("{name}: {error}"))?;
     }
-    engine.render(template, data).map_err(|error| failed(error.to_string()))
+    Ok(engine)
+});
+
+fn render(template: &str, data: &impl Serialize) -> Result<String, RewriteError> {
+    let engine = ENGINE.as_ref().map_err(|error| RewriteError::Template(error.clone()))?;
+    engine.render(template, data).map_err(|error| RewriteError::Template(format!("{template}: {error}")))
 }

@@ -42,6 +42,9 @@ const HEADERS: [(&str, &str); 10] = [
     ("portable_exp.h", polyhedral::portable_exp::C_HEADER),
 ];
 
+/// What runs the kernels, compiled once.
+const RUNTIME: &str = include_str!("../../templates/emulator/tw_runtime.cpp");
+
 /// Violations of each kind that a report describes.
 const DESCRIBED: usize = 5;
 
@@ -167,11 +170,13 @@ impl Emulator {
     ) -> Result<Emulator> {
         device.check(plan)?;
         let block_loops: Vec<usize> = plan.kernels.iter().map(|kernel| kernel.blocks.len()).collect();
-        let mut sources = vec![
+        let sources = [
             SourceText::new("emulator.cpp", shim::text(&plan.program, device, &block_loops)),
             SourceText::new(shim::DEVICE_FILE, device.source.clone()),
         ];
-        sources.extend(HEADERS.map(|(name, text)| SourceText::new(name, text)));
+        let settings = SourceText::new(shim::SETTINGS_FILE, shim::settings(&device.source));
+        let runtime = SourceText::new("tw_runtime.cpp", RUNTIME);
+        let headers = HEADERS.map(|(name, text)| SourceText::new(name, text));
         let options = CompileOptions {
             optimization: 1,
             openmp: false,
@@ -182,7 +187,8 @@ impl Emulator {
             // are unrolled for a GPU by pragmas that a C++ compiler need not know.
             arguments: ["-Og", "-fvisibility=hidden", "-Wno-unknown-pragmas"].map(str::to_owned).to_vec(),
         };
-        let object = compiler.compile_shared(&sources, &options, cache)?;
+        let common = compiler.compile_common(&settings, &runtime, &headers, &options, cache)?;
+        let object = compiler.compile_shared_on(&common, &sources, &options, cache)?;
         let functions = Functions::load(&object.path())?;
         Ok(Emulator { functions, plan: plan.clone(), device: device.clone(), _object: object })
     }

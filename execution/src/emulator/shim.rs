@@ -1,5 +1,4 @@
-//! The C++ file around the CUDA text: one function per kernel that unpacks its arguments, and the four C
-//! functions that [`super::foreign`] calls.
+//! The C++ file around the CUDA text: one function per kernel that unpacks its arguments.
 
 use crate::device_program::DeviceProgram;
 use crate::launches::PlannedLaunch;
@@ -9,37 +8,32 @@ use std::fmt::Write as _;
 /// The name under which the shim includes the CUDA text; a header's name, for it is not compiled alone.
 pub(super) const DEVICE_FILE: &str = "kernels.cuh";
 
-const FUNCTIONS: &str = r#"
-#define TW_EXPORT extern "C" __attribute__((visibility("default")))
+/// The name under which the shim and `tw_runtime.cpp` include what [`settings`] says.
+pub(super) const SETTINGS_FILE: &str = "tw_settings.h";
 
-TW_EXPORT void *tw_emulator_create(const tw_emulator::Field *fields, std::int32_t count, std::int64_t capacity) {
-    return tw_emulator::create(fields, count, capacity);
+/// What a text asks of the emulator's header by defining it.
+const WISHES: [&str; 2] = ["TW_WARPS", "TW_POISON_TRAVELS"];
+
+/// The emulator's header with what it checks for this text: the same for many texts, so that it is compiled before them.
+pub(super) fn settings(source: &str) -> String {
+    let mut text = "#define TW_EMULATOR 1\n#define TW_DEVICE_ONLY 1\n".to_owned();
+    for wish in WISHES {
+        let defines = |line: &str| {
+            let mut words = line.split_whitespace();
+            words.next() == Some("#define") && words.next() == Some(wish)
+        };
+        if source.lines().any(defines) {
+            let _ = writeln!(text, "#define {wish} 1");
+        }
+    }
+    text.push_str("#include \"tw_emulator.h\"\n");
+    text
 }
 
-TW_EXPORT int tw_emulator_run(void *context, const tw_emulator::Launch *launch) {
-    const std::size_t kernel = static_cast<std::size_t>(launch->kernel);
-    if (kernel >= sizeof tw_kernels / sizeof *tw_kernels)
-        return 2;
-    return tw_emulator::launch(*static_cast<tw_emulator::Context *>(context), *launch, tw_kernels[kernel]);
-}
-
-TW_EXPORT const tw_emulator::Violation *tw_emulator_results(const void *context, tw_emulator::Counts *counts) {
-    const tw_emulator::Context *results = static_cast<const tw_emulator::Context *>(context);
-    *counts = results->counts;
-    return results->violations.data();
-}
-
-TW_EXPORT void tw_emulator_destroy(void *context) {
-    delete static_cast<tw_emulator::Context *>(context);
-}
-"#;
-
-/// The text of the shim. The CUDA text comes first: what it defines before it includes the emulator's header decides what
-/// the header checks. `block_loops` is the number of block loops of each kernel.
+/// The text of the shim. `block_loops` is the number of block loops of each kernel.
 pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usize]) -> String {
     let mut text = format!(
-        "/* Calls the kernels of `{}` from the host. */\n#define TW_EMULATOR 1\n#define TW_DEVICE_ONLY 1\n\
-         #include \"{DEVICE_FILE}\"\n#include \"tw_emulator.h\"\n\n",
+        "/* Calls the kernels of `{}` from the host. */\n#include \"{SETTINGS_FILE}\"\n#include \"{DEVICE_FILE}\"\n\n",
         program.name
     );
     for (number, (kernel, &loops)) in device.kernels.iter().zip(block_loops).enumerate() {
@@ -51,12 +45,16 @@ pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usi
             kernel.symbol
         );
     }
-    text.push_str("static void (*const tw_kernels[])(const tw_emulator::Launch &) = {");
+    text.push_str(
+        "#define TW_HIDDEN extern \"C\" __attribute__((visibility(\"hidden\")))\n\n\
+         TW_HIDDEN void (*const tw_kernels[])(const tw_emulator::Launch &);\n\
+         TW_HIDDEN const std::size_t tw_kernel_count;\n\
+         void (*const tw_kernels[])(const tw_emulator::Launch &) = {",
+    );
     for number in 0..device.kernels.len() {
         let _ = write!(text, "{}tw_kernel_{number}", if number > 0 { ", " } else { "" });
     }
-    text.push_str("};\n");
-    text.push_str(FUNCTIONS);
+    let _ = write!(text, "}};\nconst std::size_t tw_kernel_count = {};\n", device.kernels.len());
     text
 }
 

@@ -6,9 +6,11 @@
 //! found must preprocess a line of C, so that `CC=echo` is refused before it has an effect.
 
 mod command;
+mod common;
 mod probe;
 mod shared_object;
 
+pub use common::Common;
 pub use shared_object::{CompileOptions, SharedObject, SourceText, compile_cxx_shared, compile_shared};
 
 use crate::child::{self, Failure};

@@ -9,6 +9,9 @@ use crate::library::Library;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// The argument that makes a shared object, not a program.
+pub(super) const SHARED: &str = "-shared";
+
 /// A generated source file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceText {
@@ -29,12 +32,23 @@ impl SourceText {
         [".h", ".hpp", ".cuh", ".inc"].iter().any(|ending| self.name.ends_with(ending))
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn check(&self) -> Result<()> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let allowed = self.name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
             && self.name.chars().all(plain)
             && self.name != OBJECT;
         if allowed { Ok(()) } else { Err(Error::WrongSourceName(self.name.clone())) }
+    }
+
+    pub(super) fn write_all(sources: &[SourceText], folder: &Path) -> Result<()> {
+        sources.iter().try_for_each(|source| {
+            let path = folder.join(&source.name);
+            std::fs::write(&path, &source.text).map_err(|error| Error::File {
+                action: "write",
+                path,
+                source: error,
+            })
+        })
     }
 }
 
@@ -107,19 +121,29 @@ impl Compiler {
         options: &CompileOptions,
         cache: &Arc<Cache>,
     ) -> Result<SharedObject> {
+        self.compile(sources, options, None, cache)
+    }
+
+    /// [`Compiler::compile_shared`], where something is compiled already: its key, and what the compiler is told of it.
+    pub(super) fn compile(
+        &self,
+        sources: &[SourceText],
+        options: &CompileOptions,
+        common: Option<(&str, &[String])>,
+        cache: &Arc<Cache>,
+    ) -> Result<SharedObject> {
         sources.iter().try_for_each(SourceText::check)?;
         let supported = Probe::of(self, cache)?;
-        let (arguments, notes) = self.arguments(sources, options, &supported);
-        let key = self.key_of(sources, &arguments);
+        let (mut arguments, notes) = self.arguments(sources, options, &supported);
+        let mut keyed = arguments.clone();
+        if let Some((key, more)) = common {
+            // Its place makes no difference.
+            keyed.push(key.to_owned());
+            arguments.splice(0..0, more.iter().cloned());
+        }
+        let key = self.key_of("shared object", sources, &keyed);
         let build = |folder: &Path| {
-            for source in sources {
-                let path = folder.join(&source.name);
-                std::fs::write(&path, &source.text).map_err(|error| Error::File {
-                    action: "write",
-                    path,
-                    source: error,
-                })?;
-            }
+            SourceText::write_all(sources, folder)?;
             self.run(folder, &arguments)?;
             Library::load(&folder.join(OBJECT)).map(drop).map_err(|error| Error::CompilerFailed {
                 command: self.command_line(&arguments),
@@ -139,10 +163,24 @@ impl Compiler {
         options: &CompileOptions,
         supported: &Supported,
     ) -> (Vec<String>, Vec<String>) {
+        let (mut arguments, notes) = self.code_arguments(options, supported);
+        arguments.extend(["-o", OBJECT, "-x", self.language().option()].map(str::to_owned));
+        arguments
+            .extend(sources.iter().filter(|source| !source.is_header()).map(|source| source.name.clone()));
+        arguments.extend(["-x", "none", "-lm"].map(str::to_owned));
+        (arguments, notes)
+    }
+
+    /// The arguments before the names of files, and what of the options the compiler cannot do.
+    pub(super) fn code_arguments(
+        &self,
+        options: &CompileOptions,
+        supported: &Supported,
+    ) -> (Vec<String>, Vec<String>) {
         let mut notes = Vec::new();
         let mut arguments = vec![format!("-O{}", options.optimization.min(3))];
         arguments.extend(supported.standard.clone());
-        arguments.extend(["-fPIC", "-shared"].map(str::to_owned));
+        arguments.extend(["-fPIC", SHARED].map(str::to_owned));
         let contraction = if options.contraction { "fast" } else { "off" };
         arguments.push(format!("-ffp-contract={contraction}"));
         arguments.extend(supported.arithmetic.iter().cloned());
@@ -168,15 +206,11 @@ impl Compiler {
             }
         }
         arguments.extend(options.arguments.iter().cloned());
-        arguments.extend(["-o", OBJECT, "-x", self.language().option()].map(str::to_owned));
-        arguments
-            .extend(sources.iter().filter(|source| !source.is_header()).map(|source| source.name.clone()));
-        arguments.extend(["-x", "none", "-lm"].map(str::to_owned));
         (arguments, notes)
     }
 
-    fn key_of(&self, sources: &[SourceText], arguments: &[String]) -> Key {
-        let mut key = self.key("shared object");
+    pub(super) fn key_of(&self, kind: &str, sources: &[SourceText], arguments: &[String]) -> Key {
+        let mut key = self.key(kind);
         for argument in arguments {
             key = key.with("argument", argument.as_bytes());
         }
