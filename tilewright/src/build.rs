@@ -152,6 +152,7 @@ fn chosen(
         threads: threads.filter(|_| target == Target::OpenMp),
         by: request.tile_by,
         calibrate: request.calibrate,
+        runs: true,
     };
     choice::choose(stencil, &request.tiling, target, &wish, observer)
 }

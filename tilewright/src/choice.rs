@@ -43,6 +43,8 @@ pub struct Wish<'a> {
     pub by: TileBy,
     /// Whether this computer may be measured for some seconds, where it was not.
     pub calibrate: bool,
+    /// Whether the execution follows, so that a part of its time may go into the choice.
+    pub runs: bool,
 }
 
 /// The choice.
@@ -236,6 +238,7 @@ fn on_cpu(
         size,
         steps,
         threads: usize::try_from(threads).unwrap_or(1),
+        runs: wish.runs,
     };
     let remembered = if wish.by == TileBy::Measure { None } else { contest.remembered() };
     let standing = match remembered {

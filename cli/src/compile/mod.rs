@@ -87,6 +87,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         threads: None,
         by: arguments.choice.tile_by(),
         calibrate: !arguments.choice.no_calibrate,
+        runs: false,
     };
     let chosen =
         choice::choose(&stencil, &arguments.plan.tiling(), arguments.target.target(), &wish, session)?;

@@ -40,6 +40,8 @@ pub struct Contest<'a> {
     pub steps: i64,
     /// Threads at work.
     pub threads: usize,
+    /// Whether the run follows, so that a part of its time may go into the contest.
+    pub runs: bool,
 }
 
 /// One who takes part.
@@ -81,7 +83,7 @@ const CLEARLY: f64 = 0.99;
 /// Rounds at most.
 const ROUNDS: usize = 5;
 /// One run of an entrant should take so long, in seconds.
-const RUN_S: f64 = 0.12;
+const RUN_S: f64 = 0.08;
 /// Bytes of the grid of the contest: several times the last cache, within these limits.
 const BYTES: (f64, f64) = (64e6, 192e6);
 const BEYOND_CACHE: f64 = 2.5;
@@ -95,7 +97,8 @@ impl Contest<'_> {
     /// A compiler that is missing, memory, an interruption.
     pub fn hold(&self, mut entrants: Vec<Entrant>, progress: &dyn Fn(i64)) -> Result<Standing> {
         let predicted_s = entrants.first().and_then(|entrant| entrant.predicted_s).unwrap_or(0.0);
-        let budget = (predicted_s * BUDGET_PART).clamp(BUDGET_S, MOST_BUDGET_S);
+        let part = if self.runs { predicted_s * BUDGET_PART } else { 0.0 };
+        let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
         let mut tiled = tiled::load_all(&plans)?;
         progress(1);
