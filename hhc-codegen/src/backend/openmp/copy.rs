@@ -81,12 +81,12 @@ pub(super) fn between_function(program: &Program, names: &Names, index: usize) -
         planes.insert(names.plane(program, &access), access);
     }
     let mut body = Block::new();
-    for (plane, access) in &planes {
+    for (number, (plane, access)) in planes.iter().enumerate() {
         let field = program.field(access.field);
         let home = match field.role {
             FieldRole::State { slots, .. } => {
                 let level = var(&names.time) + access.time;
-                let home = format!("{plane}_grid");
+                let home = format!("tw_home{number}");
                 let kind = Type::new("struct tw_grid").constant().pointer();
                 let of = call("tw_home", [name("grid"), level, int(slots as i64)]);
                 body.push(Stmt::declare(kind, &home, of));
