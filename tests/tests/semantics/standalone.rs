@@ -128,7 +128,7 @@ fn rows_that_collide() {
     ] {
         let program = shipped(name);
         let plan = planned(&program, "hhc", &hexagonal_tile(&program, 2, 1, &[9, 8])).plan;
-        for steps in [1, 3, 23] {
+        for steps in if name == "heat2d" { &[1, 3, 23][..] } else { &[23] } {
             let steps = format!("steps = {steps};");
             let changed = [("make_grid(".to_owned() + sizes, "make_grid(".to_owned() + apart)];
             let changed = [&changed[0], &("steps = 23;".to_owned(), steps)];
