@@ -68,6 +68,30 @@ fn pointers_that_take_turns() {
     same("swapped_pointers.c", &["-DSTEPS=1"], &SMALL_2D);
 }
 
+/// Arrays in place and beside them others, that are copied, from even and odd steps on for even and odd numbers of steps.
+#[test]
+fn levels_that_lie_anywhere() {
+    same("layouts.c", &[], &SMALL_2D);
+    same("layouts.c", &["-DFIRST=2", "-DSTEPS=1"], &SMALL_2D);
+    same("layouts.c", &["-DSTEPS=12"], &["--strategy", "naive"]);
+    same("ahead_in_place.c", &[], &SMALL_2D);
+    same("ahead_in_place.c", &["-DSTEPS=4"], &SMALL_2D);
+    let folder = Folder::new();
+    let uses = |name: &str, target: &str| {
+        let file = program(name).display().to_string();
+        let report =
+            tilewright(&["compile", &file, "--target", target, "-o", &folder.arg(name), "--json"]).json();
+        let list = report["arrays"].as_array().unwrap().clone();
+        let name = |array: &serde_json::Value| array["name"].as_str().unwrap().to_owned();
+        let (in_place, copied): (Vec<_>, Vec<_>) = list.iter().partition(|array| array["in_place"] == true);
+        assert!(copied.iter().all(|array| array["reason"].is_string()), "{list:?}");
+        (in_place.into_iter().map(name).collect::<Vec<_>>(), copied.into_iter().map(name).collect::<Vec<_>>())
+    };
+    assert_eq!(uses("layouts.c", "openmp").0, ["level", "cube", "weight"]);
+    assert_eq!(uses("swapped_pointers.c", "openmp").1, [""; 0]);
+    assert_eq!(uses("rows_of_pointers.c", "openmp").0, [""; 0]);
+}
+
 #[test]
 fn numbers_of_buffers() {
     same("counted_buffers.c", &[], &SMALL_2D);

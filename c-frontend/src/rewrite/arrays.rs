@@ -6,6 +6,7 @@ use super::boxes::{Boxes, Points, place};
 use super::lines::{Lines, constant, point};
 use super::output::Target;
 use crate::CProgram;
+use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
 use polyhedral::program::FieldRole;
 
@@ -40,17 +41,44 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
             uses.push(ArrayUse { name: name.clone(), copied });
         }
     }
-    // Strides are those of an array that changes.
-    let in_place = |number: usize| match &program.stencil.fields[number].what {
-        What::State { form, .. } => in_one_piece(program, form) && is_adjacent(program, form),
-        What::Coefficient(_) | What::Place(_) => false,
-    };
-    if !(0..program.stencil.fields.len()).any(in_place) {
-        for other in uses.iter_mut().filter(|other| other.copied.is_none()) {
-            other.copied = Some("its rows have another distance than those of the buffers");
-        }
+    // Strides are those of the first such array that changes.
+    let first = program.stencil.fields.iter().find_map(|field| match &field.what {
+        What::State { form, .. } if in_one_piece(program, form) && is_adjacent(program, form) => Some(form),
+        _ => None,
+    });
+    for field in &program.stencil.fields {
+        let (What::State { form, .. } | What::Coefficient(form)) = &field.what else { continue };
+        let differs = first.is_none_or(|first| certainly_differ(program, form, first));
+        let own = uses.iter_mut().filter(|one| one.name == form.array && one.copied.is_none());
+        own.filter(|_| differs).for_each(|one| one.copied = Some(OTHER_ROWS));
     }
     uses
+}
+
+const OTHER_ROWS: &str = "its rows have another distance than those of the first array in place";
+
+/// Whether the distances of neighbours are known and not the same.
+fn certainly_differ(program: &CProgram, a: &Form, b: &Form) -> bool {
+    let pairs = strides(program, a).into_iter().zip(strides(program, b));
+    pairs.filter_map(|(a, b)| a?.distance(&b?)).any(|difference| difference != 0)
+}
+
+/// The distance of neighbours along each dimension, in elements, where extents are declared.
+fn strides(program: &CProgram, form: &Form) -> Vec<Option<Polynomial>> {
+    let extents = program.nest.extents.get(&form.array).map_or(&[][..], Vec::as_slice);
+    let mut strides = vec![None; program.stencil.dimension];
+    let mut within = Some(Polynomial::number(1));
+    // From the innermost index on, as pointers that take turns have no extent.
+    for (from_last, position) in form.positions.iter().rev().enumerate() {
+        for (axis, stride) in &position.axes {
+            if let Axis::Space(d) = axis {
+                strides[*d] = within.as_ref().and_then(|within| within.times(stride));
+            }
+        }
+        let extent = extents.len().checked_sub(from_last + 1).and_then(|at| extents[at].clone());
+        within = within.zip(extent).and_then(|(within, extent)| within.times(&extent));
+    }
+    strides
 }
 
 /// How many arrays of the program a field has: one for each of its buffers, none for a value of the place.

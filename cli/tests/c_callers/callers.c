@@ -104,6 +104,74 @@ static void wrong_calls(void)
     free(u);
 }
 
+/* Levels that lie anywhere, and rows that collide in the caches (4 KiB apart): the values of dense arrays, in both slots. */
+static void other_layouts(void)
+{
+    enum { APART = 1024 };
+    for (ptrdiff_t steps = 0; steps < 9; ++steps) {
+        float *dense = grid32(), *levels[2], *whole = (float *)malloc(2 * N0 * APART * sizeof *whole);
+        for (int slot = 0; slot < 2; ++slot) {
+            levels[slot] = (float *)malloc(N0 * APART * sizeof *whole);
+            if (!levels[slot] || !whole) exit(1);
+            for (int x = 0; x < N0 * APART; ++x) {
+                const int point = x / APART * N1 + x % APART;
+                const float value = x % APART < N1 ? dense[slot * N0 * N1 + point] : 7;
+                levels[slot][x] = whole[slot * N0 * APART + x] = value;
+            }
+        }
+        EXPECT(DENSE32(dense, N0, N1, steps), 0);
+        EXPECT(RUN32(whole, N0, N1, APART, N0 * APART, steps), 0);
+        EXPECT(f32_heat2d_run_levels(levels, N0, N1, APART, steps, 0.125, 0.125), 0);
+        int differ = 0;
+        for (int slot = 0; slot < 2; ++slot) {
+            for (int x = 0; x < N0 * APART; ++x) {
+                const int point = x / APART * N1 + x % APART;
+                const float value = x % APART < N1 ? dense[slot * N0 * N1 + point] : 7;
+                differ += levels[slot][x] != value || whole[slot * N0 * APART + x] != value;
+            }
+            free(levels[slot]);
+        }
+        EXPECT(differ, 0);
+        free(dense);
+        free(whole);
+    }
+}
+
+#define LEVELS32(u, n0, n1, s0, steps) f32_heat2d_run_levels(u, n0, n1, s0, steps, 0.125, 0.125)
+
+static void wrong_levels(void)
+{
+    float *u = grid32(), *v = grid32(), *untouched = grid32();
+    float *levels[2] = { u, NULL };
+    EXPECT(LEVELS32(NULL, N0, N1, N1, 1), 5);
+    EXPECT(LEVELS32(levels, N0, N1, N1, 1), 5);
+    levels[1] = (float *)(void *)((char *)v + 1);
+    EXPECT(LEVELS32(levels, N0, N1, N1, 1), 5);
+    /* The same array, and others that have one point in common. */
+    float *const common[] = { u, u + 1, u + N0 * N1 - 1 };
+    for (int k = 0; k < 3; ++k) {
+        levels[1] = common[k];
+        EXPECT(LEVELS32(levels, N0, N1, N1, 1), 7);
+        float *const turned[2] = { common[k], u };
+        EXPECT(LEVELS32(turned, N0, N1, N1, 1), 7);
+    }
+    levels[1] = v;
+    EXPECT(LEVELS32(levels, N0, N1, N1 - 1, 1), 6);
+    EXPECT(LEVELS32(levels, N0, N1, -1, 1), 6);
+    EXPECT(LEVELS32(levels, -1, N1, N1, 1), 2);
+    EXPECT(LEVELS32(levels, N0, N1, N1, -1), 2);
+    EXPECT(LEVELS32(levels, N0, N1, PTRDIFF_MAX, 1), 2);
+    EXPECT(LEVELS32(NULL, 0, N1, -1, 5), 0);
+    EXPECT(memcmp(u, untouched, 2 * N0 * N1 * sizeof *u), 0);
+    EXPECT(memcmp(v, untouched, 2 * N0 * N1 * sizeof *u), 0);
+    /* Right behind each other they are apart. */
+    levels[1] = u + N0 * N1;
+    EXPECT(LEVELS32(levels, N0, N1, N1, 1), 0);
+    free(u);
+    free(v);
+    free(untouched);
+}
+
 static float *expected32;
 static double *expected64;
 
@@ -128,6 +196,8 @@ static void *calls(void *unused)
 int main(void)
 {
     wrong_calls();
+    wrong_levels();
+    other_layouts();
     float *u = grid32();
     double *v = grid64();
     EXPECT(DENSE32(u, N0, N1, STEPS), 0);

@@ -19,11 +19,25 @@ fn standalone(program: &Arc<Program>, tile: &TileSizes, wrong: Option<(&str, &st
 
 /// The same of a plan, with these options of the compiler.
 fn standalone_of(plan: &KernelPlan, options: &[&str], wrong: Option<(&str, &str)>) -> Output {
+    standalone_with(plan, options, wrong, &[])
+}
+
+/// The same with another main.
+fn standalone_with(
+    plan: &KernelPlan,
+    options: &[&str],
+    wrong: Option<(&str, &str)>,
+    changed: &[&(String, String)],
+) -> Output {
     let folder = tempfile::tempdir().unwrap();
     let program = &plan.program;
     let name = &program.name;
     for mut file in hhc_codegen::backend::openmp::generate(plan).unwrap() {
         if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}.c")) {
+            assert!(file.text.contains(from), "{name}: no `{from}`");
+            file.text = file.text.replace(from, to);
+        }
+        for (from, to) in changed.iter().filter(|_| file.name == format!("{name}_main.c")) {
             assert!(file.text.contains(from), "{name}: no `{from}`");
             file.text = file.text.replace(from, to);
         }
@@ -87,6 +101,38 @@ fn storage_of_threads() {
         for strategy in with_storages() {
             let Some(plan) = small_plan(&shipped(name), strategy, seed) else { continue };
             let output = standalone_of(&plan, options, None);
+            let text = String::from_utf8_lossy(&output.stdout);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success() && text.contains("check: 0 of"), "{name}: {text}{errors}");
+        }
+    }
+}
+
+/// Grids whose rows lie 4 KiB apart, in copies: first and last levels between both grids, the others in the copy.
+#[test]
+fn rows_that_collide() {
+    let sanitizers = execution::equivalence::has_sanitizers();
+    if !sanitizers {
+        println!("SKIPPED: the C compiler has no sanitizers; programs are built without");
+    }
+    let mut options = vec!["-DTW_COPY_STEPS=0", "-DTW_COPY_POINTS=0"];
+    if sanitizers {
+        options.extend(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]);
+    }
+    for (name, sizes, apart) in [
+        ("heat2d", "161, 277", "29, 1024"),
+        ("wave2d", "161, 277", "29, 1024"),
+        ("fdtd2d", "161, 277", "29, 1024"),
+        ("varcoef2d", "161, 277", "29, 1024"),
+        ("heat3d", "61, 47, 53", "19, 32, 32"),
+    ] {
+        let program = shipped(name);
+        let plan = planned(&program, "hhc", &hexagonal_tile(&program, 2, 1, &[9, 8])).plan;
+        for steps in if name == "heat2d" { &[1, 3, 23][..] } else { &[23] } {
+            let steps = format!("steps = {steps};");
+            let changed = [("make_grid(".to_owned() + sizes, "make_grid(".to_owned() + apart)];
+            let changed = [&changed[0], &("steps = 23;".to_owned(), steps)];
+            let output = standalone_with(&plan, &options, None, &changed);
             let text = String::from_utf8_lossy(&output.stdout);
             let errors = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success() && text.contains("check: 0 of"), "{name}: {text}{errors}");

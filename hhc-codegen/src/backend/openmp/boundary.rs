@@ -24,17 +24,38 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
     let constant = Type::new(field.element).constant().pointer();
     body.push(Stmt::declare(constant, "from", level(newest.clone())));
 
+    let mut levels = Block::from(Stmt::when(slot.clone().is(newest), Stmt::Continue));
+    levels.push(Stmt::declare(Type::new(field.element).pointer(), "to", level(slot)));
+    levels.extend(lines(field, &small, None));
+    body.push(Stmt::count(INT, "slot", 0, field.slots, levels));
+    let function = format!("tw_copy_boundary_{}", field.name);
+    let text = Function::new(&function)
+        .comment(format!(
+            "The fixed boundary of {} is that of the newest initial level, at every level.",
+            field.name
+        ))
+        .attribute("static")
+        .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
+        .body(body)
+        .print(Dialect::C);
+    (function, text)
+}
+
+/// Loops over all points of the boundary, with one level after `to` from that after `from`. `to_strides` are those of
+/// `to`, where they are others.
+pub(super) fn lines(field: &Boundary, small: &Expr, to_strides: Option<&dyn Fn(&str) -> Expr>) -> Block {
     let row = match field.index.split_last() {
         Some((_, [])) | None => Vec::new(),
         Some((_, outer)) => outer.iter().map(var).chain([c_tree::int(0)]).collect(),
     };
-    let at = |x: &Expr| if row.is_empty() { x.clone() } else { var("row") + x };
+    let at = |begin: &str, x: &Expr| if row.is_empty() { x.clone() } else { var(begin) + x };
+    let to_row = if to_strides.is_some() { "to_row" } else { "row" };
     let x = var("x");
     let copy = |first: Expr, end: Expr| {
         let mut inner = Block::new();
         let computed = |other: &Expr| Stmt::when((!small.clone()).and(other.clone()), Stmt::Continue);
         inner.extend(field.other_domains.iter().map(computed));
-        inner.push(Stmt::assign(name("to").at(at(&x)), name("from").at(at(&x))));
+        inner.push(Stmt::assign(name("to").at(at(to_row, &x)), name("from").at(at("row", &x))));
         Stmt::count(INT, "x", first, end, inner)
     };
     let (low, high, size) = (field.low.clone(), field.high.clone(), field.size.clone());
@@ -42,6 +63,7 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
     let mut line = Block::new();
     if !row.is_empty() {
         line.push(Stmt::constant(INT, "row", place(&row, &as_it_is)));
+        line.extend(to_strides.map(|strides| Stmt::constant(INT, to_row, place(&row, strides))));
     }
     let outside = match outside {
         c_tree::Expr::Bool(known) => truth(known),
@@ -64,25 +86,10 @@ fn function(arguments: Arguments<'_>, field: &Boundary) -> (String, String) {
     line.push(copy(choose(size.clone(), max(low, high)), size));
     let outer = &field.index[..field.index.len() - 1];
     let parallel = (!outer.is_empty()).then(|| Stmt::Pragma("omp parallel for".into()));
-    let lines = outer
+    let nest = outer
         .iter()
         .enumerate()
         .rev()
         .fold(line, |inner, (d, index)| Stmt::count(INT, index, 0, var(format!("n{d}")), inner).into());
-    let mut levels = Block::from(Stmt::when(slot.clone().is(newest), Stmt::Continue));
-    levels.push(Stmt::declare(Type::new(field.element).pointer(), "to", level(slot)));
-    levels.extend(parallel);
-    levels.extend(lines);
-    body.push(Stmt::count(INT, "slot", 0, field.slots, levels));
-    let function = format!("tw_copy_boundary_{}", field.name);
-    let text = Function::new(&function)
-        .comment(format!(
-            "The fixed boundary of {} is that of the newest initial level, at every level.",
-            field.name
-        ))
-        .attribute("static")
-        .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
-        .body(body)
-        .print(Dialect::C);
-    (function, text)
+    parallel.into_iter().chain(nest).collect()
 }

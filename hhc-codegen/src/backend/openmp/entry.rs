@@ -3,7 +3,8 @@
 use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{loops, non_negative};
 use super::super::points::{INT, max};
-use super::grid;
+use super::copy;
+use super::grid::{self, LAUNCHES};
 use crate::plan::{KernelPlan, Launch};
 use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, any, call, int, name, var};
 
@@ -20,6 +21,12 @@ pub(super) struct Entry<'a> {
 impl Entry<'_> {
     fn name(&self) -> String {
         format!("{}_run", self.plan.program.name)
+    }
+
+    /// Whether grids whose rows collide are copied. Where a file has several plans, for measurements on grids whose rows do
+    /// not, the first one does.
+    fn copies(&self) -> bool {
+        copy::has_copy(self.plan) && self.ending.is_empty()
     }
 
     fn own(&self, function: &str) -> String {
@@ -55,14 +62,18 @@ impl Entry<'_> {
     pub(super) fn functions(&self) -> Vec<String> {
         let [run, strided, invoke, levels] = self.heads();
         let all = [
-            self.launches(),
             self.whole(),
             levels.body(self.levels()),
             strided.body(self.strided()),
             run.body(self.dense()),
             invoke.body(self.invoke()),
         ];
-        all.iter().map(|function| function.print(Dialect::C)).collect()
+        let mut text = vec![self.launches().print(Dialect::C)];
+        if self.copies() {
+            text.extend(copy::functions(self.arguments));
+        }
+        text.extend(all.iter().map(|function| function.print(Dialect::C)));
+        text
     }
 
     fn refused(&self) -> [Stmt; 2] {
@@ -101,6 +112,11 @@ impl Entry<'_> {
         if let Some(small) = self.arguments.too_small() {
             body.push(Stmt::when(small, Stmt::Return(Some(int(0)))));
         }
+        if self.copies() {
+            let copied = call(copy::IN_COPY, [name("grid")]);
+            let copied = (!name("grid").arrow("spread")).and(copied);
+            body.push(Stmt::when(copied, Stmt::Return(Some(int(0)))));
+        }
         body.push(Stmt::call(self.own(LAUNCHES), [name("grid")]));
         body.push(Stmt::Return(Some(int(0))));
         self.of_grid(&self.own(WHOLE), "Boundaries, and all time steps.", "int", body)
@@ -110,7 +126,7 @@ impl Entry<'_> {
     fn on_grid(&self, level: &dyn Fn(usize, i64) -> Expr) -> [Stmt; 2] {
         let grid = Type::new("struct tw_grid");
         [
-            Stmt::constant(grid, "whole", grid::members(self.arguments, level)),
+            Stmt::constant(grid, "whole", grid::members(self.arguments, copy::has_copy(self.plan), level)),
             Stmt::Return(Some(call(self.own(WHOLE), [name("whole").address()]))),
         ]
     }
@@ -267,7 +283,5 @@ impl Entry<'_> {
     }
 }
 
-/// The function of all launches.
-const LAUNCHES: &str = "tw_launches";
 /// The function of all that entry points do.
 const WHOLE: &str = "tw_whole";

@@ -16,7 +16,7 @@ pub(super) fn slots(program: &Program, field: usize) -> i64 {
 }
 
 /// `struct tw_grid`.
-pub(super) fn structure(arguments: Arguments<'_>) -> String {
+pub(super) fn structure(arguments: Arguments<'_>, has_copy: bool) -> String {
     let program = arguments.program;
     let shape: String = arguments.sizes().iter().map(|size| format!("[{size}]")).collect();
     let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
@@ -34,7 +34,8 @@ pub(super) fn structure(arguments: Arguments<'_>) -> String {
     });
     let integers = integers(arguments).into_iter().map(|member| Declaration::plain(INT, member)).collect();
     let parameters = arguments.names.parameters.iter().map(|name| Stmt::uninitialised("double", name));
-    let members = arrays.chain([Stmt::Declare(integers)]).chain(parameters).chain(spread()).collect();
+    let members = arrays.chain([Stmt::Declare(integers)]).chain(parameters).chain(spread());
+    let members = members.chain(has_copy.then(outer).into_iter().flatten()).collect();
     Record { comment: Some(COMMENT.to_string()), name: "tw_grid".to_string(), members }.print(Dialect::C)
 }
 
@@ -48,6 +49,13 @@ fn spread() -> Block {
     Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised("int", "spread")])
 }
 
+/// The member that a copy has.
+fn outer() -> Block {
+    let comment = "Of a copy: the grid of the caller, where first and last levels lie.";
+    let kind = Type::new("struct tw_grid").constant().pointer();
+    Block::from([Stmt::Comment(comment.into()), Stmt::uninitialised(kind, "outer")])
+}
+
 /// Sizes, strides and steps: the members that are integers.
 pub(super) fn integers(arguments: Arguments<'_>) -> Vec<String> {
     let steps = ["steps".to_string()];
@@ -55,7 +63,7 @@ pub(super) fn integers(arguments: Arguments<'_>) -> Vec<String> {
 }
 
 /// The values of all members, from arguments of their names. `level` is a stored level of a field.
-pub(super) fn members(arguments: Arguments<'_>, level: &dyn Fn(usize, i64) -> Expr) -> Expr {
+pub(super) fn members(arguments: Arguments<'_>, has_copy: bool, level: &dyn Fn(usize, i64) -> Expr) -> Expr {
     let program = arguments.program;
     let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
         match (number < program.fields.len()).then(|| slots(program, number)) {
@@ -71,24 +79,33 @@ pub(super) fn members(arguments: Arguments<'_>, level: &dyn Fn(usize, i64) -> Ex
         }
         None => c_tree::int(1),
     };
-    Expr::List(
-        arrays.chain(integers(arguments).into_iter().map(var)).chain(parameters).chain([spread]).collect(),
-    )
+    let integers = integers(arguments).into_iter().map(var);
+    let outer = has_copy.then(|| name("NULL"));
+    Expr::List(arrays.chain(integers).chain(parameters).chain([spread]).chain(outer).collect())
 }
 
-/// A stored level of a field, by its slot.
-pub(super) fn level(program: &Program, names: &Names, field: FieldId, slot: impl Into<Expr>) -> Expr {
-    let member = name("grid").arrow(&names.fields[field.0]);
+/// A stored level of a field in a grid, by its slot.
+pub(super) fn level(
+    grid: &Expr,
+    program: &Program,
+    names: &Names,
+    field: FieldId,
+    slot: impl Into<Expr>,
+) -> Expr {
+    let member = grid.arrow(&names.fields[field.0]);
     if slots(program, field.0) > 1 { member.at(slot) } else { member }
 }
 
-/// The level of a field that an access of a statement finds in its time step.
-pub(super) fn level_of_access(program: &Program, names: &Names, access: &Access) -> Expr {
+/// The level of a field in a grid that an access of a statement finds in its time step.
+pub(super) fn level_of_access(grid: &Expr, program: &Program, names: &Names, access: &Access) -> Expr {
     let slot = match program.field(access.field).role {
         FieldRole::State { levels, slots: slots @ 2.. } => {
             modulo(var(&names.time) + (access.time + levels as i64 - 1), slots as i64)
         }
         FieldRole::Coefficient | FieldRole::State { .. } => c_tree::int(0),
     };
-    level(program, names, access.field, slot)
+    level(grid, program, names, access.field, slot)
 }
+
+/// The function of all launches.
+pub(super) const LAUNCHES: &str = "tw_launches";

@@ -3,6 +3,7 @@
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
 mod boundary;
+mod copy;
 mod entry;
 mod grid;
 mod kernels;
@@ -62,6 +63,11 @@ struct ProgramText {
     slots: Vec<String>,
     /// What all functions work on.
     grid: String,
+    /// Whether grids whose rows collide are copied.
+    has_copy: bool,
+    /// Elements of the smallest type in a cache line, and of the largest one.
+    line: usize,
+    line_of_largest: usize,
     /// The functions of statements, and then those of kernels, boundaries and the entry points.
     functions: Vec<String>,
     reference: Vec<PlainLoops>,
@@ -93,7 +99,10 @@ impl ProgramText {
             prototypes: entry.prototypes(),
             arrays: signature.arrays(),
             slots: signature.slots(),
-            grid: grid::structure(arguments),
+            grid: grid::structure(arguments, copy::has_copy(plan)),
+            has_copy: copy::has_copy(plan),
+            line: 64 / program.fields.iter().map(|field| field.element.bytes()).min().unwrap_or(4),
+            line_of_largest: 64 / program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4),
             functions: statements.chain(kernels).chain(boundaries).chain(entry.functions()).collect(),
             reference: plain_loops(program, names),
             standalone: Standalone::openmp(arguments, &signature),

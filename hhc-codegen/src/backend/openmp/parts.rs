@@ -243,7 +243,7 @@ impl Printer<'_> {
 
     /// A stored level of a field in the arrays; no slot is the first one.
     fn slot_of_grid(&self, field: FieldId, slot: Option<IntExpr>) -> Expr {
-        grid::level(self.program, self.names, field, expr(&slot.unwrap_or(int(0))))
+        grid::level(&name("grid"), self.program, self.names, field, expr(&slot.unwrap_or(int(0))))
     }
 
     /// The address of a line's first cell, which lies `first` points from the first point of the box.

@@ -5,6 +5,7 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, moved, place};
+use super::copy;
 use super::grid::level_of_access;
 use crate::geometry::{block_points, rows_at_once};
 use crate::plan::{KernelPlan, RowOrder};
@@ -33,10 +34,12 @@ pub(super) fn functions(plan: &KernelPlan, names: &Names, index: usize) -> Vec<S
         in_place: orders.iter().any(|order| **order != RowOrder::Parallel { repeats: true }),
         rows: rows_at_once(program, statement),
         width: block_points(program, statement) as i64,
+        has_copy: copy::has_copy(plan),
     };
     let variants = update.rows.iter().flat_map(|&rows| [update.block(rows), update.row(rows)]);
     let all: Vec<Function> = variants.chain([update.whole_box()]).collect();
-    all.iter().map(|function| function.print(Dialect::C)).collect()
+    let between = update.has_copy.then(|| copy::between_function(program, names, index));
+    between.into_iter().chain(all.iter().map(|function| function.print(Dialect::C))).collect()
 }
 
 /// Name of the function that computes a box of a statement.
@@ -59,7 +62,7 @@ fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();
     for access in statement.reads.iter().chain([&write]) {
         let plane = names.plane(program, access);
-        let value = level_of_access(program, names, access);
+        let value = level_of_access(&name("grid"), program, names, access);
         let element = Type::new(program.field(access.field).element.c_name());
         let element = if *access == write { element } else { element.constant() };
         pointers.insert(plane.clone(), Plane { name: plane, element, value });
@@ -82,6 +85,8 @@ struct Update<'a> {
     rows: Vec<usize>,
     /// Points of a row that are one block: whole cache lines.
     width: i64,
+    /// Whether grids may be copies of others.
+    has_copy: bool,
 }
 
 impl Update<'_> {
@@ -202,6 +207,9 @@ impl Update<'_> {
         let (names, dimension) = (self.names, self.dimension());
         let grid = name("grid");
         let mut body = Block::new();
+        if self.has_copy {
+            body.extend(copy::between(self.program, names, self.index));
+        }
         body.extend(self.strides().map(|stride| Stmt::constant(INT, &stride, grid.arrow(&stride))));
         body.extend(
             self.planes
