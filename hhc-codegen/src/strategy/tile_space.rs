@@ -297,9 +297,7 @@ mod tests {
             .unwrap();
         assert_eq!(complete.to_string(), "depth=4,width=3,length=7");
         space.check("s", &complete).unwrap();
-        let complete = |text: &str| {
-            space.complete("s", &TileSizes::parse(text).unwrap(), &complete).unwrap()
-        };
+        let complete = |text: &str| space.complete("s", &TileSizes::parse(text).unwrap(), &complete).unwrap();
         assert_eq!(complete("folds=1").to_string(), "depth=4,width=3,length=7");
         let folded = complete("folds=2,width=5");
         assert_eq!(folded.to_string(), "depth=4,width=5,length=7,folds=2");

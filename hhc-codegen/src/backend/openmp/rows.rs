@@ -11,9 +11,9 @@ use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
 use polyhedral::program::{Access, Program};
 use std::collections::BTreeMap;
 
-/// So many rows at once are computed in blocks of one vector, fewer in blocks of whole cache lines. Compilers unroll a loop
-/// over the vectors of a line only where its body is short; else they compute the addresses of all rows for each line.
-const ROWS_IN_VECTORS: usize = 4;
+/// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
+/// the vectors of a line only where its body is short; else they compute the addresses of all rows anew for each line.
+const ROWS_IN_VECTORS: usize = 2;
 
 /// The functions of a statement, where some kernel has rows of it that it does not print part by part.
 pub(super) fn functions(plan: &KernelPlan, names: &Names, index: usize) -> Vec<String> {
@@ -83,7 +83,7 @@ struct Update<'a> {
     in_place: bool,
     /// How many rows run at once: several, then fewer, at last one.
     rows: Vec<usize>,
-    /// Points of a row that are one block where few rows run at once: whole cache lines.
+    /// Points of a single row that are one block: whole cache lines.
     width: i64,
 }
 

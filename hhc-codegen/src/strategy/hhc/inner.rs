@@ -53,7 +53,8 @@ impl OnCores<'_> {
         let entering = |d: usize| match classical[d - 1] {
             0 => 0.0,
             size => {
-                (*self.cores.cone.lower[d].numer() as f64 / *self.cores.cone.lower[d].denom() as f64) / size as f64
+                (*self.cores.cone.lower[d].numer() as f64 / *self.cores.cone.lower[d].denom() as f64)
+                    / size as f64
             }
         };
         let visits = mean(area) * (1..dimension).map(entering).sum::<f64>();

@@ -83,7 +83,13 @@ impl Strategy for HybridHexagonal {
         let flat_top = LeastBy { size: SPACE_SIZES[0], of: HEIGHT, values, period, because };
         let optional = |size, left_out, tried| OptionalSize { size, left_out, tried, target: Target::OpenMp };
         let steps = Along::Time { rows_per_step: 1 };
-        let fused = size(FUSED_STEPS, "time steps that are swept together, for CPUs (1 if left out)", steps, 1, false);
+        let fused = size(
+            FUSED_STEPS,
+            "time steps that are swept together, for CPUs (1 if left out)",
+            steps,
+            1,
+            false,
+        );
         let wave = size(
             WAVE,
             "the length of a piece of such a sweep along dimension 0, in points (0 or left out: what fits a cache)",
@@ -266,10 +272,9 @@ impl<'a> Geometry<'a> {
     fn instance(&self, k: usize, in_full_tiles: bool) -> Instance {
         let a = var(ROWS) * self.statements + k as i64;
         let columns = match &self.waves {
-            None => Range {
-                low: self.hexagon.first_column(a.clone()),
-                high: self.hexagon.last_column(a.clone()),
-            },
+            None => {
+                Range { low: self.hexagon.first_column(a.clone()), high: self.hexagon.last_column(a.clone()) }
+            }
             Some(waves) => waves.columns(&self.hexagon, &a),
         };
         let mut ranges = vec![Range { low: var("x0") + columns.low, high: var("x0") + columns.high }];

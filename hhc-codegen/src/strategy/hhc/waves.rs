@@ -190,7 +190,10 @@ mod tests {
                 let whole = (pass + 1) * waves.steps * statements <= hexagon.rows();
                 let exact = whole && hexagon.lower.is_integer();
                 let at_end = piece == *all.start() || (piece == *all.end() && exact);
-                assert!(columns > 0 || !at_end, "{hexagon:?} {waves:?}: pass {pass}, piece {piece} of {all:?}");
+                assert!(
+                    columns > 0 || !at_end,
+                    "{hexagon:?} {waves:?}: pass {pass}, piece {piece} of {all:?}"
+                );
             }
         }
         for (a, seen) in seen.into_iter().enumerate() {

@@ -91,7 +91,12 @@ impl Strategy for PipelineToy {
             step: 1,
             whole: false,
         };
-        TileSpace { sizes: vec![size(0), size(1)], optional: Vec::new(), constraints: Vec::new(), program: program.name.clone() }
+        TileSpace {
+            sizes: vec![size(0), size(1)],
+            optional: Vec::new(),
+            constraints: Vec::new(),
+            program: program.name.clone(),
+        }
     }
 
     fn default_tile(&self, _program: &Program, _cone: &Cone, target: Target) -> TileSizes {
