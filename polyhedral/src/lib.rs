@@ -44,6 +44,7 @@ pub mod walk;
 // The analysis.
 pub mod analysis;
 pub mod cone;
+pub mod contraction;
 pub mod counts;
 pub mod dataflow;
 pub mod dependence;

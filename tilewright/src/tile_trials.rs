@@ -60,12 +60,26 @@ const LEAST_BANDS: i64 = 16;
 /// Name of the response.
 pub const RESPONSE: &str = "seconds";
 
+/// Who judges the tiles of a space.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpaceOf {
+    /// Runs on this CPU.
+    Measurements,
+    /// A model, which knows nothing of optional sizes.
+    Predictions,
+}
+
 /// The tile sizes of a strategy as a space: of each size the defaults and powers of two around them, as far as the
-/// grid is large; of optional ones what their strategy says, as no model knows them.
+/// grid is large; of optional ones what their strategy says, where tiles are measured.
 ///
 /// # Errors
 /// A program that cannot be analysed.
-pub fn tile_space(stencil: &Stencil, strategy: &dyn Strategy, size: &[i64], steps: i64) -> Result<Space> {
+pub fn tile_space(
+    stencil: &Stencil,
+    strategy: &dyn Strategy,
+    (size, steps): (&[i64], i64),
+    what: SpaceOf,
+) -> Result<Space> {
     let analysis = stencil.analysis()?;
     let tile = default_tile(stencil, strategy)?;
     let mut parameters = Vec::new();
@@ -88,9 +102,13 @@ pub fn tile_space(stencil: &Stencil, strategy: &dyn Strategy, size: &[i64], step
         levels.push(default);
         parameters.push(Parameter::new(name, levels.into_iter().map(Value::Integer).collect())?);
     }
-    for own in own_space.optional.iter().filter(|own| own.target == Target::OpenMp && !own.tried.is_empty()) {
-        let levels = own.tried.iter().copied().filter(|&value| value <= steps.max(1));
-        parameters.push(Parameter::new(own.size.name, levels.map(Value::Integer).collect())?);
+    if what == SpaceOf::Measurements {
+        let tried =
+            own_space.optional.iter().filter(|own| own.target == Target::OpenMp && !own.tried.is_empty());
+        for own in tried {
+            let levels = own.tried.iter().copied().filter(|&value| value <= steps.max(1));
+            parameters.push(Parameter::new(own.size.name, levels.map(Value::Integer).collect())?);
+        }
     }
     Ok(Space::new(parameters, &[])?)
 }

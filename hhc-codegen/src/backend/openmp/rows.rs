@@ -13,6 +13,10 @@ use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, int, name, var};
 use polyhedral::program::{Access, Program};
 use std::collections::BTreeMap;
 
+/// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
+/// the vectors of a line only where its body is short; else they compute the addresses of all rows anew for each line.
+const ROWS_IN_VECTORS: usize = 2;
+
 /// The functions of a statement, where some kernel has rows of it that it does not print part by part.
 pub(super) fn functions(plan: &KernelPlan, names: &Names, index: usize) -> Vec<String> {
     let program = &*plan.program;
@@ -83,7 +87,7 @@ struct Update<'a> {
     in_place: bool,
     /// How many rows run at once: several, then fewer, at last one.
     rows: Vec<usize>,
-    /// Points of a row that are one block: whole cache lines.
+    /// Points of a single row that are one block: whole cache lines.
     width: i64,
     /// Whether grids may be copies of others.
     has_copy: bool,
@@ -173,19 +177,29 @@ impl Update<'_> {
     fn row(&self, rows: usize) -> Function {
         let row = self.row_name(rows);
         let block = format!("{row}_block");
-        let (first, last, x, width) = (var("first"), var("last"), var("x"), self.width);
+        let (first, last, x) = (var("first"), var("last"), var("x"));
+        let mut body = Block::new();
+        let width = if rows >= ROWS_IN_VECTORS && self.narrowest() {
+            let bytes = self.program.field(self.program.statements[self.index].target).element.bytes();
+            body.push(Stmt::constant(INT, "tw_width", var("TW_VECTOR") / bytes as i64));
+            var("tw_width")
+        } else {
+            int(self.width)
+        };
         let misaligned =
-            Expr::call("TW_MISALIGNED", [name(&self.target) + &first, int(width)], Sort::Integer);
-        let mut body = Block::from(Stmt::when(
-            (&last - &first).lt(width),
+            Expr::call("TW_MISALIGNED", [name(&self.target) + &first, width.clone()], Sort::Integer);
+        body.push(Stmt::when(
+            (&last - &first).lt(width.clone()),
             [self.call(&block, first.clone(), last.clone()), Stmt::Return(None)],
         ));
-        let whole = Stmt::go_on("x", (&x + width).le(&last), width, self.call(&block, x.clone(), &x + width));
+        let next = &x + &width;
+        let whole =
+            Stmt::go_on("x", next.clone().le(&last), width.clone(), self.call(&block, x.clone(), next));
         if self.in_place {
             body.comment(
                 "Whole blocks from an aligned place on; the ends by themselves, because no point may run twice.",
             );
-            let begin = &first + (int(width) - misaligned) % width;
+            let begin = &first + (width.clone() - misaligned) % width;
             body.push(Stmt::declare(INT, "x", begin));
             body.push(self.call(&block, first, x.clone()));
             body.push(whole);
@@ -194,12 +208,20 @@ impl Update<'_> {
             body.comment(
                 "Whole aligned blocks. The first and the last block may overlap them: those points run twice.",
             );
-            body.push(self.call(&block, first.clone(), &first + width));
-            body.push(Stmt::declare(INT, "x", &first + width - misaligned));
+            body.push(self.call(&block, first.clone(), &first + &width));
+            body.push(Stmt::declare(INT, "x", &first + &width - misaligned));
             body.push(whole);
-            body.push(Stmt::when(x.lt(&last), self.call(&block, &last - width, last)));
+            body.push(Stmt::when(x.lt(&last), self.call(&block, &last - &width, last)));
         }
         self.inner(row).body(body)
+    }
+
+    /// Whether no value that is read takes fewer bytes than the one that is written: then a vector of those is one of
+    /// the loop.
+    fn narrowest(&self) -> bool {
+        let statement = &self.program.statements[self.index];
+        let bytes = |field| self.program.field(field).element.bytes();
+        statement.reads.iter().all(|read| bytes(read.field) >= bytes(statement.target))
     }
 
     /// A box of points.
