@@ -239,13 +239,14 @@ fn on_cpu(
         steps,
         threads: usize::try_from(threads).unwrap_or(1),
         runs: wish.runs,
+        wanted: wish.by == TileBy::Measure,
     };
-    let remembered = if wish.by == TileBy::Measure { None } else { contest.remembered() };
+    let remembered = if contest.wanted { None } else { contest.remembered() };
     let standing = match remembered {
         Some(standing) => Ok(standing),
-        None => stage_of(observer, contest::STAGE, 0, |progress| {
-            contest.hold(contest.entrants(&tile, wish.by == TileBy::Measure), progress)
-        }),
+        None => {
+            stage_of(observer, contest::STAGE, 0, |progress| contest.hold(contest.entrants(&tile), progress))
+        }
     };
     match standing {
         Ok(standing) => {
@@ -253,7 +254,7 @@ fn on_cpu(
             let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
             Ok(Chosen { tiled: standing.tiled, ..chosen(tiling, words) })
         }
-        Err(error) if wish.by == TileBy::Measure || error.kind() == Kind::Interrupted => Err(error),
+        Err(error) if contest.wanted || error.kind() == Kind::Interrupted => Err(error),
         // Nothing could be measured here: no compiler, no memory. Who needs them will hear of it.
         Err(_) => Ok(as_modelled(tile)),
     }

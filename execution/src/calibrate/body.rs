@@ -52,7 +52,7 @@ pub fn cache_shares(caches: &[Cache], usable: usize) -> (f64, f64) {
 /// around its share of the last one, up to `most` bytes, which stand for memory.
 pub fn working_set_bytes(near: f64, last: f64, most: f64) -> Vec<f64> {
     let around = |bytes: f64, parts: &'static [f64]| parts.iter().map(move |part| part * bytes);
-    let all = around(near, &[0.5, 0.75, 1.0, 1.5, 2.0, 4.0]).chain(around(last, &[0.5, 1.0, 1.5, 2.0, 4.0]));
+    let all = around(near, &[0.5, 1.0, 1.5, 2.0, 4.0]).chain(around(last, &[0.5, 1.0, 1.5, 2.0, 4.0]));
     let mut all: Vec<f64> = all.map(|bytes| bytes.min(most)).collect();
     all.sort_by(f64::total_cmp);
     all.dedup_by(|next, before| *next < 1.2 * *before);

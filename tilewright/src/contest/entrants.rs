@@ -8,16 +8,16 @@ use hhc_codegen::strategy::{self, Strategy, Target};
 
 /// Windows of entrants, as parts of the cache before the last one.
 const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
-/// Where more are wanted.
+/// Where the user asked for a contest.
 const MORE_ROOMS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.4];
 
 impl Contest<'_> {
-    /// The entrants, the model's choice first; `more` where time does not matter.
-    pub fn entrants(&self, choice: &TileSizes, more: bool) -> Vec<Entrant> {
+    /// The entrants, the model's choice first.
+    pub fn entrants(&self, choice: &TileSizes) -> Vec<Entrant> {
         let mut entrants = vec![self.entrant(self.strategy, choice.clone())];
         let time = &self.model.model.time;
         let near = time.near_cache_bytes();
-        let rooms: &[f64] = if more { &MORE_ROOMS } else { &ROOMS };
+        let rooms: &[f64] = if self.wanted { &MORE_ROOMS } else { &ROOMS };
         for room in rooms.iter().filter(|_| near.is_finite()) {
             let mut limited = self.model.model.clone();
             limited.time = time.with_window_limit(room * near);

@@ -21,6 +21,7 @@ use hhc_codegen::strategy::{self, Strategy};
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
 use std::time::Instant;
+use toolchain::interference::Watch;
 use toolchain::interrupt;
 use toolchain::machine::MachineFacts;
 
@@ -42,6 +43,8 @@ pub struct Contest<'a> {
     pub threads: usize,
     /// Whether the run follows, so that a part of its time may go into the contest.
     pub runs: bool,
+    /// Whether the user asked for it: it has more entrants, and is remembered however busy the machine is.
+    pub wanted: bool,
 }
 
 /// One who takes part.
@@ -80,6 +83,8 @@ const MOST_BUDGET_S: f64 = 20.0;
 const BEHIND: f64 = 1.12;
 /// The model's choice stays where nobody is better than this part of its time.
 const CLEARLY: f64 = 0.99;
+/// The part of the machine's time that others may use in a contest that is remembered.
+const BUSY: f64 = 0.1;
 /// Rounds at most.
 const ROUNDS: usize = 5;
 /// One run of an entrant should take so long, in seconds.
@@ -116,7 +121,7 @@ impl Contest<'_> {
         };
         // Memory is touched and threads are started before anything counts.
         tiled.first().map(|first| run(&first.native)).transpose()?;
-        let start = Instant::now();
+        let (start, watch) = (Instant::now(), Watch::start());
         let mut least = vec![f64::INFINITY; entrants.len()];
         for round in 0..ROUNDS {
             let best = least.iter().copied().fold(f64::INFINITY, f64::min);
@@ -133,7 +138,10 @@ impl Contest<'_> {
         for (entrant, point_s) in entrants.iter_mut().zip(&least) {
             entrant.point_s = Some(*point_s);
         }
-        self.remember(&entrants);
+        // Among others' work chance decides who is fast: the next run looks again.
+        if self.wanted || watch.others().is_none_or(|others| others <= BUSY) {
+            self.remember(&entrants);
+        }
         let winner = winner(&entrants);
         Ok(Standing { winner, entrants, tiled: Some(tiled.swap_remove(winner)) })
     }
