@@ -31,6 +31,7 @@ pub mod backend;
 pub mod build;
 pub mod c_program;
 pub mod choice;
+pub mod contract;
 pub mod cpu_model;
 pub mod data;
 pub mod emit;
