@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tilewright::data::{Arrangement, FieldFile};
-use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, machines, record, text};
+use tilewright::{Backend, BuildRequest, Built, Measured, RunRequest, contract, machines, record, text};
 use toolchain::interrupt;
 use trials::{Outcome, Setting};
 
@@ -53,6 +53,10 @@ pub struct RunArguments {
     /// Compare the result with the reference interpreter, bit for bit
     #[arg(long)]
     pub verify: bool,
+    /// Let the C compiler contract products and sums: faster, and results may differ from the reference, by a bound that is
+    /// shown for programs that are linear in their values; with --verify the difference is held against it
+    #[arg(long)]
+    pub contract: bool,
     /// Number of threads; all cores where not given
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub threads: Option<u64>,
@@ -151,8 +155,12 @@ pub struct RunReport {
     /// Checksum of the newest level of all state fields: 16 hexadecimal digits, the same for equal results on
     /// every back end.
     pub checksum: String,
-    /// Whether all values have the bits of the reference; null where that was not asked for.
+    /// Whether all values have the bits of the reference, or with `--contract` differ by no more than the bound; null where
+    /// that was not asked for, or there is no bound.
     pub verified: Option<bool>,
+    /// How far contraction may move a value; only with `--contract`, and where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_bound: Option<f64>,
     /// Largest absolute difference from the reference; null where that was not asked for, or infinite.
     pub max_abs_error: Option<f64>,
     /// Number of values that differ from the reference; null where that was not asked for.
@@ -246,7 +254,11 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         }
         _ => Ok(()),
     };
-    let built = match tilewright::build(&stencil, &request, session) {
+    let built = tilewright::build(&stencil, &request, session).and_then(|built| match arguments.contract {
+        true => contract::contracted(built, request.threads, session),
+        false => Ok(built),
+    });
+    let built = match built {
         Ok(built) => built,
         Err(error) => {
             record(None, record::failure(&error))?;
@@ -260,6 +272,10 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         repeat: arguments.repeat as usize,
         verify: arguments.verify,
     };
+    let steps = arguments.steps;
+    let bound = arguments.contract.then(|| {
+        session.stage("error bound", || contract::error_bound(&stencil, &data, &run.parameters, steps))
+    });
     let measured = match tilewright::run(&stencil, &built, &run, &mut data, session) {
         Ok(measured) => measured,
         Err(error) => {
@@ -277,6 +293,9 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         notes.push("the reference interpreter has no tiling: --tile and --dump have no effect".to_owned());
     }
     notes.extend(built.notes.iter().cloned());
+    if let Some(Err(reason)) = &bound {
+        notes.push(format!("how far contraction may move the result is not known: {reason}"));
+    }
     let element = program.fields[0].element;
     Ok(RunReport {
         stencil: program.name.clone(),
@@ -289,7 +308,12 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         gstencil_per_s,
         seconds_all: timing.seconds_all,
         checksum: format!("{checksum:016x}"),
-        verified: comparison.as_ref().map(|comparison| comparison.mismatches == 0),
+        verified: comparison.as_ref().and_then(|comparison| match &bound {
+            _ if comparison.mismatches == 0 => Some(true),
+            None => Some(false),
+            Some(bound) => bound.as_ref().ok().map(|&bound| comparison.max_abs_error <= bound),
+        }),
+        error_bound: bound.and_then(|bound| bound.ok()),
         max_abs_error: comparison.as_ref().map(|comparison| comparison.max_abs_error),
         mismatches: comparison.as_ref().map(|comparison| comparison.mismatches),
         first_mismatch: comparison.and_then(|comparison| comparison.first.map(|first| first.to_string())),
@@ -404,7 +428,14 @@ impl Report for RunReport {
         lines.push((
             "verified",
             match (self.verified, self.mismatches, self.max_abs_error) {
+                (Some(true), Some(mismatches @ 1..), Some(error)) => format!(
+                    "yes: {mismatches} values differ from the reference by up to {error:e}; the bound is {:e}",
+                    self.error_bound.unwrap_or_default()
+                ),
                 (Some(true), ..) => "yes: every bit is that of the reference".to_owned(),
+                (None, Some(mismatches), Some(error)) => {
+                    format!("unknown: {mismatches} values differ from the reference by up to {error:e}")
+                }
                 (Some(false), Some(mismatches), Some(error)) => format!(
                     "NO: {mismatches} values differ from the reference by up to {error:e}, first {}",
                     self.first_mismatch.as_deref().unwrap_or("unknown")

@@ -33,7 +33,15 @@ pub fn sources(plan: &KernelPlan) -> Result<Vec<SourceText>> {
 /// # Errors
 /// As for [`sources`], those of the compiler, and of loading.
 pub fn load(plan: &KernelPlan) -> Result<Tiled> {
-    let object = compile_shared(&sources(plan)?, &CompileOptions::default())?;
+    load_with(plan, &CompileOptions::default())
+}
+
+/// [`load`] with options for the compiler.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_with(plan: &KernelPlan, options: &CompileOptions) -> Result<Tiled> {
+    let object = compile_shared(&sources(plan)?, options)?;
     let symbol = format!("{}_invoke", plan.program.name);
     let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?;
     Ok(Tiled { native, object })

@@ -32,6 +32,7 @@ pub mod build;
 pub mod c_program;
 pub mod choice;
 pub mod contest;
+pub mod contract;
 pub mod cpu_model;
 pub mod data;
 pub mod emit;
