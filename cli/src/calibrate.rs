@@ -173,6 +173,9 @@ fn cuda(arguments: &CalibrateArguments, session: &Session) -> Result<CalibrateRe
     if arguments.threads.is_some() {
         return Err(Error::infeasible("--threads is for a CPU"));
     }
+    if arguments.quick {
+        return Err(Error::infeasible("--quick is for a CPU"));
+    }
     let programs = programs(arguments)?;
     let device = session.stage("device", || Device::open(0))?;
     let facts = device.facts().clone();
