@@ -153,7 +153,7 @@ impl Entry<'_> {
         let mut body = Block::from(self.refused());
         body.extend(self.extents(false));
         // What is written first.
-        let (mut written, mut read): (Vec<(Expr, Expr)>, Vec<(Expr, Expr)>) = Default::default();
+        let (mut written, mut read) = (Vec::<(Expr, Expr)>::new(), Vec::new());
         for (number, array) in arguments.arrays().into_iter().enumerate() {
             let given = name(array.name);
             let elements = match program.series.get(number.wrapping_sub(program.fields.len())) {
