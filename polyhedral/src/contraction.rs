@@ -48,12 +48,8 @@ impl Range {
     }
 
     fn times(self, other: Range) -> Range {
-        let ends = [
-            self.low * other.low,
-            self.low * other.high,
-            self.high * other.low,
-            self.high * other.high,
-        ];
+        let ends =
+            [self.low * other.low, self.low * other.high, self.high * other.low, self.high * other.high];
         let (low, high) =
             ends.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &x| (a.min(x), b.max(x)));
         Range { low, high }
@@ -180,9 +176,7 @@ impl Forms<'_> {
                 a.scaled(Range::only(-1.0))
             }
             ExprKind::Cast(a) => self.rounded(self.of(a)?, element),
-            ExprKind::Binary(BinaryOp::Add, a, b) => {
-                self.rounded(self.of(a)?.plus(&self.of(b)?), element)
-            }
+            ExprKind::Binary(BinaryOp::Add, a, b) => self.rounded(self.of(a)?.plus(&self.of(b)?), element),
             ExprKind::Binary(BinaryOp::Sub, a, b) => {
                 self.rounded(self.of(a)?.plus(&self.of(b)?.scaled(Range::only(-1.0))), element)
             }
@@ -211,7 +205,8 @@ impl Forms<'_> {
 
     /// The largest magnitude of the exact value.
     fn magnitude(&self, form: &Form) -> f64 {
-        let reads = form.reads.iter().map(|(access, factor)| factor.magnitude() * self.magnitudes[access.field.0]);
+        let reads =
+            form.reads.iter().map(|(access, factor)| factor.magnitude() * self.magnitudes[access.field.0]);
         reads.sum::<f64>() + form.constant.magnitude()
     }
 

@@ -23,8 +23,7 @@ pub fn contracted(built: Built, threads: Option<usize>, observer: &dyn Observer)
             .hint("use --backend openmp, or leave out --contract"));
     };
     let options = CompileOptions { contraction: true, ..CompileOptions::default() };
-    let Tiled { native, object } =
-        stage(observer, "compile", || tiled::load_with(&planned.plan, &options))?;
+    let Tiled { native, object } = stage(observer, "compile", || tiled::load_with(&planned.plan, &options))?;
     if let Some(threads) = threads {
         native.library().set_threads(threads);
     }
