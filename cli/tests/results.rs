@@ -143,6 +143,34 @@ fn the_seed_decides() {
     assert_ne!(first, checksum("2", "padded"));
 }
 
+/// Contraction moves results by no more than its bound, which holds for whatever a compiler contracts; and by something, on
+/// processors that can.
+#[test]
+fn contraction_keeps_to_its_bound() {
+    let run = |stencil: &str, size: &str, rest: &[&str]| {
+        let base = ["run", stencil, "--size", size, "--steps", "12", "--contract", "--verify", "--json"];
+        tilewright(&[&base[..], rest].concat())
+    };
+    for (stencil, size, rest) in [
+        ("heat1d", "301", &["--param", "alpha=0.3"][..]),
+        ("star2d3r", "61x77", &["--tile", "st=4,s0=13,s1=16,f=2"]),
+        ("heat3d", "21x23x25", &["--param", "alpha=0.1"]),
+        ("fdtd2d", "41x37", &["--strategy", "naive"]),
+    ] {
+        let document = run(stencil, size, rest).succeeded().json();
+        let number = |key: &str| document[key].as_f64().unwrap();
+        assert_eq!(document["verified"], true, "{document}");
+        assert!(number("max_abs_error") <= number("error_bound"), "{document}");
+        assert!(document["compiler"].as_str().unwrap().contains("-ffp-contract=fast"), "{document}");
+    }
+    let unknown = run("gradient2d", "41x37", &[]).succeeded().json();
+    let note = unknown["notes"].to_string();
+    assert!(note.contains("gradient2d is not linear in its values"), "{note}");
+    assert_eq!(unknown["error_bound"], serde_json::Value::Null);
+    let refused = run("heat2d", "41x37", &["--backend", "reference"]);
+    assert!(refused.code == 2 && refused.stderr.contains("leave out --contract"), "{}", refused.stderr);
+}
+
 /// A compiler that re-associates sums gives other bits: a check that fails is exit code 1, with a whole report.
 #[cfg(unix)]
 #[test]

@@ -249,9 +249,10 @@ impl<'a> Geometry<'a> {
         Kernel {
             name: format!("phase{phase}"),
             comment: format!(
-                "phase {phase}: hexagons of {rows} rows, {} to {} points wide, {pitch} points apart",
+                "phase {phase}: hexagons of {rows} rows, {} to {} points wide, {pitch} points apart{}",
                 hexagon.flat_top,
-                rightmost - leftmost + 1
+                rightmost - leftmost + 1,
+                self.waves.map_or_else(String::new, |waves| waves.to_string())
             ),
             blocks,
             blocks_alike: false,

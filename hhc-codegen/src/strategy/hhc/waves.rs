@@ -19,6 +19,7 @@ use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Loop, Range};
 use polyhedral::cone::Cone;
 use polyhedral::program::{FieldRole, Program};
+use std::fmt;
 
 /// The values of `f` that searches over measurements try.
 pub(super) const TRIED_STEPS: &[i64] = &[1, 2, 4, 8];
@@ -108,6 +109,13 @@ impl Waves {
             low: hexagon.lower_left(a.clone()).max(first.clone()),
             high: hexagon.last_column(a.clone()).min(first + (self.length - 1)),
         }
+    }
+}
+
+/// For the readers of generated code: the end of a sentence.
+impl fmt::Display for Waves {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "; {} time steps in one sweep, in pieces of {} along dimension 0", self.steps, self.length)
     }
 }
 
