@@ -79,11 +79,20 @@ impl Waves {
         let last_row = first_row.clone() + (self.steps * statements - 1);
         // From the upper left edge, the left end of a row moves away with each row. So does the right one up to the widest
         // row; then it keeps its distance, but for roundings, which repeat with the slope's denominator.
-        let from_edge = |edge: IntExpr, row: IntExpr| edge - hexagon.upper_left(row);
-        let left = from_edge(hexagon.lower_left(first_row.clone()), first_row);
-        let right = from_edge(hexagon.upper_right(last_row.clone()), last_row);
+        let from_edge = |edge: fn(&Hexagon, IntExpr) -> IntExpr, row: IntExpr| {
+            let distance = |row: IntExpr| edge(hexagon, row.clone()) - hexagon.upper_left(row);
+            match distance(int(0)).constant() {
+                // Edges of whole slopes move apart evenly.
+                Some(first) if hexagon.lower.is_integer() && hexagon.upper.is_integer() => {
+                    row * (hexagon.lower + hexagon.upper).to_integer() + first
+                }
+                _ => distance(row),
+            }
+        };
+        let left = from_edge(Hexagon::lower_left, first_row);
+        let right = from_edge(Hexagon::upper_right, last_row);
         let widest = (0..*hexagon.lower.denom())
-            .filter_map(|a| from_edge(hexagon.lower_right(int(a)), int(a)).constant())
+            .filter_map(|a| (hexagon.lower_right(int(a)) - hexagon.upper_left(int(a))).constant())
             .max()
             .unwrap_or_default();
         [
