@@ -28,8 +28,9 @@ impl Contest<'_> {
         // Ways to run the same tile that no model knows the price of.
         let space = self.strategy.space(program, cone);
         for optional in space.optional.iter().filter(|optional| optional.target == Target::OpenMp) {
-            let ends = [entrants.first(), entrants.last()].into_iter().flatten();
-            let tiles: Vec<TileSizes> = ends.map(|entrant| entrant.tile.clone()).collect();
+            let last = entrants.last().filter(|_| self.wanted);
+            let few = entrants.first().into_iter().chain(last);
+            let tiles: Vec<TileSizes> = few.map(|entrant| entrant.tile.clone()).collect();
             for &value in optional.tried.iter().filter(|&&value| value != optional.left_out) {
                 let with = |tile: &TileSizes| {
                     self.entrant(self.strategy, tile.clone().with(optional.size.name, value))
