@@ -89,6 +89,11 @@ fn levels_that_lie_anywhere() {
     };
     assert_eq!(uses("layouts.c", "openmp").0, ["level", "cube", "weight"]);
     assert_eq!(uses("swapped_pointers.c", "openmp").1, [""; 0]);
+    // As `run` compiles: with vectors of 512 bits where the processor has them.
+    for file in ["Makefile", "CMakeLists.txt"] {
+        let text = std::fs::read_to_string(folder.path("layouts.c").join(file)).unwrap();
+        assert!(text.contains("__AVX512F__") && text.contains("-mprefer-vector-width=512"), "{text}");
+    }
     assert_eq!(uses("rows_of_pointers.c", "openmp").0, [""; 0]);
 }
 
