@@ -49,6 +49,9 @@ unit-tests: ## all tests, without the other checks
 # length, by names of programs. What each part says stays together, where make can do that.
 SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
 
+# cargo closes what make shares with its children, and complains where it is named.
+tests-named-a tests-named-b-to-z examples doc: MAKEFLAGS =
+
 test-programs:
 	$(CARGO) test --locked --workspace --no-run
 

@@ -60,17 +60,8 @@ const LEAST_BANDS: i64 = 16;
 /// Name of the response.
 pub const RESPONSE: &str = "seconds";
 
-/// Who judges the tiles of a space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SpaceOf {
-    /// Runs on this CPU.
-    Measurements,
-    /// A model, which knows nothing of optional sizes.
-    Predictions,
-}
-
 /// The tile sizes of a strategy as a space: of each size the defaults and powers of two around them, as far as the
-/// grid is large; of optional ones what their strategy says, where tiles are measured.
+/// grid is large; with `optional`, also of sizes that may be left out what their strategy says: no model knows them.
 ///
 /// # Errors
 /// A program that cannot be analysed.
@@ -78,7 +69,7 @@ pub fn tile_space(
     stencil: &Stencil,
     strategy: &dyn Strategy,
     (size, steps): (&[i64], i64),
-    what: SpaceOf,
+    optional: bool,
 ) -> Result<Space> {
     let analysis = stencil.analysis()?;
     let tile = default_tile(stencil, strategy)?;
@@ -102,7 +93,7 @@ pub fn tile_space(
         levels.push(default);
         parameters.push(Parameter::new(name, levels.into_iter().map(Value::Integer).collect())?);
     }
-    if what == SpaceOf::Measurements {
+    if optional {
         let tried =
             own_space.optional.iter().filter(|own| own.target == Target::OpenMp && !own.tried.is_empty());
         for own in tried {

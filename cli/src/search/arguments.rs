@@ -84,6 +84,9 @@ pub struct SearchArguments {
     /// Tiling strategy of a stencil
     #[arg(long, default_value = AUTO, value_name = "STRATEGY", value_parser = NameParser::OR_AUTO)]
     pub strategy: String,
+    /// Also try tile sizes that may be left out, such as f of hhc, which no model knows the price of
+    #[arg(long, requires = "spec")]
+    pub optional_sizes: bool,
     /// What measures a stencil: this machine's CPU, or the cost model of --machine
     #[arg(long, value_enum, default_value = "openmp", value_name = "BACKEND", requires = "spec")]
     pub backend: SearchBackend,

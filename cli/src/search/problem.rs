@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tilewright::tile_trials::{self, Job, SpaceOf, TileTrials};
+use tilewright::tile_trials::{self, Job, TileTrials};
 use tilewright::{machines, record, strategies};
 use tuner::TunerError;
 use tuner::evaluator::{Evaluator, External, Replay};
@@ -162,12 +162,9 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
         return Err(Error::wrong_input(reason));
     }
     let strategy = strategies::named(&arguments.strategy)?;
-    let what = match arguments.backend {
-        SearchBackend::Openmp => SpaceOf::Measurements,
-        SearchBackend::Model => SpaceOf::Predictions,
-    };
+    let optional = arguments.optional_sizes && arguments.backend == SearchBackend::Openmp;
     let mut space =
-        session.stage("space", || tile_trials::tile_space(&loaded, strategy, (&size.0, steps), what))?;
+        session.stage("space", || tile_trials::tile_space(&loaded, strategy, (&size.0, steps), optional))?;
     for constraint in &arguments.constraints {
         space = space.restricted(constraint)?;
     }

@@ -2,7 +2,7 @@
 //! and now and then by much.
 //!
 //! All entrants are compiled as one object, and run in turn on a grid like the user's; who is clearly behind drops out. The
-//! times are [kept](kept) as trials, so that a contest is held once for a stencil, a processor, and a class of sizes.
+//! times are kept as trials in the [state folder](crate::state), so that a contest is held once for a stencil, a processor, and a class of sizes.
 
 mod entrants;
 mod kept;
