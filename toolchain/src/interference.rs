@@ -61,12 +61,12 @@ impl Ticks {
 }
 
 /// Measurements that lie this much above the least of the same thing were disturbed: others only ever take time.
-const NEAR_LEAST: f64 = 0.03;
+const NEAR_LEAST: f64 = 0.05;
 
 /// What was measured of several things, and how calm it was.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settled {
-    /// Of each thing, the seconds that count: those within 3 % of the least.
+    /// Of each thing, the seconds that count: those within 5 % of the least.
     pub seconds: Vec<Vec<f64>>,
     /// Measurements that others disturbed.
     pub disturbed: usize,
@@ -76,19 +76,19 @@ pub struct Settled {
 
 /// Measures so many things in interleaved rounds, so that a change of the machine's mood meets all of them, `wanted`
 /// times each, and what was disturbed alone again: until half of the wanted measurements of a thing agree with its
-/// least, at most `2 * wanted` more times. A measurement of `measure` is in seconds.
+/// least, `most` times in all at most. A measurement of `measure` is in seconds.
 ///
 /// # Errors
 /// The first error of `measure`.
 pub fn settled<E>(
     things: usize,
-    wanted: usize,
+    (wanted, most): (usize, usize),
     mut measure: impl FnMut(usize) -> Result<f64, E>,
 ) -> Result<Settled, E> {
     let wanted = wanted.max(1);
     let mut all = vec![Vec::with_capacity(wanted); things];
     let enough = |seconds: &[f64]| near_least(seconds).len() > wanted / 2;
-    for round in 0..3 * wanted {
+    for round in 0..most.max(wanted) {
         for (thing, seconds) in all.iter_mut().enumerate() {
             if round < wanted || !enough(seconds) {
                 seconds.push(measure(thing)?);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn what_was_disturbed_is_measured_again_alone() {
         let mut calls = [0; 3];
-        let settled = settled(3, 4, |thing| {
+        let settled = settled(3, (4, 12), |thing| {
             calls[thing] += 1;
             // The first is calm, the second is disturbed at first, the third always.
             Ok::<_, std::convert::Infallible>(match thing {

@@ -22,7 +22,9 @@ pub struct Shapes {
 }
 
 /// Shapes for a fraction of a second.
-pub const FEW: Shapes = Shapes { flat_tops: &[1, 2, 4, 8, 16, 31], lengths: &[3, 24, 64], middles: &[8] };
+pub const FEW: Shapes = Shapes { flat_tops: &[1, 2, 4, 8, 16], lengths: &[3, 24, 64], middles: &[8] };
+/// Shapes of a tile whose rows change in width, beside [`FEW`] of one whose rows do not.
+pub const FEWEST: Shapes = Shapes { flat_tops: &[8, 20], lengths: &[24, 64], middles: &[8] };
 /// Shapes for some seconds of measuring.
 pub const MANY: Shapes = Shapes {
     flat_tops: &[1, 2, 3, 4, 7, 8, 16, 20, 33, 48],

@@ -200,15 +200,16 @@ impl Resident {
         work
     }
 
-    /// Seconds of one pass over all rows of a tile of each shape, on each of `threads` cores at a time.
+    /// Seconds of one pass over all rows of a tile of each shape, on each of `threads` cores at a time, in so many rounds,
+    /// and so many at most.
     ///
     /// # Errors
     /// Too little memory, an interruption, or a failure of the compiled code.
-    pub fn measure(&self, shapes: &[Shape], threads: usize, wanted: usize) -> Result<Settled> {
+    pub fn measure(&self, shapes: &[Shape], threads: usize, rounds: (usize, usize)) -> Result<Settled> {
         // Grids stay, so that memory is touched once.
         let mut prepared: Vec<Vec<Option<Prepared>>> =
             shapes.iter().map(|_| (0..threads).map(|_| None).collect()).collect();
-        settled(shapes.len(), wanted, |number| {
+        settled(shapes.len(), rounds, |number| {
             interrupt::check()?;
             self.measure_once(&shapes[number], &mut prepared[number])
         })

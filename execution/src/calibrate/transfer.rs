@@ -140,7 +140,7 @@ pub fn measure(
         let swept = transfer(&cached)?;
         lines.push((predict(&cached)?.seconds, transfer(&line)? - swept, transfer(&visit)? - swept));
     }
-    let measured = settled(natives.len(), wanted, |number| {
+    let measured = settled(natives.len(), (wanted, 3 * wanted), |number| {
         interrupt::check()?;
         let start = Instant::now();
         natives[number].run(program, &parameters, &mut data, STEPS)?;

@@ -11,6 +11,9 @@ const ROOMS: [f64; 3] = [0.3, 0.6, 1.1];
 /// Where the user asked for a contest.
 const MORE_ROOMS: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.4];
 
+/// Who is predicted to take so many times as long as the model's choice is far behind.
+const FAR: f64 = 2.5;
+
 impl Contest<'_> {
     /// The entrants, the model's choice first.
     pub fn entrants(&self, choice: &TileSizes) -> Vec<Entrant> {
@@ -31,7 +34,12 @@ impl Contest<'_> {
             let last = entrants.last().filter(|_| self.wanted);
             let few = entrants.first().into_iter().chain(last);
             let tiles: Vec<TileSizes> = few.map(|entrant| entrant.tile.clone()).collect();
-            for &value in optional.tried.iter().filter(|&&value| value != optional.left_out) {
+            let tried: Vec<i64> =
+                optional.tried.iter().copied().filter(|&value| value != optional.left_out).collect();
+            // One in the middle, where there is little time.
+            let tried =
+                if self.wanted { &tried[..] } else { &tried[tried.len() / 2..][..tried.len().min(1)] };
+            for &value in tried {
                 let with = |tile: &TileSizes| {
                     self.entrant(self.strategy, tile.clone().with(optional.size.name, value))
                 };
@@ -41,7 +49,11 @@ impl Contest<'_> {
         for other in strategy::in_auto() {
             let own = other.id() == self.strategy.id();
             if (own || self.all_strategies) && other.takes(program, cone).is_ok() {
-                entrants.push(self.entrant(other, other.default_tile(program, cone, Target::OpenMp)));
+                let entrant = self.entrant(other, other.default_tile(program, cone, Target::OpenMp));
+                // Another strategy that is far behind by the model only takes time.
+                let behind =
+                    entrant.predicted_s.zip(entrants[0].predicted_s).is_some_and(|(a, b)| a > FAR * b);
+                entrants.extend(Some(entrant).filter(|_| own || self.wanted || !behind));
             }
         }
         let mut distinct: Vec<Entrant> = Vec::new();

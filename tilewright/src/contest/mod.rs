@@ -20,7 +20,9 @@ use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
 use hhc_codegen::strategy::{self, Strategy};
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
+use rayon::prelude::*;
 use std::time::Instant;
+use toolchain::cancel::Cancel;
 use toolchain::interference::Watch;
 use toolchain::interrupt;
 use toolchain::machine::MachineFacts;
@@ -85,6 +87,8 @@ const BEHIND: f64 = 1.12;
 const CLEARLY: f64 = 0.99;
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
+/// Fewer tilings are no object of their own: what they share takes most of the compiler's time.
+const LEAST_IN_ONE_OBJECT: usize = 4;
 /// Rounds at most.
 const ROUNDS: usize = 5;
 /// One run of an entrant should take so long, in seconds.
@@ -105,7 +109,7 @@ impl Contest<'_> {
         let part = if self.runs { predicted_s * BUDGET_PART } else { 0.0 };
         let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
-        let mut tiled = tiled::load_all(&plans)?;
+        let mut tiled = compiled(&plans)?;
         progress(1);
         let program = &self.stencil.program;
         let steps = self.steps_to_run(&plans);
@@ -181,6 +185,15 @@ impl Contest<'_> {
         initial::fill_series(program, &mut data, steps, 1)?;
         Ok(data)
     }
+}
+
+/// The plans' code: one object for each processor.
+fn compiled(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
+    let token = Cancel::current();
+    let some = |plans: &[KernelPlan]| token.scope(|| tiled::load_all(plans));
+    let part = plans.len().div_ceil(rayon::current_num_threads()).max(LEAST_IN_ONE_OBJECT);
+    let parts = plans.par_chunks(part).map(some).collect::<execution::Result<Vec<_>>>()?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// Bytes of all arrays.
