@@ -30,10 +30,12 @@ impl Contest<'_> {
         let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
         // Ways to run the same tile that no model knows the price of.
         let space = self.strategy.space(program, cone);
-        for optional in space.optional.iter().filter(|optional| optional.target == Target::OpenMp) {
+        // Of several statements, isl may need minutes to prove them legal.
+        let few = program.statements.len() == 1 || self.wanted;
+        for optional in space.optional.iter().filter(|optional| few && optional.target == Target::OpenMp) {
             let last = entrants.last().filter(|_| self.wanted);
-            let few = entrants.first().into_iter().chain(last);
-            let tiles: Vec<TileSizes> = few.map(|entrant| entrant.tile.clone()).collect();
+            let ends = entrants.first().into_iter().chain(last);
+            let tiles: Vec<TileSizes> = ends.map(|entrant| entrant.tile.clone()).collect();
             let tried: Vec<i64> =
                 optional.tried.iter().copied().filter(|&value| value != optional.left_out).collect();
             // One in the middle, where there is little time.

@@ -93,6 +93,8 @@ const LEAST_IN_ONE_OBJECT: usize = 4;
 const ROUNDS: usize = 5;
 /// One run of an entrant should take so long, in seconds.
 const RUN_S: f64 = 0.08;
+/// So many times as long it may take on a grid that no cache holds.
+const MOST_RUNS: f64 = 4.0;
 /// Bytes of the grid of the contest: several times the last cache, within these limits.
 const BYTES: (f64, f64) = (64e6, 192e6);
 const BEYOND_CACHE: f64 = 2.5;
@@ -170,7 +172,9 @@ impl Contest<'_> {
         let last = caches.iter().map(|cache| cache.bytes).max().unwrap_or(0) as f64;
         let least = (BEYOND_CACHE * last).clamp(BYTES.0, BYTES.1);
         let run_s = predicted_s * steps as f64 / self.steps.max(1) as f64;
-        let wanted = (whole * RUN_S / run_s.max(1e-9)).max(least);
+        // Beyond the caches where that does not take too long.
+        let timed = whole * RUN_S / run_s.max(1e-9);
+        let wanted = least.clamp(timed, MOST_RUNS * timed);
         if wanted < 0.8 * whole {
             // Rows stay as they are; the outer dimensions shrink alike.
             let outer = size.len().max(2) - 1;
