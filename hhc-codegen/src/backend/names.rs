@@ -10,7 +10,7 @@ const OWN_NAMES: &[&str] = &[
     "grid", "x", "m", "band", "step", "steps", "launch", "b0", "b1", "b2", "c1", "c2", "t0", "x0", "n0",
     "n1", "n2", "low0", "low1", "low2", "high0", "high1", "high2", "stride0", "stride1", "level_stride",
     "row", "stream", "error", "main", "printf", "restrict", "inline", "shared", "slot", "argc", "argv",
-    "status", "level", "data", "whole", "spread",
+    "status", "level", "data", "whole", "spread", "outer", "copy", "memory", "from", "home", "slots",
     // CUDA
     "points", "point", "cell", "place", "value", "covered_first", "covered_last", "full", "first_step",
     "now", "corner0", "corner1", "corner2", "thread", "thread0", "thread1", "thread2", "first", "last",
