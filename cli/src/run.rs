@@ -239,6 +239,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         threads: arguments.threads.map(|threads| threads as usize),
         tile_by: arguments.choice.tile_by(),
         calibrate: !arguments.choice.no_calibrate,
+        contract: arguments.contract,
         seed: arguments.seed,
     };
     let mut store = trials.as_deref().map(|path| trials_file::open(path, session)).transpose()?;
@@ -254,11 +255,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         }
         _ => Ok(()),
     };
-    let built = tilewright::build(&stencil, &request, session).and_then(|built| match arguments.contract {
-        true => contract::contracted(built, request.threads, session),
-        false => Ok(built),
-    });
-    let built = match built {
+    let built = match tilewright::build(&stencil, &request, session) {
         Ok(built) => built,
         Err(error) => {
             record(None, record::failure(&error))?;

@@ -6,7 +6,7 @@ use crate::grid::check_memory;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use toolchain::clock::{Repetition, Timing, measure};
-use toolchain::machine::MachineFacts;
+use toolchain::machine::{MachineFacts, largest_cache};
 
 /// Largest array in bytes.
 const MAX_BYTES: u64 = 512 << 20;
@@ -36,7 +36,7 @@ pub struct Bandwidth {
 /// [`crate::ExecutionError::OutOfMemory`], [`crate::ExecutionError::Interrupted`].
 pub fn measure_copy(runs: usize) -> Result<Bandwidth> {
     let caches = MachineFacts::collect(None).caches;
-    measure_copy_of(array_bytes(caches.iter().map(|cache| cache.bytes).max()), runs)
+    measure_copy_of(array_bytes(largest_cache(&caches)), runs)
 }
 
 fn array_bytes(last_level_cache: Option<u64>) -> u64 {

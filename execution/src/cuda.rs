@@ -222,7 +222,7 @@ impl CudaProgramOnDevice {
         };
         let mut arrays = Vec::new();
         for field in &program.fields {
-            arrays.push(zeros(field.element, row as usize * crate::grid::slots(field.role))?);
+            arrays.push(zeros(field.element, row as usize * field.role.slots())?);
         }
         let mut series = Vec::new();
         for of in &program.series {

@@ -7,7 +7,7 @@ use crate::buffer::Buffer;
 use crate::element::Element;
 use crate::error::{ExecutionError, Result};
 use crate::layout::{LINE, Layout};
-use polyhedral::program::{ElementType, Field, FieldId, FieldRole, Program, SeriesId};
+use polyhedral::program::{ElementType, Field, FieldId, Program, SeriesId};
 use rayon::prelude::*;
 use std::ffi::c_void;
 
@@ -209,12 +209,9 @@ pub fn check_memory(bytes: u128) -> Result<()> {
     }
 }
 
-/// Number of time levels stored of a field; 1 for coefficients.
-pub fn slots(role: FieldRole) -> usize {
-    match role {
-        FieldRole::State { slots, .. } => slots,
-        FieldRole::Coefficient => 1,
-    }
+/// Bytes of all stored levels of all fields at one point.
+pub fn stored_bytes(program: &Program) -> usize {
+    program.fields.iter().map(|field| field.role.slots() * field.element.bytes()).sum()
 }
 
 impl ProgramData {
@@ -234,16 +231,10 @@ impl ProgramData {
     /// [`ExecutionError::OutOfMemory`] where the arrays need more memory than the machine has available;
     /// [`ExecutionError::WrongData`] for a layout of another dimension.
     pub fn zeroed_with(program: &Program, layout: Layout) -> Result<Self> {
-        let bytes: u128 = program
-            .fields
-            .iter()
-            .map(|field| {
-                layout.level_stride() as u128 * slots(field.role) as u128 * field.element.bytes() as u128
-            })
-            .sum();
+        let bytes = layout.level_stride() as u128 * stored_bytes(program) as u128;
         check_memory(bytes)?;
         let field_data = |(number, field): (usize, &Field)| {
-            let slots = slots(field.role);
+            let slots = field.role.slots();
             let length = slots
                 .checked_mul(layout.level_stride())
                 .ok_or(ExecutionError::OutOfMemory { bytes, available: None })?;
@@ -400,7 +391,7 @@ impl ProgramData {
             ));
         }
         for (data, field) in self.fields.iter().zip(&program.fields) {
-            let expected = (field.element, slots(field.role));
+            let expected = (field.element, field.role.slots());
             let found = (data.values.element(), data.slots);
             if expected != found {
                 return wrong(format!(

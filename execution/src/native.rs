@@ -26,7 +26,7 @@
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
 use crate::reference::{Progress, check_arguments};
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::program::Program;
 use std::ffi::{c_double, c_int, c_longlong, c_void};
 use toolchain::interrupt::{self, Blocking};
 use toolchain::library::Library;
@@ -154,10 +154,7 @@ impl NativeProgram {
 /// The least number of steps, at least 1, after which every field's newest levels lie where its initial
 /// levels were: the least common multiple of the fields' slots.
 pub fn chunk_unit(program: &Program) -> i64 {
-    let slots = program.fields.iter().map(|field| match field.role {
-        FieldRole::State { slots, .. } => slots.max(1) as i64,
-        FieldRole::Coefficient => 1,
-    });
+    let slots = program.fields.iter().map(|field| field.role.slots().max(1) as i64);
     slots.fold(1, |multiple, slots| {
         (multiple / greatest_common_divisor(multiple, slots)).saturating_mul(slots)
     })

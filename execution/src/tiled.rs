@@ -4,7 +4,11 @@ use crate::error::{ExecutionError, Result};
 use crate::native::NativeProgram;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::backend::openmp;
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use toolchain::cancel::Cancel;
 use toolchain::compiler::{CompileOptions, SharedObject, SourceText, compile_shared};
+use toolchain::interrupt;
 use toolchain::library::Library;
 
 /// A plan's OpenMP code, loaded.
@@ -45,6 +49,31 @@ pub fn load_with(plan: &KernelPlan, options: &CompileOptions) -> Result<Tiled> {
     let symbol = format!("{}_invoke", plan.program.name);
     let native = NativeProgram::of(&Library::load(&object.path())?, &symbol)?;
     Ok(Tiled { native, object })
+}
+
+/// Fewer tilings are no object of their own: what they share takes most of the compiler's time.
+const LEAST_IN_ONE_OBJECT: usize = 4;
+/// Tilings that are compiled together, at most.
+const MOST_IN_ONE_OBJECT: usize = 12;
+
+/// [`load_all`] with objects for all processors at once; `done` gets the number of plans whenever some of them are done.
+///
+/// # Errors
+/// As for [`load`], and an interruption.
+pub fn load_side_by_side(plans: &[KernelPlan], done: &(dyn Fn(usize) + Sync)) -> Result<Vec<Tiled>> {
+    let part = plans.len().div_ceil(rayon::current_num_threads());
+    let part = part.clamp(LEAST_IN_ONE_OBJECT, MOST_IN_ONE_OBJECT);
+    let ready = AtomicUsize::new(0);
+    let some = |plans: &[KernelPlan]| {
+        interrupt::check()?;
+        let tiled = load_all(plans)?;
+        done(ready.fetch_add(plans.len(), Ordering::Relaxed) + plans.len());
+        Ok(tiled)
+    };
+    let token = Cancel::current();
+    let parts =
+        plans.par_chunks(part).map(|plans| token.scope(|| some(plans))).collect::<Result<Vec<_>>>()?;
+    Ok(parts.into_iter().flatten().collect())
 }
 
 /// Generates, compiles and loads the OpenMP code of several plans of one program, which differ in their tiles: as few

@@ -94,7 +94,7 @@ fn two_fields() -> (Program, [usize; 2]) {
         ],
     }
     .program();
-    let slots = |field: usize| execution::grid::slots(program.fields[field].role);
+    let slots = |field: usize| program.fields[field].role.slots();
     let slots = [slots(0), slots(1)];
     (program, slots)
 }

@@ -4,7 +4,7 @@
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
 use execution::emulator::{Emulator, ThreadOrder};
-use execution::grid::{ProgramData, slots};
+use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::{initial, reference};
 use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram};
@@ -60,7 +60,7 @@ fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: 
             let context =
                 format!("{} {strategy} {} on {size:?}, {steps} steps, {order:?}", program.name, plan.tile);
             assert!(report.is_clean(), "{context}: {report:#?}");
-            let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap() as i64;
+            let stored = program.fields.iter().map(|field| field.role.slots()).max().unwrap() as i64;
             for back in 0..stored {
                 let comparison = compare(&program, &expected, &found, steps - back);
                 assert_eq!(comparison.mismatches, 0, "{context}, {back} levels back: {comparison:?}");

@@ -27,7 +27,7 @@ pub use crate::isl::IslError;
 use crate::domain::shifted;
 use crate::draft::never_meet;
 use crate::isl::Context;
-use crate::program::{Access, FieldId, FieldRole, Program};
+use crate::program::{Access, FieldId, Program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -234,10 +234,7 @@ struct Group<'a> {
 
 impl Group<'_> {
     fn slots(&self) -> usize {
-        match self.program.field(self.field).role {
-            FieldRole::State { slots, .. } => slots.max(1),
-            FieldRole::Coefficient => 1,
-        }
+        self.program.field(self.field).role.slots().max(1)
     }
 
     /// The pairs of an offset and the signed number of steps from the access to the nearest write of the same cell

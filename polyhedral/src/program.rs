@@ -130,6 +130,16 @@ pub enum FieldRole {
     Coefficient,
 }
 
+impl FieldRole {
+    /// How many time levels are stored; 1 of a coefficient.
+    pub fn slots(self) -> usize {
+        match self {
+            FieldRole::State { slots, .. } => slots,
+            FieldRole::Coefficient => 1,
+        }
+    }
+}
+
 /// What the points outside all domains of a field hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Boundary {

@@ -19,6 +19,7 @@ use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, backend};
 use toolchain::cache::Cache;
+use toolchain::compiler::CompileOptions;
 use toolchain::driver::Device;
 
 /// What is to be built.
@@ -40,6 +41,8 @@ pub struct BuildRequest<'a> {
     pub tile_by: TileBy,
     /// Whether this computer may be measured for some seconds, where it was not.
     pub calibrate: bool,
+    /// Whether compiled C may contract products and sums; then see [`crate::contract::error_bound`].
+    pub contract: bool,
     /// Seed of the order in which the emulator runs threads.
     pub seed: u64,
 }
@@ -56,6 +59,7 @@ impl<'a> BuildRequest<'a> {
             threads: None,
             tile_by: TileBy::Guarded,
             calibrate: true,
+            contract: false,
             seed: 1,
         }
     }
@@ -78,6 +82,10 @@ pub struct Built {
 /// # Errors
 /// An infeasible tiling, a compiler that is missing or fails, a device that is missing.
 pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
+    if request.contract && request.backend != Backend::OpenMp {
+        return Err(Error::wrong_input("only compiled C has a choice about contraction")
+            .hint("use --backend openmp, or leave out --contract"));
+    }
     match request.backend {
         Backend::Reference => {
             strategies::named(&request.tiling.strategy)?;
@@ -92,9 +100,11 @@ pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Obser
 fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
     let mut chosen = chosen(stencil, request, Target::OpenMp, None, observer)?;
     let planned = plan(stencil, &chosen.tiling, Target::OpenMp, observer)?;
-    let Tiled { native, object } = match chosen.tiled.take() {
+    let options = CompileOptions { contraction: request.contract, ..CompileOptions::default() };
+    // What was timed in order to choose does not contract.
+    let Tiled { native, object } = match chosen.tiled.take().filter(|_| !request.contract) {
         Some(tiled) => tiled,
-        None => stage(observer, "compile", || tiled::load(&planned.plan))?,
+        None => stage(observer, "compile", || tiled::load_with(&planned.plan, &options))?,
     };
     if let Some(threads) = request.threads {
         native.library().set_threads(threads);

@@ -1,6 +1,6 @@
 //! Which tile sizes are used where none are given.
 
-use crate::contest::{self, Contest};
+use crate::contest::{self, Contest, Standing};
 use crate::cpu_model::{CpuModel, usable_threads};
 use crate::error::{Error, Kind, Result};
 use crate::gpu_model::GpuModel;
@@ -11,6 +11,7 @@ use crate::plan::Tiling;
 use crate::text;
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
 use execution::tiled::Tiled;
+use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::strategy::{self, AUTO, Target};
 use optimizer::{Method, Objective, tune};
@@ -64,6 +65,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
+    fn new(tiling: Tiling, by: impl Into<String>) -> Chosen {
+        let limits = DeviceLimits::default();
+        Chosen { tiling, by: by.into(), tuned: false, caution: None, tiled: None, limits }
+    }
+
     /// Notes for the report, where the sizes were not given.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let by = self.tuned.then(|| format!("tile sizes {}", self.by));
@@ -80,6 +86,8 @@ pub fn machine_of_device(device: &str) -> Option<Machine> {
 
 /// Time steps that tiles are chosen for where none are given.
 const USUAL_STEPS: i64 = 1000;
+/// Who chose, where nobody did.
+const BY_DEFAULT: &str = "default sizes of the strategy";
 
 /// Chooses. Sizes that the user gave are kept; with some of them given, the others are the strategy's defaults. Code for
 /// a CPU is for this computer where no machine is named; CUDA code then has the strategy's defaults, which suit every
@@ -109,14 +117,7 @@ pub fn choose(
         )));
     }
     let mut limits = DeviceLimits::default();
-    let given = |by: &str, limits| Chosen {
-        tiling: wanted.clone(),
-        by: by.to_owned(),
-        tuned: false,
-        caution: None,
-        tiled: None,
-        limits,
-    };
+    let given = |by: &str, limits| Chosen { limits, ..Chosen::new(wanted.clone(), by) };
     let size = match wish.size {
         Some(size) => size.to_vec(),
         None => [&[1 << 26][..], &[8192, 8192], &[512, 512, 512]][stencil.program.dimension() - 1].to_vec(),
@@ -125,12 +126,12 @@ pub fn choose(
     let machine = match (target, wish.machine) {
         (Target::OpenMp, _) if wanted.tile.is_some() => return Ok(given("as given", limits)),
         (Target::OpenMp, _) if wish.by == TileBy::Default => {
-            return Ok(given("default sizes of the strategy", limits));
+            return Ok(given(BY_DEFAULT, limits));
         }
         (Target::OpenMp, machine) => return on_cpu(stencil, wanted, &size, steps, machine, wish, observer),
         (Target::Cuda, Some(machine)) => machine.clone(),
         (Target::Cuda, None) => {
-            let by = if wanted.tile.is_some() { "as given" } else { "default sizes of the strategy" };
+            let by = if wanted.tile.is_some() { "as given" } else { BY_DEFAULT };
             return Ok(given(by, limits));
         }
     };
@@ -144,7 +145,7 @@ pub fn choose(
     let tuned = stage(observer, "tune", || tune(&request, Method::Exact))?;
     let tiling = Tiling { tile: Some(tuned.choice.tile), ..wanted.clone() };
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    Ok(Chosen { tiling, by, tuned: true, caution: None, tiled: None, limits })
+    Ok(Chosen { tuned: true, limits, ..Chosen::new(tiling, by) })
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.
@@ -157,78 +158,38 @@ fn on_cpu(
     wish: &Wish<'_>,
     observer: &dyn Observer,
 ) -> Result<Chosen> {
-    let limits = DeviceLimits::default();
     let strategy = strategy::by_name(&wanted.strategy)?;
-    let tuned = |machine: Machine, threads| {
-        let model = CpuModel::new(stencil, size, steps, machine, threads)?;
-        strategy::taken(strategy, &stencil.program, &model.analysis.cone)?;
-        let good = optimizer::cpu::good_tile(&model.model, strategy);
-        let tile = good.ok_or_else(|| Error::internal("no tile was tuned"))?;
-        let seconds = model.model.time.predict(strategy, &tile).map_err(Error::internal)?.seconds;
-        Ok((model, tile, seconds))
-    };
-    let with = |threads: Option<i64>| {
-        let number = |threads| text::count(threads as u64, "thread", "threads");
-        threads.map(|threads| format!(" with {}", number(threads))).unwrap_or_default()
-    };
     if let Some(machine) = machine {
-        let by = format!("chosen by the cost model for {}{}", machine.name, with(wish.threads));
+        let by = by_model(&machine.name, wish.threads);
         let tile = stage(observer, "tune", || {
             let model = CpuModel::new(stencil, size, steps, machine.clone(), wish.threads)?;
             let tuned = model.tune(strategy.id(), Method::Exact, Objective::Time)?;
             let best = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
             best.ok_or_else(|| Error::internal("no tile was tuned"))
         })?;
-        let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
-        return Ok(Chosen { tiling, by, tuned: true, caution: None, tiled: None, limits });
+        return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
     }
     let threads = wish.threads.unwrap_or_else(usable_threads);
-    let on = |here: &Here| stage(observer, "tune", || tuned(here.machine.clone(), Some(threads)));
-    let mut here = match here::known()? {
-        Some(here) => here,
-        None => Here::other("this computer was not measured")?,
+    let tuned = |here: &Here| {
+        stage(observer, "tune", || {
+            let model = CpuModel::new(stencil, size, steps, here.machine.clone(), Some(threads))?;
+            strategy::taken(strategy, &stencil.program, &model.analysis.cone)?;
+            let good = optimizer::cpu::good_tile(&model.model, strategy);
+            let tile = good.ok_or_else(|| Error::internal("no tile was tuned"))?;
+            let seconds = model.model.time.predict(strategy, &tile).map_err(Error::internal)?.seconds;
+            Ok::<_, Error>((model, tile, seconds))
+        })
     };
-    let by_default = |_: Error| {
-        let by = "default sizes of the strategy".to_owned();
-        Chosen {
-            tiling: wanted.clone(),
-            by,
-            tuned: false,
-            caution: None,
-            tiled: None,
-            limits: limits.clone(),
-        }
-    };
-    let (mut model, mut tile, mut seconds) = match on(&here) {
-        Ok(found) => found,
-        Err(error) => return Ok(by_default(error)),
+    let mut here = here::known()?;
+    let Ok((mut model, mut tile, seconds)) = tuned(&here) else {
+        return Ok(Chosen::new(wanted.clone(), BY_DEFAULT));
     };
     // What is over in no time is not worth measuring anything.
     let long = seconds >= contest::SHORTEST_S || wish.by == TileBy::Measure;
-    if long && wish.calibrate {
-        here = here::measured(stencil, observer)?;
-        (model, tile, seconds) = match on(&here) {
-            Ok(found) => found,
-            Err(error) => return Ok(by_default(error)),
-        };
-    }
-    let model_only = match wish.by {
-        TileBy::Guarded => !long || here.named || !wish.calibrate,
-        by => by == TileBy::Model,
-    };
-    let _ = seconds;
-    let by = format!("chosen by the cost model for {}{}", here.words(), with(Some(threads)));
-    let chosen = |tiling, by| Chosen {
-        tiling,
-        by,
-        tuned: true,
-        caution: here.caution.clone(),
-        tiled: None,
-        limits: limits.clone(),
-    };
-    let as_modelled = |tile| chosen(Tiling { tile: Some(tile), ..wanted.clone() }, by.clone());
-    if model_only {
-        return Ok(as_modelled(tile));
+    if long && wish.calibrate && !here.is_measured_for(&stencil.program) {
+        here = here::measured(here, stencil, observer)?;
+        let Ok(again) = tuned(&here) else { return Ok(Chosen::new(wanted.clone(), BY_DEFAULT)) };
+        (model, tile, _) = again;
     }
     let contest = Contest {
         model: &model,
@@ -241,21 +202,42 @@ fn on_cpu(
         runs: wish.runs,
         wanted: wish.by == TileBy::Measure,
     };
-    let remembered = if contest.wanted { None } else { contest.remembered() };
-    let standing = match remembered {
-        Some(standing) => Ok(standing),
-        None => {
-            stage_of(observer, contest::STAGE, 0, |progress| contest.hold(contest.entrants(&tile), progress))
-        }
+    let model_only = match wish.by {
+        TileBy::Guarded => !long || here.named || !wish.calibrate,
+        by => by == TileBy::Model,
     };
-    match standing {
-        Ok(standing) => {
+    let standing = if model_only { None } else { contested(&contest, &tile, observer)? };
+    let chosen = match standing {
+        Some(standing) => {
             let (words, taken) = (standing.words(), standing.taken());
             let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
-            Ok(Chosen { tiled: standing.tiled, ..chosen(tiling, words) })
+            Chosen { tiled: standing.tiled, ..Chosen::new(tiling, words) }
         }
+        None => {
+            let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
+            Chosen::new(tiling, by_model(here.words(), Some(threads)))
+        }
+    };
+    Ok(Chosen { tuned: true, caution: here.caution, ..chosen })
+}
+
+/// The result of a contest that was held before, or is held now; `None` where it can not be held, and nobody asked for it.
+fn contested(contest: &Contest<'_>, tile: &TileSizes, observer: &dyn Observer) -> Result<Option<Standing>> {
+    if let Some(standing) = (!contest.wanted).then(|| contest.remembered()).flatten() {
+        return Ok(Some(standing));
+    }
+    let held =
+        stage_of(observer, contest::STAGE, 0, |progress| contest.hold(contest.entrants(tile), progress));
+    match held {
+        Ok(standing) => Ok(Some(standing)),
         Err(error) if contest.wanted || error.kind() == Kind::Interrupted => Err(error),
         // Nothing could be measured here: no compiler, no memory. Who needs them will hear of it.
-        Err(_) => Ok(as_modelled(tile)),
+        Err(_) => Ok(None),
     }
+}
+
+/// Who chose, where a model did.
+fn by_model(machine: &str, threads: Option<i64>) -> String {
+    let with = |threads: i64| format!(" with {}", text::count(threads as u64, "thread", "threads"));
+    format!("chosen by the cost model for {machine}{}", threads.map(with).unwrap_or_default())
 }

@@ -1,35 +1,11 @@
-//! Products and sums contracted where somebody asks for it: the compiled code of a plan, and how far its results may lie
-//! from those of the reference.
+//! Products and sums contracted where somebody asks for it (`BuildRequest::contract`): how far results may lie from those of the
+//! reference.
 
-use crate::build::Built;
-use crate::error::{Error, Result};
 use crate::load::Stencil;
-use crate::observer::{Observer, stage};
-use crate::runner::Runner;
 use execution::grid::ProgramData;
-use execution::tiled::{self, Tiled};
-use hhc_codegen::plan_counts::steps_of_tile;
+use execution::initial::initial_levels;
 use polyhedral::contraction::{Known, Range, bound};
-use polyhedral::program::{FieldId, FieldRole, SeriesId};
-use toolchain::compiler::CompileOptions;
-
-/// The same, compiled so that products and sums may be contracted.
-///
-/// # Errors
-/// A runner that is no compiled C, and those of the compiler.
-pub fn contracted(built: Built, threads: Option<usize>, observer: &dyn Observer) -> Result<Built> {
-    let (Runner::OpenMp(..), Some(planned)) = (&built.runner, &built.planned) else {
-        return Err(Error::wrong_input("only compiled C has a choice about contraction")
-            .hint("use --backend openmp, or leave out --contract"));
-    };
-    let options = CompileOptions { contraction: true, ..CompileOptions::default() };
-    let Tiled { native, object } = stage(observer, "compile", || tiled::load_with(&planned.plan, &options))?;
-    if let Some(threads) = threads {
-        native.library().set_threads(threads);
-    }
-    let runner = Runner::OpenMp(native, steps_of_tile(&planned.plan));
-    Ok(Built { runner, compiler: Some(object.command), ..built })
-}
+use polyhedral::program::{FieldId, SeriesId};
 
 /// How far results with contraction may lie from those without it, over all fields. `data` are the initial values.
 ///
@@ -42,17 +18,13 @@ pub fn error_bound(
     steps: i64,
 ) -> std::result::Result<f64, String> {
     let program = &stencil.program;
-    let fields = program.fields.iter().enumerate().map(|(number, field)| {
-        let levels: Vec<i64> = match field.role {
-            FieldRole::State { levels, .. } => (0..levels as i64).map(|level| -level).collect(),
-            FieldRole::Coefficient => vec![0],
-        };
+    let fields = (0..program.fields.len()).map(FieldId).map(|field| {
         let of_level = |level| {
-            let view = data.level(program, FieldId(number), level);
+            let view = data.level(program, field, level);
             let rows = data.layout().segments(0..data.points());
             rows.flat_map(|row| row.elements()).filter_map(move |at| view.get(at))
         };
-        range_of(levels.into_iter().flat_map(of_level))
+        range_of(initial_levels(program, field).flat_map(of_level))
     });
     let of_series = |number| {
         let view = data.series(SeriesId(number));

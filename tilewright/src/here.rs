@@ -16,7 +16,7 @@ use execution::ExecutionError;
 use execution::calibrate::{self, CpuRequest, Effort};
 use polyhedral::program::Program;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use toolchain::machine::processor_id;
 
@@ -49,58 +49,67 @@ impl Here {
         if self.named || self.caution.is_some() { &self.machine.name } else { "this computer" }
     }
 
+    /// Whether there is nothing to measure for this program.
+    pub fn is_measured_for(&self, program: &Program) -> bool {
+        self.complete || (self.caution.is_none() && is_measured(&self.machine, program))
+    }
+
     /// Another CPU's constants, and why.
-    pub fn other(why: &str) -> Result<Here> {
+    fn other(why: &str) -> Result<Here> {
         let machine = usual_machine()?;
         let caution = format!(
             "tile sizes were chosen with the constants of another CPU, {}: {why}",
             machine.description.split(',').next().unwrap_or(&machine.name)
         );
-        Ok(Here { machine, named: false, complete: true, caution: Some(caution) })
+        Ok(Here { machine, named: false, complete: false, caution: Some(caution) })
     }
 }
 
-/// This computer, as far as it is known without a measurement.
+/// This computer, as far as it is known without a measurement; else another one that stands in.
 ///
 /// # Errors
 /// A machine that `$TILEWRIGHT_MACHINE` names and that is none.
-pub fn known() -> Result<Option<Here>> {
+pub fn known() -> Result<Here> {
     if let Some(name) = std::env::var(VARIABLE).ok().filter(|name| !name.is_empty()) {
         let machine = machines::machine(&name)?;
         // A GPU says nothing about code for a CPU.
         if machine.kind == MachineKind::Cpu {
-            return Ok(Some(Here { machine, named: true, complete: true, caution: None }));
+            return Ok(Here { machine, named: true, complete: true, caution: None });
         }
     }
     let processor = processor_id();
     let own = |name: &str| {
         let machine = machines::machine(name).ok()?;
-        (machine.processor.as_ref() == Some(&processor) && machine.cpu().is_some()).then_some(machine)
+        (machine.processor.as_deref() == Some(processor) && machine.cpu().is_some()).then_some(machine)
     };
     let calibrated = own(HERE).map(|machine| Here { complete: true, ..Here::own(machine) });
-    Ok(calibrated.or_else(|| own(&name_of(&processor)).map(Here::own)))
+    let found = calibrated.or_else(|| own(&in_state_folder(&name_of(processor))).map(Here::own));
+    found.map_or_else(|| Here::other("this computer was not measured"), Ok)
 }
 
 /// The name under which this processor is kept after its first use.
 fn name_of(processor: &str) -> String {
-    format!("@cpu-{processor}")
+    format!("cpu-{processor}")
 }
 
-/// This computer, measured if it was not: some seconds. The rows of the stencil are measured, too.
+fn in_state_folder(name: &str) -> String {
+    format!("@{name}")
+}
+
+/// What is [`known`], and measured now as far as that does not serve the stencil: some seconds.
 ///
 /// # Errors
-/// As for [`known`], and an interruption. A computer that cannot be measured (no compiler, no memory) is no error.
-pub fn measured(stencil: &Stencil, observer: &dyn Observer) -> Result<Here> {
+/// An interruption. A computer that cannot be measured (no compiler, no memory) is no error.
+pub fn measured(here: Here, stencil: &Stencil, observer: &dyn Observer) -> Result<Here> {
     let program = &stencil.program;
-    let found = known()?;
-    if let Some(here) = found {
-        return match here.complete || is_measured(&here.machine, program) {
-            true => Ok(here),
-            false => match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), program)) {
-                Ok(machine) => Ok(Here::own(kept(machine))),
-                Err(error) if interrupted(&error) => Err(error.into()),
-                Err(_) => Ok(here),
-            },
+    if here.is_measured_for(program) {
+        return Ok(here);
+    }
+    if here.caution.is_none() {
+        return match stage_of(observer, STAGE, 0, |_| add(here.machine.clone(), program)) {
+            Ok(machine) => Ok(Here::own(kept(machine))),
+            Err(error) if interrupted(&error) => Err(error.into()),
+            Err(_) => Ok(here),
         };
     }
     let all = |progress: &dyn Fn(i64)| {
@@ -132,13 +141,9 @@ pub fn measured(stencil: &Stencil, observer: &dyn Observer) -> Result<Here> {
 /// Name of the stage in which this computer is measured.
 pub const STAGE: &str = "measuring this computer, once";
 
-fn plain(name: &str) -> &str {
-    name.trim_start_matches('@')
-}
-
 fn request(programs: Vec<Arc<Program>>) -> CpuRequest {
     CpuRequest {
-        name: plain(&name_of(&processor_id())).to_owned(),
+        name: name_of(processor_id()),
         programs,
         threads: usable_threads() as usize,
         effort: Effort::Quick,
@@ -159,7 +164,7 @@ fn add(mut machine: Machine, program: &Arc<Program>) -> execution::Result<Machin
 
 /// The machine, written into the state folder as far as that can be written.
 fn kept(machine: Machine) -> Machine {
-    let path = state::machine_to_write(&PathBuf::from(format!("@{}", machine.name)));
+    let path = state::machine_to_write(Path::new(&in_state_folder(&machine.name)));
     if let Ok(path) = path {
         // Without it the next run measures again.
         execution::output_file::write(&path, |file| file.write_all(machine.to_toml().as_bytes())).ok();

@@ -76,6 +76,11 @@ impl MachineFacts {
     }
 }
 
+/// Bytes of the largest of these caches.
+pub fn largest_cache(caches: &[Cache]) -> Option<u64> {
+    caches.iter().map(|cache| cache.bytes).max()
+}
+
 /// Memory in bytes that a new allocation can have without swapping: what the kernel estimates, within the
 /// limit of the control group. `None` where the system does not tell.
 pub fn available_memory() -> Option<u64> {
@@ -97,7 +102,12 @@ pub fn cpu_identity() -> String {
 
 /// A short name for this processor as this program sees it: model and features, caches, and how many processors it may
 /// use. Equal names mean that measurements may be taken over.
-pub fn processor_id() -> String {
+pub fn processor_id() -> &'static str {
+    static ID: LazyLock<String> = LazyLock::new(identify_processor);
+    &ID
+}
+
+fn identify_processor() -> String {
     let usable = std::thread::available_parallelism().map_or(1, usize::from);
     let caches: Vec<String> = caches()
         .iter()

@@ -157,15 +157,12 @@ impl Array<'_> {
     }
 
     fn place(&self, parts: &[(&Boxes, u8)], lines: &mut Lines) {
-        if !in_one_piece(self.program, self.form) {
-            for (boxes, back) in parts {
-                boxes.list.iter().for_each(|one| self.rows(one, *back, lines));
-            }
-            return;
-        }
-        // The largest box is the first one.
+        let in_one_piece = in_one_piece(self.program, self.form);
         for (boxes, back) in parts {
-            boxes.list.iter().for_each(|one| self.part(one, *back, lines));
+            // The largest box is the first one.
+            for one in &boxes.list {
+                if in_one_piece { self.part(one, *back, lines) } else { self.rows(one, *back, lines) }
+            }
         }
     }
 

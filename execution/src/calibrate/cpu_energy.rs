@@ -2,7 +2,7 @@
 
 use crate::energy::{EnergySample, Events, constants, sample};
 use crate::error::{ExecutionError, Result};
-use crate::grid::{ProgramData, slots};
+use crate::grid::{ProgramData, stored_bytes};
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
@@ -55,8 +55,7 @@ fn sweep(
     threads: usize,
 ) -> Result<Option<EnergySample>> {
     let internal = |problem: String| ExecutionError::Generate(problem);
-    let stored: usize = program.fields.iter().map(|field| slots(field.role) * field.element.bytes()).sum();
-    let size = [(bytes / stored / ROW).max(16) as i64, ROW as i64];
+    let size = [(bytes / stored_bytes(program) / ROW).max(16) as i64, ROW as i64];
     let analysis = analyze(program).map_err(|error| internal(error.to_string()))?;
     let sweeps = strategy::baseline();
     let tile = sweeps.default_tile(program, &analysis.cone, Target::OpenMp);

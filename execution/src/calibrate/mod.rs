@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use toolchain::clock::{Timing, median};
 use toolchain::energy::Rapl;
-use toolchain::machine::{MachineFacts, available_memory, processor_id};
+use toolchain::machine::{MachineFacts, available_memory, largest_cache, processor_id};
 
 /// Half heights of resident tiles. All rows of the lowest one are equally wide, so that every kind of run is met on its
 /// own; those of high ones change as the rows of real tiles do.
@@ -96,7 +96,7 @@ impl CpuRequest {
 pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<Calibrated> {
     let system = MachineFacts::collect(None);
     let (near, last) = cache_shares(&system.caches, system.usable_cpus);
-    let last_cache = system.caches.iter().map(|cache| cache.bytes).max().map_or(last, |bytes| bytes as f64);
+    let last_cache = largest_cache(&system.caches).map_or(last, |bytes| bytes as f64);
     let thorough = request.effort == Effort::Thorough;
     let nothing = Quantity { value: 0.0, dispersion: None, runs: None };
     let (mut disturbed, mut unsettled) = (0, 0);
@@ -120,7 +120,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         name: request.name.clone(),
         kind: MachineKind::Cpu,
         description: format!("{}, {} cores in use", system.cpu, request.threads),
-        processor: Some(processor_id()),
+        processor: Some(processor_id().to_owned()),
         facts: Facts::Cpu(facts::cpu_facts(&system, request.threads)),
         calibration: None,
     };
@@ -156,10 +156,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
             cpu.visit_line_s = HIDDEN * cpu.line_s(2.0 * near);
         }
         calls.push(body.call_s);
-        let element = body::element(program).to_owned();
-        let iteration = iteration(&residents[0], &body, &system);
-        calibration.c_iter_s.entry(program.name.clone()).or_default().insert(element.clone(), iteration);
-        cpu.bodies.entry(program.name.clone()).or_default().insert(element.clone(), body);
+        enter(&residents[0], body, &system, &mut calibration.c_iter_s, &mut cpu);
         calibration.cpu = Some(cpu.clone());
         machine.calibration = Some(calibration.clone());
         if !thorough {
@@ -175,7 +172,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
     if thorough {
         cpu.visit_line_s = lines.iter().flatten().map(|costs| costs.visit_s).fold(0.0, f64::max);
     } else {
-        let memory_s = HIDDEN * cpu.working_sets.last().map_or(0.0, |set| set.line_s);
+        let memory_s = estimated_memory_line(&cpu);
         let costs = transfer::LineCosts { memory_s, visit_s: cpu.visit_line_s, dispersion_s: 0.0 };
         lines = [Some(costs); 3];
     }
@@ -209,14 +206,30 @@ pub fn add_rows(machine: &mut Machine, program: &Arc<Program>, request: &CpuRequ
     let (mut body, _) = cached_body(residents, near, request)?;
     let Some(calibration) = &mut machine.calibration else { return Ok(()) };
     let Some(cpu) = &mut calibration.cpu else { return Ok(()) };
-    let memory_s = HIDDEN * cpu.working_sets.last().map_or(0.0, |set| set.line_s);
     let known = cpu.bodies.values().flat_map(BTreeMap::values).map(|body| body.memory_line_s);
-    body.memory_line_s = median(&known.collect::<Vec<_>>()).unwrap_or(memory_s);
-    let element = body::element(program).to_owned();
-    let iteration = iteration(&residents[0], &body, &system);
-    calibration.c_iter_s.entry(program.name.clone()).or_default().insert(element.clone(), iteration);
-    cpu.bodies.entry(program.name.clone()).or_default().insert(element, body);
+    body.memory_line_s = median(&known.collect::<Vec<_>>()).unwrap_or_else(|| estimated_memory_line(cpu));
+    enter(&residents[0], body, &system, &mut calibration.c_iter_s, cpu);
     Ok(())
+}
+
+/// What tiles pay for a line from memory, where none were measured.
+fn estimated_memory_line(cpu: &CpuCalibration) -> f64 {
+    HIDDEN * cpu.working_sets.last().map_or(0.0, |set| set.line_s)
+}
+
+/// Enters what was measured of a stencil's rows.
+fn enter(
+    resident: &Resident,
+    body: BodyCosts,
+    system: &MachineFacts,
+    iterations: &mut BTreeMap<String, BTreeMap<String, Quantity>>,
+    cpu: &mut CpuCalibration,
+) {
+    let program = resident.program();
+    let element = body::element(program).to_owned();
+    let iteration = iteration(resident, &body, system);
+    iterations.entry(program.name.clone()).or_default().insert(element.clone(), iteration);
+    cpu.bodies.entry(program.name.clone()).or_default().insert(element, body);
 }
 
 /// Compiles what [`cpu`] and [`add_rows`] run for these programs, all at once, into the cache.

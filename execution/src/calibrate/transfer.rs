@@ -4,7 +4,7 @@
 
 use super::least_squares::non_negative;
 use crate::error::{ExecutionError, Result};
-use crate::grid::ProgramData;
+use crate::grid::{ProgramData, stored_bytes};
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
@@ -157,9 +157,7 @@ pub fn measure(
 
 /// A grid whose stored levels are as large as wanted, with long rows.
 fn grid(program: &Program, last_cache: f64) -> Vec<i64> {
-    let stored: usize =
-        program.fields.iter().map(|field| crate::grid::slots(field.role) * field.element.bytes()).sum();
-    let points = (BEYOND_CACHE * last_cache).clamp(LEAST_BYTES, MOST_BYTES) / stored as f64;
+    let points = (BEYOND_CACHE * last_cache).clamp(LEAST_BYTES, MOST_BYTES) / stored_bytes(program) as f64;
     match program.dimension() {
         1 => vec![points as i64],
         2 => vec![(points / 4096.0) as i64, 4096],

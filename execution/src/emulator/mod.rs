@@ -15,7 +15,7 @@ pub use report::{EmulatorReport, OtherThread, Violation, ViolationKind};
 
 use crate::device_program::DeviceProgram;
 use crate::error::Result;
-use crate::grid::{ProgramData, slots};
+use crate::grid::ProgramData;
 use crate::initial::{domains_of, initial_levels, mix, prepare_boundary};
 use crate::launches::for_each_launch;
 use crate::layout::Layout;
@@ -235,7 +235,7 @@ impl Emulator {
 
 /// What is known of each element of a field before the first launch, all slots.
 fn element_flags(program: &Program, field: FieldId, layout: &Layout) -> Vec<u8> {
-    let stored = slots(program.field(field).role);
+    let stored = program.field(field).role.slots();
     let mut flags = vec![PADDING; stored * layout.level_stride()];
     let domains = domains_of(program, field, layout.size());
     let coefficient = program.field(field).role == FieldRole::Coefficient;

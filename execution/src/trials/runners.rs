@@ -12,17 +12,12 @@ use crate::reference::default_parameters;
 use crate::tiled;
 use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
-use rayon::prelude::*;
 use std::time::Instant;
 use toolchain::cache::Cache;
-use toolchain::cancel::Cancel;
 use toolchain::driver::Device;
 use toolchain::interference::Watch;
 use toolchain::interrupt;
 use toolchain::machine::{cpu_identity, cpu_name};
-
-/// Tiles that are compiled together.
-const MOST_IN_ONE_OBJECT: usize = 12;
 
 /// Something that runs tiles.
 pub trait TileRunner {
@@ -86,22 +81,12 @@ impl TileRunner for CpuTiles {
         tiles: &[TileSizes],
         progress: &(dyn Fn(&str, f64) + Sync),
     ) -> Result<()> {
-        let done = std::sync::atomic::AtomicUsize::new(0);
-        let wanted = tiles.len() as f64;
-        let group = tiles.len().div_ceil(2 * rayon::current_num_threads()).clamp(1, MOST_IN_ONE_OBJECT);
-        let some = |tiles: &[TileSizes]| {
-            interrupt::check()?;
-            let plans = tiles.iter().map(|tile| planned(plan, tile)).collect::<Result<Vec<_>>>()?;
-            let tiled = tiled::load_all(&plans)?;
-            let before = done.fetch_add(tiles.len(), std::sync::atomic::Ordering::Relaxed);
-            progress("compiling", (before + tiles.len()) as f64 / wanted);
-            Ok(tiled.into_iter().map(|tiled| (tiled.native, tiled.object.command)).collect::<Vec<_>>())
-        };
-        let token = Cancel::current();
-        let some = |tiles: &[TileSizes]| token.scope(|| some(tiles));
-        let compiled: Vec<Vec<(NativeProgram, String)>> =
-            tiles.par_chunks(group).map(some).collect::<Result<_>>()?;
-        let (natives, commands): (Vec<NativeProgram>, Vec<String>) = compiled.into_iter().flatten().unzip();
+        let plans = tiles.iter().map(|tile| planned(plan, tile)).collect::<Result<Vec<_>>>()?;
+        let tiled = tiled::load_side_by_side(&plans, &|done| {
+            progress("compiling", done as f64 / tiles.len() as f64)
+        })?;
+        let compiled = tiled.into_iter().map(|tiled| (tiled.native, tiled.object.command));
+        let (natives, commands): (Vec<NativeProgram>, Vec<String>) = compiled.unzip();
         self.natives = natives;
         self.compiler = commands.into_iter().next().unwrap_or_default();
         self.data = Some(data(plan)?);

@@ -275,17 +275,9 @@ pub(super) fn plane_of_level(program: &Program, field: FieldId, level: IntExpr, 
     if planes > 1 { (level + (initial - 1)).modulo(planes) } else { int(0) }
 }
 
-/// Slots of a field in the arrays.
-pub(super) fn slots(program: &Program, field: FieldId) -> i64 {
-    match program.field(field).role {
-        FieldRole::State { slots, .. } => slots as i64,
-        FieldRole::Coefficient => 1,
-    }
-}
-
 /// The slot of the arrays that a level of a field lies in; `None` where it is the first one.
 pub(super) fn slot(program: &Program, field: FieldId, level: IntExpr, slot: &Slot) -> Option<IntExpr> {
-    let slots = slots(program, field);
+    let slots = program.field(field).role.slots() as i64;
     let slot = (slots > 1).then(|| match slot {
         Slot::OfLevel => plane_of_level(program, field, level, slots),
         Slot::At(slot) => slot.clone(),

@@ -204,7 +204,7 @@ impl Window {
             FieldRole::Coefficient => 0,
         };
         let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
-        let groups = slots(program, statement.target.0);
+        let groups = program.field(statement.target).role.slots() as i64;
         let variable = kernel.rows.variable;
         let later = var(variable) + groups;
         let ranges = row.ranges.iter().enumerate().map(|(d, (low, high))| {
@@ -327,14 +327,6 @@ impl Window {
             }
         }
         (read, live)
-    }
-}
-
-/// Stored levels of a field.
-fn slots(program: &Program, field: usize) -> i64 {
-    match program.fields[field].role {
-        FieldRole::State { slots, .. } => slots as i64,
-        FieldRole::Coefficient => 1,
     }
 }
 

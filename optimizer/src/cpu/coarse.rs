@@ -3,7 +3,7 @@
 //! Time is smooth in depth and width as far as cores have enough tiles. So they are looked at on a lattice that is even on a
 //! logarithmic scale, and then nearer and nearer around the best place; inner sizes are all looked at.
 
-use super::products::{ProductSpace, Tile};
+use super::products::{Inners, ProductSpace, Tile};
 use crate::objective::Objective;
 use crate::tuned::Method;
 use cost_models::cpu::CpuCost;
@@ -12,6 +12,7 @@ use hhc_codegen::counts::cores::{CoreSpace, Products};
 use hhc_codegen::counts::forms;
 use hhc_codegen::strategy::Strategy;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Depths, and widths of each, on the lattice.
 const LATTICE: (usize, usize) = (9, 7);
@@ -25,7 +26,8 @@ pub fn good_tile(model: &CpuCost, strategy: &'static dyn Strategy) -> Option<Til
             .map(|tuned| tuned.choice.tile);
     };
     let space = ProductSpace::new(model, products.as_ref(), Method::Exact, Objective::Time);
-    Walk { space: &space, products: products.as_ref(), known: BTreeMap::new() }.best()
+    Walk { space: &space, products: products.as_ref(), known: BTreeMap::new(), inners: BTreeMap::new() }
+        .best()
 }
 
 /// A place: numbers of a depth and of a width.
@@ -35,6 +37,8 @@ struct Walk<'a> {
     space: &'a ProductSpace<'a>,
     products: &'a dyn Products,
     known: BTreeMap<Place, Option<(f64, Tile)>>,
+    /// The inner sizes of each depth that was looked at.
+    inners: BTreeMap<i64, Option<Rc<Inners>>>,
 }
 
 impl Walk<'_> {
@@ -74,11 +78,12 @@ impl Walk<'_> {
     }
 
     fn look(&mut self, place: Place) {
-        let (space, products) = (self.space, self.products);
+        let (space, products, inners) = (self.space, self.products, &mut self.inners);
         self.known.entry(place).or_insert_with(|| {
             let depth = *products.depths().get(place.0)?;
             let width = *products.widths_of(depth).get(place.1)?;
-            space.best_inner(depth, width)
+            let inners = inners.entry(depth).or_insert_with(|| space.inners(depth)).clone()?;
+            space.best_inner(depth, width, &inners)
         });
     }
 

@@ -68,7 +68,7 @@ impl<'a> ProductSpace<'a> {
         ProductSpace { model, products, objective, prune, depths }
     }
 
-    fn inners(&self, depth: i64) -> Option<Rc<Inners>> {
+    pub(super) fn inners(&self, depth: i64) -> Option<Rc<Inners>> {
         let sizes = self.products.inner_sizes().iter();
         let each: Vec<_> = sizes.map(|&sizes| (sizes, self.products.inner(depth, sizes))).collect();
         let each = if self.prune { pareto(each) } else { each };
@@ -83,6 +83,19 @@ impl<'a> ProductSpace<'a> {
         }
     }
 
+    /// The tiles of a width with their values.
+    fn tiles(
+        &self,
+        (depth, width): (i64, i64),
+        outer: &Outer,
+        inners: &Inners,
+    ) -> impl Iterator<Item = (f64, Tile)> {
+        inners.each.iter().map(move |(sizes, inner)| {
+            let value = self.objective.of(self.model, &CoreCounts::Tiles(*outer, *inner));
+            (value, Tile { depth, width, inner: *sizes })
+        })
+    }
+
     /// The candidates of a width.
     fn give_tiles(
         &self,
@@ -92,21 +105,15 @@ impl<'a> ProductSpace<'a> {
         inners: &Inners,
         search: &mut Search<'_, Self>,
     ) {
-        for (sizes, inner) in &inners.each {
-            let value = self.objective.of(self.model, &CoreCounts::Tiles(*outer, *inner));
-            search.candidate(Some(value), Tile { depth, width, inner: *sizes });
+        for (value, tile) in self.tiles((depth, width), outer, inners) {
+            search.candidate(Some(value), tile);
         }
     }
 
-    /// The best inner sizes of a depth and a width.
-    pub(super) fn best_inner(&self, depth: i64, width: i64) -> Option<(f64, Tile)> {
+    /// The best of these inner sizes for a depth and a width.
+    pub(super) fn best_inner(&self, depth: i64, width: i64, inners: &Inners) -> Option<(f64, Tile)> {
         let outer = self.products.outer(depth, width);
-        let tile = |inner: [i64; 2]| {
-            let counts = CoreCounts::Tiles(outer, self.products.inner(depth, inner));
-            (self.objective.of(self.model, &counts), Tile { depth, width, inner })
-        };
-        let tiles = self.products.inner_sizes().iter().map(|&inner| tile(inner));
-        tiles.min_by(|a, b| a.0.total_cmp(&b.0))
+        self.tiles((depth, width), &outer, inners).min_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     /// The sizes of a tile by name.

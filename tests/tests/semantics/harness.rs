@@ -3,7 +3,7 @@
 use execution::compare::compare;
 use execution::device_program::DeviceProgram;
 use execution::emulator::{Emulator, ThreadOrder};
-use execution::grid::{ProgramData, ValuesMut, ValuesRef, slots};
+use execution::grid::{ProgramData, ValuesMut, ValuesRef};
 use execution::layout::Layout;
 use execution::native::NativeProgram;
 use execution::{initial, reference};
@@ -239,7 +239,7 @@ impl Problem {
 
     /// Compares every stored time level.
     fn compare(&self, program: &Program, expected: &ProgramData, data: &ProgramData) -> Result<(), String> {
-        let stored = program.fields.iter().map(|field| slots(field.role)).max().unwrap_or(1) as i64;
+        let stored = program.fields.iter().map(|field| field.role.slots()).max().unwrap_or(1) as i64;
         for back in 0..stored {
             let comparison = compare(program, expected, data, self.steps - back);
             if let Some(first) = comparison.first {
@@ -270,7 +270,7 @@ fn for_each_padding(program: &Program, data: &mut ProgramData, mut visit: impl F
     }
     gaps.push(end..layout.level_stride());
     for (number, field) in program.fields.iter().enumerate() {
-        for slot in 0..slots(field.role) {
+        for slot in 0..field.role.slots() {
             for gap in gaps.iter().filter(|gap| !gap.is_empty()) {
                 match data.slot_mut(FieldId(number), slot) {
                     ValuesMut::F32(values) => visit(ValuesMut::F32(&mut values[gap.clone()])),

@@ -2,7 +2,8 @@
 //! and now and then by much.
 //!
 //! All entrants are compiled as one object, and run in turn on a grid like the user's; who is clearly behind drops out. The
-//! times are kept as trials in the [state folder](crate::state), so that a contest is held once for a stencil, a processor, and a class of sizes.
+//! times are kept as trials in the [state folder](crate::state), so that a contest is held once for a stencil, a processor,
+//! and a class of sizes.
 
 mod entrants;
 mod kept;
@@ -10,7 +11,7 @@ mod kept;
 use crate::cpu_model::CpuModel;
 use crate::error::Result;
 use crate::load::Stencil;
-use execution::grid::{ProgramData, check_memory, slots};
+use execution::grid::{ProgramData, stored_bytes};
 use execution::initial;
 use execution::layout::Layout;
 use execution::native::NativeProgram;
@@ -19,13 +20,10 @@ use execution::tiled::{self, Tiled};
 use hhc_codegen::plan_counts::{points_per_step, steps_of_tile};
 use hhc_codegen::strategy::{self, Strategy};
 use hhc_codegen::{KernelPlan, TileSizes};
-use polyhedral::program::Program;
-use rayon::prelude::*;
 use std::time::Instant;
-use toolchain::cancel::Cancel;
 use toolchain::interference::Watch;
 use toolchain::interrupt;
-use toolchain::machine::MachineFacts;
+use toolchain::machine::{MachineFacts, largest_cache};
 
 /// What a contest is about.
 pub struct Contest<'a> {
@@ -87,8 +85,6 @@ const BEHIND: f64 = 1.12;
 const CLEARLY: f64 = 0.99;
 /// The part of the machine's time that others may use in a contest that is remembered.
 const BUSY: f64 = 0.1;
-/// Fewer tilings are no object of their own: what they share takes most of the compiler's time.
-const LEAST_IN_ONE_OBJECT: usize = 4;
 /// Rounds at most.
 const ROUNDS: usize = 5;
 /// One run of an entrant should take so long, in seconds.
@@ -111,7 +107,7 @@ impl Contest<'_> {
         let part = if self.runs { predicted_s * BUDGET_PART } else { 0.0 };
         let budget = part.clamp(BUDGET_S, MOST_BUDGET_S);
         let plans = entrants.iter().map(|entrant| self.plan(entrant)).collect::<Result<Vec<_>>>()?;
-        let mut tiled = compiled(&plans)?;
+        let mut tiled = tiled::load_side_by_side(&plans, &|_| ())?;
         progress(1);
         let program = &self.stencil.program;
         let steps = self.steps_to_run(&plans);
@@ -167,9 +163,9 @@ impl Contest<'_> {
     fn grid(&self, steps: i64, predicted_s: f64) -> Result<ProgramData> {
         let program = &self.stencil.program;
         let mut size = self.size.to_vec();
-        let whole = bytes(program, &size)?;
-        let caches = MachineFacts::collect(None).caches;
-        let last = caches.iter().map(|cache| cache.bytes).max().unwrap_or(0) as f64;
+        let level = Layout::padded(program, &size)?.level_stride();
+        let whole = (level * stored_bytes(program)) as f64;
+        let last = largest_cache(&MachineFacts::collect(None).caches).unwrap_or(0) as f64;
         let least = (BEYOND_CACHE * last).clamp(BYTES.0, BYTES.1);
         let run_s = predicted_s * steps as f64 / self.steps.max(1) as f64;
         // Beyond the caches where that does not take too long.
@@ -183,28 +179,11 @@ impl Contest<'_> {
                 *extent = ((*extent as f64 * factor) as i64).max(LEAST_EXTENT.min(*extent));
             }
         }
-        check_memory(bytes(program, &size)? as u128)?;
         let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size)?)?;
         initial::fill_random(program, &mut data, 1)?;
         initial::fill_series(program, &mut data, steps, 1)?;
         Ok(data)
     }
-}
-
-/// The plans' code: one object for each processor.
-fn compiled(plans: &[KernelPlan]) -> Result<Vec<Tiled>> {
-    let token = Cancel::current();
-    let some = |plans: &[KernelPlan]| token.scope(|| tiled::load_all(plans));
-    let part = plans.len().div_ceil(rayon::current_num_threads()).max(LEAST_IN_ONE_OBJECT);
-    let parts = plans.par_chunks(part).map(some).collect::<execution::Result<Vec<_>>>()?;
-    Ok(parts.into_iter().flatten().collect())
-}
-
-/// Bytes of all arrays.
-fn bytes(program: &Program, size: &[i64]) -> Result<f64> {
-    let level = Layout::padded(program, size)?.level_stride() as f64;
-    let levels = program.fields.iter().map(|field| (slots(field.role) * field.element.bytes()) as f64);
-    Ok(level * levels.sum::<f64>())
 }
 
 /// The first, unless somebody is clearly better.

@@ -4,7 +4,7 @@ use super::super::names::Names;
 use super::staging::Staging;
 use crate::plan::Kernel;
 use crate::window::Plane;
-use polyhedral::program::{FieldRole, Program};
+use polyhedral::program::Program;
 
 /// Prints the functions of one shape.
 pub(super) struct Printer<'a> {
@@ -23,10 +23,7 @@ impl Printer<'_> {
 
     /// Number of stored levels; 1 for a coefficient.
     pub(super) fn slots(&self, field: usize) -> i64 {
-        match self.program.fields[field].role {
-            FieldRole::State { slots, .. } => slots as i64,
-            FieldRole::Coefficient => 1,
-        }
+        self.program.fields[field].role.slots() as i64
     }
 
     /// Name of a field's planes in shared memory.

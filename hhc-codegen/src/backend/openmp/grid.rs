@@ -9,10 +9,7 @@ use polyhedral::program::{Access, FieldId, FieldRole, Program};
 
 /// Stored time levels of a field.
 pub(super) fn slots(program: &Program, field: usize) -> i64 {
-    match program.fields[field].role {
-        FieldRole::State { slots, .. } => slots as i64,
-        FieldRole::Coefficient => 1,
-    }
+    program.fields[field].role.slots() as i64
 }
 
 /// `struct tw_grid`.
