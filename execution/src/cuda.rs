@@ -162,6 +162,48 @@ impl CudaProgramOnDevice {
         Ok(())
     }
 
+    /// A second copy of the arrays on the device, to start from again; `None` where it has no memory for one.
+    ///
+    /// # Errors
+    /// [`toolchain::Error::Device`].
+    pub fn duplicate(&self, on_device: &DeviceData) -> Result<Option<DeviceData>> {
+        if on_device.bytes() > self.device.free_memory()? {
+            return Ok(None);
+        }
+        let device = &self.device;
+        let copy = |array: &DeviceArray| {
+            let copied = match array {
+                DeviceArray::F32(array) => device.duplicate(array).map(DeviceArray::F32),
+                DeviceArray::F64(array) => device.duplicate(array).map(DeviceArray::F64),
+            };
+            copied.map_err(|failure| failure.during("copy the grid on the device"))
+        };
+        Ok(Some(DeviceData {
+            arrays: on_device.arrays.iter().map(copy).collect::<toolchain::Result<_>>()?,
+            series: on_device.series.iter().map(copy).collect::<toolchain::Result<_>>()?,
+            layout: on_device.layout.clone(),
+        }))
+    }
+
+    /// Copies the fields of `from` over those of `to`, on the device.
+    ///
+    /// # Errors
+    /// [`toolchain::Error::Device`]; [`ExecutionError::WrongData`] for data in another layout.
+    pub fn restore(&self, from: &DeviceData, to: &mut DeviceData) -> Result<()> {
+        if from.layout != to.layout {
+            return Err(self.wrong_data("the layouts differ"));
+        }
+        for (from, to) in from.arrays.iter().zip(&mut to.arrays) {
+            let copied = match (from, to) {
+                (DeviceArray::F32(from), DeviceArray::F32(to)) => self.device.copy(from, to),
+                (DeviceArray::F64(from), DeviceArray::F64(to)) => self.device.copy(from, to),
+                _ => return Err(self.wrong_data("the element types differ")),
+            };
+            copied.map_err(|failure| failure.during("copy the grid on the device"))?;
+        }
+        Ok(())
+    }
+
     /// Copies all arrays back.
     ///
     /// # Errors

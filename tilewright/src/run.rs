@@ -6,6 +6,7 @@ use crate::load::Stencil;
 use crate::observer::{Observer, stage, stage_of};
 use crate::runner::{Job, Run, Runner};
 use execution::compare::{Comparison, checksum, compare};
+use execution::cuda::{CudaProgramOnDevice, DeviceData};
 use execution::grid::ProgramData;
 use execution::reference;
 use hhc_codegen::plan_counts;
@@ -64,7 +65,8 @@ pub fn run(
     let program = &stencil.program;
     let job = Job { program, parameters: &request.parameters, steps: request.steps };
     let repeat = request.repeat.max(1);
-    let keep_initial = repeat > 1 || request.verify;
+    let on_device = matches!(built.runner, Runner::Cuda(..));
+    let keep_initial = request.verify || (repeat > 1 && !on_device);
     let mut initial = keep_initial.then(|| data.try_clone()).transpose()?;
     let (timing, last) = measure(&job, &built.runner, repeat, data, initial.as_ref(), observer)?;
     let comparison = match (&mut initial, request.verify) {
@@ -96,21 +98,78 @@ fn measure(
     let warm_up = usize::from(repeat > 1);
     let total = (warm_up + repeat) as i64 * job.steps;
     stage_of(observer, "run", total as u64, |progress| {
+        let mut arrays = Arrays::of(runner, data, repeat > 1)?;
         let mut seconds_all = Vec::with_capacity(repeat);
-        let mut number = 0;
-        loop {
+        for number in 0..warm_up + repeat {
+            interrupt::check()?;
+            if number > 0 {
+                arrays.restart(initial)?;
+            }
             let before = number as i64 * job.steps;
-            let run = runner.run(job, data, &|done| progress(before + done))?;
+            let run = arrays.run(job, &|done| progress(before + done))?;
             if number >= warm_up {
                 seconds_all.push(run.seconds);
             }
-            number += 1;
-            if number == warm_up + repeat {
+            if number + 1 == warm_up + repeat {
+                arrays.finish()?;
                 let timing = Timing::of(seconds_all);
                 return timing.map(|timing| (timing, run)).ok_or_else(|| Error::internal("no run was timed"));
             }
-            interrupt::check()?;
-            initial.into_iter().for_each(|initial| data.copy_from(initial));
         }
+        Err(Error::internal("nothing was run"))
     })
+}
+
+/// The arrays of repeated runs. Those on a device stay there in between.
+enum Arrays<'a> {
+    Host {
+        runner: &'a Runner,
+        data: &'a mut ProgramData,
+    },
+    Device {
+        loaded: &'a CudaProgramOnDevice,
+        data: &'a mut ProgramData,
+        own: Box<DeviceData>,
+        initial: Option<Box<DeviceData>>,
+    },
+}
+
+impl<'a> Arrays<'a> {
+    /// For runs of `runner` from `data`; `again` where they are to start from there more than once.
+    fn of(runner: &'a Runner, data: &'a mut ProgramData, again: bool) -> Result<Arrays<'a>> {
+        let Runner::Cuda(loaded, _) = runner else { return Ok(Arrays::Host { runner, data }) };
+        let own = Box::new(loaded.upload(data)?);
+        let initial = if again { loaded.duplicate(&own)?.map(Box::new) } else { None };
+        Ok(Arrays::Device { loaded, data, own, initial })
+    }
+
+    /// Back to the initial levels; host arrays that runs overwrite need `kept`.
+    fn restart(&mut self, kept: Option<&ProgramData>) -> Result<()> {
+        match self {
+            Arrays::Host { data, .. } => kept.into_iter().for_each(|kept| data.copy_from(kept)),
+            Arrays::Device { loaded, data, own, initial } => match initial {
+                Some(initial) => loaded.restore(initial, own)?,
+                None => loaded.refill(data, own)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, job: &Job<'_>, progress: &dyn Fn(i64)) -> Result<Run> {
+        Ok(match self {
+            Arrays::Host { runner, data } => runner.run(job, data, progress)?,
+            Arrays::Device { loaded, own, .. } => {
+                Run::on_device(&loaded.run(job.parameters, own, job.steps)?)
+            }
+        })
+    }
+
+    /// Leaves the newest levels in the host's arrays.
+    fn finish(&mut self) -> Result<()> {
+        match self {
+            Arrays::Host { .. } => {}
+            Arrays::Device { loaded, data, own, .. } => loaded.download(own, data)?,
+        }
+        Ok(())
+    }
 }

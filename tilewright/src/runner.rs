@@ -1,7 +1,7 @@
 //! What runs a program: the reference interpreter, compiled C, the CUDA emulator or a GPU, called in one way.
 
 use crate::pace;
-use execution::cuda::CudaProgramOnDevice;
+use execution::cuda::{CudaProgramOnDevice, DeviceRun};
 use execution::emulator::{Emulator, EmulatorReport, ThreadOrder};
 use execution::grid::ProgramData;
 use execution::native::NativeProgram;
@@ -30,6 +30,13 @@ pub struct Run {
     pub launches: Option<u64>,
     /// What the emulator's checks found.
     pub emulator: Option<EmulatorReport>,
+}
+
+impl Run {
+    /// What a device has measured.
+    pub(crate) fn on_device(measured: &DeviceRun) -> Run {
+        Run { seconds: measured.seconds, launches: Some(measured.launches), emulator: None }
+    }
 }
 
 /// What runs the program.
@@ -78,11 +85,7 @@ impl Runner {
                 let mut on_device = loaded.upload(data)?;
                 let measured = loaded.run(parameters, &mut on_device, steps)?;
                 loaded.download(&on_device, data)?;
-                return Ok(Run {
-                    seconds: measured.seconds,
-                    launches: Some(measured.launches),
-                    emulator: None,
-                });
+                return Ok(Run::on_device(&measured));
             }
         }
         run.seconds = start.elapsed().as_secs_f64();

@@ -12,8 +12,11 @@ use crate::reference::default_parameters;
 use crate::tiled;
 use hhc_codegen::strategy;
 use hhc_codegen::{KernelPlan, TileSizes};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use toolchain::cache::Cache;
+use toolchain::cancel::Cancel;
 use toolchain::driver::Device;
 use toolchain::interference::Watch;
 use toolchain::interrupt;
@@ -145,11 +148,14 @@ impl TileRunner for DeviceTiles {
         progress: &(dyn Fn(&str, f64) + Sync),
     ) -> Result<()> {
         let cache = Cache::open()?;
-        for (number, tile) in tiles.iter().enumerate() {
+        let (token, ready) = (Cancel::current(), AtomicUsize::new(0));
+        let one = |tile: &TileSizes| {
             interrupt::check()?;
-            self.loaded.push(load(&self.device, &planned(plan, tile)?, &cache)?);
-            progress("compiling", (number + 1) as f64 / tiles.len() as f64);
-        }
+            let loaded = load(&self.device, &planned(plan, tile)?, &cache)?;
+            progress("compiling", (ready.fetch_add(1, Ordering::Relaxed) + 1) as f64 / tiles.len() as f64);
+            Ok(loaded)
+        };
+        self.loaded = tiles.par_iter().map(|tile| token.scope(|| one(tile))).collect::<Result<_>>()?;
         let mut host = data(plan)?;
         self.data = self.loaded.first().map(|loaded| loaded.upload(&mut host)).transpose()?;
         Ok(())

@@ -273,6 +273,14 @@ impl Device {
         self.stream.memcpy_dtod(&from.0, &mut to.0).map_err(failure)
     }
 
+    /// A second array of the same values.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn duplicate<T: Element>(&self, array: &Array<T>) -> std::result::Result<Array<T>, Failure> {
+        self.stream.clone_dtod(&array.0).map(Array).map_err(failure)
+    }
+
     /// Waits until everything that the device was given is done.
     ///
     /// # Errors

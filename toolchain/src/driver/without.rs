@@ -222,6 +222,14 @@ impl Device {
         match self.0 {}
     }
 
+    /// A second array of the same values.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn duplicate<T: Element>(&self, _array: &Array<T>) -> std::result::Result<Array<T>, Failure> {
+        match self.0 {}
+    }
+
     /// Waits until everything that the device was given is done.
     ///
     /// # Errors
