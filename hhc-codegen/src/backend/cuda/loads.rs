@@ -1,43 +1,46 @@
 //! How the cells that enter a window are loaded.
 //!
-//! Cells lie on lines along the innermost dimension; a thread has one column and a part of the lines. It first issues
-//! the loads of a batch of lines and then stores their values in shared memory, so that the batch waits for memory
-//! only once.
+//! Cells lie on lines along the innermost dimension; a thread has one column and every so many lines. It first issues the
+//! loads of many lines and then stores their values in shared memory, so that all of them wait for memory only once. Where
+//! the window slides, what enters next is loaded ahead, while the rows of the present sub-tile are computed: none of its
+//! cells is in the window yet, so that no row of the sweep writes it before.
 
-use super::super::points::{INT, end, plus};
+use super::super::bounds::{expr, non_negative};
+use super::super::points::{INT, max, min, plus};
 use super::printer::Printer;
+use super::staging::Staging;
 use super::text::{here, thread};
-use crate::geometry::Threads;
-use crate::window::Plane;
+use crate::int_expr;
+use crate::window::{Plane, Within};
 use c_tree::{Block, Declaration, Expr, Stmt, all, any, flag, int, name, truth, var};
-use polyhedral::domain::Bound;
+use polyhedral::domain::{Bound, GridEnd};
 use polyhedral::program::FieldRole;
 use polyhedral::sweep::{CellBox, Live};
 
 /// Registers that hold a batch in a full tile.
-const BATCH: i64 = 16;
+const BATCH: i64 = 32;
 
 /// Lines in a batch of a tile that may be partial: their conditions need registers, too.
-const CLIPPED_BATCH: i64 = 2;
+const CLIPPED_BATCH: i64 = 8;
 
 /// The cells of one box, as a thread sees them.
 struct Part<'a> {
     plane: &'a Plane,
     cells: &'a CellBox,
-    /// Lines of the box, and of a thread.
-    lines: i64,
-    mine: i64,
+    /// Lines of a thread along each dimension that tells lines apart.
+    mine: Vec<i64>,
 }
 
-/// The number of the thread among those that share the lines: all threads but those along the columns.
-pub(super) fn lane(threads: &Threads, sliding: bool) -> Expr {
-    (1..line_dimensions(threads, sliding))
-        .fold(thread(threads, 0), |lane, d| lane * threads.per_dimension[d] + thread(threads, d))
+impl Part<'_> {
+    /// Lines of a thread.
+    fn lines(&self) -> i64 {
+        self.mine.iter().product()
+    }
 }
 
-/// The dimensions that tell lines apart.
-fn line_dimensions(threads: &Threads, sliding: bool) -> usize {
-    threads.per_dimension.len() - usize::from(sliding)
+/// The thread's number among those that share the lines of a dimension, made anew for each sub-tile.
+fn lane(d: usize) -> String {
+    format!("lane{d}")
 }
 
 /// A coordinate in the window.
@@ -45,22 +48,32 @@ fn cell_index(d: usize) -> Expr {
     var(format!("w{d}"))
 }
 
-/// A point of the grid.
-fn point(d: usize) -> Expr {
-    var(format!("p{d}"))
+/// The window coordinate of a bound of the grid, or of a domain.
+fn cell_of(bound: Bound, d: usize) -> Expr {
+    let end = match bound.from {
+        GridEnd::Start => "start",
+        GridEnd::End => "end",
+    };
+    var(format!("{end}{d}")) + bound.offset
 }
 
 impl Printer<'_> {
-    fn lanes(&self) -> i64 {
+    /// The dimensions that tell lines apart.
+    fn line_dimensions(&self) -> usize {
+        self.dimension() - usize::from(self.staging.window.slide.is_some())
+    }
+
+    /// The declarations of the numbers of a thread's first line, `lane0`, ..
+    pub(super) fn lanes(&self) -> Vec<Stmt> {
         let threads = &self.staging.threads;
-        threads.per_dimension[..line_dimensions(threads, self.staging.window.slide.is_some())]
-            .iter()
-            .product()
+        let several = (0..self.line_dimensions()).filter(|&d| threads.per_dimension[d] > 1);
+        several.map(|d| Stmt::constant("int", lane(d), here(thread(threads, d)))).collect()
     }
 
     fn part<'a>(&self, plane: &'a Plane, cells: &'a CellBox) -> Part<'a> {
-        let lines = cells.iter().map(|(low, high)| high - low + 1).product();
-        Part { plane, cells, lines, mine: (lines + self.lanes() - 1) / self.lanes() }
+        let threads = &self.staging.threads.per_dimension;
+        let count = |(&(low, high), threads): (&(i64, i64), &i64)| (high - low + threads) / threads;
+        Part { plane, cells, mine: cells.iter().zip(threads).map(count).collect() }
     }
 
     fn registers(&self, plane: &Plane) -> i64 {
@@ -71,8 +84,8 @@ impl Printer<'_> {
         self.program.fields[plane.field].element.c_name()
     }
 
-    /// The loads of a full tile: exactly the cells that are live in, in batches over all planes.
-    pub(super) fn exact_loads(&self) -> Block {
+    /// What is loaded in a full tile, exactly the cells that are live in, in batches over all planes.
+    fn batches(&self) -> Vec<Vec<Part<'_>>> {
         let window = self.staging.window;
         let parts =
             window.planes.iter().flat_map(|plane| plane.live_in.iter().map(move |cells| (plane, cells)));
@@ -80,7 +93,7 @@ impl Printer<'_> {
         let mut used = BATCH;
         for (plane, cells) in parts {
             let part = self.part(plane, cells);
-            let registers = part.mine * self.registers(plane);
+            let registers = part.lines() * self.registers(plane);
             if used + registers > BATCH {
                 batches.push(Vec::new());
                 used = 0;
@@ -90,130 +103,283 @@ impl Printer<'_> {
                 batch.push(part);
             }
         }
-        batches.iter().flat_map(|batch| self.exact_batch(batch)).collect()
+        batches
     }
 
-    fn exact_batch(&self, batch: &[Part<'_>]) -> Block {
-        let (window, threads) = (self.staging.window, &self.staging.threads);
+    /// The batches that are loaded ahead: the first, where the window slides by a thread's column and registers suffice.
+    fn batches_ahead(&self) -> usize {
+        let Staging { window, threads, .. } = self.staging;
+        let one_column = window.slide == threads.per_dimension.last().copied();
+        let registers = self.batches().first().map_or(0, |batch| {
+            batch.iter().map(|part| part.lines() * self.registers(part.plane)).sum::<i64>()
+        });
+        usize::from(one_column && registers > 0 && registers <= self.staging.free_registers)
+    }
+
+    /// Whether something is loaded ahead.
+    pub(super) fn loads_ahead(&self) -> bool {
+        self.batches_ahead() > 0
+    }
+
+    /// The registers for what is loaded ahead.
+    pub(super) fn ahead_declarations(&self) -> Block {
+        self.batches()[..self.batches_ahead()].iter().flat_map(|batch| self.batch_registers(batch)).collect()
+    }
+
+    /// Loads what enters the window next, if the next sub-tile is full and brings nothing else.
+    pub(super) fn ahead(&self) -> Block {
+        let (Some(slide), Some(sweep)) = (self.staging.window.slide, self.kernel.sub_tiles.last()) else {
+            return Block::new();
+        };
+        let next = int_expr::var(sweep.variable) + 1;
+        let mut conditions = vec![expr(&next).le(expr(&sweep.high))];
+        let full = self.kernel.full_when.iter();
+        conditions.extend(full.map(|bound| non_negative(&bound.substitute(sweep.variable, &next))));
         let last = self.dimension() - 1;
-        let next = |number: usize| name(format!("tw_next{number}"));
-        let k = || var("k");
-        let mut inner = Block::new();
-        for (number, part) in batch.iter().enumerate() {
-            let registers =
-                Declaration::array(self.element(part.plane), format!("tw_next{number}"), part.mine);
-            inner.push(Stmt::Declare(vec![registers]));
-        }
-        for (number, part) in batch.iter().enumerate() {
-            let load = Stmt::assign(next(number).at(k()), self.source(part.plane));
-            inner.extend(self.exact_loop(part, load));
-        }
-        for (number, part) in batch.iter().enumerate() {
-            let store = Stmt::assign(self.cell(part.plane), next(number).at(k()));
-            inner.extend(self.exact_loop(part, store));
-        }
-        let lines =
-            batch.iter().map(|part| format!("{} line(s) of {}", part.lines, self.plane_comment(part.plane)));
-        let mut block = Block::from(Stmt::Comment(lines.collect::<Vec<_>>().join("; ")));
-        let entering = int(window.kept) + thread(threads, last);
-        match window.slide {
-            Some(slide) if slide == threads.per_dimension[last] => {
-                inner.statements.insert(0, Stmt::constant("int", format!("w{last}"), entering));
-                block.push(Stmt::Block(inner));
-            }
-            Some(_) => {
-                let condition = cell_index(last).lt(window.extent[last]);
-                let step = threads.per_dimension[last];
-                block.push(Stmt::each("int", format!("w{last}"), entering, condition, step, inner));
-            }
-            None => block.push(Stmt::Block(inner)),
-        }
+        conditions.extend(
+            self.staging
+                .window
+                .exact_within
+                .iter()
+                .flat_map(|within| self.within(within, if within.dimension == last { slide } else { 0 })),
+        );
+        let mut block = Block::new();
+        block.comment("what enters the window next comes while the rows are computed");
+        block.push(Stmt::assign(flag("ahead"), all(conditions)));
+        let loads: Block =
+            self.batches()[..self.batches_ahead()].iter().flat_map(|batch| self.batch_loads(batch)).collect();
+        let mut column: Block = self.column(slide).into_iter().collect();
+        column.extend(loads);
+        block.push(Stmt::when(flag("ahead"), column));
         block
     }
 
-    /// `statement` for each of a thread's lines.
-    fn exact_loop(&self, part: &Part<'_>, statement: Stmt) -> [Stmt; 2] {
-        let (k, line) = (var("k"), var("line"));
-        let mut body = Block::from(Stmt::constant("int", "line", var("lane") + &k * self.lanes()));
-        body.extend(self.line_coordinates(part.cells));
-        body.push(match part.lines % self.lanes() {
-            0 => statement,
-            _ => Stmt::when(k.lt(part.mine - 1).or(line.lt(part.lines)), statement),
-        });
-        [Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, part.mine, body)]
+    /// When the corner is within these bounds, seen from `ahead` points further.
+    pub(super) fn within(&self, within: &Within, ahead: i64) -> [Expr; 2] {
+        let Within { dimension: d, least, margin } = within;
+        let corner = || var(format!("corner{d}"));
+        [corner().ge(*least - ahead), corner().le(var(format!("n{d}")) - (*margin + ahead))]
     }
 
-    /// Window coordinates of line number `line` of a box.
-    fn line_coordinates(&self, cells: &CellBox) -> Block {
-        let mut below = 1;
-        let mut body = Block::new();
-        for (d, (low, high)) in cells.iter().enumerate().rev() {
-            let count = high - low + 1;
-            let quotient = var("line") / below;
-            let number = match (d, count) {
-                (0, _) => quotient,
-                (_, 1) => int(0),
-                _ => quotient % count,
-            };
-            body.push(Stmt::constant("int", format!("w{d}"), int(*low) + number));
-            below *= count;
+    /// The cells of a full tile: exactly those that are live in. What was loaded ahead is in registers.
+    pub(super) fn exact_loads(&self) -> Block {
+        let ahead = self.batches_ahead();
+        let batches = self.batches();
+        let mut inner = Block::new();
+        for (number, batch) in batches.iter().enumerate() {
+            let lines = batch
+                .iter()
+                .map(|part| format!("{} of {}", self.lines_comment(part), self.plane_comment(part.plane)));
+            let comment = lines.collect::<Vec<_>>().join("; ");
+            let mut own = Block::new();
+            if number >= ahead {
+                own.extend(self.batch_registers(batch));
+                own.extend(self.batch_loads(batch));
+            }
+            own.extend(self.batch_stores(batch));
+            inner.comment(comment);
+            inner.push(Stmt::Block(self.columns(own)));
         }
-        body
+        inner
+    }
+
+    fn lines_comment(&self, part: &Part<'_>) -> String {
+        let lines: Vec<String> = part
+            .cells
+            .iter()
+            .map(|(low, high)| if low == high { low.to_string() } else { format!("{low} .. {high}") })
+            .collect();
+        format!("lines {}", lines.join(", "))
+    }
+
+    /// The column of a thread, `ahead` cells further.
+    fn column(&self, ahead: i64) -> Option<Stmt> {
+        let (window, threads) = (self.staging.window, &self.staging.threads);
+        let last = self.dimension() - 1;
+        let entering = int(window.kept + ahead) + thread(threads, last);
+        window.slide.map(|_| Stmt::constant("int", format!("w{last}"), entering))
+    }
+
+    /// `inner` for each column of a thread.
+    fn columns(&self, mut inner: Block) -> Block {
+        let (window, threads) = (self.staging.window, &self.staging.threads);
+        let last = self.dimension() - 1;
+        match window.slide {
+            Some(slide) if slide == threads.per_dimension[last] => {
+                inner.statements.splice(0..0, self.column(0));
+                inner
+            }
+            Some(_) => {
+                let condition = cell_index(last).lt(window.extent[last]);
+                let entering = int(window.kept) + thread(threads, last);
+                let step = threads.per_dimension[last];
+                Stmt::each("int", format!("w{last}"), entering, condition, step, inner).into()
+            }
+            None => inner,
+        }
+    }
+
+    /// The names of the registers of a part, in which plane and box tell them apart.
+    fn register(&self, part: &Part<'_>) -> Expr {
+        let own = part.plane.live_in.iter().position(|cells| cells == part.cells).unwrap_or(0);
+        name(format!("tw_{}{}_{own}", self.names.fields[part.plane.field], part.plane.number))
+    }
+
+    fn batch_registers(&self, batch: &[Part<'_>]) -> Block {
+        let registers = |part: &Part<'_>| {
+            let Expr::Name(name, _) = self.register(part) else { unreachable!("registers have names") };
+            Stmt::Declare(vec![Declaration::array(self.element(part.plane), name, part.lines())])
+        };
+        batch.iter().map(registers).collect()
+    }
+
+    fn batch_loads(&self, batch: &[Part<'_>]) -> Block {
+        let source = |part: &Part<'_>| name(&self.names.fields[part.plane.field]).at(var("place"));
+        let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), source(part));
+        batch.iter().flat_map(|part| self.exact_lines(part, true, &|k| load(part, k))).collect()
+    }
+
+    fn batch_stores(&self, batch: &[Part<'_>]) -> Block {
+        let store = |part: &Part<'_>, k: Expr| Stmt::assign(self.cell(part.plane), self.register(part).at(k));
+        batch.iter().flat_map(|part| self.exact_lines(part, false, &|k| store(part, k))).collect()
+    }
+
+    /// A statement for each of a thread's lines, with the number of the line among them. `walks` says whether it needs the
+    /// line's `place` in memory, which goes on from line to line along dimension 0.
+    fn exact_lines(&self, part: &Part<'_>, walks: bool, statement: &dyn Fn(Expr) -> Stmt) -> Block {
+        let threads = &self.staging.threads.per_dimension;
+        let counter = |d: usize| if part.mine[d] > 1 { var(format!("k{d}")) } else { int(0) };
+        let number = (1..part.mine.len()).chain([0]).fold(int(0), |number, d| match part.mine[d] {
+            1 => number,
+            mine => number * mine + counter(d),
+        });
+        let on_line = |d: usize, inner: Block| match self.on_line(part, d) {
+            Some(condition) => Stmt::when(condition, inner).into(),
+            None => inner,
+        };
+        let around = |d: usize, inner: Block| match part.mine[d] {
+            1 => inner,
+            mine => {
+                let counted = Stmt::count("int", format!("k{d}"), 0, mine, inner);
+                Block::from([Stmt::Pragma("unroll".into()), counted])
+            }
+        };
+        let coordinate = |d: usize| self.line_coordinate(part, d, counter(d));
+        // Lines of a thread along dimension 0, the last of which it may not have.
+        let mut inner = Block::new();
+        if !walks || self.on_line(part, 0).is_some() {
+            inner.push(coordinate(0));
+        }
+        inner.extend(on_line(0, statement(number).into()));
+        if walks && part.mine[0] > 1 {
+            let stride = if self.dimension() > 1 { var("stride0") } else { int(1) };
+            inner.push(Stmt::Update(name("place"), "+=", int(threads[0]) * stride));
+        }
+        inner = around(0, inner);
+        if walks {
+            let first = int(part.cells[0].0);
+            let first = if threads[0] > 1 { first + var(lane(0)) } else { first };
+            inner.statements.insert(0, Stmt::declare(INT, "place", self.source(part.plane, Some(first))));
+        }
+        for d in 1..part.mine.len() {
+            inner = on_line(d, inner);
+            inner.statements.insert(0, coordinate(d));
+            inner = around(d, inner);
+        }
+        Stmt::Block(inner).into()
+    }
+
+    /// Whether a thread's line is one of the box, along a dimension in which threads have different numbers of lines.
+    fn on_line(&self, part: &Part<'_>, d: usize) -> Option<Expr> {
+        let (low, high) = part.cells[d];
+        ((high - low + 1) % self.staging.threads.per_dimension[d] != 0).then(|| cell_index(d).le(high))
+    }
+
+    /// The window coordinate of a thread's line with this number along a dimension.
+    fn line_coordinate(&self, part: &Part<'_>, d: usize, number: Expr) -> Stmt {
+        let threads = &self.staging.threads.per_dimension;
+        let low = int(part.cells[d].0);
+        let first = if threads[d] > 1 { low + var(lane(d)) } else { low };
+        let line = if part.mine[d] > 1 { plus(first, number * threads[d]) } else { first };
+        Stmt::constant("int", format!("w{d}"), line)
     }
 
     /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
     pub(super) fn clipped_loads(&self) -> Block {
-        let planes = self.staging.window.planes.iter();
-        planes
+        let window = self.staging.window;
+        let first = |d: usize| var(format!("corner{d}")) + window.low[d];
+        let far = || var("TW_FAR");
+        let ends = (0..self.dimension()).map(|d| {
+            let start = max(-first(d), -far()).cast("int");
+            let end = min(var(format!("n{d}")) - first(d), far()).cast("int");
+            Stmt::constants("int", [(format!("start{d}"), start), (format!("end{d}"), end)])
+        });
+        let mut block: Block = ends.collect();
+        let planes = window.planes.iter();
+        let loads: Block = planes
             .flat_map(|plane| plane.read.iter().map(move |cells| self.clipped_load(&self.part(plane, cells))))
             .flatten()
-            .collect()
+            .collect();
+        block.extend(loads);
+        block
     }
 
+    /// Lines along dimension 0 come in batches.
     fn clipped_load(&self, part: &Part<'_>) -> Block {
         let (window, threads) = (self.staging.window, &self.staging.threads);
         let plane = part.plane;
         let last = self.dimension() - 1;
-        let batch = part.mine.min(CLIPPED_BATCH);
-        let (k, line) = (var("k"), var("line"));
-        let loaded = || Expr::Index(Box::new(flag("here")), Box::new(var("k")));
-        let next = name("tw_next").at(&k);
-        let on_grid = (0..=last).map(|d| point(d).ge(0).and(point(d).lt(var(format!("n{d}")))));
-        let conditions = [line.lt(part.lines)].into_iter().chain(on_grid).chain([self.wanted(plane)]);
-        let conditions = all(conditions);
-        let lines = |inner: Block| {
-            let number = var("first_line") + (var("begin") + var("k")) * self.lanes();
-            let mut body = Block::from(Stmt::constant("int", "line", number));
-            body.extend(self.line_coordinates(part.cells));
-            body.extend(inner);
-            [Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, batch, body)]
-        };
-        let points = (0..=last).map(|d| {
-            let corner = var(format!("corner{d}")) + cell_index(d) + window.low[d];
-            Stmt::constant(INT, format!("p{d}"), corner)
+        let batch = part.mine[0].min(CLIPPED_BATCH);
+        let several = part.mine[0] > batch;
+        let k = || if batch > 1 { var("k") } else { int(0) };
+        let loaded = || Expr::Index(Box::new(flag("here")), Box::new(k()));
+        let next = name("tw_next").at(k());
+        let on_grid = (0..=last).map(|d| {
+            let [first, end] = [Bound::start(0), Bound::end(0)].map(|bound| cell_of(bound, d));
+            cell_index(d).ge(first).and(cell_index(d).lt(end))
         });
-        let mut load: Block = points.collect();
-        load.push(Stmt::assign(loaded(), conditions));
-        load.push(Stmt::when(loaded(), Stmt::assign(next.clone(), self.source(plane))));
+        let lines = (0..part.cells.len())
+            .filter(|&d| d == 0 && part.mine[0] % batch != 0 || self.on_line(part, d).is_some());
+        let lines = lines.map(|d| cell_index(d).le(part.cells[d].1));
+        let conditions = all(lines.chain(on_grid).chain([self.wanted(plane)]));
+        let each_line = |inner: Block| {
+            let number = |d: usize| match d {
+                0 if several => var("begin") + k(),
+                0 => k(),
+                d => var(format!("k{d}")),
+            };
+            let coordinates = (0..part.cells.len()).map(|d| self.line_coordinate(part, d, number(d)));
+            let mut body: Block = coordinates.collect();
+            body.extend(inner);
+            match batch {
+                1 => Block::from(Stmt::Block(body)),
+                _ => Block::from([Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, batch, body)]),
+            }
+        };
+        let mut load = Block::from(Stmt::assign(loaded(), conditions));
+        load.push(Stmt::when(loaded(), Stmt::assign(next.clone(), self.place_of(plane))));
         let store = Stmt::when(loaded(), Stmt::assign(self.cell(plane), next));
 
-        let mut inner = Block::from([
-            Stmt::constant("int", "first_line", here(var("lane"))),
-            Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_next", batch)]),
-            Stmt::Declare(vec![Declaration::array("bool", "here", batch)]),
-        ]);
-        inner.extend(lines(load));
-        inner.extend(lines(store.into()));
-        let mut body = Block::from(Stmt::Pragma("unroll 1".into()));
-        body.push(Stmt::each("int", "begin", 0, var("begin").lt(part.mine), batch, inner));
+        let mut body: Block = self.lanes().into_iter().collect();
+        body.push(Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_next", batch)]));
+        body.push(Stmt::Declare(vec![Declaration::array("bool", "here", batch)]));
+        body.extend(each_line(load));
+        body.extend(each_line(store.into()));
+        let rolled = |statement: Stmt| Block::from([Stmt::Pragma("unroll 1".into()), statement]);
+        body = match several {
+            true => rolled(Stmt::each("int", "begin", 0, var("begin").lt(part.mine[0]), batch, body)),
+            false => Block::from(Stmt::Block(body)),
+        };
+        for d in (1..part.cells.len()).rev().filter(|&d| part.mine[d] > 1) {
+            body = rolled(Stmt::count("int", format!("k{d}"), 0, part.mine[d], body));
+        }
         if window.slide.is_some() {
             let first = var("entering") + thread(threads, last);
             let condition = cell_index(last).lt(window.extent[last]);
             let step = threads.per_dimension[last];
-            let columns = Stmt::each("int", format!("w{last}"), first, condition, step, body);
-            body = Block::from([Stmt::Pragma("unroll 1".into()), columns]);
+            body = rolled(Stmt::each("int", format!("w{last}"), first, condition, step, body));
         }
-        let comment = format!("{} line(s) of {}", part.lines, self.plane_comment(plane));
+        let comment = format!("{} of {}", self.lines_comment(part), self.plane_comment(plane));
         let mut block = Block::from(Stmt::Comment(comment));
         block.extend(body);
         block
@@ -235,16 +401,21 @@ impl Printer<'_> {
         name(self.array(plane.field)).at(terms.fold(first, plus))
     }
 
-    /// Its place in memory.
-    fn source(&self, plane: &Plane) -> Expr {
+    /// Its place in memory, where it may lie on another line along dimension 0.
+    fn source(&self, plane: &Plane, line: Option<Expr>) -> Expr {
         let last = self.dimension() - 1;
         let slot = (self.slots(plane.field) > 1).then(|| var(self.slot_name(plane)));
-        let along = (0..=last).map(|d| match d == last {
-            true => cell_index(d),
-            false => cell_index(d) * var(format!("stride{d}")),
+        let along = (0..=last).filter(|&d| d > 0 || line != Some(int(0))).map(|d| {
+            let cell = line.clone().filter(|_| d == 0).unwrap_or_else(|| cell_index(d));
+            if d == last { cell } else { cell * var(format!("stride{d}")) }
         });
         let place = slot.into_iter().chain([var("window")]).chain(along).reduce(plus);
-        name(&self.names.fields[plane.field]).at(place.unwrap_or(int(0)))
+        place.unwrap_or(int(0))
+    }
+
+    /// The element in memory.
+    fn place_of(&self, plane: &Plane) -> Expr {
+        name(&self.names.fields[plane.field]).at(self.source(plane, None))
     }
 
     /// Which of the cells that are read have to be loaded into a tile that may be partial.
@@ -279,18 +450,17 @@ impl Printer<'_> {
         any([boundary].into_iter().chain(own.map(|(condition, outside)| (!outside.clone()).and(condition))))
     }
 
-    /// The condition that the point `p0`, `p1`, .. lies outside the domain of a statement.
+    /// The condition that the cell `w0`, `w1`, .. lies outside the domain of a statement.
     fn outside(&self, statement: usize) -> Expr {
         let sides = self.program.statements[statement].domain.iter().enumerate().map(|(d, interval)| {
-            let size = || var(format!("n{d}"));
-            // The points that are asked about lie on the grid.
+            // The cells that are asked about lie on the grid.
             let below = match interval.low == Bound::start(0) {
                 true => truth(false),
-                false => point(d).lt(end(interval.low, size())),
+                false => cell_index(d).lt(cell_of(interval.low, d)),
             };
             let above = match interval.high == Bound::end(0) {
                 true => truth(false),
-                false => point(d).ge(end(interval.high, size())),
+                false => cell_index(d).ge(cell_of(interval.high, d)),
             };
             below.or(above)
         });

@@ -6,11 +6,13 @@
 
 mod boundary;
 mod direct;
+mod full_rows;
 mod host;
 mod kernel;
 mod lanes;
 mod limits;
 mod loads;
+mod moves;
 mod parts;
 mod printer;
 mod rows;

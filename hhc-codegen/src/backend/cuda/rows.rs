@@ -29,6 +29,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
     let slots = (0..printer.program.fields.len()).map(|field| printer.slots(field));
     let period =
         slots.fold(1_i64, |all, slots| (all / gcd(all, slots)).saturating_mul(slots)).min(MOST_UNROLLED);
+    let explicit = printer.staging.explicit_rows;
     let unroll = if printer.staging.unrolled { last_group - first_group + 1 } else { period };
     let rows = local.rows.iter().zip(&window.rows).zip(points);
     let group: Block = rows.map(|((row, moves), &points)| printer.row(row, moves, points)).collect();
@@ -48,19 +49,37 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
     });
     let mut body: Block = used(shared_threads.collect(), &group).into_iter().collect();
     body.extend(constants.iter().map(Constant::declaration));
-    body.push(Stmt::PragmaOf("unroll".into(), flag("full").select(unroll, 1)));
+    body.push(match explicit {
+        true => Stmt::Pragma("unroll 1".into()),
+        false => Stmt::PragmaOf("unroll".into(), flag("full").select(unroll, 1)),
+    });
     body.push(Stmt::range("int", variable, first_group, last_group, group));
-    Function::new(name_of(printer.index))
-        .comment(
-            "The rows of one sub-tile, whose window is in shared memory. In a full one every row exists and lies inside \
-             the domain; otherwise rows are clipped, in time as in space.",
-        )
-        .template("bool", "full")
+    let function = Function::new(name_of(printer.index));
+    let function = match explicit {
+        true => function.comment(
+            "The rows of one sub-tile that is not full: they are clipped, in time as in space.",
+        ),
+        false => function
+            .comment(
+                "The rows of one sub-tile, whose window is in shared memory. In a full one every row exists and lies \
+                 inside the domain; otherwise rows are clipped, in time as in space.",
+            )
+            .template("bool", "full"),
+    };
+    function
         .attribute("TW_DEVICE")
         .parameters(parameters(printer.arguments()))
         .parameter(INT, "first_step")
         .parameters(printer.corners().into_iter().map(|corner| (INT, corner)))
         .body(body)
+}
+
+/// A block unless a condition holds.
+fn unless(condition: Expr, block: Block) -> Block {
+    match condition {
+        Expr::Bool(false) => block,
+        condition => Stmt::when(!condition, block).into(),
+    }
 }
 
 /// The dimensions of a row but dimension 0: point `low_d + i_d` belongs to thread `i_d`.
@@ -76,6 +95,11 @@ struct Across {
 }
 
 impl Printer<'_> {
+    /// Whether the sub-tile is full: never, where full ones have a function of their own.
+    fn full(&self) -> Expr {
+        if self.staging.explicit_rows { truth(false) } else { flag("full") }
+    }
+
     fn row(&self, row: &LocalRow, moves: &WindowRow, most: i64) -> Stmt {
         let Staging { local, window, threads, .. } = self.staging;
         let dimension = self.dimension();
@@ -92,15 +116,15 @@ impl Printer<'_> {
         let corner = int_expr::var("corner0");
         let clip_first = expr(&(bound(statement.domain[0].low, 0) - corner.clone()));
         let clip_last = expr(&(bound(statement.domain[0].high, 0) - 1 - corner));
-        inner.push(Stmt::when(
-            !flag("full"),
-            [
+        inner.extend(unless(
+            self.full(),
+            Block::from([
                 Stmt::assign(name("first"), max(first.clone().cast(INT), clip_first).cast("int")),
                 Stmt::assign(name("last"), min(last.clone().cast(INT), clip_last).cast("int")),
-            ],
+            ]),
         ));
         inner.comment("what the next row of the same stored level computes again");
-        let later = flag("full").or((&step + left_out.groups).lt(&steps));
+        let later = self.full().or((&step + left_out.groups).lt(&steps));
         let covered = (var(variable) + left_out.groups).le(last_group).and(later);
         inner.push(Stmt::constant("bool", "covered", covered));
         let again = left_out.ranges[0].as_ref().unwrap_or(&row.ranges[0]);
@@ -117,24 +141,11 @@ impl Printer<'_> {
         let mut points = Block::new();
         points.push(Stmt::constant(INT, "place", self.place(statement.target.0)));
         points.push(Stmt::constant("bool", "again", flag("covered").and(across.covered.clone())));
-        points.comment("computed again: all of the row, or its points covered_first .. covered_last");
-        let again = flag("again");
-        let (again_first, again_last) = (var("again_first"), var("again_last"));
-        let whole = again_first.clone().le(&first).and(again_last.clone().ge(&last));
-        points.push(Stmt::constant("bool", "all", again.clone().and(whole)));
-        let far = || var("TW_FAR");
-        points.push(Stmt::constants(
-            "int",
-            [
-                ("covered_first".to_string(), again.clone().select(again_first, far())),
-                ("covered_last".to_string(), again.select(again_last, far())),
-            ],
-        ));
         points.extend(self.neighbours(row, moves, most, across.column.as_ref()));
         inner.extend(across.lows.iter().cloned());
         let inside = match across.inside {
             Expr::Bool(true) => points,
-            inside => Stmt::when(flag("full").or(inside), points).into(),
+            inside => Stmt::when(self.full().or(inside), points).into(),
         };
         inner.extend(self.around(row, inside));
 
@@ -144,7 +155,7 @@ impl Printer<'_> {
             body.push(Stmt::constant("int", "thread0", here(thread_index(dimension, 0))));
         }
         body.push(Stmt::constant(INT, "step", plus(var("first_step"), var(variable) + row.step)));
-        let exists = flag("full").or(step.clone().ge(0).and(step.lt(steps)));
+        let exists = self.full().or(step.clone().ge(0).and(step.lt(steps)));
         body.push(Stmt::when(exists, inner));
         body.push(barrier());
         let statement_name = self.program.statement_name(row.statement);
@@ -157,7 +168,11 @@ impl Printer<'_> {
         if row.in_full_tiles {
             Stmt::Block(body).note(comment)
         } else {
-            Stmt::when(!flag("full"), body).note(format!("{comment}; no full tile meets its domain"))
+            let comment = format!("{comment}; no full tile meets its domain");
+            match self.full() {
+                Expr::Bool(false) => Stmt::Block(body).note(comment),
+                full => Stmt::when(!full, body).note(comment),
+            }
         }
     }
 
@@ -239,9 +254,7 @@ impl Printer<'_> {
         given.extend(self.planes(row, moves).into_iter().map(|(plane, ..)| var(plane)));
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
         let update = |count: i64, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
-            let covered = |nothing: Expr, bound: &str| flag("all").select(nothing, less(var(bound)));
-            let far = var("TW_FAR");
-            let ends = [covered(-far.clone(), "covered_first"), covered(far, "covered_last")];
+            let ends = [flag("again"), less(var("again_first")), less(var("again_last"))];
             let arguments = given.iter().cloned().chain([cell, place]).chain(ends);
             Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
         };

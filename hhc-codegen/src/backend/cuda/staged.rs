@@ -15,14 +15,14 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, place, plus};
-use super::loads;
+use super::full_rows;
 use super::printer::Printer;
 use super::rows;
 use super::staging::Staging;
-use super::text::{barrier, here, parameters, passed, shared, suffixed, thread, thread_declarations, used};
+use super::text::{barrier, here, parameters, passed, shared, suffixed, thread_declarations, used};
 use crate::geometry::LocalRow;
 use crate::plan::{Kernel, KernelPlan};
-use crate::window::{WindowRow, Within};
+use crate::window::WindowRow;
 use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, flag, name, var};
 use polyhedral::program::Access;
 
@@ -37,7 +37,9 @@ pub(super) fn functions(
     let printer = Printer { staging, program: &plan.program, names, kernel, index };
     let rows = staging.local.rows.iter().zip(&staging.window.rows);
     let updates = rows.map(|(row, moves)| printer.update(row, moves));
-    let all: Vec<Function> = updates.chain([rows::function(&printer), printer.tile()]).collect();
+    let explicit = staging.explicit_rows.then(|| full_rows::function(&printer));
+    let all: Vec<Function> =
+        updates.chain(explicit).chain([rows::function(&printer), printer.tile()]).collect();
     all.iter().map(|function| function.print(Dialect::Cuda)).collect()
 }
 
@@ -91,11 +93,7 @@ impl Printer<'_> {
         if window.slide.is_some() {
             conditions.push(var("entering").gt(0));
         }
-        for Within { dimension: d, least, margin } in &window.exact_within {
-            let corner = var(format!("corner{d}"));
-            conditions.push(corner.clone().ge(*least));
-            conditions.push(corner.le(var(format!("n{d}")) - *margin));
-        }
+        conditions.extend(window.exact_within.iter().flat_map(|within| self.within(within, 0)));
         all(conditions)
     }
 
@@ -116,8 +114,7 @@ impl Printer<'_> {
             let begins = var(sweep.variable).is(expr(&sweep.low));
             inner.push(Stmt::constant("int", "entering", begins.select(0, window.kept)));
         }
-        let lane = loads::lane(threads, window.slide.is_some());
-        inner.push(Stmt::constant("int", "lane", here(lane)));
+        inner.extend(self.lanes());
         let mut exact =
             Block::from(Stmt::Comment("exactly the cells that a row reads before one writes them".into()));
         exact.extend(self.exact_loads());
@@ -125,25 +122,49 @@ impl Printer<'_> {
             "cells on the grid: the fixed boundary, and of the others those that may be live".into(),
         ));
         clipped.extend(self.clipped_loads());
-        inner.push(Stmt::choose(self.exact_when(), exact, clipped));
+        let ahead = self.loads_ahead();
+        inner.push(Stmt::choose(if ahead { flag("ahead") } else { self.exact_when() }, exact, clipped));
         inner.push(barrier());
+        if ahead {
+            inner.extend(self.ahead());
+        }
+        let explicit = self.staging.explicit_rows;
         let call_rows = |is_full: bool| {
             let of_stride = |argument: Expr| match &argument {
                 Expr::Name(name, _) if name == "stride0" => here(argument),
                 _ => argument,
             };
             let all = passed(self.arguments()).into_iter().map(of_stride);
-            let corners = self.corners().into_iter().map(var);
-            let all = all.chain([here(var("first_step"))]).chain(corners);
-            Stmt::Expr(Expr::instance(rows::name_of(self.index), [is_full.into()], all))
+            let all = all.chain([here(var("first_step"))]);
+            if is_full && explicit {
+                let slots = self.stored_slots().into_iter().map(|slot| here(var(slot)));
+                return Stmt::call(
+                    full_rows::name_of(self.index),
+                    all.chain(slots).chain([here(var("window"))]),
+                );
+            }
+            let all = all.chain(self.corners().into_iter().map(var));
+            let full = (!explicit).then(|| is_full.into());
+            Stmt::Expr(Expr::instance(rows::name_of(self.index), full, all))
         };
         inner.push(Stmt::choose(flag("full"), [call_rows(true)], [call_rows(false)]));
         inner.extend(self.moves());
-        let sub_tiles = loops(&self.kernel.sub_tiles, inner);
+        let sub_tiles = match self.kernel.sub_tiles.split_last() {
+            Some((sweep, around)) if ahead => {
+                let mut sweeps = self.ahead_declarations();
+                sweeps.push(Stmt::declare("bool", "ahead", false));
+                sweeps.extend(loops([sweep], inner));
+                loops(around, sweeps)
+            }
+            _ => loops(&self.kernel.sub_tiles, inner),
+        };
 
         let mut body: Block =
             (0..self.program.fields.len()).map(|field| self.array_declaration(field)).collect();
-        body.extend(used(thread_declarations(threads), &sub_tiles));
+        let before = self.before_moves();
+        let mut all = before.clone();
+        all.extend(sub_tiles.clone());
+        body.extend(used(thread_declarations(threads), &all));
         body.push(Stmt::constant(INT, "first_step", expr(&local.first_step)));
         let slots = window.planes.iter().filter(|plane| self.slots(plane.field) > 1).map(|plane| {
             let slot = modulo(var("first_step") + plane.number, self.slots(plane.field));
@@ -154,6 +175,7 @@ impl Printer<'_> {
             body.comment("plane q of the window holds this slot of memory");
             body.extend(slots);
         }
+        body.extend(before);
         body.extend(sub_tiles);
         Function::new(tile_function(self.index))
             .comment(self.describe())
@@ -161,59 +183,6 @@ impl Printer<'_> {
             .parameters(parameters(self.arguments()))
             .parameters(self.staging.placed_by.iter().map(|name| (INT, *name)))
             .body(body)
-    }
-
-    /// The cells that stay in the window move to its front.
-    fn moves(&self) -> Block {
-        let Staging { window, threads, .. } = self.staging;
-        let mut body = Block::new();
-        let (Some(size), kept @ 1..) = (window.slide, window.kept) else { return body };
-        let extent = window.extent[self.dimension() - 1];
-        let number = (1..self.dimension())
-            .fold(thread(threads, 0), |number, d| number * threads.per_dimension[d] + thread(threads, d));
-        body.comment("The cells that stay in the window move to its front.");
-        body.push(Stmt::constant("int", "thread", number));
-        let k = var("k");
-        let each = |cells: i64, inner: Block| {
-            let condition = var("k").lt(cells);
-            Stmt::each("int", "k", var("thread"), condition, threads.count(), inner)
-        };
-        let arrays: Vec<(String, i64)> = (0..self.program.fields.len())
-            .map(|field| (self.array(field), self.slots(field) * window.cells() / extent * kept.min(size)))
-            .collect();
-        if kept <= size {
-            for (array, cells) in arrays {
-                body.push(Stmt::Pragma("unroll 4".into()));
-                let cell = &k / kept * extent + &k % kept;
-                let inner = Block::from([
-                    Stmt::constant("int", "w", cell),
-                    Stmt::call("TW_MOVE", [name(array), var("w"), var("w") + size]),
-                ]);
-                body.push(each(cells, inner));
-            }
-            body.push(barrier());
-            return body;
-        }
-        // More cells stay than leave: several passes.
-        let mut passes = Block::new();
-        for (array, cells) in arrays {
-            passes.push(Stmt::Pragma("unroll 1".into()));
-            let (w, line) = (var("w"), var("line"));
-            let inner = Block::from([
-                Stmt::Declare(vec![
-                    Declaration::new(c_tree::Type::new("int").constant(), "w", var("to") + &k % size),
-                    Declaration::new(c_tree::Type::new("int").constant(), "line", &k / size * extent),
-                ]),
-                Stmt::when(
-                    w.clone().lt(kept),
-                    Stmt::call("TW_MOVE", [name(array), &line + &w, &line + &w + size]),
-                ),
-            ]);
-            passes.push(each(cells, inner));
-        }
-        passes.push(barrier());
-        body.push(Stmt::each("int", "to", 0, var("to").lt(kept), size, passes));
-        body
     }
 
     /// One statement at neighbouring points.
@@ -258,15 +227,17 @@ impl Printer<'_> {
         // In one dimension there is one point at a time.
         let place = if dimension > 1 { var("place") + along } else { var("place") };
         let memory = name(&self.names.fields[target]).at(place);
-        let store = Stmt::when(point.clone().lt(&first).or(point.gt(&last)), Stmt::assign(memory, value));
-        let uncovered = first.gt(0).or(last.lt(points - 1));
+        let fresh = || !flag("again");
+        let own = fresh().or(point.clone().lt(&first)).or(point.gt(&last));
+        let store = Stmt::when(own, Stmt::assign(memory, value));
+        let uncovered = fresh().or(first.gt(0)).or(last.lt(points - 1));
         body.push(Stmt::when(uncovered, unrolled(store.into())));
 
         let name = &program.fields[target].name;
         let comment = format!(
             "{name}[{} + 1, {}] at neighbouring points along dimension 0. `cell` is the cell of the first one in the \
-             window and `place` its place in memory. Points covered_first .. covered_last are computed again by a later \
-             row: only the others go to memory.",
+             window and `place` its place in memory. Where a later row computes `again` the points covered_first .. \
+             covered_last, only the others go to memory.",
             program.time_index,
             program.space_indices.join(", ")
         );
@@ -282,7 +253,8 @@ impl Printer<'_> {
             .template("int", "points")
             .attribute("TW_DEVICE")
             .parameters([own].into_iter().chain(stride).chain(constants).chain(planes).chain(series))
-            .parameters([("int", "cell"), (INT, "place"), ("int", "covered_first"), ("int", "covered_last")])
+            .parameters([("int", "cell"), (INT, "place"), ("bool", "again")])
+            .parameters([("int", "covered_first"), ("int", "covered_last")])
             .body(body)
     }
 

@@ -2,11 +2,12 @@
 
 use super::limits::DeviceLimits;
 use crate::PlanError;
-use crate::geometry::{LocalKernel, NoWindow, Threads, TileTraffic, first_planes};
-use crate::geometry::{blocks_at_once, operand_registers, window};
+use crate::geometry::{ADDRESS_REGISTERS, blocks_at_once, operand_registers, register_bound, window};
+use crate::geometry::{LocalKernel, LocalRow, NoWindow, Threads, TileTraffic, first_planes};
 use crate::plan::{Kernel, KernelPlan};
 use crate::window::Window;
-use polyhedral::program::ExprKind;
+use polyhedral::program::{BinaryOp, ExprKind, Statement};
+use std::collections::BTreeSet;
 
 /// Everything that was decided about the tiles of a kernel.
 pub(super) struct Staging<'a> {
@@ -19,17 +20,50 @@ pub(super) struct Staging<'a> {
     pub(super) offsets: Vec<i64>,
     /// Variables of the kernel that the tile functions need.
     pub(super) placed_by: Vec<&'static str>,
-    /// Whether the loop over rows of a full tile is unrolled.
+    /// Whether each row of a full tile has code of its own, one for each part.
+    pub(super) explicit_rows: bool,
+    /// Whether the loop over rows of a full tile is unrolled, where they have not.
     pub(super) unrolled: bool,
     /// Neighbours that a thread computes at once, per row of a group.
     pub(super) points: Vec<i64>,
+    /// Registers of a thread for what is loaded ahead, beside those that computing needs.
+    pub(super) free_registers: i64,
     /// Blocks that shall fit in the registers of a multiprocessor.
     pub(super) blocks_at_once: i64,
 }
 
-/// Operations per thread up to which all rows of a full tile are unrolled: their bounds become constants, and the
-/// code still fits in the instruction cache.
-const MOST_UNROLLED_OPERATIONS: i64 = 2000;
+/// Registers of a multiprocessor, and of a thread at most, on every device since sm_70.
+const REGISTERS: i64 = 65536;
+const MOST_REGISTERS: i64 = 255;
+
+/// Instructions of all rows of a full tile, with code of their own for each part, that fit in the instruction cache of a
+/// multiprocessor (128 KiB since sm_70, 16 bytes each) beside loads and the rows of other tiles.
+const MOST_INSTRUCTIONS: i64 = 6000;
+
+/// Instructions of a thread up to which the loop over rows is unrolled: much of what the compiler unrolls goes away only
+/// later, and it gives up where that is too much.
+const MOST_UNROLLED: i64 = 1500;
+
+/// Instructions of one point of a column, about: arithmetic, one load for each column that is read, a store, and some of
+/// a store to memory.
+fn instructions_of_a_point(statement: &Statement) -> i64 {
+    let mut arithmetic = 0;
+    let locals = statement.locals.iter().map(|local| &local.value);
+    for value in locals.chain([&statement.value]) {
+        value.walk(|expr| {
+            arithmetic += match expr.kind {
+                ExprKind::Literal(_) | ExprKind::Parameter(_) | ExprKind::Local(_) => 0,
+                ExprKind::Read(_) | ExprKind::Series(..) => 0,
+                ExprKind::Binary(BinaryOp::Div, ..) => 10,
+                ExprKind::Call(..) => 20,
+                _ => 1,
+            }
+        });
+    }
+    let columns: BTreeSet<_> =
+        statement.reads.iter().map(|read| (read.field, read.time, &read.offset[1..])).collect();
+    arithmetic + columns.len() as i64 + 2
+}
 
 impl<'a> Staging<'a> {
     pub(super) fn new(plan: &'a KernelPlan, index: usize, limits: &DeviceLimits) -> Result<Self, PlanError> {
@@ -60,20 +94,18 @@ impl<'a> Staging<'a> {
             .max();
         let blocks_at_once =
             blocks_at_once(dimension, threads.count(), local.rows.len(), operands.unwrap_or(0));
-        let operations: i64 = (local.rows.iter())
-            .map(|row| {
-                let statement = &program.statements[row.statement];
-                let locals = statement.locals.iter().map(|local| &local.value);
-                let mut size = 0;
-                for value in locals.chain([&statement.value]) {
-                    value.walk(|expr| size += i64::from(!matches!(expr.kind, ExprKind::Literal(_))));
-                }
-                let points: i64 = (row.boxes.iter())
-                    .map(|bounds| (bounds[0].1 - bounds[0].0) / threads.per_dimension[0] + 1)
-                    .sum();
-                points * size
-            })
-            .sum();
+        let instructions = |points: &dyn Fn(&LocalRow) -> i64| -> i64 {
+            let full = local.rows.iter().filter(|row| row.in_full_tiles);
+            full.map(|row| points(row) * instructions_of_a_point(&program.statements[row.statement])).sum()
+        };
+        // The compiler has so many registers for a thread.
+        let most = register_bound(threads.count() * blocks_at_once, REGISTERS, MOST_REGISTERS);
+        let free_registers = most - ADDRESS_REGISTERS - operands.unwrap_or(0) as i64;
+        let columns = instructions(&|row| row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0 + 1).sum());
+        let shares = instructions(&|row| {
+            let widths = row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0);
+            widths.map(|width| width / threads.per_dimension[0] + 1).sum()
+        });
         let moving = kernel.blocks.iter().map(|block| block.variable);
         let moving: Vec<&'static str> =
             moving.chain(kernel.bindings.iter().map(|binding| binding.name)).collect();
@@ -85,8 +117,10 @@ impl<'a> Staging<'a> {
         };
         Ok(Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
-            unrolled: operations <= MOST_UNROLLED_OPERATIONS && dimension > 1,
+            explicit_rows: columns <= MOST_INSTRUCTIONS && dimension > 1,
+            unrolled: shares <= MOST_UNROLLED && dimension > 1,
             blocks_at_once,
+            free_registers,
             kernel,
             local,
             window,

@@ -1,0 +1,245 @@
+//! The function with the rows of a full sub-tile, one after the other: which points a thread has, what it stores and
+//! where it lies in the window are constants.
+//!
+//! Along dimension 0 the threads of a column share a row in parts; each part has code of its own, which the warps of
+//! that part run.
+
+use super::super::constants::{self, Constant, Source};
+use super::super::points::{INT, plus};
+use super::printer::Printer;
+use super::staging::Staging;
+use super::text::{barrier, parameters, suffixed, thread, thread_declarations, used};
+use crate::geometry::LocalRow;
+use crate::int_expr::{self, IntExpr};
+use crate::window::WindowRow;
+use c_tree::{Block, Expr, Function, Stmt, all, int, name, truth, var};
+
+/// The name of the function.
+pub(super) fn name_of(index: usize) -> String {
+    suffixed("tw_full_rows", index)
+}
+
+/// A row of a group, in window coordinates, and the points of it that a later row computes again.
+struct FullRow<'a> {
+    row: &'a LocalRow,
+    moves: &'a WindowRow,
+    group: i64,
+    /// Points of a thread at once, at most.
+    most: i64,
+    /// Per dimension: the first and last cell.
+    cells: Vec<(i64, i64)>,
+    /// Per dimension the cells that are computed again; none where there is no such row. `None` of a dimension: all.
+    again: Option<Vec<Option<(i64, i64)>>>,
+}
+
+/// The function.
+pub(super) fn function(printer: &Printer<'_>) -> Function {
+    let Staging { local, window, threads, points, .. } = printer.staging;
+    let mut rows = Block::new();
+    for (index, group) in (local.groups.0..=local.groups.1).enumerate() {
+        for ((row, moves), &most) in local.rows.iter().zip(&window.rows).zip(points) {
+            if row.in_full_tiles {
+                rows.extend(printer.full_row(&FullRow {
+                    row,
+                    moves,
+                    group,
+                    most,
+                    cells: printer.cells_of(&row.boxes[index]),
+                    again: printer.computed_again(row, moves, group),
+                }));
+            }
+        }
+    }
+    let statements = local.rows.iter().filter(|row| row.in_full_tiles).map(|row| row.statement);
+    let mut constants: Vec<Constant> = Vec::new();
+    for statement in statements {
+        let statement = &printer.program.statements[statement];
+        for constant in constants::parameters(printer.names, statement, Source::Arguments) {
+            if constants.iter().all(|known| known.name != constant.name) {
+                constants.push(constant);
+            }
+        }
+    }
+    let mut body: Block = used(thread_declarations(threads), &rows).into_iter().collect();
+    body.extend(constants.iter().map(Constant::declaration));
+    body.extend(rows);
+    Function::new(name_of(printer.index))
+        .comment(
+            "The rows of one full sub-tile, whose window is in shared memory: every row exists and lies inside the domain.",
+        )
+        .attribute("TW_DEVICE")
+        .parameters(parameters(printer.arguments()))
+        .parameter(INT, "first_step")
+        .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
+        .parameter(INT, "window")
+        .body(body)
+}
+
+impl Printer<'_> {
+    /// The names of the slots' places in memory to which rows write, for fields with several.
+    pub(super) fn stored_slots(&self) -> Vec<String> {
+        let target = |field: usize| {
+            let rows = self.staging.local.rows.iter();
+            self.slots(field) > 1
+                && rows.into_iter().any(|row| self.program.statements[row.statement].target.0 == field)
+        };
+        let planes = self.staging.window.planes.iter().filter(|plane| target(plane.field));
+        planes.map(|plane| self.slot_name(plane)).collect()
+    }
+
+    /// A box of points as cells of the window.
+    fn cells_of(&self, points: &[(i64, i64)]) -> Vec<(i64, i64)> {
+        let low = &self.staging.window.low;
+        points.iter().zip(low).map(|((first, last), low)| (first - low, last - low)).collect()
+    }
+
+    /// The cells of a row that a later row of the sweep computes again.
+    fn computed_again(
+        &self,
+        row: &LocalRow,
+        moves: &WindowRow,
+        group: i64,
+    ) -> Option<Vec<Option<(i64, i64)>>> {
+        let left_out = &moves.left_out;
+        if group + left_out.groups > self.staging.local.groups.1 {
+            return None;
+        }
+        let low = &self.staging.window.low;
+        let value =
+            |bound: &IntExpr| bound.substitute(self.kernel.rows.variable, &int_expr::int(group)).constant();
+        let mut again = Vec::new();
+        for (d, range) in left_out.ranges.iter().enumerate() {
+            // Along dimension 0 all points are those of the row.
+            let range = range.as_ref().or((d == 0).then_some(&row.ranges[0]));
+            again.push(match range {
+                Some((first, last)) => Some((value(first)? - low[d], value(last)? - low[d])),
+                None => None,
+            });
+        }
+        Some(again)
+    }
+
+    fn full_row(&self, of: &FullRow<'_>) -> Block {
+        let Staging { threads, window, .. } = self.staging;
+        let dimension = self.dimension();
+        let FullRow { row, moves, group, .. } = of;
+        let statement = &self.program.statements[row.statement];
+        let target = statement.target.0;
+        let parts = threads.per_dimension[0];
+
+        let mut column: Option<Expr> = None;
+        let mut place: Vec<Expr> = Vec::new();
+        let mut tests = Vec::new();
+        for d in 1..dimension {
+            let cell = var(format!("i{d}")) + of.cells[d].0;
+            let term = &cell * window.stride(d);
+            column = Some(column.map_or(term.clone(), |sum| plus(sum, term)));
+            place.push(match d + 1 == dimension {
+                true => cell.clone(),
+                false => cell.clone() * var(format!("stride{d}")),
+            });
+            if let Some(Some((first, last))) = of.again.as_ref().map(|again| again[d]) {
+                let (first, last) = (first - of.cells[d].0, last - of.cells[d].0);
+                let index = || var(format!("i{d}"));
+                if first > 0 {
+                    tests.push(index().ge(first));
+                }
+                if last < of.cells[d].1 - of.cells[d].0 {
+                    tests.push(index().le(last));
+                }
+            }
+        }
+        let level = (group + moves.writes).rem_euclid(self.slots(target));
+        let slot = window.planes.iter().find(|plane| plane.field == target && plane.number == level);
+        let slot = slot.filter(|_| self.slots(target) > 1).map(|plane| var(self.slot_name(plane)));
+
+        let mut points = Block::from(Stmt::constant("int", "column", column.unwrap_or(int(0))));
+        let place = slot.into_iter().chain([var("window")]).chain(place).reduce(plus);
+        points.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
+        let uncertain = !tests.is_empty();
+        if uncertain {
+            points.push(Stmt::constant("bool", "again", all(tests)));
+        }
+        let again = || if uncertain { c_tree::flag("again") } else { truth(true) };
+        let (first, last) = of.cells[0];
+        let part = (last - first + 1 + parts - 1) / parts;
+        let of_part = |number: i64| {
+            let begin = first + number * part;
+            self.chunks(of, (begin, last.min(begin + part - 1)), &again)
+        };
+        let mut chosen = of_part(parts - 1);
+        for number in (0..parts - 1).rev() {
+            let condition = thread(threads, 0).is(number);
+            chosen = Stmt::choose(condition, of_part(number), chosen).into();
+        }
+        points.extend(chosen);
+
+        let mut body = Block::new();
+        if !self.series_of(row.statement).is_empty() {
+            body.push(Stmt::constant(INT, "step", plus(var("first_step"), int(*group) + row.step)));
+            body.extend(self.series_of(row.statement).iter().map(Constant::declaration));
+        }
+        body.extend((1..dimension).rev().fold(points, |inner, d| {
+            let (count, width) = (threads.per_dimension[d], of.cells[d].1 - of.cells[d].0 + 1);
+            let index = format!("i{d}");
+            if count == width {
+                let mut block = Block::from(Stmt::constant("int", index, thread(threads, d)));
+                block.extend(inner);
+                return block;
+            }
+            let condition = var(&index).lt(width);
+            if count > width {
+                let mut block = Block::from(Stmt::constant("int", &index, thread(threads, d)));
+                block.push(Stmt::when(condition, inner));
+                return block;
+            }
+            Stmt::each("int", index, thread(threads, d), condition, count, inner).into()
+        }));
+        let bounds = row.boxes[(group - self.staging.local.groups.0) as usize].iter();
+        let points: Vec<String> = bounds.map(|(first, last)| format!("{first} .. {last}")).collect();
+        let name = self.program.statement_name(row.statement);
+        let number = match self.staging.local.rows.len() as i64 {
+            1 => *group,
+            rows => rows * group + row.statement as i64,
+        };
+        Block::from([
+            Stmt::Block(body).note(format!("row {number} of the tile: {name} at {}", points.join(", "))),
+            barrier(),
+        ])
+    }
+
+    /// The points of a thread: cells `first ..= last` along dimension 0, some at once.
+    fn chunks(&self, of: &FullRow<'_>, (first, last): (i64, i64), again: &dyn Fn() -> Expr) -> Block {
+        let window = self.staging.window;
+        let FullRow { row, moves, group, .. } = of;
+        let target = self.program.statements[row.statement].target.0;
+        let mut given = vec![name(&self.names.fields[target])];
+        given.push(var("stride0"));
+        given.extend(self.constants_of(row.statement).into_iter().map(|(_, constant)| name(constant)));
+        given.extend(self.planes(row, moves).into_iter().map(|(_, shift, slots)| {
+            let number = (group + shift).rem_euclid(slots);
+            int(number * window.cells())
+        }));
+        given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
+        let covered = of.again.as_ref().and_then(|again| again[0]);
+
+        let mut body = Block::new();
+        let mut at = first;
+        let mut chunks = (last - first + 1 + of.most - 1) / of.most;
+        while at <= last {
+            let count = (last - at + 1 + chunks - 1) / chunks;
+            let within = covered.map(|(first, last)| (0.max(first - at), (count - 1).min(last - at)));
+            let ends = match within.filter(|(first, last)| first <= last) {
+                Some((first, last)) => [again(), int(first), int(last)],
+                None => [truth(false), int(0), int(0)],
+            };
+            let cell = var("column") + at * window.stride(0);
+            let place = if at == 0 { var("place") } else { var("place") + int(at) * var("stride0") };
+            let arguments = given.iter().cloned().chain([cell, place]).chain(ends);
+            body.push(Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments)));
+            at += count;
+            chunks -= 1;
+        }
+        body
+    }
+}
