@@ -3,22 +3,29 @@
 #
 #   scripts/gpu-check.sh            everything: about half an hour
 #   scripts/gpu-check.sh --quick    three stencils, smaller grids: a few minutes
+#   scripts/gpu-check.sh --prebuilt DIR    with DIR/tilewright and DIR/cuda_device, where there is no Rust
 #
 # Every shipped stencil and strategy is run at awkward sizes in f32 and f64 and compared bit for bit with the
-# reference; then `hhc` and `naive` are timed on large grids; compute-sanitizer looks at some runs where it is
-# installed; the cost models are calibrated and compared with measured tiles. Everything goes into one file,
-# benches/results/gpu-NAME-DATE.json, the calibrated machine into machines/measured/NAME.toml, and a summary to the screen.
+# reference, on all processors side by side; then `hhc` and `naive` are timed on large grids; compute-sanitizer looks at
+# some runs where it is installed; the cost models are calibrated and compared with measured tiles. Everything goes into
+# one file, benches/results/gpu-NAME-DATE.json, the calibrated machine into machines/measured/NAME.toml, and a summary to
+# the screen.
 #
 # TW_TIMEOUT is the most seconds that a run may take (300). Exit code 1: a verification failed; 3: no GPU.
 set -eu
 
 cd "$(dirname "$0")/.."
 quick=0
-case "${1:-}" in
-    '') ;;
-    --quick) quick=1 ;;
-    *) echo "usage: scripts/gpu-check.sh [--quick]" >&2; exit 2 ;;
-esac
+prebuilt=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --quick) quick=1 ;;
+        --prebuilt) prebuilt=${2:-}; shift ;;
+        *) prebuilt=; quick=usage ;;
+    esac
+    shift || break
+done
+if [ "$quick" = usage ]; then echo "usage: scripts/gpu-check.sh [--quick] [--prebuilt DIR]" >&2; exit 2; fi
 limit=${TW_TIMEOUT:-300}
 
 say() { echo "gpu-check: $*" >&2; }
@@ -30,13 +37,21 @@ if ! have nvidia-smi && [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
     exit 3
 fi
 
-make setup >&2
-scripts/get-nvrtc.sh >&2
-say "building"
-cargo build --release --quiet --package tilewright-cli
-cargo build --release --quiet --package execution --example cuda_device
-target=${CARGO_TARGET_DIR:-target}/release
-tilewright=$target/tilewright
+if [ -n "$prebuilt" ]; then
+    tilewright=$prebuilt/tilewright
+    cuda_device=$prebuilt/cuda_device
+else
+    make setup >&2
+    scripts/get-nvrtc.sh >&2
+    say "building"
+    cargo build --release --quiet --package tilewright-cli
+    cargo build --release --quiet --package execution --example cuda_device
+    tilewright=${CARGO_TARGET_DIR:-target}/release/tilewright
+    cuda_device=${CARGO_TARGET_DIR:-target}/release/examples/cuda_device
+fi
+for program in "$tilewright" "$cuda_device"; do
+    [ -x "$program" ] || { say "$program is missing"; exit 2; }
+done
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -49,7 +64,7 @@ limited_to() {
 }
 limited() { limited_to "$limit" "$@"; }
 
-if ! "$target/examples/cuda_device" >"$scratch/device.json" 2>"$scratch/error"; then
+if ! "$cuda_device" >"$scratch/device.json" 2>"$scratch/error"; then
     say "$(head -1 "$scratch/error")"
     exit 3
 fi
@@ -103,30 +118,46 @@ dimension() {
     sed -n 's/^stencil *[A-Za-z0-9_]*(\([^)]*\)).*/\1/p' "stencils/$1.stencil" | tr -cd , | wc -c | tr -d ' '
 }
 
-# 1. Verification.
-: >"$scratch/verified.json"
-failures=0
-runs=0
+# 1. Verification. What a strategy does not take is no failure.
+cat >"$scratch/verify.sh" <<'END'
+# verify.sh SCRATCH LIMIT TILEWRIGHT STENCIL SIZE STRATEGY TYPE: one line of JSON in a file of its own
+scratch=$1 limit=$2 tilewright=$3
+shift 3
+name=$1-$2-$3-$4
+code=0
+stop=; if command -v timeout >/dev/null 2>&1; then stop="timeout $limit"; fi
+$stop "$tilewright" run "$1" --size "$2" --steps 13 --strategy "$3" --dtype "$4" --backend cuda --verify --json \
+    >"$scratch/$name.run" 2>"$scratch/$name.err" || code=$?
+if grep -q '"verified": *true' "$scratch/$name.run" && [ "$code" = 0 ]; then result=verified
+elif grep -q '^limitation: strategy' "$scratch/$name.err"; then result=refused
+else
+    result=FAILED
+    echo "gpu-check: FAILED: $*: $(tail -1 "$scratch/$name.err")" >&2
+fi
+checksum=$(sed -n 's/^ *"checksum": *"\([^"]*\)".*/\1/p' "$scratch/$name.run")
+printf '{"stencil": "%s", "size": "%s", "strategy": "%s", "dtype": "%s", "result": "%s", "checksum": "%s"}\n' \
+    "$1" "$2" "$3" "$4" "$result" "$checksum" >"$scratch/$name.verified"
+rm -f "$scratch/$name.run" "$scratch/$name.err"
+END
 for stencil in $checked; do
     case $(dimension "$stencil") in
         1) sizes='61 1009 4097' ;;
         2) sizes='61x77 509x401' ;;
         *) sizes='37x23x41 67x101x97' ;;
     esac
-    for strategy in hhc naive; do
+    for strategy in hhc naive overlapped pipeline-toy; do
         for dtype in f32 f64; do
-            for size in $sizes; do
-                runs=$((runs + 1))
-                if ! run verified "$stencil" --size "$size" --steps 13 --strategy "$strategy" --dtype "$dtype" --verify ||
-                    [ "$(value "$scratch/run.json" verified)" != true ]; then
-                    failures=$((failures + 1))
-                    say "FAILED: $stencil $size $strategy $dtype: $(tail -1 "$scratch/run.err")"
-                fi
-            done
+            for size in $sizes; do echo "$stencil $size $strategy $dtype"; done
         done
     done
-    say "$stencil: compared ($failures failure(s) in $runs runs so far)"
-done
+done >"$scratch/cases"
+processors=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+xargs -P "$processors" -L 1 sh "$scratch/verify.sh" "$scratch" "$limit" "$tilewright" <"$scratch/cases"
+cat "$scratch"/*.verified >"$scratch/verified.json"
+runs=$(wc -l <"$scratch/cases" | tr -d ' ')
+refused=$(grep -c '"refused"' "$scratch/verified.json" || true)
+failures=$(($(grep -c '"FAILED"' "$scratch/verified.json" || true) + runs - $(wc -l <"$scratch/verified.json")))
+say "$((runs - refused)) runs compared with the reference, $failures failure(s); $refused times a strategy does not take a stencil"
 
 # 2. NVIDIA's own checks of memory, races and barriers.
 : >"$scratch/sanitized.json"
@@ -207,7 +238,7 @@ trap 'rm -rf "$scratch" "$temporary"' EXIT
         "$([ "$quick" = 1 ] && echo true || echo false)" "$(git rev-parse HEAD 2>/dev/null || echo unknown)"
     printf '"host": %s,\n' "$(uname -srm | quoted)"
     printf '"machine": %s,\n' "$(tr -d '\n' <"$scratch/device.json")"
-    printf '"verification": {"runs": %d, "failures": %d},\n' "$runs" "$failures"
+    printf '"verification": {"runs": %d, "refused": %d, "failures": %d},\n' "$((runs - refused))" "$refused" "$failures"
     printf '"calibration": %s,\n' "$(tr -d '\n' <"$scratch/calibrated.json")"
     for list in verified sanitized validated timed; do
         printf '"%s": [\n' "$list"
@@ -228,5 +259,5 @@ awk 'BEGIN { printf "%-12s %-5s %-14s %9s %9s %7s\n", "stencil", "type", "size",
 while read -r stencil rmse picked; do
     echo "$stencil: model within ${rmse} (RMSE of the best tiles), its choice takes ${picked} times the best of the sample"
 done <"$scratch/fits"
-echo "$runs runs compared with the reference, $failures failure(s); $file"
+echo "$((runs - refused)) runs compared with the reference, $failures failure(s); $file"
 [ "$failures" = 0 ]
