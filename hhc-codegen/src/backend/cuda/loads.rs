@@ -5,7 +5,7 @@
 //! the window slides, what enters next is loaded ahead, while the rows of the present sub-tile are computed: none of its
 //! cells is in the window yet, so that no row of the sweep writes it before.
 
-use super::super::bounds::{expr, non_negative};
+use super::super::bounds::expr;
 use super::super::points::{INT, max, min, plus};
 use super::printer::Printer;
 use super::staging::Staging;
@@ -20,7 +20,8 @@ use polyhedral::sweep::{CellBox, Live};
 /// Registers that hold a batch in a full tile.
 const BATCH: i64 = 32;
 
-/// Lines in a batch of a tile that may be partial: their conditions need registers, too.
+/// Lines in a batch of a tile that may be partial: the compiler decides how many of them wait at once, since their
+/// conditions need registers, too.
 const CLIPPED_BATCH: i64 = 8;
 
 /// The cells of one box, as a thread sees them.
@@ -76,24 +77,42 @@ impl Printer<'_> {
         Part { plane, cells, mine: cells.iter().zip(threads).map(count).collect() }
     }
 
-    fn registers(&self, plane: &Plane) -> i64 {
-        self.program.fields[plane.field].element.bytes() as i64 / 4
-    }
-
     fn element(&self, plane: &Plane) -> &'static str {
         self.program.fields[plane.field].element.c_name()
     }
 
-    /// What is loaded in a full tile, exactly the cells that are live in, in batches over all planes.
+    /// What is loaded in a full tile: exactly the cells that are live in.
+    fn live_in(&self) -> impl Iterator<Item = Part<'_>> {
+        let planes = self.staging.window.planes.iter();
+        planes.flat_map(move |plane| plane.live_in.iter().map(move |cells| self.part(plane, cells)))
+    }
+
+    /// Registers of a thread for the cells of a part.
+    fn registers(&self, part: &Part<'_>) -> i64 {
+        part.lines() * self.program.fields[part.plane.field].element.bytes() as i64 / 4
+    }
+
+    /// How many parts are loaded ahead, the first ones: as many as there are registers for, where the window slides by a
+    /// thread's column.
+    fn parts_ahead(&self) -> usize {
+        let Staging { window, threads, free_registers, .. } = self.staging;
+        if window.slide != threads.per_dimension.last().copied() {
+            return 0;
+        }
+        let mut used = 0;
+        let fits = |part: &Part<'_>| {
+            used += self.registers(part);
+            used <= *free_registers
+        };
+        self.live_in().take_while(fits).count()
+    }
+
+    /// What is not loaded ahead, in batches over all planes.
     fn batches(&self) -> Vec<Vec<Part<'_>>> {
-        let window = self.staging.window;
-        let parts =
-            window.planes.iter().flat_map(|plane| plane.live_in.iter().map(move |cells| (plane, cells)));
         let mut batches: Vec<Vec<Part<'_>>> = Vec::new();
         let mut used = BATCH;
-        for (plane, cells) in parts {
-            let part = self.part(plane, cells);
-            let registers = part.lines() * self.registers(plane);
+        for part in self.live_in().skip(self.parts_ahead()) {
+            let registers = self.registers(&part);
             if used + registers > BATCH {
                 batches.push(Vec::new());
                 used = 0;
@@ -106,35 +125,39 @@ impl Printer<'_> {
         batches
     }
 
-    /// The batches that are loaded ahead: the first, where the window slides by a thread's column and registers suffice.
-    fn batches_ahead(&self) -> usize {
-        let Staging { window, threads, .. } = self.staging;
-        let one_column = window.slide == threads.per_dimension.last().copied();
-        let registers = self.batches().first().map_or(0, |batch| {
-            batch.iter().map(|part| part.lines() * self.registers(part.plane)).sum::<i64>()
-        });
-        usize::from(one_column && registers > 0 && registers <= self.staging.free_registers)
+    /// The parts that are loaded ahead.
+    fn batch_ahead(&self) -> Vec<Part<'_>> {
+        self.live_in().take(self.parts_ahead()).collect()
     }
 
     /// Whether something is loaded ahead.
     pub(super) fn loads_ahead(&self) -> bool {
-        self.batches_ahead() > 0
+        self.parts_ahead() > 0
     }
 
     /// The registers for what is loaded ahead.
     pub(super) fn ahead_declarations(&self) -> Block {
-        self.batches()[..self.batches_ahead()].iter().flat_map(|batch| self.batch_registers(batch)).collect()
+        self.batch_registers(&self.batch_ahead())
     }
 
-    /// Loads what enters the window next, if the next sub-tile is full and brings nothing else.
+    /// What was loaded ahead is no longer needed: the compiler may use its registers until more is loaded.
+    pub(super) fn nothing_ahead(&self) -> Block {
+        let clear = |part: &Part<'_>| {
+            let none = Stmt::assign(self.register(part).at(var("k")), int(0));
+            [Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, part.lines(), none)]
+        };
+        self.batch_ahead().iter().flat_map(clear).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// Loads what enters the window next, if the next sub-tile is full and brings nothing else. Only a full sub-tile does
+    /// so: the rows of others need registers for their bounds.
     pub(super) fn ahead(&self) -> Block {
         let (Some(slide), Some(sweep)) = (self.staging.window.slide, self.kernel.sub_tiles.last()) else {
             return Block::new();
         };
         let next = int_expr::var(sweep.variable) + 1;
         let mut conditions = vec![expr(&next).le(expr(&sweep.high))];
-        let full = self.kernel.full_when.iter();
-        conditions.extend(full.map(|bound| non_negative(&bound.substitute(sweep.variable, &next))));
+        conditions.push(self.full_when(1));
         let last = self.dimension() - 1;
         conditions.extend(
             self.staging
@@ -146,11 +169,10 @@ impl Printer<'_> {
         let mut block = Block::new();
         block.comment("what enters the window next comes while the rows are computed");
         block.push(Stmt::assign(flag("ahead"), all(conditions)));
-        let loads: Block =
-            self.batches()[..self.batches_ahead()].iter().flat_map(|batch| self.batch_loads(batch)).collect();
+        let loads = self.batch_loads(&self.batch_ahead());
         let mut column: Block = self.column(slide).into_iter().collect();
         column.extend(loads);
-        block.push(Stmt::when(flag("ahead"), column));
+        block.push(Stmt::choose(flag("ahead"), column, self.nothing_ahead()));
         block
     }
 
@@ -163,21 +185,23 @@ impl Printer<'_> {
 
     /// The cells of a full tile: exactly those that are live in. What was loaded ahead is in registers.
     pub(super) fn exact_loads(&self) -> Block {
-        let ahead = self.batches_ahead();
-        let batches = self.batches();
+        let ahead = self.batch_ahead();
+        let mut batches = self.batches();
+        if batches.is_empty() {
+            batches.push(Vec::new());
+        }
         let mut inner = Block::new();
         for (number, batch) in batches.iter().enumerate() {
-            let lines = batch
+            let ahead = if number == 0 { &ahead[..] } else { &[] };
+            let lines = ahead
                 .iter()
+                .chain(batch)
                 .map(|part| format!("{} of {}", self.lines_comment(part), self.plane_comment(part.plane)));
-            let comment = lines.collect::<Vec<_>>().join("; ");
-            let mut own = Block::new();
-            if number >= ahead {
-                own.extend(self.batch_registers(batch));
-                own.extend(self.batch_loads(batch));
-            }
+            inner.comment(lines.collect::<Vec<_>>().join("; "));
+            let mut own = self.batch_registers(batch);
+            own.extend(self.batch_loads(batch));
+            own.extend(self.batch_stores(ahead));
             own.extend(self.batch_stores(batch));
-            inner.comment(comment);
             inner.push(Stmt::Block(self.columns(own)));
         }
         inner
@@ -332,48 +356,58 @@ impl Printer<'_> {
         let batch = part.mine[0].min(CLIPPED_BATCH);
         let several = part.mine[0] > batch;
         let k = || if batch > 1 { var("k") } else { int(0) };
-        let loaded = || Expr::Index(Box::new(flag("here")), Box::new(k()));
-        let next = name("tw_next").at(k());
-        let on_grid = (0..=last).map(|d| {
+        let on_grid = |d: usize| {
             let [first, end] = [Bound::start(0), Bound::end(0)].map(|bound| cell_of(bound, d));
             cell_index(d).ge(first).and(cell_index(d).lt(end))
-        });
-        let lines = (0..part.cells.len())
-            .filter(|&d| d == 0 && part.mine[0] % batch != 0 || self.on_line(part, d).is_some());
-        let lines = lines.map(|d| cell_index(d).le(part.cells[d].1));
-        let conditions = all(lines.chain(on_grid).chain([self.wanted(plane)]));
+        };
+        let uneven = part.mine[0] % batch != 0 || self.on_line(part, 0).is_some();
+        let on_line = uneven.then(|| cell_index(0).le(part.cells[0].1));
+        let number = |d: usize| match d {
+            0 if several => var("begin") + k(),
+            0 => k(),
+            d => var(format!("k{d}")),
+        };
         let each_line = |inner: Block| {
-            let number = |d: usize| match d {
-                0 if several => var("begin") + k(),
-                0 => k(),
-                d => var(format!("k{d}")),
-            };
-            let coordinates = (0..part.cells.len()).map(|d| self.line_coordinate(part, d, number(d)));
-            let mut body: Block = coordinates.collect();
+            let mut body = Block::from(self.line_coordinate(part, 0, number(0)));
             body.extend(inner);
             match batch {
                 1 => Block::from(Stmt::Block(body)),
                 _ => Block::from([Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, batch, body)]),
             }
         };
-        let mut load = Block::from(Stmt::assign(loaded(), conditions));
-        load.push(Stmt::when(loaded(), Stmt::assign(next.clone(), self.place_of(plane))));
-        let store = Stmt::when(loaded(), Stmt::assign(self.cell(plane), next));
+        // Lines along dimension 0 follow each other; the other coordinates are those of the loops around.
+        let first = int(part.cells[0].0);
+        let first = if threads.per_dimension[0] > 1 { first + var(lane(0)) } else { first };
+        let step = threads.per_dimension[0];
+        let first = if several { plus(first, var("begin") * step) } else { first };
+        let place = Stmt::declare(INT, "place", self.source(plane, Some(first)));
+        let conditions = all(on_line.into_iter().chain([on_grid(0), self.wanted(plane)]));
+        let source = name(&self.names.fields[plane.field]).at(var("place"));
+        let mut load = Block::from(Stmt::when(conditions, Stmt::assign(self.cell(plane), source)));
+        if batch > 1 {
+            let stride = if last > 0 { var("stride0") } else { int(1) };
+            load.push(Stmt::Update(name("place"), "+=", int(step) * stride));
+        }
 
-        let mut body: Block = self.lanes().into_iter().collect();
-        body.push(Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_next", batch)]));
-        body.push(Stmt::Declare(vec![Declaration::array("bool", "here", batch)]));
+        let mut body: Block = self.lanes().into_iter().take(1).filter(|_| step > 1).collect();
+        body.push(place);
         body.extend(each_line(load));
-        body.extend(each_line(store.into()));
         let rolled = |statement: Stmt| Block::from([Stmt::Pragma("unroll 1".into()), statement]);
         body = match several {
             true => rolled(Stmt::each("int", "begin", 0, var("begin").lt(part.mine[0]), batch, body)),
             false => Block::from(Stmt::Block(body)),
         };
-        for d in (1..part.cells.len()).rev().filter(|&d| part.mine[d] > 1) {
-            body = rolled(Stmt::count("int", format!("k{d}"), 0, part.mine[d], body));
+        for d in 1..part.cells.len() {
+            let on_line = self.on_line(part, d).into_iter().chain([on_grid(d)]);
+            body = Stmt::when(all(on_line), body).into();
+            body.statements.insert(0, self.line_coordinate(part, d, number(d)));
+            body = match part.mine[d] {
+                1 => Stmt::Block(body).into(),
+                mine => rolled(Stmt::count("int", format!("k{d}"), 0, mine, body)),
+            };
         }
         if window.slide.is_some() {
+            body = Stmt::when(on_grid(last), body).into();
             let first = var("entering") + thread(threads, last);
             let condition = cell_index(last).lt(window.extent[last]);
             let step = threads.per_dimension[last];
@@ -411,11 +445,6 @@ impl Printer<'_> {
         });
         let place = slot.into_iter().chain([var("window")]).chain(along).reduce(plus);
         place.unwrap_or(int(0))
-    }
-
-    /// The element in memory.
-    fn place_of(&self, plane: &Plane) -> Expr {
-        name(&self.names.fields[plane.field]).at(self.source(plane, None))
     }
 
     /// Which of the cells that are read have to be loaded into a tile that may be partial.

@@ -21,9 +21,10 @@ use super::rows;
 use super::staging::Staging;
 use super::text::{barrier, here, parameters, passed, shared, suffixed, thread_declarations, used};
 use crate::geometry::LocalRow;
+use crate::int_expr::{self, IntExpr};
 use crate::plan::{Kernel, KernelPlan};
 use crate::window::WindowRow;
-use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, flag, name, var};
+use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, flag, name, truth, var};
 use polyhedral::program::Access;
 
 /// The device functions for tiles of one shape.
@@ -86,6 +87,30 @@ impl Printer<'_> {
         text
     }
 
+    /// What makes sub-tiles full that is the same for all of a tile, if there is such a condition.
+    fn full_in_all(&self) -> Option<Expr> {
+        let conditions: Vec<Expr> = self.full_conditions(false).map(non_negative).collect();
+        (!conditions.is_empty()).then(|| all(conditions))
+    }
+
+    /// The conditions of full sub-tiles that depend on the sub-tile, or not.
+    fn full_conditions(&self, on_sub_tile: bool) -> impl Iterator<Item = &IntExpr> {
+        let depends = |bound: &IntExpr| self.kernel.sub_tiles.iter().any(|l| bound.mentions(l.variable));
+        self.kernel.full_when.iter().filter(move |bound| depends(bound) == on_sub_tile)
+    }
+
+    /// Whether the sub-tile that lies so many ahead is full.
+    pub(super) fn full_when(&self, ahead: i64) -> Expr {
+        let shift = |bound: &IntExpr| match self.kernel.sub_tiles.last() {
+            Some(sweep) if ahead > 0 => {
+                bound.substitute(sweep.variable, &(int_expr::var(sweep.variable) + ahead))
+            }
+            _ => bound.clone(),
+        };
+        let alike = self.full_in_all().map(|_| flag("may_be_full"));
+        all(alike.into_iter().chain(self.full_conditions(true).map(|bound| non_negative(&shift(bound)))))
+    }
+
     /// When loads are exact.
     fn exact_when(&self) -> Expr {
         let window = self.staging.window;
@@ -101,8 +126,7 @@ impl Printer<'_> {
     fn tile(&self) -> Function {
         let Staging { local, window, threads, .. } = self.staging;
         let mut inner = Block::new();
-        let full = all(self.kernel.full_when.iter().map(non_negative));
-        inner.push(Stmt::constant("bool", "full", full));
+        inner.push(Stmt::constant("bool", "full", self.full_when(0)));
         for (corner, value) in self.corners().into_iter().zip(&local.corner) {
             inner.push(Stmt::constant(INT, corner, expr(value)));
         }
@@ -125,9 +149,6 @@ impl Printer<'_> {
         let ahead = self.loads_ahead();
         inner.push(Stmt::choose(if ahead { flag("ahead") } else { self.exact_when() }, exact, clipped));
         inner.push(barrier());
-        if ahead {
-            inner.extend(self.ahead());
-        }
         let explicit = self.staging.explicit_rows;
         let call_rows = |is_full: bool| {
             let of_stride = |argument: Expr| match &argument {
@@ -147,7 +168,15 @@ impl Printer<'_> {
             let full = (!explicit).then(|| is_full.into());
             Stmt::Expr(Expr::instance(rows::name_of(self.index), full, all))
         };
-        inner.push(Stmt::choose(flag("full"), [call_rows(true)], [call_rows(false)]));
+        let (mut of_full, mut of_others) = (Block::new(), Block::new());
+        if ahead {
+            of_full.extend(self.ahead());
+            of_others.push(Stmt::assign(flag("ahead"), truth(false)));
+            of_others.extend(self.nothing_ahead());
+        }
+        of_full.push(call_rows(true));
+        of_others.push(call_rows(false));
+        inner.push(Stmt::choose(flag("full"), of_full, of_others));
         inner.extend(self.moves());
         let sub_tiles = match self.kernel.sub_tiles.split_last() {
             Some((sweep, around)) if ahead => {
@@ -176,6 +205,10 @@ impl Printer<'_> {
             body.extend(slots);
         }
         body.extend(before);
+        if let Some(alike) = self.full_in_all() {
+            body.comment("what all sub-tiles need to be full");
+            body.push(Stmt::constant("bool", "may_be_full", alike));
+        }
         body.extend(sub_tiles);
         Function::new(tile_function(self.index))
             .comment(self.describe())

@@ -36,6 +36,9 @@ pub(super) struct Staging<'a> {
 const REGISTERS: i64 = 65536;
 const MOST_REGISTERS: i64 = 255;
 
+/// Registers for the bounds of rows that are no constants.
+const BOUND_REGISTERS: i64 = 8;
+
 /// Instructions of all rows of a full tile, with code of their own for each part, that fit in the instruction cache of a
 /// multiprocessor (128 KiB since sm_70, 16 bytes each) beside loads and the rows of other tiles.
 const MOST_INSTRUCTIONS: i64 = 6000;
@@ -100,12 +103,14 @@ impl<'a> Staging<'a> {
         };
         // The compiler has so many registers for a thread.
         let most = register_bound(threads.count() * blocks_at_once, REGISTERS, MOST_REGISTERS);
-        let free_registers = most - ADDRESS_REGISTERS - operands.unwrap_or(0) as i64;
         let columns = instructions(&|row| row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0 + 1).sum());
         let shares = instructions(&|row| {
             let widths = row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0);
             widths.map(|width| width / threads.per_dimension[0] + 1).sum()
         });
+        let explicit_rows = columns <= MOST_INSTRUCTIONS && dimension > 1;
+        let bounds = if explicit_rows { 0 } else { BOUND_REGISTERS };
+        let free_registers = most - ADDRESS_REGISTERS - bounds - operands.unwrap_or(0) as i64;
         let moving = kernel.blocks.iter().map(|block| block.variable);
         let moving: Vec<&'static str> =
             moving.chain(kernel.bindings.iter().map(|binding| binding.name)).collect();
@@ -117,7 +122,7 @@ impl<'a> Staging<'a> {
         };
         Ok(Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
-            explicit_rows: columns <= MOST_INSTRUCTIONS && dimension > 1,
+            explicit_rows,
             unrolled: shares <= MOST_UNROLLED && dimension > 1,
             blocks_at_once,
             free_registers,
