@@ -96,7 +96,7 @@ impl Counts {
     pub fn totals(&self, code: &Code) -> Totals {
         let mut totals = Totals { branches_on_values: self.branches_on_values as f64, ..Totals::default() };
         for (instruction, issued) in code.instructions.iter().zip(&self.issued) {
-            let kind = instruction.kind();
+            let kind = instruction.kind;
             totals.kinds[kind as usize] += issued.warps as f64;
             let lanes = issued.lanes as f64;
             totals.operations += lanes * f64::from(operations(instruction));

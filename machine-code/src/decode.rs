@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::instruction::{
-    Address, Comparison, Destination, Exchange, Instruction, Join, Op, Precision, Predicate, Product, Sign,
+    Address, Comparison, Destination, Exchange, Instruction, Join, Kind, Op, Precision, Predicate, Product, Sign,
     Source, Space, Special, TRUE_PREDICATE, Term, ZERO_REGISTER, ZERO_UNIFORM,
 };
 
@@ -28,6 +28,7 @@ pub fn instruction(line: usize, address: u32, text: &str) -> Result<Instruction>
         op: shape.op,
         destinations: Vec::new(),
         sources: Vec::new(),
+        kind: Kind::Control,
         label: None,
         target: None,
     };
@@ -61,6 +62,7 @@ pub fn instruction(line: usize, address: u32, text: &str) -> Result<Instruction>
     if shape.labelled && instruction.label.is_none() {
         return Err(wrong(line, text, "it names no label"));
     }
+    instruction.kind = instruction.kind_of();
     Ok(instruction)
 }
 

@@ -26,6 +26,8 @@ pub struct Instruction {
     pub destinations: Vec<Destination>,
     /// What it reads, in the order of the listing.
     pub sources: Vec<Source>,
+    /// What it is counted as.
+    pub kind: Kind,
     /// The label that it names.
     pub label: Option<String>,
     /// The instruction that the label stands before.
@@ -462,7 +464,7 @@ impl Kind {
 
 impl Instruction {
     /// What it is counted as.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind_of(&self) -> Kind {
         let uniform = self.destinations.iter().any(|destination| {
             matches!(destination, Destination::Uniform(_))
                 || matches!(destination, Destination::Predicate(predicate) if predicate.uniform)

@@ -1,9 +1,10 @@
 //! The arithmetic of integer instructions, lane by lane.
 
-use crate::instruction::{Comparison, Join, Product};
+use crate::instruction::{Join, Product};
 
 /// `a + b + c` with carries that came in; and how often it went over. A negated operand is its complement and one more:
 /// so nothing subtracted carries, too.
+#[inline]
 pub fn add3(operands: [(u32, bool); 3], carries: u32) -> (u32, u32) {
     let sum: u64 = operands.iter().map(|&(value, more)| u64::from(value) + u64::from(more)).sum();
     let sum = sum + u64::from(carries);
@@ -11,6 +12,7 @@ pub fn add3(operands: [(u32, bool); 3], carries: u32) -> (u32, u32) {
 }
 
 /// `a * b + c` with a carry; a second result is whether it went over.
+#[inline]
 pub fn multiply_add(product: Product, signed: bool, a: u32, b: u32, c: u64, carry: u32) -> (u64, bool) {
     let wide = match signed {
         true => (i64::from(a as i32) * i64::from(b as i32)) as u64,
@@ -30,6 +32,7 @@ pub fn multiply_add(product: Product, signed: bool, a: u32, b: u32, c: u64, carr
 }
 
 /// A shifted value and another one: `(upper:a << shift) + b`, its lower or upper word.
+#[inline]
 pub fn shift_add(high: bool, a: u32, b: (u32, bool), upper: u32, shift: u32, carry: u32) -> (u32, bool) {
     let shifted = (u64::from(upper) << 32 | u64::from(a)) << (shift & 31);
     let part = if high { (shifted >> 32) as u32 } else { shifted as u32 };
@@ -38,14 +41,14 @@ pub fn shift_add(high: bool, a: u32, b: (u32, bool), upper: u32, shift: u32, car
 }
 
 /// Bits by a table of eight.
+#[inline]
 pub fn logic(a: u32, b: u32, c: u32, table: u32) -> u32 {
-    (0..8)
-        .filter(|index| table >> index & 1 == 1)
-        .map(|index| {
-            let pick = |value: u32, bit: u32| if index >> bit & 1 == 1 { value } else { !value };
-            pick(a, 2) & pick(b, 1) & pick(c, 0)
-        })
-        .fold(0, |bits, more| bits | more)
+    let term = |index: u32| {
+        let pick = |value: u32, bit: u32| if index >> bit & 1 == 1 { value } else { !value };
+        // All ones where the table has this row.
+        pick(a, 2) & pick(b, 1) & pick(c, 0) & (table >> index & 1).wrapping_neg()
+    };
+    term(0) | term(1) | term(2) | term(3) | term(4) | term(5) | term(6) | term(7)
 }
 
 /// How `SHF` shifts.
@@ -65,6 +68,7 @@ pub struct Funnel {
 
 impl Funnel {
     /// Shifts `upper:lower`.
+    #[inline]
     pub fn shift(self, lower: u32, upper: u32, distance: u32) -> u32 {
         let value = u64::from(upper) << 32 | u64::from(lower);
         let most = if self.wide { 63 } else { 32 };
@@ -82,38 +86,18 @@ impl Funnel {
     }
 }
 
-/// Compares; `lower` is the result for the words below, where there are some.
-pub fn compare(comparison: Comparison, signed: bool, a: u32, b: u32, lower: Option<bool>) -> bool {
-    let order = if signed { (a as i32).cmp(&(b as i32)) } else { a.cmp(&b) };
-    if let (true, Some(lower)) = (order.is_eq(), lower) {
-        return match comparison {
-            Comparison::False => false,
-            Comparison::True => true,
-            _ => lower,
-        };
-    }
-    match comparison {
-        Comparison::False => false,
-        Comparison::Less => order.is_lt(),
-        Comparison::Equal => order.is_eq(),
-        Comparison::LessEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
-        Comparison::NotEqual => order.is_ne(),
-        Comparison::GreaterEqual => order.is_ge(),
-        Comparison::True => true,
-    }
-}
-
-/// Joins two truth values.
-pub fn join(how: Join, a: bool, b: bool) -> bool {
+/// Joins truth values of lanes.
+#[inline]
+pub fn join(how: Join, a: u32, b: u32) -> u32 {
     match how {
-        Join::And => a && b,
-        Join::Or => a || b,
+        Join::And => a & b,
+        Join::Or => a | b,
         Join::Xor => a ^ b,
     }
 }
 
 /// The bytes of `b:a` that the digits of `selector` name; a digit of 8 and more repeats the sign of its byte.
+#[inline]
 pub fn permute(a: u32, selector: u32, b: u32) -> u32 {
     let bytes = (u64::from(b) << 32 | u64::from(a)).to_le_bytes();
     let pick = |digit: u32| {
@@ -124,6 +108,7 @@ pub fn permute(a: u32, selector: u32, b: u32) -> u32 {
 }
 
 /// A half-precision number whose value is exact, as bits; other numbers are rounded towards zero.
+#[inline]
 pub fn half(value: f64) -> u32 {
     let bits = value.to_bits();
     let sign = ((bits >> 63) as u32) << 15;
@@ -182,7 +167,5 @@ mod tests {
         assert_eq!(permute(0x4433_2211, 0x7610, 0x8877_6655), 0x8877_2211);
         assert_eq!(permute(0x0000_8000, 0x9910, 0) >> 16, 0xffff);
         assert_eq!((half(1.5), half(0.0), half(4.768_371_582_031_25e-7)), (0x3e00, 0, 8));
-        assert!(compare(Comparison::Less, false, 3, 3, Some(true)));
-        assert!(!compare(Comparison::Less, true, 3, -3i32 as u32, Some(true)));
     }
 }

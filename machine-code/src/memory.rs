@@ -11,6 +11,10 @@ pub const SECTOR: u64 = 32;
 /// 16 bytes a quarter; in one of these, every bank delivers one word in a cycle, to as many lanes as want it.
 pub fn wavefronts(addresses: &[u64; LANES], active: u32, bytes: u8) -> (u64, u64) {
     let words = usize::from(bytes).div_ceil(4).max(1);
+    // As it usually is: one word after the other.
+    if active == u32::MAX && (1..LANES).all(|lane| addresses[lane] == addresses[0] + (lane * words * 4) as u64) {
+        return (words as u64, words as u64);
+    }
     let group = LANES / words;
     let (mut cycles, mut least) = (0, 0);
     for first in (0..LANES).step_by(group) {

@@ -171,7 +171,7 @@ fn warp(
                     }
                 }
                 _ => {
-                    let wide = if instruction.kind() == Kind::Uniform { group.lanes & guard } else { mask };
+                    let wide = if instruction.kind == Kind::Uniform { group.lanes & guard } else { mask };
                     let addresses = warp.execute(instruction, wide)?;
                     if let Some(addresses) = addresses.filter(|_| mask != 0) {
                         account(instruction, &addresses, mask, counts, group.at, &mut found);
@@ -290,7 +290,7 @@ fn account(
         Op::Load { bytes, .. } | Op::Store { bytes, .. } | Op::CopyAsync { bytes } => bytes,
         _ => return,
     };
-    match instruction.kind() {
+    match instruction.kind {
         Kind::SharedLoad | Kind::SharedStore => {
             let addresses = addresses.map(|address| address & u64::from(u32::MAX));
             let (cycles, least) = memory::wavefronts(&addresses, mask, bytes);

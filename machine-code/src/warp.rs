@@ -35,6 +35,8 @@ pub struct Warp<'a> {
     /// Per barrier register and lane: the lanes that it waits for.
     pub(crate) regions: [Lanes; 16],
     local: HashMap<u32, (Lanes, Mask)>,
+    /// Lanes of the instruction that is being executed.
+    active: Mask,
 }
 
 /// A value of each lane, and in which it is data.
@@ -69,6 +71,7 @@ impl<'a> Warp<'a> {
             uniform_predicates: [false; 8],
             regions: [[0; LANES]; 16],
             local: HashMap::new(),
+            active: 0,
         };
         warp.predicates[usize::from(TRUE_PREDICATE)] = Mask::MAX;
         warp.uniform_predicates[usize::from(TRUE_PREDICATE)] = true;
@@ -95,13 +98,16 @@ impl<'a> Warp<'a> {
     }
 
     /// The value of the operand of this number.
+    #[inline(always)]
     pub fn source(&self, instruction: &Instruction, number: usize) -> Result<Value> {
         self.word(instruction, number, 0)
     }
 
-    /// Word `word` of an operand that may have several; and for a negated one, whether one is to be added to its complement.
+    /// Word `word` of an operand that may have several.
+    #[inline(always)]
     fn word(&self, instruction: &Instruction, number: usize, word: u8) -> Result<Value> {
-        let ((mut lanes, data), more) = self.complemented(instruction, number, word)?;
+        let mut lanes = [0; LANES];
+        let (data, more) = self.fill(instruction, number, word, &mut lanes)?;
         if more {
             // Words of a negated number of several words are not negated on their own.
             if word > 0 {
@@ -113,37 +119,61 @@ impl<'a> Warp<'a> {
     }
 
     /// An operand, complemented where it is negated; whether one is to be added.
-    fn complemented(&self, instruction: &Instruction, number: usize, word: u8) -> Result<(Value, bool)> {
+    #[inline(always)]
+    fn complemented(&self, instruction: &Instruction, number: usize) -> Result<(Value, bool)> {
+        let mut lanes = [0; LANES];
+        let (data, more) = self.fill(instruction, number, 0, &mut lanes)?;
+        Ok(((lanes, data), more))
+    }
+
+    /// The same, in place.
+    fn fill(&self, instruction: &Instruction, number: usize, word: u8, lanes: &mut Lanes) -> Result<(Mask, bool)> {
         let Some(source) = instruction.sources.get(number) else {
             return Err(fail(instruction, "an operand is missing"));
         };
-        let ((mut lanes, data), sign) = match source {
+        let (data, sign) = match source {
             Source::Register { index, uniform: false, sign, .. } => {
                 let index = register(*index, word);
-                ((self.registers[index], self.data[index]), *sign)
+                *lanes = self.registers[index];
+                (self.data[index], *sign)
             }
             Source::Register { index, uniform: true, sign, .. } => {
                 let index = register(*index, word);
-                (([self.uniform[index]; LANES], if self.uniform_data[index] { Mask::MAX } else { 0 }), *sign)
+                *lanes = [self.uniform[index]; LANES];
+                (if self.uniform_data[index] { Mask::MAX } else { 0 }, *sign)
             }
             Source::Constant { bank, address, sign, .. } => {
-                let mut address = self.address(instruction, address, Mask::MAX)?;
-                address.iter_mut().for_each(|address| *address += u64::from(word) * 4);
-                ((self.constant(instruction, *bank, &address)?, 0), *sign)
+                let offset = u64::from(word) * 4;
+                if address.terms.is_empty() {
+                    let place = (address.offset as u64).wrapping_add(offset);
+                    *lanes = [self.constant(instruction, *bank, place)?; LANES];
+                } else {
+                    let places = self.address(instruction, address, self.active)?;
+                    for lane in (0..LANES).filter(|lane| self.active >> lane & 1 == 1) {
+                        lanes[lane] = self.constant(instruction, *bank, places[lane].wrapping_add(offset))?;
+                    }
+                }
+                (0, *sign)
             }
-            Source::Integer(value) if word == 0 => (([*value; LANES], 0), Sign::Plus),
-            Source::Integer(_) => (([0; LANES], 0), Sign::Plus),
-            Source::Float(value) => (([(*value as f32).to_bits(); LANES], 0), Sign::Plus),
+            Source::Integer(value) => {
+                *lanes = [if word == 0 { *value } else { 0 }; LANES];
+                (0, Sign::Plus)
+            }
+            Source::Float(value) => {
+                *lanes = [(*value as f32).to_bits(); LANES];
+                (0, Sign::Plus)
+            }
             _ => return Err(fail(instruction, "an operand is no number")),
         };
         if sign != Sign::Plus {
             lanes.iter_mut().for_each(|value| *value = !*value);
         }
-        Ok(((lanes, data), sign == Sign::Minus))
+        Ok((data, sign == Sign::Minus))
     }
 
-    fn constant(&self, instruction: &Instruction, bank: u32, address: &[u64; LANES]) -> Result<Lanes> {
-        let read = |address: u64| match bank {
+    /// A word of a constant bank.
+    fn constant(&self, instruction: &Instruction, bank: u32, address: u64) -> Result<u32> {
+        let word = || match bank {
             0 => self.launch.constant(address),
             _ => {
                 let bytes = self.code.constants.get(&bank)?;
@@ -152,18 +182,8 @@ impl<'a> Warp<'a> {
                 Some(u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
             }
         };
-        let mut lanes = [0; LANES];
-        let mut before: Option<(u64, u32)> = None;
-        for (lane, &address) in lanes.iter_mut().zip(address) {
-            *lane = match before {
-                Some((same, value)) if same == address => value,
-                _ => read(address).ok_or_else(|| {
-                    fail(instruction, &format!("nobody knows what c[0x{bank:x}][0x{address:x}] holds"))
-                })?,
-            };
-            before = Some((address, *lane));
-        }
-        Ok(lanes)
+        let unknown = || fail(instruction, &format!("nobody knows what c[0x{bank:x}][0x{address:x}] holds"));
+        word().ok_or_else(unknown)
     }
 
     /// An address in each lane; those that matter must not depend on data.
@@ -292,7 +312,7 @@ impl<'a> Warp<'a> {
 
     /// Executes an instruction that goes on to the next one, in the lanes of the mask; and what memory it accesses.
     pub fn execute(&mut self, instruction: &Instruction, mask: Mask) -> Result<Option<[u64; LANES]>> {
-        // Values of the warp are computed whoever executes the instruction.
+        self.active = mask;
         match instruction.op {
             Op::Add3 { carried } => {
                 let [(a, x), (b, y), (c, z)] = self.operands(instruction, 0)?;
@@ -300,6 +320,14 @@ impl<'a> Warp<'a> {
                     true => (self.flag(instruction, 0, false), self.flag(instruction, 1, false)),
                     false => ((0, 0), (0, 0)),
                 };
+                if !carried && instruction.destinations.len() == 1 {
+                    let more = u32::from(x) + u32::from(y) + u32::from(z);
+                    let sum = |lane: usize| {
+                        a.0[lane].wrapping_add(b.0[lane]).wrapping_add(c.0[lane]).wrapping_add(more)
+                    };
+                    self.put(instruction, &[std::array::from_fn(sum)], a.1 | b.1 | c.1, mask);
+                    return Ok(None);
+                }
                 let (mut sum, mut over, mut again) = ([0; LANES], 0, 0);
                 for lane in 0..LANES {
                     let carries = (first.0 >> lane & 1) + (second.0 >> lane & 1);
@@ -318,7 +346,7 @@ impl<'a> Warp<'a> {
                 self.multiply_add(instruction, product, signed, carried, mask)?
             }
             Op::ShiftAdd { high, extended, carried } => {
-                let (a, b) = (self.complemented(instruction, 0, 0)?, self.complemented(instruction, 1, 0)?);
+                let (a, b) = (self.complemented(instruction, 0)?, self.complemented(instruction, 1)?);
                 let has_upper = high && !extended;
                 let upper = if has_upper { self.source(instruction, 2)? } else { ([0; LANES], 0) };
                 let shift = self.source(instruction, 2 + usize::from(has_upper))?;
@@ -381,18 +409,10 @@ impl<'a> Warp<'a> {
                 let (a, b) = (self.source(instruction, 0)?, self.source(instruction, 1)?);
                 let other = self.flag(instruction, 0, true);
                 let lower = self.flag(instruction, 1, true);
-                let is = |lane: usize| {
-                    let lower = extended.then_some(lower.0 >> lane & 1 == 1);
-                    integer::compare(comparison, signed, a.0[lane], b.0[lane], lower)
-                };
+                let result = compared(comparison, signed, (&a.0, &b.0), extended.then_some(lower.0));
                 let data = a.1 | b.1 | other.1 | if extended { lower.1 } else { 0 };
-                let result = mask_of(is);
-                for (number, result) in [(0, result), (1, !result)] {
-                    let joined = mask_of(|lane| {
-                        integer::join(join, result >> lane & 1 == 1, other.0 >> lane & 1 == 1)
-                    });
-                    self.put_predicate(instruction, number, joined, data, mask);
-                }
+                self.put_predicate(instruction, 0, integer::join(join, result, other.0), data, mask);
+                self.put_predicate(instruction, 1, integer::join(join, !result, other.0), data, mask);
             }
             Op::Select | Op::Extreme { .. } => {
                 let (a, b) = (self.source(instruction, 0)?, self.source(instruction, 1)?);
@@ -604,9 +624,9 @@ impl<'a> Warp<'a> {
     /// Three operands from the first one on, complemented where they are negated.
     fn operands(&self, instruction: &Instruction, first: usize) -> Result<[(Value, bool); 3]> {
         Ok([
-            self.complemented(instruction, first, 0)?,
-            self.complemented(instruction, first + 1, 0)?,
-            self.complemented(instruction, first + 2, 0)?,
+            self.complemented(instruction, first)?,
+            self.complemented(instruction, first + 1)?,
+            self.complemented(instruction, first + 2)?,
         ])
     }
 
@@ -620,6 +640,11 @@ impl<'a> Warp<'a> {
     ) -> Result<()> {
         let (a, b, c) =
             (self.source(instruction, 0)?, self.source(instruction, 1)?, self.source(instruction, 2)?);
+        if product == Product::Low && !carried && instruction.destinations.len() == 1 {
+            let value = |lane: usize| a.0[lane].wrapping_mul(b.0[lane]).wrapping_add(c.0[lane]);
+            self.put(instruction, &[std::array::from_fn(value)], a.1 | b.1 | c.1, mask);
+            return Ok(());
+        }
         let upper = if product == Product::Low { ([0; LANES], 0) } else { self.word(instruction, 2, 1)? };
         let carry = if carried { self.flag(instruction, 0, false) } else { (0, 0) };
         let (mut low, mut high, mut over) = ([0; LANES], [0; LANES], 0);
@@ -679,12 +704,9 @@ impl<'a> Warp<'a> {
                 Comparison::GreaterEqual => a >= b,
             }
         };
-        let result = mask_of(is);
-        for (number, result) in [(0, result), (1, !result)] {
-            let joined =
-                mask_of(|lane| integer::join(join, result >> lane & 1 == 1, other.0 >> lane & 1 == 1));
-            self.put_predicate(instruction, number, joined, a.1 | b.1 | other.1, mask);
-        }
+        let (result, data) = (mask_of(is), a.1 | b.1 | other.1);
+        self.put_predicate(instruction, 0, integer::join(join, result, other.0), data, mask);
+        self.put_predicate(instruction, 1, integer::join(join, !result, other.0), data, mask);
         Ok(())
     }
 
@@ -704,7 +726,8 @@ impl<'a> Warp<'a> {
         };
         // The sign is that of the number, not of its bits.
         let bits = |word: u8| {
-            let ((mut lanes, data), _) = self.complemented(instruction, number, word)?;
+            let mut lanes = [0; LANES];
+            let (data, _) = self.fill(instruction, number, word, &mut lanes)?;
             if sign != Sign::Plus {
                 lanes.iter_mut().for_each(|value| *value = !*value);
             }
@@ -848,6 +871,7 @@ pub fn fail(instruction: &Instruction, reason: &str) -> Error {
 }
 
 /// The register `word` after this one; those after the zero register are zero, too.
+#[inline]
 fn register(index: u8, word: u8) -> usize {
     if index == ZERO_REGISTER { usize::from(index) } else { usize::from(index.saturating_add(word)) }
 }
@@ -856,12 +880,33 @@ fn is_zero(source: &Source) -> bool {
     matches!(source, Source::Register { index: ZERO_REGISTER, .. })
 }
 
+#[inline]
 fn extreme(signed: bool, a: u32, b: u32, least: bool) -> u32 {
     let less = if signed { (a as i32) < (b as i32) } else { a < b };
     if less == least { a } else { b }
 }
 
+/// The lanes in which a comparison holds; `lower` is where it holds for the words below, where there are some.
+fn compared(comparison: Comparison, signed: bool, (a, b): (&Lanes, &Lanes), lower: Option<Mask>) -> Mask {
+    // Signed numbers are ordered as unsigned ones with the other sign bit.
+    let flip = u32::from(signed) << 31;
+    let less = mask_of(|lane| a[lane] ^ flip < b[lane] ^ flip);
+    let equal = mask_of(|lane| a[lane] == b[lane]);
+    let tie = |holds: bool| lower.unwrap_or(if holds { Mask::MAX } else { 0 });
+    match comparison {
+        Comparison::False => 0,
+        Comparison::True => Mask::MAX,
+        Comparison::Less => less | equal & tie(false),
+        Comparison::LessEqual => less | equal & tie(true),
+        Comparison::Greater => !(less | equal) | equal & tie(false),
+        Comparison::GreaterEqual => !(less | equal) | equal & tie(true),
+        Comparison::Equal => equal & tie(true),
+        Comparison::NotEqual => !equal | equal & tie(false),
+    }
+}
+
 /// The lanes of which something is true.
+#[inline]
 fn mask_of(is: impl Fn(usize) -> bool) -> Mask {
     (0..LANES).fold(0, |mask, lane| mask | Mask::from(is(lane)) << lane)
 }

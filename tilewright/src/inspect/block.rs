@@ -10,12 +10,16 @@ use hhc_codegen::int_expr::Environment;
 use hhc_codegen::plan::{Kernel, SIZE_NAMES};
 use machine_code::{Counts, Launch, Listing, Totals, run};
 use polyhedral::program::ElementType;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use toolchain::interrupt;
 
 /// Bytes between the beginnings of arrays: more than any array has.
 const ARRAY_PITCH: u64 = 1 << 42;
-/// Sub-tiles along a dimension that are run where the others are like them.
-const FEWEST_SUB_TILES: i64 = 5;
+/// Sub-tiles along a dimension that are run where the others are like them: first few, then more.
+const FEW_SUB_TILES: [i64; 2] = [3, 6];
+/// Sub-tiles along a dimension that are all run.
+const FEWEST_COUNT: i64 = 8;
 /// Longest period of sub-tiles, in points.
 const LONGEST_PERIOD: i64 = 1 << 14;
 
@@ -33,7 +37,12 @@ pub struct Blocks<'a> {
     pub steps: i64,
     /// Values of the program's parameters.
     pub parameters: &'a [f64],
+    /// Blocks that were run: by kernel, arguments and place.
+    pub known: Mutex<HashMap<Key, Share>>,
 }
+
+/// A block: its kernel, arguments and place.
+type Key = (usize, Vec<i64>, [u32; 3]);
 
 /// What blocks issue and compute; numbers are means or sums.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -76,35 +85,50 @@ impl Blocks<'_> {
     /// # Errors
     /// Machine code that cannot be counted.
     pub fn share(&self, launch: &PlannedLaunch, block: [u32; 3]) -> Result<Share> {
+        let key = (launch.kernel, launch.integers.clone(), block);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).copied();
+        if let Some(share) = found {
+            return Ok(share);
+        }
+        let share = self.extrapolated(launch, block)?;
+        known().insert(key, share);
+        Ok(share)
+    }
+
+    fn extrapolated(&self, launch: &PlannedLaunch, block: [u32; 3]) -> Result<Share> {
         let axes = self.long_axes(launch, block);
         let size = self.layout.size();
-        if axes.is_empty() {
-            return self.on(launch, block, size);
-        }
-        // The number of sub-tiles along each long axis beyond the fewest, for every corner of a box.
-        let at = |more: &dyn Fn(usize) -> i64| {
-            let mut smaller = size.to_vec();
-            for (number, axis) in axes.iter().enumerate() {
-                smaller[axis.dimension] -= axis.period * (axis.count - FEWEST_SUB_TILES - more(number));
+        for few in FEW_SUB_TILES {
+            if axes.is_empty() || axes.iter().any(|axis| axis.count < few + 3) {
+                break;
             }
-            self.on(launch, block, &smaller)
-        };
-        let corners: Vec<Share> = (0..1usize << axes.len())
-            .map(|corner| at(&|number| (corner >> number & 1) as i64))
-            .collect::<Result<_>>()?;
-        // What is linear in each count is known by its corners.
-        let extrapolated = |distance: &dyn Fn(usize) -> f64| {
-            let mut sum = Share::default();
-            for (corner, share) in corners.iter().enumerate() {
-                let weights = (0..axes.len()).map(|number| {
-                    if corner >> number & 1 == 1 { distance(number) } else { 1.0 - distance(number) }
-                });
-                sum.add(share, weights.product());
+            // So many sub-tiles more along each of these axes.
+            let at = |more: &dyn Fn(usize) -> i64| {
+                let mut smaller = size.to_vec();
+                for (number, axis) in axes.iter().enumerate() {
+                    smaller[axis.dimension] -= axis.period * (axis.count - few - more(number));
+                }
+                self.on(launch, block, &smaller)
+            };
+            let corners: Vec<Share> = (0..1usize << axes.len())
+                .map(|corner| at(&|number| (corner >> number & 1) as i64))
+                .collect::<Result<_>>()?;
+            // What is linear in each number of sub-tiles is known by the corners of a box.
+            let beyond = |distance: &dyn Fn(usize) -> f64| {
+                let mut sum = Share::default();
+                for (corner, share) in corners.iter().enumerate() {
+                    let weight = |number: usize| match corner >> number & 1 {
+                        1 => distance(number),
+                        _ => 1.0 - distance(number),
+                    };
+                    sum.add(share, (0..axes.len()).map(weight).product());
+                }
+                sum
+            };
+            if at(&|_| 2)?.does_the_same(&beyond(&|_| 2.0)) {
+                return Ok(beyond(&|number| (axes[number].count - few) as f64));
             }
-            sum
-        };
-        if at(&|_| 2)?.does_the_same(&extrapolated(&|_| 2.0)) {
-            return Ok(extrapolated(&|number| (axes[number].count - FEWEST_SUB_TILES) as f64));
         }
         self.on(launch, block, size)
     }
@@ -203,7 +227,7 @@ impl Blocks<'_> {
         let found = (0..kernel.sub_tiles.len()).filter_map(|number| {
             let count = |size: &[i64]| sub_tiles(kernel, number, self.environment(launch, block, size)?);
             let all = count(size)?;
-            if all < 2 * FEWEST_SUB_TILES {
+            if all < FEWEST_COUNT {
                 return None;
             }
             (0..size.len()).find_map(|dimension| {
@@ -219,8 +243,7 @@ impl Blocks<'_> {
                 };
                 let first = ends(1, 1)?;
                 let period = ends(2, first)? - first;
-                let fewest = all - FEWEST_SUB_TILES;
-                let regular = (1..=fewest).all(|fewer| less(period * fewer) == Some(all - fewer));
+                let regular = (1..all - FEW_SUB_TILES[0]).all(|fewer| less(period * fewer) == Some(all - fewer));
                 if !regular {
                     return None;
                 }

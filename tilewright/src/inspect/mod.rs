@@ -19,6 +19,7 @@ use hhc_codegen::{KernelPlan, plan_counts};
 use machine_code::{Kind, Listing, SECTOR};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use toolchain::cache::Cache;
 use toolchain::disassembler::Disassembler;
 use toolchain::nvrtc::{self, Nvrtc};
@@ -213,6 +214,7 @@ pub fn inspect(
         layout: &layout,
         steps: request.steps,
         parameters: &parameters,
+        known: Mutex::default(),
     };
     let classes = stage(observer, "count", || {
         launches.iter().map(|launches| run::classes(&blocks, launches)).collect::<Result<Vec<_>>>()
