@@ -10,6 +10,7 @@ use crate::compile::arguments::CompileArguments;
 use crate::completions::CompletionsArguments;
 use crate::convert::ConvertArguments;
 use crate::explain::ExplainArguments;
+use crate::inspect::InspectArguments;
 use crate::list::ListArguments;
 use crate::manual::ManualArguments;
 use crate::pareto::ParetoArguments;
@@ -79,6 +80,17 @@ The files in examples/ are part of Tilewright's source, beside its README. Files
 write, or that were changed since, are not replaced: nothing is written then, and the files are listed. The list of its
 own files is the folder's file .tilewright.")]
     Compile(CompileArguments),
+    /// Count what a GPU's machine code issues, without a GPU, and say what limits it
+    #[command(after_help = "\
+Examples:
+  tilewright inspect star2d1r --target cuda --sm 90 --size 16384x16384 --steps 1000
+  tilewright inspect heat2d --target cuda --size 16384x16384 --steps 1000 --machine a100
+  tilewright inspect star3d1r --target cuda --sm 80 --size 512x512x512 --steps 128 --strategy naive --tile s0=8,s1=8,s2=32 --json
+
+Needs NVRTC (scripts/get-nvrtc.sh) and NVIDIA's disassembler (scripts/get-nvdisasm.sh), no GPU. docs/cuda-performance.md
+says how the count works, and what it does not see. Without --machine the limits are those of the shipped GPU of this
+compute capability, and tile sizes that are not given are the strategy's own; with it they are the model's best for it.")]
+    Inspect(InspectArguments),
     /// Build and run a C program and its rewritten form, and compare all that they do
     #[command(after_help = "\
 Examples:

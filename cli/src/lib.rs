@@ -25,6 +25,7 @@ pub mod compile;
 pub mod completions;
 pub mod convert;
 pub mod explain;
+pub mod inspect;
 pub mod list;
 pub mod manual;
 pub mod pareto;
@@ -119,6 +120,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Compile(arguments) => {
             compile::compile(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Inspect(arguments) => {
+            inspect::inspect(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Check(arguments) => {
             check::check(arguments, &session).and_then(|report| Printed::of(&report, &session))

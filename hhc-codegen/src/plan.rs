@@ -341,68 +341,104 @@ impl KernelPlan {
                     &mut environment.clone(),
                     &mut Vec::new(),
                     &mut |environment, block| {
-                        for binding in &kernel.bindings {
-                            let value = binding.value.evaluate(environment)?;
-                            environment.insert(binding.name, value);
-                        }
-                        nest(&kernel.sub_tiles, environment, &mut Vec::new(), &mut |environment, sub_tile| {
-                            let mut full = true;
-                            for condition in &kernel.full_when {
-                                full &= condition.evaluate(environment)? >= 0;
-                            }
-                            let rows = (
-                                kernel.rows.low.evaluate(environment)?,
-                                kernel.rows.high.evaluate(environment)?,
-                            );
-                            for group in rows.0..=rows.1 {
-                                environment.insert(kernel.rows.variable, group);
-                                for (index, instance) in kernel.instances.iter().enumerate() {
-                                    let step = instance.step.evaluate(environment)?;
-                                    if !(0..steps).contains(&step) {
-                                        continue;
-                                    }
-                                    let domain = self.program.domain(instance.statement, size);
-                                    let mut bounds = Vec::with_capacity(domain.len());
-                                    let mut clipped = false;
-                                    for (range, (first, end)) in instance.ranges.iter().zip(domain) {
-                                        let low = range.low.evaluate(environment)?;
-                                        let high = range.high.evaluate(environment)? + 1;
-                                        clipped |= low < first || high > end;
-                                        bounds.push((low.max(first), high.min(end)));
-                                    }
-                                    if bounds.iter().all(|(first, end)| first < end) {
-                                        let mut owned = bounds.clone();
-                                        if let Role::Copies { owned: ranges } = &instance.role {
-                                            for (range, own) in ranges.iter().zip(&mut owned) {
-                                                own.0 = own.0.max(range.low.evaluate(environment)?);
-                                                own.1 = own.1.min(range.high.evaluate(environment)? + 1);
-                                            }
-                                        }
-                                        visit(&ExecutedRow {
-                                            outer,
-                                            launch,
-                                            block,
-                                            sub_tile,
-                                            group,
-                                            instance: index,
-                                            statement: instance.statement,
-                                            step,
-                                            bounds: &bounds,
-                                            owned: &owned,
-                                            full,
-                                            clipped,
-                                        });
-                                    }
-                                }
-                            }
-                            Some(())
-                        })
+                        let place = BlockOf { outer, launch, block };
+                        self.rows_of_block(kernel, environment, place, (size, steps), &mut visit)
                     },
                 )?;
             }
         }
         Some(())
     }
+
+    /// Visits the rows of one block as [`KernelPlan::for_each_row`] does; `launch` counts within the host iteration `outer`.
+    pub fn for_each_row_of_block(
+        &self,
+        (size, steps): (&[i64], i64),
+        (outer, launch): (i64, usize),
+        block: &[i64],
+        mut visit: impl FnMut(&ExecutedRow<'_>),
+    ) -> Option<()> {
+        let mut environment = Environment::new();
+        environment.insert("steps", steps);
+        environment.extend(SIZE_NAMES.into_iter().zip(size.iter().copied()));
+        environment.insert(self.outer.variable, outer);
+        let kernel = &self.kernels[self.launches.get(launch)?.kernel];
+        for (own, &coordinate) in kernel.blocks.iter().zip(block) {
+            environment.insert(own.variable, coordinate);
+        }
+        let place = BlockOf { outer, launch, block };
+        self.rows_of_block(kernel, &mut environment, place, (size, steps), &mut visit)
+    }
+
+    fn rows_of_block(
+        &self,
+        kernel: &Kernel,
+        environment: &mut Environment,
+        BlockOf { outer, launch, block }: BlockOf<'_>,
+        (size, steps): (&[i64], i64),
+        visit: &mut impl FnMut(&ExecutedRow<'_>),
+    ) -> Option<()> {
+        for binding in &kernel.bindings {
+            let value = binding.value.evaluate(environment)?;
+            environment.insert(binding.name, value);
+        }
+        nest(&kernel.sub_tiles, environment, &mut Vec::new(), &mut |environment, sub_tile| {
+            let mut full = true;
+            for condition in &kernel.full_when {
+                full &= condition.evaluate(environment)? >= 0;
+            }
+            let rows = (kernel.rows.low.evaluate(environment)?, kernel.rows.high.evaluate(environment)?);
+            for group in rows.0..=rows.1 {
+                environment.insert(kernel.rows.variable, group);
+                for (index, instance) in kernel.instances.iter().enumerate() {
+                    let step = instance.step.evaluate(environment)?;
+                    if !(0..steps).contains(&step) {
+                        continue;
+                    }
+                    let domain = self.program.domain(instance.statement, size);
+                    let mut bounds = Vec::with_capacity(domain.len());
+                    let mut clipped = false;
+                    for (range, (first, end)) in instance.ranges.iter().zip(domain) {
+                        let low = range.low.evaluate(environment)?;
+                        let high = range.high.evaluate(environment)? + 1;
+                        clipped |= low < first || high > end;
+                        bounds.push((low.max(first), high.min(end)));
+                    }
+                    if bounds.iter().all(|(first, end)| first < end) {
+                        let mut owned = bounds.clone();
+                        if let Role::Copies { owned: ranges } = &instance.role {
+                            for (range, own) in ranges.iter().zip(&mut owned) {
+                                own.0 = own.0.max(range.low.evaluate(environment)?);
+                                own.1 = own.1.min(range.high.evaluate(environment)? + 1);
+                            }
+                        }
+                        visit(&ExecutedRow {
+                            outer,
+                            launch,
+                            block,
+                            sub_tile,
+                            group,
+                            instance: index,
+                            statement: instance.statement,
+                            step,
+                            bounds: &bounds,
+                            owned: &owned,
+                            full,
+                            clipped,
+                        });
+                    }
+                }
+            }
+            Some(())
+        })
+    }
+}
+
+/// Where a block is.
+struct BlockOf<'a> {
+    outer: i64,
+    launch: usize,
+    block: &'a [i64],
 }
 
 /// A bound of a domain in dimension `d`.

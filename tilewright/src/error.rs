@@ -138,6 +138,7 @@ impl Error {
                     toolchain::Error::UnsafeCache { .. } => Kind::WrongInput,
                     toolchain::Error::NoCompiler(_)
                     | toolchain::Error::NoDevice(_)
+                    | toolchain::Error::NoDisassembler(_)
                     | toolchain::Error::NoNvrtc { .. } => Kind::Infeasible,
                     toolchain::Error::WrongSourceName(_) => Kind::Internal,
                     _ => Kind::Failed,
@@ -177,6 +178,13 @@ impl Error {
 impl From<toolchain::Error> for Error {
     fn from(error: toolchain::Error) -> Error {
         Error::Execution(error.into())
+    }
+}
+
+/// Machine code that cannot be counted: what the compiler makes and nobody has described yet.
+impl From<machine_code::Error> for Error {
+    fn from(error: machine_code::Error) -> Error {
+        Error::infeasible(format!("the machine code cannot be counted: {error}"))
     }
 }
 

@@ -39,6 +39,7 @@ pub mod emit;
 pub mod error;
 pub mod gpu_model;
 pub mod here;
+pub mod inspect;
 pub mod load;
 pub mod machines;
 pub mod model;

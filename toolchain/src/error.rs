@@ -70,6 +70,12 @@ pub enum Error {
         found: String,
     },
 
+    /// There is no disassembler.
+    #[error(
+        "nvdisasm, NVIDIA's disassembler, cannot be used ({0}); run scripts/get-nvdisasm.sh, or set CUDA_HOME to a CUDA toolkit"
+    )]
+    NoDisassembler(String),
+
     /// There is no CUDA device that can be used.
     #[error("no CUDA device can be used: {0}")]
     NoDevice(String),

@@ -1,7 +1,7 @@
 //! What compiling, loading, running and measuring need and no stencil.
 //!
 //! [`compiler`] turns text into shared objects through the [`cache`], [`library`] loads them. [`nvrtc`] turns CUDA text
-//! into machine code, [`driver`] runs it on a device; [`micro`] and [`occupancy`] say what devices do with any kernel.
+//! into machine code, [`disassembler`] shows that as text, [`driver`] runs it on a device; [`micro`] and [`occupancy`] say what devices do with any kernel.
 //! [`child`] runs programs within limits, [`interrupt`] and [`cancel`] stop what runs. [`clock`], [`energy`] and
 //! [`interference`] measure it, on a [`machine`].
 //!
@@ -26,6 +26,7 @@
 // Text to code, and code into the process.
 pub mod cache;
 pub mod compiler;
+pub mod disassembler;
 pub mod library;
 pub mod nvrtc;
 
