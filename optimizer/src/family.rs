@@ -1,6 +1,6 @@
 //! Families of tiles: a strategy, some sizes that are fixed, and those that are free.
 
-use cost_models::gpu::{Kernels, Resident, ResidentRange};
+use cost_models::gpu::{GpuCost, Resident, ResidentRange};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::{self, CountBounds, Problem, TileCounts, forms};
@@ -57,10 +57,10 @@ impl Family {
         self.tiles.forms.counts(class, sizes)
     }
 
-    /// `k` resident tiles of these sizes.
+    /// `k` resident tiles of these sizes, as a model counts them.
     #[inline]
-    pub fn resident(&self, sizes: [i64; 3], k: i64) -> Resident {
-        Resident { tiles: Kernels::of(self.classes(), |class| self.counts(class, sizes)), k }
+    pub fn resident(&self, model: &GpuCost, sizes: [i64; 3], k: i64) -> Resident {
+        model.resident(&*self.tiles.forms, sizes, k)
     }
 
     /// Bounds of the counts over a box.
@@ -69,8 +69,8 @@ impl Family {
     }
 
     /// All tiles of a box, `k` of them resident.
-    pub fn range(&self, low: [i64; 3], high: [i64; 3], k: i64) -> ResidentRange {
-        ResidentRange { tiles: Kernels::of(self.classes(), |class| self.bounds(class, low, high)), k }
+    pub fn range(&self, model: &GpuCost, low: [i64; 3], high: [i64; 3], k: i64) -> ResidentRange {
+        model.range(&*self.tiles.forms, low, high, k)
     }
 
     /// Bytes of fast memory of a tile.

@@ -73,12 +73,12 @@ impl<'a> Request<'a> {
     /// The value of the objective; `None` where the tile does not fit. This is what searches evaluate.
     #[inline]
     pub fn value(&self, family: &Family, sizes: [i64; 3], k: i64) -> Option<f64> {
-        let resident = family.resident(sizes, k);
+        let resident = family.resident(&self.model, sizes, k);
         self.model.fits(&resident).then(|| self.objective.of(&self.model, &resident))
     }
 
     /// Everything about one choice, whether it fits or not.
     pub fn evaluate(&self, family: &Family, sizes: [i64; 3], k: i64) -> Cost {
-        self.model.cost(&family.resident(sizes, k))
+        self.model.cost(&family.resident(&self.model, sizes, k))
     }
 }

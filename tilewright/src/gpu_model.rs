@@ -73,6 +73,7 @@ impl GpuModel {
             Basis::Measured => "measured",
             Basis::Stated => "stated in the machine file",
             Basis::Estimated => "estimated from published throughputs",
+            Basis::Counted => "counted from the instructions of the code",
         };
         let constants = &self.model.time.constants;
         let (machine, c_iter) = (constants.machine_basis, constants.c_iter_basis);

@@ -231,7 +231,7 @@ impl Model {
                 let (family, sizes) = Family::of_tile(&own.problem, &own.model.hardware, strategy, tile)
                     .map_err(|reason| uncounted(strategy, tile, &reason))?;
                 let constants = Constants { time: own.model.time.constants, energy: own.model.energy };
-                let counts = family.resident(sizes, k).tiles.to_vec();
+                let counts = family.resident(&own.model, sizes, k).tiles.to_vec();
                 (constants, counts, hyper_threading(&request, &family, sizes))
             }
             Model::Cpu(own) => (Constants { time: own.constants(), energy: None }, Vec::new(), Vec::new()),
