@@ -3,7 +3,7 @@
 use cost_models::gpu::{GpuCost, Resident, ResidentRange};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
-use hhc_codegen::counts::{self, CountBounds, Problem, TileCounts, forms};
+use hhc_codegen::counts::{self, CountBounds, Problem, SizeOf, TileCounts, TileWork, forms};
 use hhc_codegen::geometry::MORE_RESIDENT_THREADS;
 use hhc_codegen::strategy::Strategy;
 
@@ -14,6 +14,15 @@ const HALF_OF_PREFERRED: i64 = 128;
 
 /// Inner sizes of a box up to which threads are looked at one by one.
 const MOST_LOOKED_AT: i64 = 4096;
+
+/// What tiles have in common whose code differs in the bounds of loops alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TileText {
+    strategy: &'static str,
+    fixed: Vec<i64>,
+    threads: i64,
+    registers: i64,
+}
 
 /// A family.
 #[derive(Debug)]
@@ -61,6 +70,26 @@ impl Family {
     #[inline]
     pub fn resident(&self, model: &GpuCost, sizes: [i64; 3], k: i64) -> Resident {
         model.resident(&*self.tiles.forms, sizes, k)
+    }
+
+    /// What the tiles of class `class` execute.
+    pub fn work(&self, class: usize, sizes: [i64; 3]) -> TileWork {
+        self.tiles.forms.work(class, sizes)
+    }
+
+    /// What the text of a tile depends on, but for bounds of loops: its fixed sizes, its threads, and the registers that the
+    /// compiler may give them.
+    pub fn text(&self, sizes: [i64; 3]) -> TileText {
+        let fixed = self.tiles.names.iter().filter_map(|size| match *size {
+            SizeOf::Fixed(_, value) => Some(value),
+            SizeOf::Axis(..) => None,
+        });
+        TileText {
+            strategy: self.strategy.id(),
+            fixed: fixed.collect(),
+            threads: self.tiles.forms.threads(sizes),
+            registers: self.work(0, sizes).registers,
+        }
     }
 
     /// Bounds of the counts over a box.

@@ -144,6 +144,9 @@ pub struct TileWork {
     pub edges: bool,
     /// Registers that the compiler gives a thread: where it may keep addresses in them, all that it is allowed.
     pub registers: i64,
+    /// Registers that a thread needs at most, as far as that is known before the compiler has spoken: with fewer, it may have
+    /// to keep some values in memory.
+    pub needed: i64,
 }
 
 /// Work that no tile of a box goes below.
@@ -406,6 +409,7 @@ impl Accounting {
             full_sub_tiles: counts.sub_tiles as f64,
             full_launches: counts.wavefronts as f64,
             registers: counts.registers,
+            needed: counts.registers,
             ..TileWork::default()
         }
     }

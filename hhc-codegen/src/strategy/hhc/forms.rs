@@ -23,6 +23,13 @@ use crate::plan::FullTiles;
 use crate::window::aligned;
 use std::collections::BTreeMap;
 
+/// Registers for the values of the points computed at once.
+const VALUE_REGISTERS: i64 = 8;
+/// Registers for the bounds and places of a statement's rows.
+const STATEMENT_REGISTERS: i64 = 8;
+/// Registers for the places of rows that a thread walks in several passes.
+const PASS_REGISTERS: i64 = 32;
+
 /// The forms for one half height.
 #[derive(Debug, Clone)]
 pub struct Hexagonal {
@@ -249,6 +256,9 @@ impl Hexagonal {
             }
         }
         let full = full.min(all);
+        let needed = self.needed_registers(block.widest, block.threads[0]);
+        let passes = (1..self.dimension).any(|d| block.across[d - 1] > block.threads[d]);
+        let of_passes = if passes { PASS_REGISTERS } else { 0 };
         TileWork {
             full: self.accounting.full(&block, rows),
             clipped: self.accounting.clipped(&block, self.rows),
@@ -257,10 +267,8 @@ impl Hexagonal {
             full_launches: self.launches.0,
             clipped_launches: self.launches.1,
             edges: true,
-            registers: self.bound_of_registers(
-                block.threads.iter().product(),
-                self.needed_registers(block.widest, block.threads[0]),
-            ),
+            registers: self.bound_of_registers(block.threads.iter().product(), needed),
+            needed: needed + VALUE_REGISTERS + STATEMENT_REGISTERS * self.statements as i64 + of_passes,
         }
     }
 

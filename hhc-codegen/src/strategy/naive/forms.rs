@@ -140,6 +140,7 @@ impl Blocks {
             full_sub_tiles: 1.0,
             full_launches: self.steps as f64,
             registers: self.counts(k, sizes).registers,
+            needed: self.statements[k].registers,
             ..TileWork::default()
         }
     }
