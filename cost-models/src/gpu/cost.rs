@@ -135,6 +135,13 @@ impl GpuCost {
         ResidentRange { tiles: Kernels::of(classes, |class| forms.bounds(class, low, high)), work, single, k }
     }
 
+    /// Seconds in which a multiprocessor executes a full sub-tile of each of `k` resident tiles of the first kernel, one round
+    /// after the other; `None` for the paper's form.
+    pub fn steady_s(&self, resident: &Resident) -> Option<f64> {
+        let (time, work) = self.counted(resident)?;
+        Some(time.steady_s(&work[0], resident.k))
+    }
+
     /// Seconds of all kernels, by the paper's form.
     #[inline]
     pub fn seconds_of(&self, tiles: &[TileCounts], k: i64) -> f64 {

@@ -184,6 +184,11 @@ impl CountedTime<'_> {
         (number, last as i64, if last > 0.0 { rest / (n_sm * last) } else { 0.0 })
     }
 
+    /// A round of `k` full sub-tiles.
+    pub fn steady_s(&self, work: &TileWork, k: i64) -> f64 {
+        self.round(&self.demands(&work.full), k).seconds()
+    }
+
     pub fn rounds(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Rounds {
         let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
         let full = self.demands(&work.full);

@@ -6,9 +6,9 @@ use crate::explain::{Loss, Part};
 use crate::time::Prediction;
 use hhc_codegen::counts::{TileCounts, TileWork};
 
-/// The launches of a kernel: `N` of whole tiles, `N'` as many as the parts of the others make together; `R` rounds each, and a
-/// last one.
-const ROUNDS: &str = "N * (R * full + last) + N' * (R * full' + last')";
+/// The launches of a kernel: `N_f` of whole tiles, `N_p` as many as the parts of the others make together; `R` rounds each,
+/// and a last one.
+const ROUNDS: &str = "N_f * (R * full + last) + N_p * (R * part + last_part)";
 
 /// The terms of the time of one kernel.
 pub(super) fn time_parts(
@@ -21,13 +21,13 @@ pub(super) fn time_parts(
     let terms = time.predict(counts, work, k).terms;
     let numbers = |of: fn(&Round) -> f64| {
         vec![
-            ("N", rounds.launches[0], "launches"),
-            ("N'", rounds.launches[1], "launches"),
+            ("N_f", rounds.launches[0], "launches"),
+            ("N_p", rounds.launches[1], "launches"),
             ("R", rounds.number, "rounds"),
             ("full", of(&rounds.full[0]), "s"),
             ("last", of(&rounds.full[1]), "s"),
-            ("full'", of(&rounds.clipped[0]), "s"),
-            ("last'", of(&rounds.clipped[1]), "s"),
+            ("part", of(&rounds.clipped[0]), "s"),
+            ("last_part", of(&rounds.clipped[1]), "s"),
         ]
     };
     let part = |name: &'static str, of: fn(&Round) -> f64, value: f64| {
@@ -36,7 +36,7 @@ pub(super) fn time_parts(
     let mut compute = numbers(|round| round.compute);
     compute.push(("edge", rounds.edge_s, "s"));
     vec![
-        Part::new(("compute", kernel, "s"), format!("{ROUNDS} + N * edge"), &compute, terms.compute),
+        Part::new(("compute", kernel, "s"), format!("{ROUNDS} + N_f * edge"), &compute, terms.compute),
         part("transfer", |round| round.transfer, terms.transfer),
         part("barrier", |round| round.wait, terms.barrier),
         Part::new(
