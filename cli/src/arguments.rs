@@ -2,6 +2,7 @@
 
 use crate::strategies::NameParser;
 use clap::{Args, ValueEnum};
+use cost_models::gpu::TimeModel;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::AUTO;
 use hhc_codegen::strategy::Target;
@@ -11,6 +12,7 @@ use std::str::FromStr;
 use tilewright::Tiling;
 use tilewright::c_program::COptions;
 use tilewright::choice::TileBy;
+use tilewright::model::Model;
 
 /// What every command prints beside its report.
 #[derive(Debug, Clone, Copy, Args)]
@@ -31,6 +33,37 @@ pub enum CalibratedBackend {
     OpenMp,
     /// A GPU
     Cuda,
+}
+
+/// A form of the time model of a GPU, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TimeModelName {
+    /// Instructions and words counted from the code that is printed
+    Counted,
+    /// The paper's: one constant per iteration
+    Paper,
+}
+
+/// Which form of the time model of a GPU predicts.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct TimeModelArguments {
+    /// Form of the time model, for GPUs: counted where not given
+    #[arg(long, value_name = "FORM")]
+    model: Option<TimeModelName>,
+}
+
+impl TimeModelArguments {
+    /// The model with the form that was asked for.
+    ///
+    /// # Errors
+    /// A CPU, whose time model has one form.
+    pub fn of(self, model: Model) -> tilewright::Result<Model> {
+        match self.model {
+            Some(TimeModelName::Counted) => model.by(TimeModel::Counted),
+            Some(TimeModelName::Paper) => model.by(TimeModel::Paper),
+            None => Ok(model),
+        }
+    }
 }
 
 /// What the columns of a CSV file are; other formats say it themselves.

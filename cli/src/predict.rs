@@ -1,12 +1,13 @@
 //! `tilewright predict`: what a tile costs on a machine, and why.
 
-use crate::arguments::{PlanArguments, Size, some_steps_parser};
+use crate::arguments::{PlanArguments, Size, TimeModelArguments, some_steps_parser};
 use crate::error::Result;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{drawing, load, outputs, plan};
 use clap::Args;
 use cost_models::explain::{Number, Part};
+use cost_models::gpu::TimeModel;
 use plots::{Step, Waterfall};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -28,6 +29,9 @@ pub struct PredictArguments {
     /// A shipped machine (see `tilewright list`) or a machine file
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: String,
+    /// The form of the time model.
+    #[command(flatten)]
+    pub model: TimeModelArguments,
     /// Tiles resident on a multiprocessor at a time; the best that fits where not given
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(i64).range(1..=1024), allow_negative_numbers = true)]
     pub k: Option<i64>,
@@ -68,6 +72,7 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
     let machine = machines::machine(&arguments.machine)?;
     let model = session
         .stage("analyse", || Model::new(&stencil, &arguments.size.0, arguments.steps, machine, None))?;
+    let model = arguments.model.of(model)?;
     let strategy = strategies::named(&arguments.plan.strategy)?;
     let tile = model.complete(strategy, arguments.plan.tile.as_ref())?;
     let residence = arguments.k.map_or(Residence::Best, Residence::Of);
@@ -135,7 +140,7 @@ impl Report for PredictReport {
         };
         let mut text = report::pairs(&[
             ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&own.size), own.steps)),
-            ("machine", self.machine.clone()),
+            ("machine", self.machine.clone() + &model_text(own.model)),
             ("strategy", own.strategy.to_owned()),
             ("tile", plan::tile_text(own.strategy, &own.tile)),
             ("k", resident_text(own.k, !own.hyper_threading.is_empty())),
@@ -242,6 +247,11 @@ impl Report for PredictReport {
     fn passed(&self) -> bool {
         self.predicted.feasible
     }
+}
+
+/// The form of the time model, behind the name of the machine; nothing for a CPU.
+pub fn model_text(form: Option<TimeModel>) -> String {
+    form.map(|form| format!(" (time model: {form})")).unwrap_or_default()
 }
 
 /// `k`, and what it is; a core of a CPU has no choice.

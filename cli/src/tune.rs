@@ -1,8 +1,8 @@
 //! `tilewright tune`: the best tile sizes of the model, with a certificate.
 
-use crate::arguments::{CArguments, ElementTypeName, Size, some_steps_parser};
+use crate::arguments::{CArguments, ElementTypeName, Size, TimeModelArguments, some_steps_parser};
 use crate::error::Result;
-use crate::predict::resident_text;
+use crate::predict::{model_text, resident_text};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::strategies::NameParser;
@@ -10,6 +10,7 @@ use crate::{load, plan};
 use clap::{Args, ValueEnum};
 use cost_models::energy::EnergyTerms;
 use cost_models::explain::Explanation;
+use cost_models::gpu::TimeModel;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
@@ -39,6 +40,9 @@ pub struct TuneArguments {
     /// A shipped machine (see `tilewright list`) or a machine file
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: String,
+    /// The form of the time model.
+    #[command(flatten)]
+    pub model: TimeModelArguments,
     /// What to minimise
     #[arg(long, default_value = "time", value_name = "OBJECTIVE")]
     pub objective: ObjectiveName,
@@ -129,6 +133,8 @@ pub struct TuneReport {
     pub tile_text: String,
     /// Tiling strategy.
     pub strategy: &'static str,
+    /// The form of the time model, `counted` or `paper`; null for a CPU.
+    pub model: Option<TimeModel>,
     /// Tiles resident on a multiprocessor at a time.
     pub k: i64,
     /// Predicted time.
@@ -202,6 +208,7 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     let machine = machines::machine(&arguments.machine)?;
     let model = session
         .stage("analyse", || Model::new(&stencil, &arguments.size.0, arguments.steps, machine, None))?;
+    let model = arguments.model.of(model)?;
     let (method, objective) = (arguments.method.method(), arguments.objective.objective());
     let parts = match arguments.formulation {
         FormulationName::Minimum => Vec::new(),
@@ -212,9 +219,14 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
 }
 
 fn report(arguments: &TuneArguments, program: &Program, model: &Model, optimum: Optimum) -> TuneReport {
-    let Optimum { tuned, explanation, strategies } = optimum;
+    let Optimum { tuned, explanation, strategies, notes } = optimum;
+    let objective = arguments.objective.objective();
     let certificate = tuned.certificate;
-    let notes = model.caution().into_iter().chain(each_counted(&tuned)).collect();
+    let by_paper = objective == Objective::Power && model.form() == Some(TimeModel::Counted);
+    let form = if by_paper { Some(TimeModel::Paper) } else { model.form() };
+    let note = "power was minimised by the paper's form of the time model: nothing bounds the counted one from above";
+    let notes = notes.into_iter().chain(model.caution()).chain(each_counted(&tuned));
+    let notes = notes.chain(by_paper.then(|| note.to_owned())).collect();
     TuneReport {
         stencil: program.name.clone(),
         machine: model.machine().name.clone(),
@@ -222,11 +234,12 @@ fn report(arguments: &TuneArguments, program: &Program, model: &Model, optimum: 
         steps: arguments.steps,
         tile_text: tuned.choice.tile.to_string(),
         strategy: tuned.choice.strategy,
+        model: form,
         k: tuned.choice.k,
         seconds: tuned.evaluation.prediction.seconds,
         joules: tuned.evaluation.joules(),
         watts: tuned.evaluation.watts(),
-        objective: arguments.objective.objective().name(),
+        objective: objective.name(),
         value: certificate.value,
         method: tuned.method,
         optimal: certificate.optimal(),
@@ -286,7 +299,11 @@ impl TuneReport {
     }
 
     fn rounding(&self) -> String {
-        self.relaxed.map_or("nothing to vary".to_owned(), |relaxed| {
+        let unknown = match self.model {
+            Some(TimeModel::Counted) => "known of the paper's form only (--model paper)",
+            _ => "nothing to vary",
+        };
+        self.relaxed.map_or(unknown.to_owned(), |relaxed| {
             format!(
                 "{} if nothing had to be whole (points, rounds, wavefronts), at s0={:.1}",
                 report::seconds(relaxed.seconds),
@@ -320,7 +337,7 @@ impl Report for TuneReport {
         };
         let mut text = report::pairs(&[
             ("stencil", format!("{}, {}, {} steps", self.stencil, text::size(&self.size), self.steps)),
-            ("machine", self.machine.clone()),
+            ("machine", self.machine.clone() + &model_text(self.model)),
             ("objective", self.objective.to_owned()),
             ("strategy", self.strategy.to_owned()),
             ("tile", plan::tile_text(self.strategy, &self.tile)),

@@ -1,6 +1,8 @@
 //! `tilewright validate`: predictions against measurements.
 
-use crate::arguments::{CArguments, CalibratedBackend, ElementTypeName, MOST_STEPS, Size};
+use crate::arguments::{
+    CArguments, CalibratedBackend, ElementTypeName, MOST_STEPS, Size, TimeModelArguments,
+};
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
@@ -45,6 +47,9 @@ pub struct ValidateArguments {
     /// A calibrated machine: a file that `calibrate` wrote
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: String,
+    /// The form of the time model.
+    #[command(flatten)]
+    pub model: TimeModelArguments,
     /// What runs the tiles
     #[arg(long, value_name = "NAME")]
     pub backend: CalibratedBackend,
@@ -151,7 +156,7 @@ fn on_cpu(
     let modelled =
         session.stage("analyse", || CpuModel::new(stencil, size, arguments.steps, machine, None))?;
     let threads = modelled.machine.cpu().map_or(1, |facts| facts.cores as usize);
-    let model = Model::Cpu(modelled);
+    let model = arguments.model.of(Model::Cpu(modelled))?;
     let tiles = tiles(arguments, &model, session)?;
     measured(arguments, stencil, &model, ("openmp", tiles), &mut CpuTiles::new(threads), session)
 }
@@ -164,7 +169,7 @@ fn on_gpu(
 ) -> Result<Measured> {
     let size = &arguments.size.0;
     let modelled = session.stage("analyse", || GpuModel::new(stencil, size, arguments.steps, machine))?;
-    let model = Model::Gpu(modelled);
+    let model = arguments.model.of(Model::Gpu(modelled))?;
     let tiles = tiles(arguments, &model, session)?;
     // The device comes last: what is wrong in the request is said on every machine.
     let runner = &mut DeviceTiles::new(session.stage("device", || Device::open(0))?);

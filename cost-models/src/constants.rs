@@ -17,6 +17,8 @@ pub enum Basis {
     Stated,
     /// Computed from published throughputs.
     Estimated,
+    /// Computed from the instructions of the printed code, and published throughputs.
+    Counted,
 }
 
 impl From<Provenance> for Basis {

@@ -3,7 +3,7 @@
 
 use cost_models::cpu::{CoreRange, CpuCost};
 use cost_models::explain::{Explanation, Part};
-use cost_models::gpu::GpuCost;
+use cost_models::gpu::{GpuCost, TimeModel};
 use cost_models::machine::{Energy, Machine, Provenance, shipped};
 use cost_models::model::{Cost, CostModel};
 use hhc_codegen::counts::Problem;
@@ -112,11 +112,12 @@ fn on_gpus() {
     let machine = shipped("gtx980").unwrap().unwrap();
     each(|what, problem, strategy| {
         let tile = strategy.default_tile(&problem.program, &problem.cone, Target::Cuda);
-        let model = GpuCost::new(&problem, &machine).unwrap();
-        for k in 1..4 {
+        let forms = [TimeModel::Counted, TimeModel::Paper];
+        for (form, k) in forms.into_iter().flat_map(|form| [(form, 1), (form, 2), (form, 3)]) {
+            let model = GpuCost::by(form, &problem, &machine).unwrap();
             let count = |model: &GpuCost| model.counts(&problem, strategy, &tile, k).ok();
             let counts = count(&model).unwrap();
-            check(&format!("{what}, k = {k}"), &model.cost(&counts), &model.explain(&count).unwrap());
+            check(&format!("{what}, {form}, k = {k}"), &model.cost(&counts), &model.explain(&count).unwrap());
             assert!(close(model.spend(&counts).joules(), model.cost(&counts).joules().unwrap()));
         }
     });

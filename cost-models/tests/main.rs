@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cpu_counts;
+mod evidence;
 mod explanations;
 mod forms;
 mod golden;

@@ -14,7 +14,7 @@ const ROUNDING: f64 = 1.0 - 1e-12;
 /// A lower bound of the objective over a box of tile sizes and one `k`, from the monotone parts of the model. It is exact,
 /// but for rounding, where the box is one point.
 pub fn lower_bound(request: &Request<'_>, family: &Family, low: [i64; 3], high: [i64; 3], k: i64) -> f64 {
-    request.objective.bound(&request.model.bounds(&family.range(low, high, k))) * ROUNDING
+    request.objective.bound(&request.model.bounds(&family.range(&request.model, low, high, k))) * ROUNDING
 }
 
 /// The candidates of some families.

@@ -1,9 +1,9 @@
 //! Families of tiles: a strategy, some sizes that are fixed, and those that are free.
 
-use cost_models::gpu::{Kernels, Resident, ResidentRange};
+use cost_models::gpu::{GpuCost, Resident, ResidentRange};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
-use hhc_codegen::counts::{self, CountBounds, Problem, TileCounts, forms};
+use hhc_codegen::counts::{self, CountBounds, Problem, SizeOf, TileCounts, TileWork, forms};
 use hhc_codegen::geometry::MORE_RESIDENT_THREADS;
 use hhc_codegen::strategy::Strategy;
 
@@ -14,6 +14,15 @@ const HALF_OF_PREFERRED: i64 = 128;
 
 /// Inner sizes of a box up to which threads are looked at one by one.
 const MOST_LOOKED_AT: i64 = 4096;
+
+/// What tiles have in common whose code differs in the bounds of loops alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TileText {
+    strategy: &'static str,
+    fixed: Vec<i64>,
+    threads: i64,
+    registers: i64,
+}
 
 /// A family.
 #[derive(Debug)]
@@ -57,10 +66,30 @@ impl Family {
         self.tiles.forms.counts(class, sizes)
     }
 
-    /// `k` resident tiles of these sizes.
+    /// `k` resident tiles of these sizes, as a model counts them.
     #[inline]
-    pub fn resident(&self, sizes: [i64; 3], k: i64) -> Resident {
-        Resident { tiles: Kernels::of(self.classes(), |class| self.counts(class, sizes)), k }
+    pub fn resident(&self, model: &GpuCost, sizes: [i64; 3], k: i64) -> Resident {
+        model.resident(&*self.tiles.forms, sizes, k)
+    }
+
+    /// What the tiles of class `class` execute.
+    pub fn work(&self, class: usize, sizes: [i64; 3]) -> TileWork {
+        self.tiles.forms.work(class, sizes)
+    }
+
+    /// What the text of a tile depends on, but for bounds of loops: its fixed sizes, its threads, and the registers that the
+    /// compiler may give them.
+    pub fn text(&self, sizes: [i64; 3]) -> TileText {
+        let fixed = self.tiles.names.iter().filter_map(|size| match *size {
+            SizeOf::Fixed(_, value) => Some(value),
+            SizeOf::Axis(..) => None,
+        });
+        TileText {
+            strategy: self.strategy.id(),
+            fixed: fixed.collect(),
+            threads: self.tiles.forms.threads(sizes),
+            registers: self.work(0, sizes).registers,
+        }
     }
 
     /// Bounds of the counts over a box.
@@ -69,8 +98,8 @@ impl Family {
     }
 
     /// All tiles of a box, `k` of them resident.
-    pub fn range(&self, low: [i64; 3], high: [i64; 3], k: i64) -> ResidentRange {
-        ResidentRange { tiles: Kernels::of(self.classes(), |class| self.bounds(class, low, high)), k }
+    pub fn range(&self, model: &GpuCost, low: [i64; 3], high: [i64; 3], k: i64) -> ResidentRange {
+        model.range(&*self.tiles.forms, low, high, k)
     }
 
     /// Bytes of fast memory of a tile.

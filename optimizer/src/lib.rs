@@ -61,7 +61,7 @@ pub use boxes::lower_bound;
 pub use closed_form::closed_form;
 pub use exact::{exact, exact_among};
 pub use exhaustive::exhaustive;
-pub use family::{Axis, Family};
+pub use family::{Axis, Family, TileText};
 pub use infeasible::Infeasible;
 pub use objective::Objective;
 pub use relaxation::{Relaxed, relaxed};

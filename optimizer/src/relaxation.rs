@@ -13,6 +13,7 @@ use crate::family::{Family, last_true};
 use crate::request::Request;
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentOpt;
+use cost_models::gpu::TimeModel;
 use hhc_codegen::counts::TileCounts;
 use serde::Serialize;
 
@@ -64,8 +65,11 @@ impl CostFunction for Smooth<'_> {
 }
 
 /// The relaxed optimum over all flat tops that fit `k` times, the other sizes staying; `None` where there is no room
-/// for a search.
+/// for a search, and for a model that is not the paper's.
 pub fn relaxed(request: &Request<'_>, family: &Family, sizes: [i64; 3], k: i64) -> Option<Relaxed> {
+    if request.model.form() != TimeModel::Paper {
+        return None;
+    }
     let axis = family.axes[0];
     let fits =
         |index: i64| family.fits_memory([axis.at(index), sizes[1], sizes[2]], k, &request.model.hardware);

@@ -1,6 +1,6 @@
 //! What is asked for on a GPU, and what a tile costs there.
 
-use crate::family::Family;
+use crate::family::{Family, TileText};
 use crate::objective::Objective;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::gpu::GpuCost;
@@ -22,6 +22,10 @@ pub struct Request<'a> {
     pub strategies: Vec<&'static dyn Strategy>,
     /// The largest height to look at, in logical rows; `None`: what the back end accepts.
     pub most_height: Option<i64>,
+    /// Tiles that are passed over, with all whose code differs from theirs in the bounds of loops alone.
+    pub passed_over: Vec<TileText>,
+    /// Whether tiles are passed over that may need more registers than the compiler may give.
+    pub sure_of_registers: bool,
 }
 
 impl<'a> Request<'a> {
@@ -39,7 +43,15 @@ impl<'a> Request<'a> {
     /// A request over all strategies that a choice considers, by this model.
     pub fn of_model(problem: &'a Problem, model: GpuCost, objective: Objective) -> Self {
         let strategies = strategy::in_auto().collect();
-        Request { problem, model, objective, strategies, most_height: None }
+        Request {
+            problem,
+            model,
+            objective,
+            strategies,
+            most_height: None,
+            passed_over: Vec::new(),
+            sure_of_registers: false,
+        }
     }
 
     /// The same request for one strategy.
@@ -73,12 +85,24 @@ impl<'a> Request<'a> {
     /// The value of the objective; `None` where the tile does not fit. This is what searches evaluate.
     #[inline]
     pub fn value(&self, family: &Family, sizes: [i64; 3], k: i64) -> Option<f64> {
-        let resident = family.resident(sizes, k);
+        if self.passes_over(family, sizes) {
+            return None;
+        }
+        let resident = family.resident(&self.model, sizes, k);
         self.model.fits(&resident).then(|| self.objective.of(&self.model, &resident))
+    }
+
+    fn passes_over(&self, family: &Family, sizes: [i64; 3]) -> bool {
+        let too_few = |class: usize| {
+            let work = family.work(class, sizes);
+            work.needed > work.registers
+        };
+        (self.sure_of_registers && (0..family.classes()).any(too_few))
+            || (!self.passed_over.is_empty() && self.passed_over.contains(&family.text(sizes)))
     }
 
     /// Everything about one choice, whether it fits or not.
     pub fn evaluate(&self, family: &Family, sizes: [i64; 3], k: i64) -> Cost {
-        self.model.cost(&family.resident(sizes, k))
+        self.model.cost(&family.resident(&self.model, sizes, k))
     }
 }

@@ -20,7 +20,7 @@ pub struct Resident {
 pub fn hyper_threading(request: &Request<'_>, family: &Family, sizes: [i64; 3]) -> Vec<Resident> {
     let mut all = Vec::new();
     for k in 1..=request.model.hardware.blocks_per_sm {
-        let resident = family.resident(sizes, k);
+        let resident = family.resident(&request.model, sizes, k);
         let feasible = request.model.fits(&resident);
         all.push(Resident { k, seconds: request.model.cost(&resident).prediction.seconds, feasible });
         if !feasible {

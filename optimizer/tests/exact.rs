@@ -4,7 +4,7 @@
 
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::cpu::CpuCost;
-use cost_models::gpu::GpuCost;
+use cost_models::gpu::{Counted, GpuCost};
 use cost_models::hardware::Hardware;
 use cost_models::machine;
 use cost_models::model::CostModel;
@@ -59,6 +59,57 @@ fn request<'a>(
     let mut request = Request::new(problem, hardware, time, EnergyConstants::of(problem, machine), objective);
     request.most_height = Some(12);
     request
+}
+
+/// The same with the counted form of the time model.
+fn counted<'a>(request: &Request<'a>, machine: &machine::Machine) -> Request<'a> {
+    let mut request = request.clone();
+    request.model.counted = Some(Counted::of(request.problem, machine.gpu().unwrap(), false));
+    request
+}
+
+/// The counted form: the same optimum as every candidate's, for a stencil of each kind.
+#[test]
+fn exact_is_exhaustive_with_counts_of_the_code() {
+    let names = ["heat1d", "jacobi2d", "fdtd2d", "asym2d", "heat3d", "varcoef3d"];
+    names.into_par_iter().for_each(|name| {
+        let problem = problem(name);
+        for machine_name in ["v100", "h100"] {
+            let (hardware, machine) = small(machine_name);
+            for objective in [Objective::Time, Objective::Energy, Objective::Edp] {
+                let mut request = counted(&request(&problem, &hardware, &machine, objective), &machine);
+                request.most_height = Some(8);
+                let what = format!("{name} on {machine_name}, {}", objective.name());
+                let exact = tune(&request, Method::Exact).unwrap().certificate;
+                let all = tune(&request, Method::Exhaustive).unwrap().certificate;
+                assert_eq!((exact.value, exact.candidates), (all.value, all.candidates), "{what}");
+                assert!(exact.optimal() && exact.evaluated <= all.evaluated, "{what}");
+            }
+        }
+    });
+}
+
+/// What is passed over is not chosen, nor what differs from it in bounds alone; the next best is.
+#[test]
+fn tiles_that_are_passed_over_are_not_chosen() {
+    let problem = problem("jacobi2d");
+    let (hardware, machine) = small("v100");
+    let mut request = counted(&request(&problem, &hardware, &machine, Objective::Time), &machine).only(of("hhc"));
+    let mut values = Vec::new();
+    for _ in 0..3 {
+        let tuned = tune(&request, Method::Exact).unwrap();
+        let (family, sizes) = Family::of_tile(&problem, &hardware, of("hhc"), &tuned.choice.tile).unwrap();
+        assert!(!request.passed_over.contains(&family.text(sizes)));
+        assert_eq!(tuned.certificate.value, tune(&request, Method::Exhaustive).unwrap().certificate.value);
+        request.passed_over.push(family.text(sizes));
+        values.push(tuned.certificate.value);
+    }
+    assert!(values.is_sorted() && values[0] < values[2], "{values:?}");
+    request.sure_of_registers = true;
+    let tuned = tune(&request, Method::Exact).unwrap();
+    let (family, sizes) = Family::of_tile(&problem, &hardware, of("hhc"), &tuned.choice.tile).unwrap();
+    let work = family.work(0, sizes);
+    assert!(work.needed <= work.registers, "{work:?}");
 }
 
 #[test]
@@ -136,6 +187,7 @@ proptest! {
         name in prop::sample::select(vec!["heat1d", "jacobi2d", "asym2d", "fdtd2d", "heat3d", "varcoef3d", "star2d2r"]),
         st in 0usize..4,
         naive in prop::bool::ANY,
+        of_counts in prop::bool::ANY,
         corner in [0.0f64..1.0, 0.0..1.0, 0.0..1.0],
         length in [0.0f64..1.0, 0.0..1.0, 0.0..1.0],
         inside in prop::collection::vec([0.0f64..1.0, 0.0..1.0, 0.0..1.0], 12),
@@ -146,7 +198,10 @@ proptest! {
         let (mut hardware, machine) = small("titanx");
         // Everything fits, so that every point has a value.
         (hardware.registers_per_sm, hardware.threads_per_sm, hardware.m_sm_bytes) = (1 << 40, 1 << 40, 1 << 40);
-        let request = request(&problem, &hardware, &machine, objective);
+        let mut request = request(&problem, &hardware, &machine, objective);
+        if of_counts && objective != Objective::Power {
+            request = counted(&request, &machine);
+        }
         let families = request.families_of(of(if naive { "naive" } else { "hhc" }));
         let Some(family) = families.into_iter().nth(if naive { 0 } else { st }) else { return Ok(()) };
         let pick = |part: f64, low: i64, high: i64| low + ((high - low) as f64 * part) as i64;

@@ -163,6 +163,7 @@ fn chosen(
         by: request.tile_by,
         calibrate: request.calibrate,
         runs: true,
+        machine_code: request.backend == Backend::Cuda,
     };
     choice::choose(stencil, &request.tiling, target, &wish, observer)
 }

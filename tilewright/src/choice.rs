@@ -2,7 +2,9 @@
 
 use crate::contest::{self, Contest, Standing};
 use crate::cpu_model::{CpuModel, usable_threads};
+use crate::emit;
 use crate::error::{Error, Kind, Result};
+use crate::finalists::{self, Finalist};
 use crate::gpu_model::GpuModel;
 use crate::here::{self, Here};
 use crate::load::Stencil;
@@ -13,8 +15,9 @@ use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped
 use execution::tiled::Tiled;
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::DeviceLimits;
+use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy::{self, AUTO, Target};
-use optimizer::{Method, Objective, tune};
+use optimizer::{Method, Objective};
 
 /// Who chooses tile sizes for a CPU where none are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -46,6 +49,8 @@ pub struct Wish<'a> {
     pub calibrate: bool,
     /// Whether the execution follows, so that a part of its time may go into the choice.
     pub runs: bool,
+    /// Whether NVIDIA's compiler makes machine code of the text, so that registers matter.
+    pub machine_code: bool,
 }
 
 /// The choice.
@@ -62,18 +67,28 @@ pub struct Chosen {
     pub tiled: Option<Tiled>,
     /// What CUDA code may use.
     pub limits: DeviceLimits,
+    /// Tiles that were passed over, and why.
+    pub passed_over: Vec<String>,
 }
 
 impl Chosen {
     fn new(tiling: Tiling, by: impl Into<String>) -> Chosen {
         let limits = DeviceLimits::default();
-        Chosen { tiling, by: by.into(), tuned: false, caution: None, tiled: None, limits }
+        Chosen {
+            tiling,
+            by: by.into(),
+            tuned: false,
+            caution: None,
+            tiled: None,
+            limits,
+            passed_over: Vec::new(),
+        }
     }
 
     /// Notes for the report, where the sizes were not given.
     pub fn notes(&self) -> impl Iterator<Item = String> {
         let by = self.tuned.then(|| format!("tile sizes {}", self.by));
-        by.into_iter().chain(self.caution.clone())
+        by.into_iter().chain(self.caution.clone()).chain(self.passed_over.clone())
     }
 }
 
@@ -86,6 +101,8 @@ pub fn machine_of_device(device: &str) -> Option<Machine> {
 
 /// Time steps that tiles are chosen for where none are given.
 const USUAL_STEPS: i64 = 1000;
+/// The oldest GPU that code is written for.
+const OLDEST_GPU: &str = "v100";
 /// Who chose, where nobody did.
 const BY_DEFAULT: &str = "default sizes of the strategy";
 
@@ -130,22 +147,54 @@ pub fn choose(
         }
         (Target::OpenMp, machine) => return on_cpu(stencil, wanted, &size, steps, machine, wish, observer),
         (Target::Cuda, Some(machine)) => machine.clone(),
-        (Target::Cuda, None) => {
-            let by = if wanted.tile.is_some() { "as given" } else { BY_DEFAULT };
-            return Ok(given(by, limits));
-        }
+        (Target::Cuda, None) if wanted.tile.is_some() => return Ok(given("as given", limits)),
+        (Target::Cuda, None) if !wish.machine_code => return Ok(given(BY_DEFAULT, limits)),
+        (Target::Cuda, None) => return on_any_gpu(stencil, wanted, &size, steps, observer),
     };
     let modelled = GpuModel::new(stencil, &size, steps, machine)?;
     limits = modelled.limits();
     if wanted.tile.is_some() {
         return Ok(given("as given", limits));
     }
-    let known = strategy::by_name(&wanted.strategy)?.id();
-    let request = modelled.request(Objective::Time, known)?;
-    let tuned = stage(observer, "tune", || tune(&request, Method::Exact))?;
-    let tiling = Tiling { tile: Some(tuned.choice.tile), ..wanted.clone() };
+    let Finalist { tuned, notes, .. } = stage(observer, "tune", || {
+        finalists::finalist(&modelled, Objective::Time, &wanted.strategy, Method::Exact)
+    })?;
+    let tiling = Tiling { strategy: tuned.choice.strategy.to_owned(), tile: Some(tuned.choice.tile) };
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    Ok(Chosen { tuned: true, limits, ..Chosen::new(tiling, by) })
+    Ok(Chosen { tuned: true, limits, passed_over: notes, ..Chosen::new(tiling, by) })
+}
+
+/// The choice for all GPUs: the strategy's own sizes, unless some of them have too few registers for them.
+fn on_any_gpu(
+    stencil: &Stencil,
+    wanted: &Tiling,
+    size: &[i64],
+    steps: i64,
+    observer: &dyn Observer,
+) -> Result<Chosen> {
+    let usual = || Chosen::new(wanted.clone(), BY_DEFAULT);
+    let strategy = strategy::by_name(&wanted.strategy)?;
+    let oldest = shipped(OLDEST_GPU).and_then(std::result::Result::ok);
+    let Some(model) = oldest.and_then(|machine| GpuModel::new(stencil, size, steps, machine).ok()) else {
+        return Ok(usual());
+    };
+    let Problem { program, cone, .. } = &model.problem;
+    strategy::taken(strategy, program, cone)?;
+    let tile = strategy.default_tile(program, cone, Target::Cuda);
+    let limits = DeviceLimits::default();
+    stage(observer, "registers", || {
+        let verdict = finalists::verdict(&model.problem, &limits, strategy, &tile, &emit::ARCHITECTURES);
+        let Some(note) = verdict.note(strategy, &tile) else { return Ok(usual()) };
+        let mut request = model.request(Objective::Time, strategy.id())?;
+        let bytes = &mut request.model.hardware.shared_per_block_bytes;
+        *bytes = limits.shared_bytes_per_block.min(*bytes);
+        let found = finalists::among(&model, request, Method::Exact, &emit::ARCHITECTURES)?;
+        let tile = found.tuned.choice.tile;
+        let by = "chosen by the cost model for the oldest of the GPUs that it suits";
+        let chosen = Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by);
+        let notes = [note].into_iter().chain(found.notes);
+        Ok(Chosen { tuned: true, passed_over: notes.collect(), ..chosen })
+    })
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::{strategies, text};
 use cost_models::constants::Basis;
-use cost_models::gpu::{GpuCost, GpuModelError};
+use cost_models::gpu::{GpuCost, GpuModelError, TimeModel};
 use cost_models::machine::Machine;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
@@ -27,6 +27,20 @@ impl GpuModel {
     /// # Errors
     /// A grid of the wrong dimension, or a machine without the constants that the models need.
     pub fn new(stencil: &Stencil, size: &[i64], steps: i64, machine: Machine) -> Result<GpuModel> {
+        GpuModel::by(TimeModel::default(), stencil, size, steps, machine)
+    }
+
+    /// The same with this form of the time model.
+    ///
+    /// # Errors
+    /// As for [`GpuModel::new`].
+    pub fn by(
+        form: TimeModel,
+        stencil: &Stencil,
+        size: &[i64],
+        steps: i64,
+        machine: Machine,
+    ) -> Result<GpuModel> {
         let program = &stencil.program;
         execution::layout::grid_points(program, size)?;
         let problem = Problem::of(program, &*stencil.analysis()?, size, steps);
@@ -38,7 +52,7 @@ impl GpuModel {
             ))
             .hint("use larger extents"));
         }
-        let model = GpuCost::new(&problem, &machine).map_err(|error| {
+        let model = GpuCost::by(form, &problem, &machine).map_err(|error| {
             let hint =
                 "measure them with `tilewright calibrate --backend cuda -o FILE.toml` on such a machine";
             let own = Error::infeasible(error.to_string());
@@ -47,9 +61,16 @@ impl GpuModel {
         Ok(GpuModel { problem, machine, model })
     }
 
+    /// The model that is minimised for an objective: the paper's form for power, because nothing bounds the counted time from
+    /// above, and fewer watts are a longer time.
+    pub(crate) fn for_objective(&self, objective: Objective) -> GpuCost {
+        let model = self.model.clone();
+        if objective == Objective::Power { model.paper() } else { model }
+    }
+
     /// A request for the optimizer.
     pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
-        let mut request = Request::of_model(&self.problem, self.model.clone(), objective);
+        let mut request = Request::of_model(&self.problem, self.for_objective(objective), objective);
         request.strategies = strategies::among(strategy)?;
         if let [only] = request.strategies[..] {
             strategy::taken(only, &self.problem.program, &self.problem.cone)?;
@@ -73,6 +94,7 @@ impl GpuModel {
             Basis::Measured => "measured",
             Basis::Stated => "stated in the machine file",
             Basis::Estimated => "estimated from published throughputs",
+            Basis::Counted => "counted from the instructions of the code",
         };
         let constants = &self.model.time.constants;
         let (machine, c_iter) = (constants.machine_basis, constants.c_iter_basis);

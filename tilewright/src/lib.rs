@@ -37,6 +37,7 @@ pub mod cpu_model;
 pub mod data;
 pub mod emit;
 pub mod error;
+pub mod finalists;
 pub mod gpu_model;
 pub mod here;
 pub mod inspect;

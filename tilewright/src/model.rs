@@ -2,11 +2,13 @@
 
 use crate::cpu_model::CpuModel;
 use crate::error::{Error, Result};
+use crate::finalists::{Finalist, finalist};
 use crate::gpu_model::GpuModel;
 use crate::load::Stencil;
 use crate::strategies;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::EnergyTerms;
+use cost_models::gpu::{GpuCost, TimeModel};
 use cost_models::explain::Explanation;
 use cost_models::machine::{Machine, MachineKind};
 use cost_models::memory::Constraint;
@@ -17,7 +19,7 @@ use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::residence::{Resident, best_k, hyper_threading};
 use optimizer::{
-    Family, Method, Objective, Part, SubProblem, Tuned, sample, super_tune, super_tune_by_parts, tune,
+    Family, Method, Objective, Part, SubProblem, Tuned, sample, super_tune, super_tune_by_parts,
 };
 use serde::Serialize;
 
@@ -45,6 +47,8 @@ pub enum Residence {
 pub struct Predicted {
     /// Tiling strategy.
     pub strategy: &'static str,
+    /// The form of the time model, `counted` or `paper`; null for a CPU.
+    pub model: Option<TimeModel>,
     /// Tile sizes by name.
     pub tile: TileSizes,
     /// Tiles resident on a multiprocessor at a time; 1 on a CPU.
@@ -98,6 +102,8 @@ pub struct Optimum {
     pub explanation: Explanation,
     /// The optimum of every strategy that was looked at, where there are several.
     pub strategies: Vec<SubProblem>,
+    /// Tiles that were passed over, and why.
+    pub notes: Vec<String>,
 }
 
 impl Model {
@@ -115,6 +121,32 @@ impl Model {
         match machine.kind {
             MachineKind::Gpu => GpuModel::new(stencil, size, steps, machine).map(Model::Gpu),
             MachineKind::Cpu => CpuModel::new(stencil, size, steps, machine, threads).map(Model::Cpu),
+        }
+    }
+
+    /// The same with another form of the time model.
+    ///
+    /// # Errors
+    /// A CPU, whose time model has one form.
+    pub fn by(self, form: TimeModel) -> Result<Model> {
+        match self {
+            Model::Gpu(own) => {
+                let model = GpuCost::by(form, &own.problem, &own.machine);
+                let model = model.map_err(|error| Error::infeasible(error.to_string()))?;
+                Ok(Model::Gpu(GpuModel { model, ..own }))
+            }
+            Model::Cpu(_) => {
+                let message = format!("--model {form} is for GPUs: the time model of a CPU has one form");
+                Err(Error::infeasible(message))
+            }
+        }
+    }
+
+    /// The form of the time model; `None` for a CPU, where there is one only.
+    pub fn form(&self) -> Option<TimeModel> {
+        match self {
+            Model::Gpu(own) => Some(own.model.form()),
+            Model::Cpu(_) => None,
         }
     }
 
@@ -200,8 +232,21 @@ impl Model {
     /// # Errors
     /// A tile that cannot be counted.
     pub fn explain(&self, strategy: &'static dyn Strategy, tile: &TileSizes, k: i64) -> Result<Explanation> {
+        self.explain_for(Objective::Time, strategy, tile, k)
+    }
+
+    fn explain_for(
+        &self,
+        objective: Objective,
+        strategy: &'static dyn Strategy,
+        tile: &TileSizes,
+        k: i64,
+    ) -> Result<Explanation> {
         let explanation = match self {
-            Model::Gpu(own) => own.model.explain(&|model| model.counts(&own.problem, strategy, tile, k).ok()),
+            Model::Gpu(own) => {
+                let model = own.for_objective(objective);
+                model.explain(&|model| model.counts(&own.problem, strategy, tile, k).ok())
+            }
             Model::Cpu(own) => own.model.explain(&|model| model.counts(strategy, tile).ok()),
         };
         explanation.ok_or_else(|| uncounted(strategy, tile, "it has no counts"))
@@ -231,7 +276,7 @@ impl Model {
                 let (family, sizes) = Family::of_tile(&own.problem, &own.model.hardware, strategy, tile)
                     .map_err(|reason| uncounted(strategy, tile, &reason))?;
                 let constants = Constants { time: own.model.time.constants, energy: own.model.energy };
-                let counts = family.resident(sizes, k).tiles.to_vec();
+                let counts = family.resident(&own.model, sizes, k).tiles.to_vec();
                 (constants, counts, hyper_threading(&request, &family, sizes))
             }
             Model::Cpu(own) => (Constants { time: own.constants(), energy: None }, Vec::new(), Vec::new()),
@@ -240,6 +285,7 @@ impl Model {
         let seconds = cost.prediction.seconds;
         Ok(Predicted {
             strategy: strategy.id(),
+            model: self.form(),
             tile: tile.clone(),
             k,
             size: size.clone(),
@@ -264,12 +310,11 @@ impl Model {
     /// # Errors
     /// No tile fits, with the constraint and by how much; an objective without its energies; the closed form on a CPU.
     pub fn tune(&self, strategy: &str, method: Method, objective: Objective) -> Result<Optimum> {
-        let (tuned, strategies) = match self {
+        let (tuned, strategies, notes) = match self {
             Model::Gpu(model) => {
-                let request = model.request(objective, strategy)?;
-                let tuned = tune(&request, method)?;
+                let Finalist { tuned, request, notes } = finalist(model, objective, strategy, method)?;
                 let several = method == Method::Exact && request.strategies.len() > 1;
-                (tuned, if several { super_tune(&request)?.0 } else { Vec::new() })
+                (tuned, if several { super_tune(&request)?.0 } else { Vec::new() }, notes)
             }
             Model::Cpu(_) if method == Method::ClosedForm => {
                 let message = "the closed form is for the model of a GPU: a CPU has no barriers to save";
@@ -280,12 +325,12 @@ impl Model {
                 let of =
                     |tuned: &Tuned| SubProblem { strategy: tuned.choice.strategy, result: Ok(tuned.clone()) };
                 let all = if solved.len() > 1 { solved.iter().map(of).collect() } else { Vec::new() };
-                (solved.swap_remove(0), all)
+                (solved.swap_remove(0), all, Vec::new())
             }
         };
         let choice = &tuned.choice;
-        let explanation = self.explain(strategies::named(choice.strategy)?, &choice.tile, choice.k)?;
-        Ok(Optimum { tuned, explanation, strategies })
+        let explanation = self.explain_for(objective, strategies::named(choice.strategy)?, &choice.tile, choice.k)?;
+        Ok(Optimum { tuned, explanation, strategies, notes })
     }
 
     /// The parts into which the feasible sets of the strategies cut the space, and the best tile of each (super-tuning,

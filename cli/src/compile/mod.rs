@@ -88,6 +88,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         by: arguments.choice.tile_by(),
         calibrate: !arguments.choice.no_calibrate,
         runs: false,
+        machine_code: true,
     };
     let chosen =
         choice::choose(&stencil, &arguments.plan.tiling(), arguments.target.target(), &wish, session)?;
@@ -125,7 +126,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
         arrays: c.as_ref().map(|c| c_program::array_uses(c, target)),
         chosen_by: chosen.by,
-        notes: chosen.caution.into_iter().collect(),
+        notes: chosen.caution.into_iter().chain(chosen.passed_over).collect(),
         facts,
         directory,
         files,

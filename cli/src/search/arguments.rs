@@ -3,6 +3,7 @@
 use crate::arguments::{CArguments, ColumnArguments, Size, steps_parser};
 use crate::strategies::NameParser;
 use clap::{Args, ValueEnum};
+use cost_models::gpu::TimeModel;
 use hhc_codegen::strategy::AUTO;
 use std::path::PathBuf;
 
@@ -40,7 +41,8 @@ pub struct SearchArguments {
     /// What the columns of a CSV file are.
     #[command(flatten)]
     pub columns: ColumnArguments,
-    /// Model of lm and dlmt, such as "~ x + I(1/x) + I(x^2) + a:b"
+    /// Model of lm and dlmt, such as "~ x + I(1/x) + I(x^2) + a:b"; counted or paper: the form of a GPU's time model that
+    /// --machine predicts by
     #[arg(long, value_name = "FORMULA")]
     pub model: Option<String>,
     /// Only points that satisfy this expression; may be repeated
@@ -106,4 +108,9 @@ pub enum SearchBackend {
     Openmp,
     /// Predicted by the cost model of a machine
     Model,
+}
+
+/// The form of a GPU's time model that `--model` names, where it is no formula.
+pub fn time_model(model: &str) -> Option<TimeModel> {
+    [TimeModel::Counted, TimeModel::Paper].into_iter().find(|form| form.name() == model)
 }

@@ -49,7 +49,7 @@ pub fn search(arguments: &SearchArguments, session: &Session) -> Result<SearchRe
     check_outputs(arguments, &inputs.chain(machine).collect::<Vec<_>>())?;
     let problem = Problem::new(arguments, session)?;
     let options = SearchOptions {
-        model: arguments.model.clone(),
+        model: arguments.model.clone().filter(|model| arguments::time_model(model).is_none()),
         start: problem.start.clone(),
         ranking: problem.ranking.clone(),
         decider: arguments

@@ -1,6 +1,7 @@
 //! The cost model of a machine as an evaluator.
 
 use crate::error::Result;
+use cost_models::gpu::TimeModel;
 use hhc_codegen::strategy::{self, Strategy};
 use std::sync::Arc;
 use tilewright::machines;
@@ -19,12 +20,16 @@ pub fn model(
     strategy: &'static dyn Strategy,
     space: &Space,
     (size, steps): (&[i64], i64),
-    spec: &str,
+    (spec, form): (&str, Option<TimeModel>),
 ) -> Result<Predicted> {
     let program = &stencil.program;
     let machine = machines::machine(spec)?;
     let name = machine.name.clone();
     let model = Model::new(stencil, size, steps, machine, None)?;
+    let model = match form {
+        Some(form) => model.by(form)?,
+        None => model,
+    };
     model.complete(strategy, None)?;
     let (analysis, own, tiles) = (stencil.analysis()?, program.clone(), space.clone());
     let predict = Arc::new(move |point: &Point| {
@@ -37,7 +42,13 @@ pub fn model(
         }
     }) as Predict;
     let extents: Vec<String> = size.iter().map(i64::to_string).collect();
-    let description =
-        format!("{} {}, {steps} steps, {}, model of {name}", program.name, extents.join("x"), strategy.id());
+    // The usual form has no name: recordings keep theirs.
+    let form = form.map_or(String::new(), |form| format!(", {form}"));
+    let description = format!(
+        "{} {}, {steps} steps, {}, model of {name}{form}",
+        program.name,
+        extents.join("x"),
+        strategy.id()
+    );
     Ok(Predicted::new(predict, tile_trials::RESPONSE, "s", &description))
 }

@@ -174,8 +174,10 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
             let machine = machines::machine(spec)?;
             let setting = record::setting(&program, strategy.id(), "model", &size.0, steps, "search");
             let setting = Setting { machine: machine.name.clone(), ..setting };
-            let model = session
-                .stage("model", || predicted::model(&loaded, strategy, &space, (&size.0, steps), spec))?;
+            let form = arguments.model.as_deref().and_then(super::arguments::time_model);
+            let model = session.stage("model", || {
+                predicted::model(&loaded, strategy, &space, (&size.0, steps), (spec, form))
+            })?;
             Some(model.in_setting(setting))
         }
         None => None,

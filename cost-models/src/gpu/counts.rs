@@ -1,6 +1,6 @@
 //! What blocks do on a GPU: the counts of all kernels of a tiling, and how many tiles share a multiprocessor.
 
-use hhc_codegen::counts::{CountBounds, TileCounts};
+use hhc_codegen::counts::{CountBounds, LeastWork, TileCounts, TileWork};
 
 /// One value, or one for each kernel that is launched on its own, without a vector where there is one only.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +39,8 @@ impl<T> std::ops::Deref for Kernels<T> {
 pub struct Resident {
     /// Its counts, kernel by kernel.
     pub tiles: Kernels<TileCounts>,
+    /// What its warps execute, kernel by kernel; `None` for a model that does not ask.
+    pub work: Option<Kernels<TileWork>>,
     /// `k`
     pub k: i64,
 }
@@ -48,6 +50,10 @@ pub struct Resident {
 pub struct ResidentRange {
     /// Bounds of the counts, kernel by kernel.
     pub tiles: Kernels<CountBounds>,
+    /// What warps execute at least, kernel by kernel; `None` for a model that does not ask.
+    pub work: Option<Kernels<LeastWork>>,
+    /// The tile, where the box has one only.
+    pub single: Option<Resident>,
     /// `k`
     pub k: i64,
 }

@@ -6,6 +6,7 @@ use super::cores::{CoreCounts, CoreSpace, Cores};
 use super::multiprocessor::Multiprocessor;
 use super::problem::Problem;
 use super::tile::TileCounts;
+use super::work::{LeastWork, TileWork};
 use crate::TileSizes;
 use std::fmt::Debug;
 
@@ -108,6 +109,12 @@ pub trait TileForms: Debug + Send + Sync {
 
     /// Bounds of the counts of class `class` over all sizes between `low` and `high`.
     fn bounds(&self, class: usize, low: [i64; 3], high: [i64; 3]) -> CountBounds;
+
+    /// What the tiles of class `class` execute.
+    fn work(&self, class: usize, sizes: [i64; 3]) -> TileWork;
+
+    /// What all tiles of class `class` with sizes between `low` and `high` execute at least.
+    fn least_work(&self, class: usize, low: [i64; 3], high: [i64; 3]) -> LeastWork;
 
     /// `M_tile`: bytes of fast memory of a tile; grows with each size.
     fn tile_bytes(&self, sizes: [i64; 3]) -> i64;

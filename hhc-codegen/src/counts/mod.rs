@@ -19,6 +19,7 @@ pub(crate) mod problem;
 pub(crate) mod rounds;
 pub(crate) mod tile;
 pub(crate) mod union;
+pub mod work;
 
 pub use bounds::{CountBounds, Interval};
 pub use candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
@@ -28,6 +29,7 @@ pub use multiprocessor::Multiprocessor;
 pub use problem::Problem;
 pub use rounds::Rounds;
 pub use tile::TileCounts;
+pub use work::{LeastWork, TileWork, Work};
 
 use crate::strategy::interface::Strategy;
 use enumerated::Enumerated;

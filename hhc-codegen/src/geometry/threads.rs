@@ -42,6 +42,12 @@ const RESIDENT_THREADS: i64 = 512;
 /// The same where a thread has few operands: 80 registers each. No kernel asks for room for more.
 pub const MORE_RESIDENT_THREADS: i64 = 768;
 
+/// The same for many statements, each of which has places and bounds of its own: 255 registers each.
+const FEWER_RESIDENT_THREADS: i64 = 256;
+
+/// Statements up to which rows fit in 128 registers: among the shipped stencils, all of four do.
+const FEW_STATEMENTS: usize = 4;
+
 /// Operand registers that, with all others, fit in 80: among the shipped stencils, 34 of them spill.
 const FEW_OPERAND_REGISTERS: usize = 32;
 
@@ -191,7 +197,11 @@ pub fn operand_registers(program: &Program, statement: usize, points: i64) -> us
 /// statements, and three dimensions, need more of them.
 pub fn blocks_at_once(dimension: usize, threads: i64, statements: usize, operands: usize) -> i64 {
     let few = dimension < 3 && statements == 1 && operands <= FEW_OPERAND_REGISTERS;
-    let resident = if few { MORE_RESIDENT_THREADS } else { RESIDENT_THREADS };
+    let resident = match (few, statements <= FEW_STATEMENTS) {
+        (true, _) => MORE_RESIDENT_THREADS,
+        (false, true) => RESIDENT_THREADS,
+        (false, false) => FEWER_RESIDENT_THREADS,
+    };
     (resident / threads.max(1)).max(1)
 }
 

@@ -74,7 +74,7 @@ impl<'a> Ranked<'a> {
         let energy = EnergyConstants { p_static_w: design.static_w, ..self.energy };
         let Hardware { n_sm, n_v, .. } = design.hardware;
         let time = GpuTime { n_sm, n_v, constants: self.time };
-        GpuCost { hardware: design.hardware.clone(), time, energy: Some(energy) }
+        GpuCost { hardware: design.hardware.clone(), time, counted: None, energy: Some(energy) }
     }
 
     pub(super) fn density(&self, candidate: usize) -> Density {

@@ -60,7 +60,7 @@ pub fn emit(plan: &KernelPlan, request: &EmitRequest<'_>) -> Result<Emitted> {
 }
 
 /// Compute capabilities that the manifest has figures for.
-const ARCHITECTURES: [u32; 3] = [70, 80, 90];
+pub(crate) const ARCHITECTURES: [u32; 3] = [70, 80, 90];
 
 /// Adds the compiler's figures of all kernels. Without NVRTC there are none.
 ///

@@ -20,6 +20,7 @@ use super::forms::{Axis, Family, Forms, SizeOf, TileForms};
 use super::multiprocessor::Multiprocessor;
 use super::problem::Problem;
 use super::tile::TileCounts;
+use super::work::{Accounting, LeastWork, TileWork};
 use crate::TileSizes;
 use crate::strategy::interface::{self, Strategy};
 use crate::strategy::tile_space::{Along, TileSpace};
@@ -33,7 +34,7 @@ pub struct Enumerated {
 
 /// The counts of one tile, one for each kernel.
 #[derive(Debug)]
-struct Counted(Vec<TileCounts>);
+struct Counted(Vec<(TileCounts, TileWork)>);
 
 impl TileForms for Counted {
     fn classes(&self) -> usize {
@@ -41,19 +42,30 @@ impl TileForms for Counted {
     }
 
     fn counts(&self, class: usize, _sizes: [i64; 3]) -> TileCounts {
-        self.0[class]
+        self.0[class].0
     }
 
     fn bounds(&self, class: usize, _low: [i64; 3], _high: [i64; 3]) -> CountBounds {
-        CountBounds::of(&self.0[class])
+        CountBounds::of(&self.0[class].0)
+    }
+
+    fn work(&self, class: usize, _sizes: [i64; 3]) -> TileWork {
+        self.0[class].1
+    }
+
+    fn least_work(&self, class: usize, _low: [i64; 3], _high: [i64; 3]) -> LeastWork {
+        let (counts, work) = &self.0[class];
+        let (sub_tile, q) = (work.full, counts.sub_tiles as f64);
+        let all = sub_tile.times(work.full_launches * counts.tiles_per_wavefront as f64 * q);
+        LeastWork { sub_tile, tile: sub_tile.times(q), all, launches: work.full_launches }
     }
 
     fn tile_bytes(&self, _sizes: [i64; 3]) -> i64 {
-        self.0.iter().map(|counts| counts.tile_bytes).max().unwrap_or(0)
+        self.0.iter().map(|(counts, _)| counts.tile_bytes).max().unwrap_or(0)
     }
 
     fn threads(&self, _sizes: [i64; 3]) -> i64 {
-        self.0.iter().map(|counts| counts.threads).max().unwrap_or(0)
+        self.0.iter().map(|(counts, _)| counts.threads).max().unwrap_or(0)
     }
 }
 
@@ -65,7 +77,9 @@ impl Enumerated {
     fn family(&self, problem: &Problem, on: &Multiprocessor, tile: &TileSizes) -> Result<Family, String> {
         let plan = interface::plan(self.strategy, &problem.program, &problem.cone, tile)
             .map_err(|error| error.to_string())?;
-        let counts = tile_counts(&plan, problem, on)?;
+        let accounting = Accounting::new(problem);
+        let counts = tile_counts(&plan, problem, on)?.into_iter();
+        let counts = counts.map(|counts| (counts, accounting.of_counts(&counts, on.lanes))).collect();
         let space = self.space(problem);
         let mut axes = [Axis::only(1); 3];
         let name = |size: &crate::strategy::tile_space::TileSize| {

@@ -17,8 +17,18 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
-use crate::geometry::{ADDRESS_REGISTERS, Threads, blocks_at_once, register_bound, registers_by_share};
+use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work, terms};
+use crate::geometry::{ADDRESS_REGISTERS, Threads, WARP, blocks_at_once, register_bound, registers_by_share};
+use crate::plan::FullTiles;
 use crate::window::aligned;
+use std::collections::BTreeMap;
+
+/// Registers for the values of the points computed at once.
+const VALUE_REGISTERS: i64 = 8;
+/// Registers for the bounds and places of a statement's rows.
+const STATEMENT_REGISTERS: i64 = 8;
+/// Registers for the places of rows that a thread walks in several passes.
+const PASS_REGISTERS: i64 = 32;
 
 /// The forms for one half height.
 #[derive(Debug, Clone)]
@@ -51,6 +61,13 @@ pub struct Hexagonal {
     on: Multiprocessor,
     word_bytes: i64,
     total_iterations: i64,
+    accounting: Accounting,
+    /// Rows of equal statements and widths (for `s0 = 1`), and their number.
+    alike: Vec<(usize, i64, i64)>,
+    /// Launches whose tiles lie in time altogether, and the part of the others that does, at most.
+    launches: (f64, f64),
+    /// Per classical dimension: how far sub-tiles must be from the start of the grid to be full, and what is left of the grid.
+    inside: [(i64, i64); 3],
 }
 
 impl Hexagonal {
@@ -77,6 +94,16 @@ impl Hexagonal {
             *entry = (problem.extent(d) + deepest - 1 - least_high, least_low);
         }
         let (margin_low, margin_high) = problem.least_margins(0);
+        let mut alike: BTreeMap<(usize, i64), i64> = BTreeMap::new();
+        shape.rows.iter().for_each(|row| *alike.entry((row.statement, row.width)).or_default() += 1);
+        let cut: Vec<bool> = (0..problem.dimension()).map(|d| d == 0 || uncut[d].is_none()).collect();
+        let full = FullTiles::new(program, &cut);
+        let mut inside = [(0, 0); 3];
+        for (d, entry) in inside.iter_mut().enumerate().take(problem.dimension()).skip(1) {
+            let deepest = (problem.cone.lower[d] * (2 * st - 1)).floor().to_integer();
+            *entry = (deepest + full.low[d], problem.extent(d) - full.high[d]);
+        }
+        let bands = ((last_row + st).div_euclid(2 * st) + 1, last_row.div_euclid(2 * st) + 1);
         Hexagonal {
             st,
             least_flat_top,
@@ -90,7 +117,7 @@ impl Hexagonal {
             reach: (hexagon.lower_reach(), hexagon.upper_reach()),
             columns: hexagon.extent(),
             domain: (margin_low, problem.extent(0) - 1 - margin_high),
-            bands: ((last_row + st).div_euclid(2 * st) + 1, last_row.div_euclid(2 * st) + 1),
+            bands,
             classical,
             uncut,
             fast_base: shape.rows.iter().map(|row| row.width * touched(row.statement)).sum(),
@@ -101,6 +128,10 @@ impl Hexagonal {
             on: *on,
             word_bytes: problem.element().bytes() as i64,
             total_iterations: problem.total_iterations(),
+            accounting: Accounting::new(problem),
+            alike: alike.into_iter().map(|((statement, width), rows)| (statement, width, rows)).collect(),
+            launches: launches(&Hexagon { flat_top: least_flat_top, ..hexagon }, bands, last_row),
+            inside,
         }
     }
 
@@ -166,19 +197,127 @@ impl Hexagonal {
     #[inline]
     pub fn threads(&self, sizes: [i64; 3]) -> (i64, i64) {
         let widest = self.most_width + sizes[0] - 1;
-        let widths = [widest, sizes[1], sizes[2]];
-        let threads = Threads::rule(
-            &widths[..self.dimension],
-            self.least_width + sizes[0] - 1,
-            self.on.threads_per_block,
-        );
+        let threads = self.threads_along(sizes);
         let count = threads.iter().product();
-        let share = (widest / threads[0]).clamp(1, self.registers.len() as i64 - 1);
-        let registers = self.registers[share as usize];
+        let registers = self.needed_registers(widest, threads[0]);
+        (count, registers.min(self.bound_of_registers(count, registers)))
+    }
+
+    /// Registers of a thread by its share of the widest row, before the compiler's bound.
+    #[inline]
+    fn needed_registers(&self, widest: i64, threads0: i64) -> i64 {
+        let share = (widest / threads0).clamp(1, self.registers.len() as i64 - 1);
+        self.registers[share as usize]
+    }
+
+    /// What the compiler may give a thread that needs so many registers.
+    #[inline]
+    fn bound_of_registers(&self, threads: i64, registers: i64) -> i64 {
         let operands = (registers - ADDRESS_REGISTERS).max(0) as usize;
-        let blocks = blocks_at_once(self.dimension, count, self.statements, operands);
-        let bound = register_bound(count * blocks, self.on.registers_per_sm, self.on.registers_per_thread);
-        (count, registers.min(bound))
+        let blocks = blocks_at_once(self.dimension, threads, self.statements, operands);
+        register_bound(threads * blocks, self.on.registers_per_sm, self.on.registers_per_thread)
+    }
+
+    /// Threads along each dimension.
+    fn threads_along(&self, sizes: [i64; 3]) -> [i64; 3] {
+        let widths = [self.most_width + sizes[0] - 1, sizes[1], sizes[2]];
+        let narrowest = self.least_width + sizes[0] - 1;
+        Threads::rule(&widths[..self.dimension], narrowest, self.on.threads_per_block)
+    }
+
+    /// What the threads of a block share, for `s0` and the classical sizes.
+    fn block(&self, sizes: [i64; 3]) -> work::Shape {
+        let across = [self.points(1, sizes[1]), self.points(2, sizes[2])];
+        let planes: i64 = self.planes.iter().map(|(planes, _)| planes).sum();
+        let extent0 = self.extent[0] + sizes[0] - 1;
+        let middle = if self.dimension == 3 { self.extent[1] + across[0] - 1 } else { 1 };
+        let kept = if self.dimension == 1 { 0 } else { self.extent[self.dimension - 1] - 1 };
+        let lines = self.lines.at(sizes[0], if self.dimension == 3 { sizes[1] } else { 1 });
+        let innermost = if self.dimension == 3 { across[1] } else { across[0] };
+        work::Shape {
+            threads: self.threads_along(sizes),
+            across,
+            widest: self.most_width + sizes[0] - 1,
+            words: (lines.live_in * innermost, lines.live_out * innermost),
+            window: (planes * extent0 * middle, planes * extent0 * middle * kept),
+        }
+    }
+
+    /// What the tiles execute.
+    pub fn work(&self, sizes: [i64; 3]) -> TileWork {
+        let block = self.block(sizes);
+        let rows = self.alike.iter().map(|&(statement, base, rows)| (statement, base + sizes[0] - 1, rows));
+        let (mut all, mut full) = (1, 1);
+        for d in 1..self.dimension {
+            all *= self.sub_tiles(d, sizes[d]);
+            if self.uncut[d].is_none() {
+                let (low, end) = self.inside[d];
+                full *= (end.div_euclid(sizes[d]) - (low + sizes[d] - 1).div_euclid(sizes[d])).max(0);
+            }
+        }
+        let full = full.min(all);
+        let needed = self.needed_registers(block.widest, block.threads[0]);
+        let passes = (1..self.dimension).any(|d| block.across[d - 1] > block.threads[d]);
+        let of_passes = if passes { PASS_REGISTERS } else { 0 };
+        TileWork {
+            full: self.accounting.full(&block, rows),
+            clipped: self.accounting.clipped(&block, self.rows),
+            full_sub_tiles: full as f64,
+            clipped_sub_tiles: (all - full) as f64,
+            full_launches: self.launches.0,
+            clipped_launches: self.launches.1,
+            edges: true,
+            registers: self.bound_of_registers(block.threads.iter().product(), needed),
+            needed: needed + VALUE_REGISTERS + STATEMENT_REGISTERS * self.statements as i64 + of_passes,
+        }
+    }
+
+    /// What all tiles of a box execute at least.
+    pub fn least_work(&self, low: [i64; 3], high: [i64; 3]) -> LeastWork {
+        let bounds = self.bounds(low, high);
+        let point = self.accounting.least_point();
+        let across = |sizes: [i64; 3]| self.points(1, sizes[1]) * self.points(2, sizes[2]);
+        // Lanes without a point, where the classical sizes are known.
+        let (mut idle, mut warps) = (1.0, 1.0);
+        if low[1..] == high[1..] {
+            let threads = self.threads_along(low);
+            let passes = |d: usize| (self.points(d, low[d]) + threads[d] - 1) / threads[d];
+            let lanes = threads[1] * threads[2];
+            if self.dimension > 1 {
+                idle = (passes(1) * passes(2) * lanes) as f64 / across(low) as f64;
+                warps = ((lanes + WARP - 1) / WARP) as f64;
+            }
+        }
+        let widths = self.rounds.points(low[0], 1) as f64;
+        let cut = |d: usize| d > 0 && d < self.dimension && self.uncut[d].is_none();
+        let covered = |d: usize| {
+            let points = if cut(d) { self.classical[d].0 + 1 - self.classical[d].1 } else { self.points(d, 1) };
+            points as f64
+        };
+        let rows = self.rows as f64;
+        let own_rows = Work {
+            issued: rows * warps * (terms::ROW + terms::PASS + terms::BATCH),
+            vector: rows * warps * (terms::ROW + terms::PASS + terms::BATCH),
+            chain: rows * terms::DEPENDENT * (terms::ROW + terms::PASS + terms::BATCH),
+            waits: rows,
+            barriers: rows + 2.0,
+            ..Work::default()
+        };
+        let with_words = |points: f64, words: f64, sub_tiles: f64| {
+            let lane = WARP as f64;
+            let copied = Work { words, issued: terms::STORED * words / lane, ..Work::default() };
+            point.times(points * idle).and(&own_rows.times(sub_tiles)).and(&copied)
+        };
+        let q = bounds.sub_tiles.0;
+        let points = widths * across(low) as f64;
+        let tile_points = (q * points).max(widths * covered(1) * covered(2));
+        let all = point.times(bounds.total_iterations * idle);
+        LeastWork {
+            sub_tile: with_words(points, bounds.words.0, 1.0),
+            tile: with_words(tile_points, bounds.tile_words.0, q),
+            all: Work { words: bounds.all_words, ..all },
+            launches: self.launches.0 + self.launches.1,
+        }
     }
 
     /// The counts for `s0` (at least [`Hexagonal::least_flat_top`]) and the classical sizes; sizes of dimensions that
@@ -315,4 +454,32 @@ impl Hexagonal {
             total_iterations,
         }
     }
+}
+
+/// Launches of two phases whose tiles lie in time altogether, and of the others the sum of the parts of a tile's points that
+/// do. Wider tiles have no greater parts: their rows differ less.
+fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64) {
+    let rows = narrowest.rows();
+    let width = |a: i64| {
+        let (first, last) = narrowest.row(a);
+        (last - first + 1) as f64
+    };
+    let all: f64 = (0..rows).map(width).sum();
+    let (mut full, mut parts) = (0.0, 0.0);
+    for (phase, bands) in [(0, bands.0), (1, bands.1)] {
+        let first_row = |band: i64| band * rows - if phase == 0 { narrowest.half_height } else { 0 };
+        let part = |band: i64| {
+            let first = first_row(band);
+            let executed = (-first).max(0)..(last_row + 1 - first).clamp(0, rows);
+            let points: f64 = executed.clone().map(width).sum();
+            let even = (executed.end - executed.start).max(0) as f64 / rows as f64;
+            (executed == (0..rows), (points / all).max(even))
+        };
+        let ends = if bands > 1 { vec![0, bands - 1] } else { vec![0; bands.max(0) as usize] };
+        full += (bands - ends.len() as i64) as f64;
+        for (whole, part) in ends.into_iter().map(part) {
+            if whole { full += 1.0 } else { parts += part }
+        }
+    }
+    (full, parts)
 }

@@ -15,6 +15,7 @@ use crate::counts::forms::{Axis, Family, Forms, SizeOf, TileForms};
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
+use crate::counts::work::{LeastWork, TileWork};
 use crate::geometry::MOST_GROUPS;
 
 /// The forms of the strategy.
@@ -27,6 +28,14 @@ impl TileForms for Hexagonal {
 
     fn bounds(&self, _class: usize, low: [i64; 3], high: [i64; 3]) -> CountBounds {
         Hexagonal::bounds(self, low, high)
+    }
+
+    fn work(&self, _class: usize, sizes: [i64; 3]) -> TileWork {
+        Hexagonal::work(self, sizes)
+    }
+
+    fn least_work(&self, _class: usize, low: [i64; 3], high: [i64; 3]) -> LeastWork {
+        Hexagonal::least_work(self, low, high)
     }
 
     fn tile_bytes(&self, sizes: [i64; 3]) -> i64 {

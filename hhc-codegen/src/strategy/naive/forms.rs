@@ -9,6 +9,7 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
 use crate::counts::union::union;
+use crate::counts::work::{Accounting, LeastWork, TileWork};
 use crate::geometry::{ADDRESS_REGISTERS, Threads, operand_registers, register_bound};
 use polyhedral::program::FieldId;
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ pub struct Blocks {
     on: Multiprocessor,
     word_bytes: i64,
     statements: Vec<OfStatement>,
+    accounting: Accounting,
 }
 
 #[derive(Debug, Clone)]
@@ -66,6 +68,7 @@ impl Blocks {
             on: *on,
             word_bytes: problem.element().bytes() as i64,
             statements: statements.collect(),
+            accounting: Accounting::new(problem),
         }
     }
 
@@ -88,8 +91,7 @@ impl Blocks {
         }
         let points = block[0] * block[1] * block[2];
         let on = &self.on;
-        let threads = Threads::rule(&block[..self.dimension], 2 * block[0], on.threads_per_block);
-        let threads = threads[0] * threads[1] * threads[2];
+        let threads: i64 = self.threads_along(block).iter().product();
         let bound = register_bound(threads, on.registers_per_sm, on.registers_per_thread);
         let registers = statement.registers.min(bound);
         TileCounts {
@@ -110,6 +112,50 @@ impl Blocks {
             registers,
             word_bytes: self.word_bytes,
             total_iterations: statement.total_iterations,
+        }
+    }
+
+    fn threads_along(&self, block: [i64; 3]) -> [i64; 3] {
+        Threads::rule(&block[..self.dimension], 2 * block[0], self.on.threads_per_block)
+    }
+
+    /// Points of a block along each dimension.
+    fn block(&self, k: usize, sizes: [i64; 3]) -> [i64; 3] {
+        let mut block = [1; 3];
+        for d in 0..self.dimension {
+            let (first, last) = self.statements[k].domain[d];
+            block[d] = if sizes[d] == 0 { last - first + 1 } else { sizes[d] };
+        }
+        block
+    }
+
+    /// What the blocks of statement `k` execute.
+    pub fn work(&self, k: usize, sizes: [i64; 3]) -> TileWork {
+        let block = self.block(k, sizes);
+        let threads = self.threads_along(block);
+        let passes = (0..self.dimension).map(|d| (block[d] + threads[d] - 1) / threads[d]).product();
+        let points = block.iter().product();
+        TileWork {
+            full: self.accounting.direct(k, points, threads, passes, self.statements[k].levels),
+            full_sub_tiles: 1.0,
+            full_launches: self.steps as f64,
+            registers: self.counts(k, sizes).registers,
+            needed: self.statements[k].registers,
+            ..TileWork::default()
+        }
+    }
+
+    /// What all blocks of statement `k` from these sizes on execute at least.
+    pub fn least_work(&self, k: usize, low: [i64; 3]) -> LeastWork {
+        let statement = &self.statements[k];
+        let (points, levels) = (self.block(k, low).iter().product::<i64>(), statement.levels);
+        let point = self.accounting.least_direct(k, levels);
+        let sub_tile = point.times(points as f64);
+        LeastWork {
+            sub_tile,
+            tile: sub_tile,
+            all: point.times(statement.total_iterations as f64),
+            launches: self.steps as f64,
         }
     }
 

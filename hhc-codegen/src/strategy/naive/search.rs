@@ -12,6 +12,7 @@ use crate::counts::forms::{Axis, Family, Forms, SizeOf, TileForms};
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
+use crate::counts::work::{LeastWork, TileWork};
 
 /// Points of a block per thread that a block may have: larger blocks only repeat it.
 const POINTS_PER_THREAD: i64 = 64;
@@ -37,6 +38,14 @@ impl TileForms for Limited {
 
     fn bounds(&self, class: usize, low: [i64; 3], high: [i64; 3]) -> CountBounds {
         self.blocks.bounds(class, low, high)
+    }
+
+    fn work(&self, class: usize, sizes: [i64; 3]) -> TileWork {
+        self.blocks.work(class, sizes)
+    }
+
+    fn least_work(&self, class: usize, low: [i64; 3], _high: [i64; 3]) -> LeastWork {
+        self.blocks.least_work(class, low)
     }
 
     fn tile_bytes(&self, _sizes: [i64; 3]) -> i64 {

@@ -38,7 +38,7 @@ pub fn overheads(setting: &Setting, study: &Study) -> Vec<Overhead> {
             else {
                 continue;
             };
-            let cost = ranked.model(&on).cost(&Resident { tiles, k: outcome.k });
+            let cost = ranked.model(&on).cost(&Resident { tiles, work: None, k: outcome.k });
             terms.add(&cost.prediction.terms);
             ideal += cost.prediction.ideal_s;
             total += cost.prediction.seconds;

@@ -1,0 +1,273 @@
+//! Execution time on a GPU from counts of the code that is printed: the product's own form of the time model.
+//!
+//! A full sub-tile of a block takes, alone on a multiprocessor (cycles; `W` of [`hhc_codegen::counts::work`]):
+//!
+//! ```text
+//! c     = max(issued / 4, vector / (n_V / 32), arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
+//! m     = words * L                                      the multiprocessor's share of the bandwidth
+//! alone = max(chain * 128 / n_V + waits * 30 + far waits * 500, c) + barriers * tau_sync
+//! ```
+//!
+//! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
+//! stations with demands `c` and `m` and a delay `Z = alone - c` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980).
+//! With one block nothing overlaps, with many the longer of both demands remains:
+//!
+//! ```text
+//! Q_c = Q_m = 0;   for n = 1 .. k:  R_c = c * (1 + Q_c),  R_m = m * (1 + Q_m),  T_n = Z + R_c + R_m,
+//!                                   Q_c = n * R_c / T_n,  Q_m = n * R_m / T_n
+//! ```
+//!
+//! Wavefronts have `floor(w / (k * n_SM))` rounds of `k` tiles on each multiprocessor and a last one of fewer, whose tiles have
+//! more of the bandwidth each. Sub-tiles at edges of the grid and of time take what the back end prints for them.
+
+use crate::constants::TimeConstants;
+use crate::hardware::Hardware;
+use crate::machine::GpuFacts;
+use crate::time::{Prediction, Terms};
+use hhc_codegen::counts::{LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
+use polyhedral::program::ElementType;
+
+/// Warp instructions that a multiprocessor issues per cycle: four schedulers, one each, since compute capability 5.0.
+const SCHEDULERS: f64 = 4.0;
+/// Threads of a warp.
+const WARP: f64 = 32.0;
+/// Cycles until a word of shared memory or of the first-level cache has come (Z. Jia et al., Dissecting the NVIDIA Volta GPU
+/// architecture via microbenchmarking, 2018: 19 and 28 cycles; newer devices 30 and more).
+const NEAR_CYCLES: f64 = 30.0;
+/// Cycles until words of memory have come, with nobody else asking (the same: 375 to 500 where the caches miss).
+const FAR_CYCLES: f64 = 500.0;
+/// What copies reach of a published bandwidth: measured 2.995 of 3.352 TB/s on an H100 with HBM3.
+const REACHED: f64 = 0.9;
+
+/// What a multiprocessor does in a cycle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Counted {
+    /// Cycles per second.
+    pub clock_hz: f64,
+    /// Warp instructions per cycle that lanes execute.
+    pub lanes: f64,
+    /// Warp instructions per cycle of arithmetic of the stencil's type.
+    pub arithmetic: f64,
+    /// Accesses of a warp to words of 4 bytes in shared memory per cycle.
+    pub shared: f64,
+    /// What the published bandwidth is multiplied by; 1 where the bandwidth was measured.
+    pub reached: f64,
+}
+
+impl Counted {
+    /// That of a GPU; `measured` says whether its `L` was.
+    pub fn of(problem: &Problem, facts: &GpuFacts, measured: bool) -> Counted {
+        let double = problem.element() == ElementType::F64;
+        let lanes = if double { facts.n_v_f64 } else { facts.n_v };
+        Counted {
+            clock_hz: facts.clock_hz,
+            lanes: facts.n_v as f64 / WARP,
+            arithmetic: lanes as f64 / WARP,
+            shared: facts.shared_words_per_cycle as f64 / WARP,
+            reached: if measured { 1.0 } else { REACHED },
+        }
+    }
+
+    /// Seconds in which a multiprocessor that waits for nothing executes this.
+    fn compute_s(&self, work: &Work) -> f64 {
+        let cycles = (work.issued / SCHEDULERS)
+            .max(work.vector / self.lanes)
+            .max(work.arithmetic / self.arithmetic)
+            .max(work.shared / self.shared);
+        cycles / self.clock_hz
+    }
+
+    /// `C_iter` of a program from its instructions, in seconds on one of `n_v` lanes.
+    pub fn c_iter_s(&self, problem: &Problem, n_v: i64) -> f64 {
+        self.compute_s(&Accounting::new(problem).iteration()) * n_v as f64
+    }
+}
+
+/// Seconds of a sub-tile that has a multiprocessor to itself.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Demands {
+    compute: f64,
+    transfer: f64,
+    /// Latencies and barriers, as far as its own instructions do not fill them.
+    wait: f64,
+}
+
+/// Where the seconds of a round go.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Round {
+    pub compute: f64,
+    pub transfer: f64,
+    pub wait: f64,
+}
+
+impl Round {
+    pub fn seconds(&self) -> f64 {
+        self.compute + self.transfer + self.wait
+    }
+
+    fn times(&self, factor: f64) -> Round {
+        Round { compute: self.compute * factor, transfer: self.transfer * factor, wait: self.wait * factor }
+    }
+
+    fn and(&self, other: &Round) -> Round {
+        Round {
+            compute: self.compute + other.compute,
+            transfer: self.transfer + other.transfer,
+            wait: self.wait + other.wait,
+        }
+    }
+}
+
+/// The rounds of one kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Rounds {
+    /// Rounds of `k` tiles on every multiprocessor, in a launch.
+    pub number: f64,
+    /// One of them, and the last one, which has fewer tiles: in launches whose tiles lie in time altogether.
+    pub full: [Round; 2],
+    /// The same in the others.
+    pub clipped: [Round; 2],
+    /// Launches of both kinds.
+    pub launches: [f64; 2],
+    /// Seconds by which tiles at an edge of the grid take longer than the others of their round.
+    pub edge_s: f64,
+}
+
+impl Rounds {
+    /// All of them: a term's seconds.
+    pub fn all(&self, of: impl Fn(&Round) -> f64) -> f64 {
+        let launch = |rounds: &[Round; 2]| self.number * of(&rounds[0]) + of(&rounds[1]);
+        self.launches[0] * launch(&self.full) + self.launches[1] * launch(&self.clipped)
+    }
+}
+
+/// The form with its constants.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CountedTime<'a> {
+    pub rates: &'a Counted,
+    pub hardware: &'a Hardware,
+    pub constants: &'a TimeConstants,
+}
+
+impl CountedTime<'_> {
+    fn demands(&self, work: &Work) -> Demands {
+        let Counted { clock_hz, lanes, reached, .. } = *self.rates;
+        let compute = self.rates.compute_s(work);
+        let chain = work.chain * (SCHEDULERS / lanes).max(1.0) + work.waits * NEAR_CYCLES + work.far_waits * FAR_CYCLES;
+        Demands {
+            compute,
+            transfer: work.words * self.constants.l_s_per_word / reached,
+            wait: (chain / clock_hz - compute).max(0.0) + work.barriers * self.constants.tau_sync_s,
+        }
+    }
+
+    /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
+    fn round(&self, demands: &Demands, k: i64) -> Round {
+        let Demands { compute, transfer, wait } = *demands;
+        let (mut waiting_c, mut waiting_m) = (0.0, 0.0);
+        let mut round = Round::default();
+        for n in 1..=k {
+            round = Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
+            let per = n as f64 / round.seconds().max(f64::MIN_POSITIVE);
+            (waiting_c, waiting_m) = (round.compute * per, round.transfer * per);
+        }
+        round
+    }
+
+    /// Rounds of `k` tiles in a wavefront of `w`, then the tiles of a multiprocessor in the last one, and the part of their share
+    /// of the bandwidth that each of them uses.
+    fn waves(&self, w: f64, k: i64) -> (f64, i64, f64) {
+        let n_sm = self.hardware.n_sm as f64;
+        let number = (w / (k as f64 * n_sm)).floor();
+        let rest = w - number * k as f64 * n_sm;
+        let last = (rest / n_sm).ceil();
+        (number, last as i64, if last > 0.0 { rest / (n_sm * last) } else { 0.0 })
+    }
+
+    /// A round of `k` full sub-tiles.
+    pub fn steady_s(&self, work: &TileWork, k: i64) -> f64 {
+        self.round(&self.demands(&work.full), k).seconds()
+    }
+
+    pub fn rounds(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Rounds {
+        let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
+        let full = self.demands(&work.full);
+        let clipped = self.demands(&work.full.and(&work.clipped));
+        let some = |demands: &Demands, share: f64| Demands { transfer: demands.transfer * share, ..*demands };
+        let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
+            (self.round(&some(&full, share), tiles), self.round(&some(&clipped, share), tiles))
+        });
+        let q = work.full_sub_tiles + work.clipped_sub_tiles;
+        let inside = both.map(|(full, clipped)| {
+            full.times(work.full_sub_tiles).and(&clipped.times(work.clipped_sub_tiles))
+        });
+        // A tile at an edge of the grid, in the last round: beside others, and in the end alone.
+        let mut edge_s = 0.0;
+        if work.edges {
+            let (tiles, share, round) = match last {
+                0 => (k, 1.0, 0),
+                last => (last, share, 1),
+            };
+            let alone = |demands| self.round(&some(demands, share / tiles as f64), 1).seconds();
+            let edge = q * (both[round].0.seconds() + alone(&clipped) - alone(&full));
+            edge_s = (edge - inside[round].seconds()).max(0.0);
+        }
+        Rounds {
+            number,
+            full: inside,
+            clipped: both.map(|(_, clipped)| clipped.times(q)),
+            launches: [work.full_launches, work.clipped_launches],
+            edge_s,
+        }
+    }
+
+    pub fn seconds(&self, counts: &TileCounts, work: &TileWork, k: i64) -> f64 {
+        let rounds = self.rounds(counts, work, k);
+        counts.wavefronts as f64 * self.constants.t_sync_s
+            + rounds.all(Round::seconds)
+            + rounds.launches[0] * rounds.edge_s
+    }
+
+    pub fn predict(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Prediction {
+        let rounds = self.rounds(counts, work, k);
+        let terms = Terms {
+            compute: rounds.all(|round| round.compute) + rounds.launches[0] * rounds.edge_s,
+            transfer: rounds.all(|round| round.transfer),
+            barrier: rounds.all(|round| round.wait),
+            launch: counts.wavefronts as f64 * self.constants.t_sync_s,
+        };
+        Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_s(counts) }
+    }
+
+    /// All lanes compute, and nothing else.
+    pub fn ideal_s(&self, counts: &TileCounts) -> f64 {
+        let lanes = (self.hardware.n_sm * self.hardware.n_v) as f64;
+        counts.total_iterations as f64 / lanes * self.constants.c_iter_s
+    }
+
+    /// Seconds of all multiprocessors together in which a launch's tiles compute, if nothing is ever waited for.
+    pub fn busy_s(&self, counts: &TileCounts, work: &TileWork) -> [f64; 2] {
+        let tiles = counts.tiles_per_wavefront as f64 / self.hardware.n_sm as f64;
+        let full = self.demands(&work.full).compute;
+        let clipped = self.demands(&work.full.and(&work.clipped)).compute;
+        let q = work.full_sub_tiles + work.clipped_sub_tiles;
+        let launches = work.full_launches + work.clipped_launches;
+        let more = work.full_launches * work.clipped_sub_tiles + work.clipped_launches * q;
+        [launches * tiles * q * full, tiles * more * (clipped - full)]
+    }
+
+    /// No tile of a box takes less, `k` of them resident; `w` is the least number of tiles of a wavefront.
+    ///
+    /// `T_n` grows with each demand and with `alone`. In the last round a tile has at most twice its share of the bandwidth
+    /// more than one of two such has, so that half of its words count. Because rounds of `k` take `k * max(c, m)` at least,
+    /// all of them together take what all tiles compute and move, whatever `w` and `k` are.
+    pub fn least_s(&self, least: &LeastWork, wavefronts: f64, w: f64, k: i64) -> f64 {
+        let (number, last, share) = self.waves(w, k);
+        let tile = self.demands(&least.tile);
+        let rest = Demands { transfer: tile.transfer * share.min(0.5), ..tile };
+        let waves = number * self.round(&tile, k).seconds() + self.round(&rest, last).seconds();
+        let all = self.demands(&least.all);
+        let spread = all.compute.max(all.transfer) / self.hardware.n_sm as f64;
+        wavefronts * self.constants.t_sync_s + (least.launches * waves).max(spread)
+    }
+}

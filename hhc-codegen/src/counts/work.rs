@@ -1,0 +1,501 @@
+//! What the warps of a block execute in a sub-tile, counted from the plan: the instructions that the CUDA back end prints
+//! for it, term by term. Nothing here is measured or fitted.
+//!
+//! A thread computes a row in *passes* over the classical dimensions, a pass in *batches* of neighbours along dimension 0,
+//! whose common operands it reads once:
+//!
+//! ```text
+//! issued = warps * sum over rows of (ROW + passes * (PASS + sum over batches of n points of
+//!              (BATCH + loads(n) + n * (operations + store + POINT))))
+//!        + warps * (LOADED * words in of a thread + MOVED * words that move, of a thread + SUB_TILE) + STORED * words out / 32
+//! ```
+//!
+//! [`terms`] are the numbers that stand for the text of the back end. Whoever changes the text looks at them.
+
+use super::problem::Problem;
+use super::tile::TileCounts;
+use crate::geometry::{WARP, operand_registers, points_at_once};
+use polyhedral::counts::Operations;
+use polyhedral::program::{ExprKind, Program};
+use serde::Serialize;
+
+/// Instructions of a thread that the text of the CUDA back end stands for, beside loads, stores and arithmetic.
+pub mod terms {
+    /// Of a row: its bounds and its barrier.
+    pub const ROW: f64 = 14.0;
+    /// Of a pass: its column, and what of it is stored.
+    pub const PASS: f64 = 8.0;
+    /// Of a batch: its place, and the branch around it.
+    pub const BATCH: f64 = 6.0;
+    /// Of a point: whether it is stored to memory, and where.
+    pub const POINT: f64 = 2.5;
+    /// Of a point where not all rows are unrolled: the same, with bounds that are not known to the compiler.
+    pub const ROLLED_POINT: f64 = 12.5;
+    /// Of a word that is loaded into the window: the load, the store, and its place in both.
+    pub const LOADED: f64 = 7.0;
+    /// Of a column of words that are loaded.
+    pub const COLUMN: f64 = 20.0;
+    /// Of a word that a row stores to memory.
+    pub const STORED: f64 = 3.0;
+    /// Of a word that moves inside the window.
+    pub const MOVED: f64 = 7.0;
+    /// Of a sub-tile: its corner, and whether it is full.
+    pub const SUB_TILE: f64 = 60.0;
+    /// Of a word of the window in a sub-tile at an edge of the grid: whether it is there, whether it is wanted.
+    pub const CLIPPED: f64 = 40.0;
+    /// Of a row at an edge, in addition: whether it exists, where it ends.
+    pub const CLIPPED_ROW: f64 = 30.0;
+    /// Of a pass at an edge, in addition: whether its column exists.
+    pub const CLIPPED_PASS: f64 = 25.0;
+    /// Of a point that is computed in memory directly, by dimension of the grid: its loops and its place.
+    pub const DIRECT_POINT: [f64; 3] = [60.0, 80.0, 130.0];
+    /// Of an operand that is read from memory directly: its place.
+    pub const DIRECT_READ: f64 = 2.0;
+    /// Of a thread that works in memory directly, by dimension of the grid: its block, and its box.
+    pub const DIRECT_THREAD: [f64; 3] = [50.0, 55.0, 75.0];
+    /// What a division, a root, an exponential or another function takes: an approximation, and its refinement.
+    pub const FUNCTION: f64 = 12.0;
+    /// Registers of words that are loaded before the first of them is stored.
+    pub const LOADS_AT_ONCE: i64 = 16;
+    /// The same in a sub-tile at an edge, in words.
+    pub const CLIPPED_AT_ONCE: i64 = 2;
+    /// Operations of a thread up to which all rows of a sub-tile are unrolled.
+    pub const UNROLLED: i64 = 2000;
+    /// Cycles after which a dependent instruction may follow, where lanes take a whole warp at a time.
+    pub const DEPENDENT: f64 = 4.0;
+    /// Cycles of an instruction of a copy, of which some are independent of each other.
+    pub const COPYING: f64 = 3.0;
+}
+
+use terms::{
+    BATCH, CLIPPED, CLIPPED_AT_ONCE, CLIPPED_PASS, CLIPPED_ROW, COLUMN, COPYING, DEPENDENT, DIRECT_POINT,
+    DIRECT_READ, DIRECT_THREAD, FUNCTION, LOADED, LOADS_AT_ONCE, MOVED, PASS, POINT, ROLLED_POINT, ROW,
+    STORED, SUB_TILE, UNROLLED,
+};
+
+/// What the warps of a block execute, in a sub-tile or in many.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Work {
+    /// Warp instructions.
+    pub issued: f64,
+    /// Those of them that lanes execute: all but accesses.
+    pub vector: f64,
+    /// Those of them that are floating-point arithmetic.
+    pub arithmetic: f64,
+    /// Cycles in which all banks of shared memory deliver, 32 words of 4 bytes each; or the first-level cache.
+    pub shared: f64,
+    /// Words between memory and the multiprocessor.
+    pub words: f64,
+    /// Cycles from the first to the last instruction of a warp that nothing else delays, where lanes take a whole warp at a
+    /// time, words of memories that it waits for not counted.
+    pub chain: f64,
+    /// How often a warp waits for words of shared memory, or of the first-level cache.
+    pub waits: f64,
+    /// How often a warp waits for words of memory.
+    pub far_waits: f64,
+    /// Barriers.
+    pub barriers: f64,
+}
+
+impl Work {
+    fn each(&self, other: &Work, of: impl Fn(f64, f64) -> f64) -> Work {
+        Work {
+            issued: of(self.issued, other.issued),
+            vector: of(self.vector, other.vector),
+            arithmetic: of(self.arithmetic, other.arithmetic),
+            shared: of(self.shared, other.shared),
+            words: of(self.words, other.words),
+            chain: of(self.chain, other.chain),
+            waits: of(self.waits, other.waits),
+            far_waits: of(self.far_waits, other.far_waits),
+            barriers: of(self.barriers, other.barriers),
+        }
+    }
+
+    /// So many times the work.
+    #[must_use]
+    pub fn times(&self, factor: f64) -> Work {
+        self.each(self, |own, _| own * factor)
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn and(&self, other: &Work) -> Work {
+        self.each(other, |own, other| own + other)
+    }
+}
+
+/// What the tiles of a kernel execute.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct TileWork {
+    /// A full sub-tile.
+    pub full: Work,
+    /// What a sub-tile at an edge of the grid, or of time, executes in addition.
+    pub clipped: Work,
+    /// Sub-tiles of a tile inside the grid that are full.
+    pub full_sub_tiles: f64,
+    /// The others.
+    pub clipped_sub_tiles: f64,
+    /// Launches whose tiles lie in time altogether.
+    pub full_launches: f64,
+    /// The others: the sum, over them, of the part of a tile that lies in time.
+    pub clipped_launches: f64,
+    /// Whether all sub-tiles of the first and the last tile of a wavefront are at an edge.
+    pub edges: bool,
+    /// Registers that the compiler gives a thread: where it may keep addresses in them, all that it is allowed.
+    pub registers: i64,
+    /// Registers that a thread needs at most, as far as that is known before the compiler has spoken: with fewer, it may have
+    /// to keep some values in memory.
+    pub needed: i64,
+}
+
+/// Work that no tile of a box goes below.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LeastWork {
+    /// Of a full sub-tile.
+    pub sub_tile: Work,
+    /// Of all sub-tiles of a tile.
+    pub tile: Work,
+    /// Of all tiles of all wavefronts.
+    pub all: Work,
+    /// Launches of whole tiles: those whose tiles do not lie in time altogether count by their part.
+    pub launches: f64,
+}
+
+/// What a point of a statement takes.
+#[derive(Debug, Clone)]
+struct OfStatement {
+    /// Words of 4 bytes of the distinct operands of 0 .. 8 neighbours.
+    operands: [f64; 9],
+    /// Loads of them.
+    loads: [f64; 9],
+    /// The most neighbours at once, by share of a thread from 0 to 8.
+    at_once: [i64; 9],
+    /// Arithmetic instructions.
+    operations: f64,
+    /// Words of 4 bytes of the value.
+    words: f64,
+    /// Nodes of the expression, as the back end's limit for unrolling counts them.
+    size: i64,
+    reads: f64,
+}
+
+/// What the statements of a program take.
+#[derive(Debug, Clone)]
+pub struct Accounting {
+    statements: Vec<OfStatement>,
+    dimension: usize,
+    /// Words of 4 bytes of the widest element.
+    words: f64,
+}
+
+/// Threads and sizes of a tile, as far as its work depends on them.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Threads along each dimension, slowest first.
+    pub threads: [i64; 3],
+    /// Points of the classical dimensions; 1 where there is none.
+    pub across: [i64; 2],
+    /// Points of the widest row along dimension 0.
+    pub widest: i64,
+    /// Words that are loaded, and stored.
+    pub words: (i64, i64),
+    /// Words of the window that are read, per column of the innermost dimension, and all that move from one sub-tile to the next.
+    pub window: (i64, i64),
+}
+
+fn up(a: i64, b: i64) -> i64 {
+    (a + b - 1) / b.max(1)
+}
+
+impl Accounting {
+    /// That of a program.
+    pub fn new(problem: &Problem) -> Accounting {
+        let program = &problem.program;
+        let of = |(k, operations): (usize, &Operations)| OfStatement::new(program, k, operations);
+        Accounting {
+            statements: problem.operations.statements.iter().enumerate().map(of).collect(),
+            dimension: problem.dimension(),
+            words: problem.element().bytes() as f64 / 4.0,
+        }
+    }
+
+    /// Warps of a block.
+    fn warps(shape: &Shape) -> f64 {
+        up(shape.threads.iter().product(), WARP) as f64
+    }
+
+    /// Passes of a row.
+    fn passes(&self, shape: &Shape) -> i64 {
+        (1..self.dimension).map(|d| up(shape.across[d - 1], shape.threads[d])).product()
+    }
+
+    /// A full sub-tile whose rows are of these statements and widths, each so often.
+    pub fn full(&self, shape: &Shape, rows: impl Iterator<Item = (usize, i64, i64)> + Clone) -> Work {
+        let warps = Accounting::warps(shape);
+        let passes = self.passes(shape) as f64;
+        let t0 = shape.threads[0];
+        let size = |(k, width, times): (usize, i64, i64)| times * ((width - 1) / t0 + 1) * self.statements[k].size;
+        let unrolled = self.dimension > 1 && rows.clone().map(size).sum::<i64>() <= UNROLLED;
+        let per_point = if unrolled { POINT } else { ROLLED_POINT };
+        let share = (shape.widest / t0).clamp(1, 8) as usize;
+        let mut own = Work::default();
+        for (k, width, times) in rows {
+            let statement = &self.statements[k];
+            let times = times as f64;
+            let batches = self.batches(statement, share, up(width, t0));
+            let points = batches.points;
+            let serial = PASS + BATCH * batches.number + points * per_point;
+            let stores = points;
+            own.issued += times * (ROW + passes * (serial + batches.loads + stores + points * statement.operations));
+            own.vector += times * (ROW + passes * (serial + points * statement.operations));
+            own.arithmetic += times * passes * points * statement.operations;
+            own.shared += times * passes * (batches.operands + points * statement.words);
+            own.chain += times
+                * (DEPENDENT * ROW
+                    + passes * (DEPENDENT * serial + batches.loads + stores + batches.arithmetic));
+            own.waits += times * passes * batches.number;
+            own.barriers += times;
+        }
+        own.issued *= warps;
+        own.vector *= warps;
+        own.arithmetic *= warps;
+        own.shared *= warps;
+        own.and(&self.copies(shape))
+    }
+
+    /// The neighbours that a thread computes of a row, `mine` of them.
+    fn batches(&self, statement: &OfStatement, share: usize, mine: i64) -> Batches {
+        let mut batches = Batches::default();
+        let mut add = |number: i64, points: i64| {
+            let (number, at) = (number as f64, points as usize);
+            batches.number += number;
+            batches.loads += number * statement.loads[at];
+            batches.operands += number * statement.operands[at];
+            // Neighbours are independent of each other.
+            let cycles = (DEPENDENT / points as f64).max(1.0);
+            batches.arithmetic += number * points as f64 * statement.operations * cycles;
+        };
+        let most = if self.dimension == 1 { 1 } else { statement.at_once[share] };
+        add(mine / most, most);
+        let (mut rest, mut points) = (mine % most, most / 2);
+        while points >= 1 {
+            if rest >= points {
+                add(1, points);
+                rest -= points;
+            }
+            points /= 2;
+        }
+        batches.points = mine as f64;
+        batches
+    }
+
+    /// What is loaded, stored and moved in a full sub-tile.
+    fn copies(&self, shape: &Shape) -> Work {
+        let warps = Accounting::warps(shape);
+        let (loaded, columns) = self.lines(shape, shape.words.0);
+        let moved = up(shape.window.1, shape.threads.iter().product()) as f64;
+        let stored = shape.words.1 as f64;
+        let own = columns as f64 * (LOADED * loaded as f64 + COLUMN) + MOVED * moved + SUB_TILE;
+        let lane = WARP as f64;
+        let batches = up((loaded as f64 * self.words) as i64, LOADS_AT_ONCE) * columns;
+        Work {
+            issued: warps * own + STORED * stored / lane,
+            vector: warps * (own - columns as f64 * 2.0 * loaded as f64 - 2.0 * moved) + (STORED - 1.0) * stored / lane,
+            arithmetic: 0.0,
+            shared: self.words * (shape.words.0 as f64 + 2.0 * shape.window.1 as f64) / lane,
+            words: (shape.words.0 + shape.words.1) as f64,
+            chain: COPYING * own,
+            waits: 0.0,
+            far_waits: if shape.words.0 > 0 { batches as f64 } else { 0.0 },
+            barriers: 2.0,
+        }
+    }
+
+    /// Lines that a thread loads, and its columns.
+    fn lines(&self, shape: &Shape, words: i64) -> (i64, i64) {
+        if self.dimension == 1 {
+            return (up(words, shape.threads[0]), 1);
+        }
+        let last = self.dimension - 1;
+        let slide = shape.across[last - 1].max(1);
+        let along = shape.threads[last];
+        let lanes = shape.threads.iter().product::<i64>() / along.max(1);
+        (up(up(words, slide), lanes), up(slide, along))
+    }
+
+    /// What a sub-tile at an edge executes in addition, with so many rows.
+    pub fn clipped(&self, shape: &Shape, rows: i64) -> Work {
+        let warps = Accounting::warps(shape);
+        let slide = if self.dimension == 1 { 1 } else { shape.across[self.dimension - 2].max(1) };
+        let (looked_at, columns) = self.lines(shape, shape.window.0 * slide);
+        let (loaded, _) = self.lines(shape, shape.words.0);
+        let loads = columns as f64 * (CLIPPED * looked_at as f64 - LOADED * loaded as f64).max(0.0);
+        let own = loads + rows as f64 * (CLIPPED_ROW + self.passes(shape) as f64 * CLIPPED_PASS);
+        let exact = up((loaded as f64 * self.words) as i64, LOADS_AT_ONCE) * columns;
+        let batches = up(looked_at, CLIPPED_AT_ONCE) * columns;
+        Work {
+            issued: warps * own,
+            vector: warps * own,
+            chain: COPYING * own,
+            far_waits: (batches - exact).max(0) as f64,
+            ..Work::default()
+        }
+    }
+
+    /// A block of `points` points that works in memory directly, with so many threads and `levels` levels to read.
+    pub fn direct(&self, k: usize, points: i64, threads: [i64; 3], passes: i64, levels: usize) -> Work {
+        let statement = &self.statements[k];
+        let warps = up(threads.iter().product(), WARP) as f64;
+        let mine = passes as f64;
+        let overhead = DIRECT_POINT[self.dimension - 1] + DIRECT_READ * statement.reads;
+        let point = overhead + statement.reads + 1.0 + statement.operations;
+        let thread = DIRECT_THREAD[self.dimension - 1];
+        let own = thread + mine * point;
+        Work {
+            issued: warps * own,
+            vector: warps * (thread + mine * (overhead + statement.operations)),
+            arithmetic: warps * mine * statement.operations,
+            shared: warps * mine * (statement.reads + 1.0) * statement.words,
+            // What neighbouring blocks read, too, the second-level cache has.
+            words: (points * (levels as i64 + 1)) as f64,
+            chain: COPYING * (thread + mine * overhead) + DEPENDENT * mine * statement.operations,
+            // Of the operands of a point some are new to the multiprocessor.
+            waits: 0.0,
+            far_waits: mine,
+            barriers: 0.0,
+        }
+    }
+
+    /// What a point of statement `k` takes at least where it is computed in memory directly.
+    pub fn least_direct(&self, k: usize, levels: usize) -> Work {
+        let (statement, lane) = (&self.statements[k], WARP as f64);
+        let overhead = DIRECT_POINT[self.dimension - 1] + DIRECT_READ * statement.reads;
+        Work {
+            issued: (overhead + statement.reads + 1.0 + statement.operations) / lane,
+            vector: (overhead + statement.operations) / lane,
+            arithmetic: statement.operations / lane,
+            shared: (statement.reads + 1.0) * statement.words / lane,
+            words: (levels + 1) as f64,
+            ..Work::default()
+        }
+    }
+
+    /// The work of tiles of which only counts are known, on a multiprocessor of so many lanes: one point of a thread at a time.
+    pub fn of_counts(&self, counts: &TileCounts, lanes: i64) -> TileWork {
+        let lane = WARP as f64;
+        let statements = self.statements.len().max(1) as f64;
+        let mean = |of: fn(&OfStatement) -> f64| self.statements.iter().map(of).sum::<f64>() / statements;
+        let (operations, loads, words) =
+            (mean(|own| own.operations), mean(|own| own.loads[1]), mean(|own| own.operands[1] + own.words));
+        let points = counts.lane_rounds as f64 * lanes as f64 / lane;
+        let moved = (counts.words_in + counts.words_out) as f64 / lane;
+        let threads = counts.threads.max(1) as f64;
+        let mine = points * lane / threads;
+        let serial = ROLLED_POINT + PASS + BATCH;
+        let full = Work {
+            issued: points * (serial + loads + 1.0 + operations) + LOADED * moved + SUB_TILE * threads / lane,
+            vector: points * (serial + operations) + (LOADED - 2.0) * moved,
+            arithmetic: points * operations,
+            shared: points * words,
+            words: (counts.words_in + counts.words_out) as f64,
+            chain: DEPENDENT * mine * (serial + operations) + COPYING * LOADED * moved * lane / threads,
+            waits: mine,
+            far_waits: (moved * lane / threads / LOADS_AT_ONCE as f64).ceil(),
+            barriers: counts.barriers as f64 + if counts.barriers > 0 { 2.0 } else { 0.0 },
+        };
+        TileWork {
+            full,
+            full_sub_tiles: counts.sub_tiles as f64,
+            full_launches: counts.wavefronts as f64,
+            registers: counts.registers,
+            needed: counts.registers,
+            ..TileWork::default()
+        }
+    }
+
+    /// Instructions of a point at least, of the statement that takes fewest: nothing but its operands, its operations and
+    /// its value, in the largest batches.
+    pub fn least_point(&self) -> Work {
+        let lane = WARP as f64;
+        let of = |statement: &OfStatement| {
+            let most = if self.dimension == 1 { 1 } else { statement.at_once[8] };
+            let per = 1.0 / most as f64;
+            let (loads, operands) = (statement.loads[most as usize] * per, statement.operands[most as usize] * per);
+            (
+                (loads + 1.0 + statement.operations + POINT) / lane,
+                (statement.operations + POINT) / lane,
+                statement.operations / lane,
+                (operands + statement.words) / lane,
+            )
+        };
+        let all = self.statements.iter().map(of);
+        let least = all.fold((f64::MAX, f64::MAX, f64::MAX, f64::MAX), |a, b| {
+            (a.0.min(b.0), a.1.min(b.1), a.2.min(b.2), a.3.min(b.3))
+        });
+        Work { issued: least.0, vector: least.1, arithmetic: least.2, shared: least.3, ..Work::default() }
+    }
+
+    /// Warp instructions of an iteration with nothing around it, the mean over the statements: what `C_iter` is where
+    /// nobody has measured it.
+    pub fn iteration(&self) -> Work {
+        let lane = WARP as f64;
+        let each = self.statements.iter().map(|statement| {
+            let most = if self.dimension == 1 { 1 } else { statement.at_once[8] };
+            let per = 1.0 / most as f64;
+            let loads = statement.loads[most as usize] * per;
+            Work {
+                issued: (loads + 1.0 + statement.operations + POINT + BATCH * per) / lane,
+                vector: (statement.operations + POINT + BATCH * per) / lane,
+                arithmetic: statement.operations / lane,
+                shared: (statement.operands[most as usize] * per + statement.words) / lane,
+                ..Work::default()
+            }
+        });
+        each.fold(Work::default(), |sum, own| sum.and(&own)).times(1.0 / self.statements.len().max(1) as f64)
+    }
+}
+
+/// The batches of a thread's points of a row.
+#[derive(Default)]
+struct Batches {
+    number: f64,
+    points: f64,
+    loads: f64,
+    operands: f64,
+    arithmetic: f64,
+}
+
+impl OfStatement {
+    fn new(program: &Program, k: usize, operations: &Operations) -> OfStatement {
+        let statement = &program.statements[k];
+        let element = program.field(statement.target).element.bytes() as f64 / 4.0;
+        let mut own = OfStatement {
+            operands: [0.0; 9],
+            loads: [0.0; 9],
+            at_once: [1; 9],
+            operations: instructions(operations),
+            words: element,
+            size: 0,
+            reads: statement.reads.len() as f64,
+        };
+        for points in 1..=8 {
+            let words = operand_registers(program, k, points as i64) as f64;
+            own.operands[points] = words;
+            own.loads[points] = words / element;
+            own.at_once[points] = points_at_once(program, k, points as i64);
+        }
+        for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+            value.walk(|expr| own.size += i64::from(!matches!(expr.kind, ExprKind::Literal(_))));
+        }
+        own
+    }
+}
+
+/// Arithmetic instructions.
+fn instructions(operations: &Operations) -> f64 {
+    let Operations { adds, subs, muls, divs, sqrts, exps, libm, min_max, compares, selects, abs, casts, .. } =
+        *operations;
+    (adds + subs + muls + min_max + compares + selects + abs + casts) as f64
+        + FUNCTION * (divs + sqrts + exps + libm) as f64
+}
