@@ -81,6 +81,7 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
         by: TileBy::Model,
         calibrate: false,
         runs: false,
+        machine_code: true,
     };
     let chosen = choice::choose(&stencil, &arguments.plan.tiling(), Target::Cuda, &wish, session)?;
     let planned = tilewright::plan(&stencil, &chosen.tiling, Target::Cuda, session)?;
