@@ -1,5 +1,8 @@
 //! Kernels without shared memory: every point of a block is computed once, its operands come from memory through
 //! the caches.
+//!
+//! A thread has points that follow each other along dimension 0 (in one dimension: at the distance of the threads), and
+//! computes some of them at once: values of one are operands of the next, and all wait for memory together.
 
 use super::super::bounds::expr;
 use super::super::constants::{self, Constant, Source};
@@ -7,74 +10,302 @@ use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
 use super::text::{thread, thread_declarations};
-use crate::geometry::Threads;
+use crate::geometry::{Threads, operand_registers};
+use crate::int_expr::{Environment, IntExpr};
 use crate::plan::{Kernel, KernelPlan, bound};
-use c_tree::{Block, Expr, Stmt, name, var};
+use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, int, name, var};
 use polyhedral::program::{Access, FieldRole, Program};
 use std::collections::BTreeMap;
 
-/// The body of a kernel.
-pub(super) fn block(plan: &KernelPlan, names: &Names, kernel: &Kernel, threads: &Threads) -> Block {
-    let program = &*plan.program;
-    let instance = &kernel.instances[0];
-    let statement = &program.statements[instance.statement];
-    let dimension = program.dimension();
-    let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
+/// Registers that the operands of the points of a thread may fill.
+const MOST_OPERAND_REGISTERS: usize = 36;
 
-    let mut levels = BTreeMap::new();
-    for access in statement.reads.iter().chain([&write]) {
-        if let FieldRole::State { levels: initial, slots: slots @ 2.. } = program.field(access.field).role {
-            let level = var("now") + (access.time + initial as i64 - 1);
-            let plane = names.plane(program, access);
-            let value = modulo(level, slots as i64) * var("level_stride");
-            levels.insert(plane.clone(), Stmt::constant(INT, plane, value));
-        }
-    }
-    let now = var("now");
-    let mut body = Block::from([
-        Stmt::constant(INT, "now", expr(&instance.step)),
-        Stmt::when(now.clone().lt(0).or(now.ge(var("steps"))), Stmt::Return(None)),
-    ]);
-    body.extend(thread_declarations(threads));
-    let constants = constants::all(program, names, statement, Source::Arguments, "now");
-    body.extend(constants.iter().map(Constant::declaration));
-    body.extend(levels.into_values());
-    let target = &program.field(statement.target).name;
-    body.comment(format!(
-        "{target}[{} + 1, {}] at the points of the block's box that lie in the domain",
-        program.time_index,
-        program.space_indices.join(", ")
-    ));
-    let names_of = |d: usize| (format!("low{d}"), format!("high{d}"));
-    for (d, range) in instance.ranges.iter().enumerate() {
-        let low = range.low.clone().max(bound(statement.domain[d].low, d));
-        let high = range.high.clone().min(bound(statement.domain[d].high, d) - 1);
-        let (first, last) = names_of(d);
-        body.push(Stmt::constants(INT, [(first, expr(&low)), (last, expr(&high))]));
-    }
+/// Threads of a multiprocessor that the compiler shall leave room for: enough to wait for memory all at once, with 64
+/// registers each. Statements with more than a few reads get twice as many.
+const RESIDENT_THREADS: i64 = 1024;
+const FEW_READS: usize = 9;
 
-    let read = |access: &Access| cell(program, names, access);
-    let values = Values { program, names, statement: instance.statement, copy: None, read: &read };
-    let point: Vec<Expr> = (0..dimension).map(|d| var(format!("i{d}"))).collect();
-    let mut inner = Block::from(Stmt::constant(INT, "x", place(&point, &as_it_is)));
-    inner.extend(values.locals());
-    inner.push(Stmt::assign(cell(program, names, &write), values.value()));
-    body.extend((0..dimension).rev().fold(inner, |inner, d| {
-        let (low, high) = names_of(d);
-        let index = format!("i{d}");
-        let first = var(low) + thread(threads, d);
-        let condition = var(&index).le(var(high));
-        Stmt::each(INT, index, first, condition, threads.per_dimension[d], inner).into()
-    }));
-    body
+/// What is printed for one kernel.
+pub(super) struct Direct<'a> {
+    pub(super) plan: &'a KernelPlan,
+    pub(super) names: &'a Names,
+    pub(super) kernel: &'a Kernel,
+    pub(super) threads: &'a Threads,
 }
 
-/// An element in memory, relative to the point `x`.
-fn cell(program: &Program, names: &Names, access: &Access) -> Expr {
-    let field = name(&names.fields[access.field.0]);
-    let place = match program.field(access.field).role {
-        FieldRole::State { slots: 2.., .. } => var(names.plane(program, access)) + var("x"),
-        _ => var("x"),
-    };
-    field.at(moved(place, &access.offset))
+/// How the points of a block along one dimension are shared.
+enum Share {
+    /// Each thread has so many points at most, and no other thread has one between them.
+    Own(i64),
+    /// The block's points are not known to be few: threads take them in turn.
+    InTurn,
+}
+
+impl Direct<'_> {
+    fn program(&self) -> &Program {
+        &self.plan.program
+    }
+
+    fn statement(&self) -> usize {
+        self.kernel.instances[0].statement
+    }
+
+    fn dimension(&self) -> usize {
+        self.program().dimension()
+    }
+
+    /// Points of a block along a dimension; `None` where that depends on the grid.
+    fn width(&self, d: usize) -> Option<i64> {
+        let blocks = self.kernel.blocks.iter().map(|block| (block.variable, 0));
+        let nowhere: Environment = blocks.chain([(self.kernel.rows.variable, 0)]).collect();
+        let range = &self.kernel.instances[0].ranges[d];
+        Some(range.high.evaluate(&nowhere)? - range.low.evaluate(&nowhere)? + 1)
+    }
+
+    fn share(&self, d: usize) -> Share {
+        match self.width(d) {
+            Some(width) => {
+                Share::Own((width + self.threads.per_dimension[d] - 1) / self.threads.per_dimension[d])
+            }
+            None => Share::InTurn,
+        }
+    }
+
+    /// Points of a thread that are computed at once.
+    fn at_once(&self) -> i64 {
+        let fits = |&points: &i64| {
+            operand_registers(self.program(), self.statement(), points) <= MOST_OPERAND_REGISTERS
+        };
+        let share = match self.share(0) {
+            Share::Own(share) => share,
+            Share::InTurn => 8,
+        };
+        [8, 4, 2].into_iter().filter(|points| *points <= share).find(fits).unwrap_or(1)
+    }
+
+    /// Blocks that shall fit in the registers of a multiprocessor.
+    pub(super) fn blocks_at_once(&self) -> i64 {
+        let reads = self.program().statements[self.statement()].reads.len();
+        let resident = if reads <= FEW_READS { RESIDENT_THREADS } else { RESIDENT_THREADS / 2 };
+        (resident / self.threads.count()).max(1)
+    }
+
+    /// The distance in memory of points of a thread.
+    fn stride(&self) -> Expr {
+        if self.dimension() > 1 { var("stride0") } else { int(self.threads.per_dimension[0]) }
+    }
+
+    fn write(&self) -> Access {
+        let statement = &self.program().statements[self.statement()];
+        Access { field: statement.target, time: 1, offset: vec![0; self.dimension()] }
+    }
+
+    /// The planes of fields with several: names and values.
+    fn planes(&self) -> BTreeMap<String, Expr> {
+        let program = self.program();
+        let statement = &program.statements[self.statement()];
+        let mut planes = BTreeMap::new();
+        for access in statement.reads.iter().chain([&self.write()]) {
+            if let FieldRole::State { levels, slots: slots @ 2.. } = program.field(access.field).role {
+                let level = var("now") + (access.time + levels as i64 - 1);
+                let value = modulo(level, slots as i64) * var("level_stride");
+                planes.insert(self.names.plane(program, access), value);
+            }
+        }
+        planes
+    }
+
+    fn fields(&self) -> Vec<usize> {
+        let statement = &self.program().statements[self.statement()];
+        let reads = statement.reads.iter().map(|read| read.field.0);
+        let mut fields: Vec<usize> = reads.chain([statement.target.0]).collect();
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+
+    fn strides(&self) -> Vec<String> {
+        (0..self.dimension() - 1).map(|d| format!("stride{d}")).collect()
+    }
+
+    fn constants(&self) -> Vec<Constant> {
+        let statement = &self.program().statements[self.statement()];
+        constants::all(self.program(), self.names, statement, Source::Arguments, "now")
+    }
+
+    /// What a statement uses of parameters, series included: types and names.
+    fn values_used(&self) -> Vec<(String, String)> {
+        let (program, names) = (self.program(), self.names);
+        let statement = &program.statements[self.statement()];
+        let parameters = constants::parameters(names, statement, Source::Grid);
+        let series = constants::series(program, names, statement, Source::Arguments, "now");
+        parameters
+            .into_iter()
+            .chain(series)
+            .map(|constant| (constant.kind.to_string(), constant.name))
+            .collect()
+    }
+
+    fn function_name(&self) -> String {
+        format!("tw_points_{}", self.kernel.name)
+    }
+
+    /// The function of some points of a thread.
+    pub(super) fn function(&self) -> String {
+        let (program, names) = (self.program(), self.names);
+        let statement = &program.statements[self.statement()];
+        let read = |access: &Access| self.cell(access);
+        let values = Values { program, names, statement: self.statement(), copy: None, read: &read };
+        let (point, points) = (var("point"), var("points"));
+        let element = program.field(statement.target).element.c_name();
+        let value = name("value").at(&point);
+        let unrolled = |inner: Block| {
+            let mut body = Block::from(Stmt::constant(INT, "x", var("first") + &point * self.stride()));
+            body.extend(inner);
+            [Stmt::Pragma("unroll".into()), Stmt::count("int", "point", 0, &points, body)]
+        };
+        let mut body = Block::from(Stmt::Declare(vec![Declaration::array(element, "value", points.clone())]));
+        let mut compute: Block = values.locals().into_iter().collect();
+        compute.push(Stmt::assign(value.clone(), values.value()));
+        body.extend(unrolled(compute));
+        body.extend(unrolled(Stmt::assign(self.cell(&self.write()), value).into()));
+        let arrays = self.fields().into_iter().map(|field| {
+            let constant = match program.fields[field].role {
+                FieldRole::Coefficient => "const ",
+                FieldRole::State { .. } => "",
+            };
+            let element = program.fields[field].element.c_name();
+            (format!("TW_GLOBAL({constant}{element})"), names.fields[field].clone())
+        });
+        let target = &program.field(statement.target).name;
+        Function::new(self.function_name())
+            .comment(format!(
+                "{target}[{} + 1, {}] at some points of a thread, the first of which lies at `first`.",
+                program.time_index,
+                program.space_indices.join(", ")
+            ))
+            .template("int", "points")
+            .attribute("TW_DEVICE")
+            .parameters(arrays)
+            .parameters(self.strides().into_iter().map(|stride| (INT, stride)))
+            .parameters(self.values_used())
+            .parameters(self.planes().into_keys().map(|plane| (INT, plane)))
+            .parameter(INT, "first")
+            .body(body)
+            .print(Dialect::Cuda)
+    }
+
+    /// The body of the kernel.
+    pub(super) fn block(&self) -> Block {
+        let instance = &self.kernel.instances[0];
+        let statement = &self.program().statements[instance.statement];
+        let dimension = self.dimension();
+        let now = var("now");
+        let mut body = Block::from([
+            Stmt::constant(INT, "now", expr(&instance.step)),
+            Stmt::when(now.clone().lt(0).or(now.ge(var("steps"))), Stmt::Return(None)),
+        ]);
+        body.extend(thread_declarations(self.threads));
+        body.extend(self.constants().iter().map(Constant::declaration));
+        body.extend(self.planes().into_iter().map(|(plane, value)| Stmt::constant(INT, plane, value)));
+
+        let domain = |d: usize| -> (IntExpr, IntExpr) {
+            (bound(statement.domain[d].low, d), bound(statement.domain[d].high, d) - 1)
+        };
+        let mut inner = self.along(domain(0));
+        for d in 1..dimension {
+            let range = &instance.ranges[d];
+            let (low, high) = domain(d);
+            let index = format!("i{d}");
+            let first = expr(&range.low) + thread(self.threads, d);
+            let last = expr(&range.high.clone().min(high));
+            let is_on = var(&index).ge(expr(&low));
+            let count = self.threads.per_dimension[d];
+            inner = match self.share(d) {
+                Share::Own(1) => {
+                    let mut conditions = vec![is_on, var(&index).le(last)];
+                    if self.width(d).is_some_and(|width| width % count == 0) {
+                        // No thread is beyond the block.
+                        conditions[1] = var(&index).le(expr(&domain(d).1));
+                    }
+                    let mut block = Block::from(Stmt::constant(INT, &index, first));
+                    block.push(Stmt::when(all(conditions), inner));
+                    block
+                }
+                _ => {
+                    let end = format!("last{d}");
+                    let mut block = Block::from(Stmt::constant(INT, &end, last));
+                    let inner = Stmt::when(is_on, inner);
+                    block.push(Stmt::each(INT, &index, first, var(&index).le(var(&end)), count, inner));
+                    block
+                }
+            };
+        }
+        body.extend(inner);
+        body
+    }
+
+    /// The points of a thread along dimension 0, in a column of the others.
+    fn along(&self, (low, high): (IntExpr, IntExpr)) -> Block {
+        let range = &self.kernel.instances[0].ranges[0];
+        let dimension = self.dimension();
+        let parts = self.threads.per_dimension[0];
+        let mut body = Block::new();
+        let (i0, last) = (var("i0"), var("last0"));
+        // In several dimensions a thread has neighbours; otherwise, neighbours belong to neighbouring threads.
+        let (first, most, step) = match self.share(0) {
+            Share::Own(share) if dimension > 1 => {
+                let begin = expr(&range.low) + thread(self.threads, 0) * share;
+                body.push(Stmt::constant(INT, "begin0", begin));
+                let first = Expr::call("tw_max", [var("begin0"), expr(&low)], c_tree::Sort::Integer);
+                let end = expr(&range.high.clone().min(high));
+                let own = var("begin0") + (share - 1);
+                let end =
+                    if parts == 1 { end } else { Expr::call("tw_min", [own, end], c_tree::Sort::Integer) };
+                (first, end, 1)
+            }
+            _ => {
+                let begin = expr(&range.low.clone().max(low)) + thread(self.threads, 0);
+                (begin, expr(&range.high.clone().min(high)), parts)
+            }
+        };
+        body.push(Stmt::constant(INT, "last0", most));
+        body.push(Stmt::declare(INT, "i0", first));
+        let point: Vec<Expr> = (0..dimension).map(|d| var(format!("i{d}"))).collect();
+        let points = |count: i64| {
+            let fields = self.fields().into_iter().map(|field| name(&self.names.fields[field]));
+            let strides = self.strides().into_iter().map(var);
+            let values = self.values_used().into_iter().map(|(_, name)| c_tree::name(name));
+            let planes = self.planes().into_keys().map(var);
+            let given = fields.chain(strides).chain(values).chain(planes);
+            let arguments = given.chain([place(&point, &as_it_is)]);
+            Stmt::Expr(Expr::instance(self.function_name(), [int(count)], arguments))
+        };
+        let some = self.at_once();
+        let all_of = |count: i64| (&i0 + (count - 1) * step).le(&last);
+        if some > 1 {
+            body.push(match self.share(0) {
+                Share::Own(share) if share == some => {
+                    Stmt::when(all_of(some), [points(some), Stmt::Update(name("i0"), "+=", int(some * step))])
+                }
+                _ => Stmt::go_on("i0", all_of(some), some * step, points(some)),
+            });
+        }
+        body.push(match self.share(0) {
+            Share::Own(1) => Stmt::when(all_of(1), points(1)),
+            _ => Stmt::go_on("i0", all_of(1), step, points(1)),
+        });
+        body
+    }
+
+    /// An element in memory, relative to the point `x`.
+    fn cell(&self, access: &Access) -> Expr {
+        let program = self.program();
+        let field = name(&self.names.fields[access.field.0]);
+        let place = match program.field(access.field).role {
+            FieldRole::State { slots: 2.., .. } => var(self.names.plane(program, access)) + var("x"),
+            _ => var("x"),
+        };
+        field.at(moved(place, &access.offset))
+    }
 }

@@ -81,7 +81,9 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             (resources.threads.block(), 1, resources.layout.bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
             let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
-            (threads.block(), 1, 0, None, direct::block(plan, &names, kernel, &threads))
+            let direct = direct::Direct { plan, names: &names, kernel, threads: &threads };
+            functions.push(direct.function());
+            (threads.block(), direct.blocks_at_once(), 0, None, direct.block())
         } else {
             let known = shapes.iter().position(|shape| shape.kernel.has_tiles_of(kernel));
             let index = known.map_or_else(

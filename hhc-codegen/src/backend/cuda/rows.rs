@@ -2,7 +2,7 @@
 
 use super::super::bounds::expr;
 use super::super::constants::{self, Constant, Source};
-use super::super::points::{INT, max, min, modulo, plus};
+use super::super::points::{INT, max, min, plus};
 use super::printer::Printer;
 use super::staging::Staging;
 use super::text::{barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, used};
@@ -11,7 +11,7 @@ use crate::int_expr;
 use crate::plan::bound;
 use crate::window::WindowRow;
 use c_tree::{Block, Expr, Function, Stmt, flag, int, name, truth, var};
-use polyhedral::program::FieldRole;
+use polyhedral::program::Access;
 use std::cmp::Ordering;
 
 /// Rows of a partial tile that are unrolled at most, so that their slots are constants.
@@ -49,6 +49,13 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
     });
     let mut body: Block = used(shared_threads.collect(), &group).into_iter().collect();
     body.extend(constants.iter().map(Constant::declaration));
+    if explicit {
+        let mut targets: Vec<usize> =
+            local.rows.iter().map(|row| printer.program.statements[row.statement].target.0).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        body.extend(targets.into_iter().map(|field| printer.array_declaration(field)));
+    }
     body.push(match explicit {
         true => Stmt::Pragma("unroll 1".into()),
         false => Stmt::PragmaOf("unroll".into(), flag("full").select(unroll, 1)),
@@ -70,6 +77,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         .attribute("TW_DEVICE")
         .parameters(parameters(printer.arguments()))
         .parameter(INT, "first_step")
+        .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
         .parameters(printer.corners().into_iter().map(|corner| (INT, corner)))
         .body(body)
 }
@@ -139,7 +147,7 @@ impl Printer<'_> {
 
         let across = self.across(row, moves);
         let mut points = Block::new();
-        points.push(Stmt::constant(INT, "place", self.place(statement.target.0)));
+        points.push(Stmt::constant(INT, "place", self.place(row)));
         points.push(Stmt::constant("bool", "again", flag("covered").and(across.covered.clone())));
         points.extend(self.neighbours(row, moves, most, across.column.as_ref()));
         inner.extend(across.lows.iter().cloned());
@@ -203,12 +211,20 @@ impl Printer<'_> {
     }
 
     /// The place in memory of the tile's column at the thread's point.
-    fn place(&self, target: usize) -> Expr {
+    fn place(&self, row: &LocalRow) -> Expr {
         let dimension = self.dimension();
         let mut terms = Vec::new();
-        if let FieldRole::State { levels, slots: slots @ 2.. } = self.program.fields[target].role {
-            let level = var("step") + levels as i64;
-            terms.push(modulo(level, slots as i64) * var("level_stride"));
+        let write = self.write(row);
+        if let Some(plane) = self.plane_name(&write) {
+            let cells = self.staging.window.cells();
+            let planes = self.staging.window.planes.iter().filter(|plane| plane.field == write.field.0);
+            let slots: Vec<(i64, Expr)> =
+                planes.map(|plane| (plane.number, var(self.slot_name(plane)))).collect();
+            let of_plane = |other: Option<Expr>, (number, slot): &(i64, Expr)| match other {
+                None => Some(slot.clone()),
+                Some(other) => Some(var(&plane).is(number * cells).select(slot.clone(), other)),
+            };
+            terms.extend(slots.iter().rev().fold(None, of_plane));
         }
         let corner = var("corner0");
         terms.push(if dimension > 1 { corner * var("stride0") } else { corner });
@@ -253,8 +269,13 @@ impl Printer<'_> {
         given.extend(self.constants_of(row.statement).into_iter().map(|(_, constant)| name(constant)));
         given.extend(self.planes(row, moves).into_iter().map(|(plane, ..)| var(plane)));
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
+        let explicit = self.staging.explicit_rows;
         let update = |count: i64, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
-            let ends = [flag("again"), less(var("again_first")), less(var("again_last"))];
+            let ends = match explicit {
+                // Memory gets them later.
+                true => [truth(true), int(0), int(count - 1)],
+                false => [flag("again"), less(var("again_first")), less(var("again_last"))],
+            };
             let arguments = given.iter().cloned().chain([cell, place]).chain(ends);
             Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
         };
@@ -295,7 +316,42 @@ impl Printer<'_> {
             body.push(Stmt::when(fit(count), [some(count), Stmt::Update(name("at"), "+=", int(count))]));
             count /= 2;
         }
+        if explicit {
+            body.extend(self.stores(row));
+        }
         body
+    }
+
+    /// Stores the points of the thread that no later row computes again, from the window.
+    fn stores(&self, row: &LocalRow) -> Block {
+        let window = self.staging.window;
+        let write = self.write(row);
+        let target = write.field.0;
+        let point = || var("point");
+        let cell = var("column") + (point() - window.low[0]) * window.stride(0);
+        let cell = self.plane_name(&write).map_or(cell.clone(), |plane| plus(var(plane), cell));
+        let memory = name(&self.names.fields[target]).at(var("place") + point() * var("stride0"));
+        let store = || Stmt::assign(memory.clone(), name(self.array(target)).at(cell.clone()));
+        let mut body = Block::new();
+        body.comment("what no later row computes again goes to memory");
+        let (begin, end, again) = (var("begin"), var("end"), flag("again"));
+        body.push(Stmt::constant("int", "end", &begin + var("mine")));
+        let ends = [
+            ("below".to_string(), again.clone().select(min(var("again_first"), end.clone()), end.clone())),
+            ("above".to_string(), again.select(max(var("again_last") + 1, begin.clone()), end.clone())),
+        ];
+        body.push(Stmt::constants("int", ends));
+        for (first, end) in [(begin, var("below")), (var("above"), end)] {
+            body.push(Stmt::Pragma("unroll 4".into()));
+            body.push(Stmt::each("int", "point", first, point().lt(end), 1, store()));
+        }
+        body
+    }
+
+    /// What a row writes.
+    fn write(&self, row: &LocalRow) -> Access {
+        let target = self.program.statements[row.statement].target;
+        Access { field: target, time: 1, offset: vec![0; self.dimension()] }
     }
 }
 

@@ -54,7 +54,7 @@ impl Printer<'_> {
         Arguments { program: self.program, names: self.names }
     }
 
-    fn array_declaration(&self, field: usize) -> Stmt {
+    pub(super) fn array_declaration(&self, field: usize) -> Stmt {
         let cells = self.slots(field) * self.staging.window.cells();
         let element = self.program.fields[field].element.c_name();
         shared(element, &self.array(field), cells, self.staging.offsets[field])
@@ -156,13 +156,10 @@ impl Printer<'_> {
                 _ => argument,
             };
             let all = passed(self.arguments()).into_iter().map(of_stride);
-            let all = all.chain([here(var("first_step"))]);
+            let slots = self.stored_slots().into_iter().map(|slot| here(var(slot)));
+            let all = all.chain([here(var("first_step"))]).chain(slots);
             if is_full && explicit {
-                let slots = self.stored_slots().into_iter().map(|slot| here(var(slot)));
-                return Stmt::call(
-                    full_rows::name_of(self.index),
-                    all.chain(slots).chain([here(var("window"))]),
-                );
+                return Stmt::call(full_rows::name_of(self.index), all.chain([here(var("window"))]));
             }
             let all = all.chain(self.corners().into_iter().map(var));
             let full = (!explicit).then(|| is_full.into());
@@ -292,7 +289,7 @@ impl Printer<'_> {
     }
 
     /// The name of the variable with the position of a plane in a field's array; `None` where there is one plane.
-    fn plane_name(&self, access: &Access) -> Option<String> {
+    pub(super) fn plane_name(&self, access: &Access) -> Option<String> {
         (self.slots(access.field.0) > 1).then(|| self.names.plane(self.program, access))
     }
 

@@ -57,9 +57,9 @@ impl Strategy for Naive {
             (Target::OpenMp, 1) => &[4096],
             (Target::OpenMp, 2) => &[16, 0],
             (Target::OpenMp, _) => &[2, 16, 0],
-            (Target::Cuda, 1) => &[256],
-            (Target::Cuda, 2) => &[8, 32],
-            (Target::Cuda, _) => &[2, 4, 32],
+            (Target::Cuda, 1) => &[2048],
+            (Target::Cuda, 2) => &[16, 128],
+            (Target::Cuda, _) => &[16, 8, 32],
         };
         TileSizes::new(SIZES.into_iter().zip(sizes.iter().copied()))
     }
