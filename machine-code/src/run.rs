@@ -92,6 +92,9 @@ fn warp(
                     };
                     counts.branches_on_values += u64::from((guard_data | data) & group.lanes != 0);
                     let taken = mask & condition;
+                    // Those that do not go are predicated off.
+                    let idle = u64::from((mask & !condition).count_ones());
+                    counts.issued[group.at].lanes -= idle;
                     let stay = group.lanes & !taken;
                     if taken == 0 {
                         group.at += 1;
