@@ -126,6 +126,8 @@ pub struct LaunchClass {
     pub shared_wavefronts: f64,
     /// Sectors of global memory that its warps ask for.
     pub sectors: f64,
+    /// Bytes of the sectors that it touches, each one read once and written once.
+    pub memory_bytes: f64,
 }
 
 /// Counts per grid point and time step. Instructions are those of lanes: what a warp issues counts 32 times, whoever of its
@@ -152,7 +154,7 @@ pub struct PerPoint {
     pub operations: f64,
     /// Bytes of the sectors of global memory that warps ask for.
     pub sector_bytes: f64,
-    /// Bytes of the sectors of global memory that blocks touch, each block each one once.
+    /// Bytes of the sectors of global memory that a launch touches, each one read once and written once.
     pub memory_bytes: f64,
     /// Cycles of the banks of shared memory over what they would be without conflicts; 1 where there is nothing.
     pub bank_conflict_factor: f64,
@@ -175,6 +177,7 @@ impl LaunchClass {
             lane_instructions: own.totals.lanes,
             shared_wavefronts: own.totals.wavefronts,
             sectors: own.totals.sectors,
+            memory_bytes: (own.sectors_read + own.sectors_written) * SECTOR as f64,
         }
     }
 }
