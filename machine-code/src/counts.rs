@@ -47,6 +47,8 @@ pub struct Counts {
 pub struct Totals {
     /// Instructions issued, by [`Kind`] in the order of [`Kind::ALL`].
     pub kinds: [f64; Kind::ALL.len()],
+    /// Instructions that lanes executed, those predicated off not counted.
+    pub lanes: f64,
     /// Operations on floating-point numbers that lanes executed; a fused product and sum is two.
     pub operations: f64,
     /// Bytes that lanes moved from and to shared memory.
@@ -99,6 +101,7 @@ impl Counts {
             let kind = instruction.kind;
             totals.kinds[kind as usize] += issued.warps as f64;
             let lanes = issued.lanes as f64;
+            totals.lanes += lanes;
             totals.operations += lanes * f64::from(operations(instruction));
             totals.wavefronts += issued.wavefronts as f64;
             totals.least_wavefronts += issued.least_wavefronts as f64;
@@ -147,6 +150,7 @@ impl Totals {
             *own += other * times;
         }
         let pairs = [
+            (&mut self.lanes, other.lanes),
             (&mut self.operations, other.operations),
             (&mut self.shared_bytes, other.shared_bytes),
             (&mut self.wavefronts, other.wavefronts),

@@ -54,7 +54,9 @@ impl Listing {
             if let Some(target) = trimmed.strip_prefix(".target") {
                 let digits: String = target.chars().filter(char::is_ascii_digit).take(4).collect();
                 listing.architecture = digits.parse().unwrap_or(0);
-            } else if let Some(rest) = trimmed.strip_prefix(".section") {
+            } else if let Some(rest) =
+                trimmed.strip_prefix(".section").filter(|rest| rest.starts_with([' ', '\t']))
+            {
                 section = Section::of(rest);
                 if let Section::Code(name) = &section {
                     listing.kernels.push(Code { name: name.clone(), width: 16, ..Code::default() });

@@ -12,7 +12,9 @@ pub const SECTOR: u64 = 32;
 pub fn wavefronts(addresses: &[u64; LANES], active: u32, bytes: u8) -> (u64, u64) {
     let words = usize::from(bytes).div_ceil(4).max(1);
     // As it usually is: one word after the other.
-    if active == u32::MAX && (1..LANES).all(|lane| addresses[lane] == addresses[0] + (lane * words * 4) as u64) {
+    if active == u32::MAX
+        && (1..LANES).all(|lane| addresses[lane].wrapping_sub(addresses[0]) == (lane * words * 4) as u64)
+    {
         return (words as u64, words as u64);
     }
     let group = LANES / words;
@@ -49,7 +51,7 @@ pub fn sectors(addresses: &[u64; LANES], active: u32, bytes: u8, found: &mut Vec
     found.clear();
     for lane in (0..LANES).filter(|lane| active >> lane & 1 == 1) {
         let first = addresses[lane] / SECTOR;
-        let last = (addresses[lane] + u64::from(bytes.max(1)) - 1) / SECTOR;
+        let last = addresses[lane].saturating_add(u64::from(bytes.max(1)) - 1) / SECTOR;
         for sector in first..=last {
             if found.last() != Some(&sector) {
                 found.push(sector);

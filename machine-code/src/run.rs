@@ -1,7 +1,7 @@
 //! Blocks, warp by warp: lanes that go different ways are different groups until they meet again.
 
 use crate::counts::Counts;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::instruction::{Instruction, Kind, LANES, Op, Source};
 use crate::launch::Launch;
 use crate::listing::Code;
@@ -66,8 +66,10 @@ fn warp(
         // Until this group waits, ends, or is divided.
         loop {
             let Some(instruction) = code.instructions.get(group.at) else {
-                let last = &code.instructions[code.instructions.len() - 1];
-                return Err(fail(last, "the code ends here, and does not"));
+                return Err(match code.instructions.last() {
+                    Some(last) => fail(last, "the code ends here, and the warp does not"),
+                    None => Error::Listing(format!("`{}` has no instructions", code.name)),
+                });
             };
             let (guard, guard_data) = warp.holds(instruction.guard);
             let mask = guard & group.lanes;
@@ -92,6 +94,9 @@ fn warp(
                     };
                     counts.branches_on_values += u64::from((guard_data | data) & group.lanes != 0);
                     let taken = mask & condition;
+                    // Those that do not go are predicated off.
+                    let idle = u64::from((mask & !condition).count_ones());
+                    counts.issued[group.at].lanes -= idle;
                     let stay = group.lanes & !taken;
                     if taken == 0 {
                         group.at += 1;

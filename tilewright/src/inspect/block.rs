@@ -10,7 +10,7 @@ use hhc_codegen::int_expr::Environment;
 use hhc_codegen::plan::{Kernel, SIZE_NAMES};
 use machine_code::{Counts, Launch, Listing, Totals, run};
 use polyhedral::program::ElementType;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use toolchain::interrupt;
 
@@ -53,9 +53,9 @@ pub struct Share {
     pub totals: Totals,
     /// Grid points times time steps that they compute, those of copies not counted.
     pub points: f64,
-    /// Sectors that they read, each block each one once.
+    /// Sectors that they read, each one once, however many blocks of a launch read it.
     pub sectors_read: f64,
-    /// Sectors that they write, each block each one once.
+    /// Sectors that they write, each one once.
     pub sectors_written: f64,
 }
 
@@ -94,6 +94,39 @@ impl Blocks<'_> {
         let share = self.extrapolated(launch, block)?;
         known().insert(key, share);
         Ok(share)
+    }
+
+    /// The shares of a block's sectors that no block before it reads and writes: those beside it are looked at, on a grid
+    /// with few sub-tiles.
+    ///
+    /// # Errors
+    /// Machine code that cannot be counted.
+    pub fn fresh(&self, launch: &PlannedLaunch, block: [u32; 3]) -> Result<(f64, f64)> {
+        let mut size = self.layout.size().to_vec();
+        for axis in self.long_axes(launch, block) {
+            size[axis.dimension] -= axis.period * (axis.count - FEW_SUB_TILES[0]);
+        }
+        let own = self.counts(launch, block, &size)?;
+        let (mut read, mut written) = (HashSet::new(), HashSet::new());
+        for number in 0..27 {
+            let step = [number % 3 - 1, number / 3 % 3 - 1, number / 9 - 1];
+            let other: Option<Vec<u32>> = (0..3)
+                .map(|axis| block[axis].checked_add_signed(step[axis]).filter(|&at| at < launch.grid[axis]))
+                .collect();
+            // Those before it: the last axis is the slowest.
+            if let Some(&[x, y, z]) = other.as_deref()
+                && [step[2], step[1], step[0]] < [0; 3]
+            {
+                let counts = self.counts(launch, [x, y, z], &size)?;
+                read.extend(counts.sectors_read);
+                written.extend(counts.sectors_written);
+            }
+        }
+        let share = |own: &[u64], others: &HashSet<u64>| {
+            let fresh = own.iter().filter(|&sector| !others.contains(sector)).count();
+            fresh as f64 / own.len().max(1) as f64
+        };
+        Ok((share(&own.sectors_read, &read), share(&own.sectors_written, &written)))
     }
 
     fn extrapolated(&self, launch: &PlannedLaunch, block: [u32; 3]) -> Result<Share> {
@@ -243,7 +276,8 @@ impl Blocks<'_> {
                 };
                 let first = ends(1, 1)?;
                 let period = ends(2, first)? - first;
-                let regular = (1..all - FEW_SUB_TILES[0]).all(|fewer| less(period * fewer) == Some(all - fewer));
+                let regular =
+                    (1..all - FEW_SUB_TILES[0]).all(|fewer| less(period * fewer) == Some(all - fewer));
                 if !regular {
                     return None;
                 }

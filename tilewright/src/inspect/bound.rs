@@ -1,4 +1,5 @@
-//! What limits a run, by throughputs alone: no latency, no instruction cache, no caches beyond a block's own sectors.
+//! What limits a run, by throughputs alone: no latency, no cache of instructions; caches keep everything for
+//! a launch, and nothing from one launch to the next.
 
 use super::block::Share;
 use super::run::{Class, stretch};
@@ -38,7 +39,7 @@ pub struct Limits {
     pub special: Option<f64>,
     /// Shared memory, with shuffles.
     pub shared: Option<f64>,
-    /// Memory, by the sectors that blocks touch.
+    /// Memory, by the sectors that a launch touches.
     pub memory: Option<f64>,
 }
 

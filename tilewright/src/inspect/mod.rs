@@ -17,6 +17,7 @@ use execution::reference::default_parameters;
 use hhc_codegen::backend::cuda::{self, CudaOptions, DeviceLimits};
 use hhc_codegen::{KernelPlan, plan_counts};
 use machine_code::{Kind, Listing, SECTOR};
+use run::Class;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -104,6 +105,29 @@ pub struct KernelInspection {
     pub waves: f64,
     /// Per grid point and time step, in the middle of the run.
     pub steady: PerPoint,
+    /// Its launches, by what they do, in the order of the run.
+    pub classes: Vec<LaunchClass>,
+}
+
+/// Launches that do the same, and what one of them issues, as counters of a GPU count it.
+#[derive(Debug, Clone, Serialize)]
+pub struct LaunchClass {
+    /// How many there are.
+    pub launches: u64,
+    /// Blocks of each.
+    pub blocks: u64,
+    /// Grid points times time steps that one computes.
+    pub points: f64,
+    /// Instructions that its warps issue.
+    pub warp_instructions: f64,
+    /// Instructions that its lanes execute, those predicated off not counted.
+    pub lane_instructions: f64,
+    /// Cycles that the banks of shared memory need.
+    pub shared_wavefronts: f64,
+    /// Sectors of global memory that its warps ask for.
+    pub sectors: f64,
+    /// Bytes of the sectors that it touches, each one read once and written once.
+    pub memory_bytes: f64,
 }
 
 /// Counts per grid point and time step. Instructions are those of lanes: what a warp issues counts 32 times, whoever of its
@@ -130,7 +154,7 @@ pub struct PerPoint {
     pub operations: f64,
     /// Bytes of the sectors of global memory that warps ask for.
     pub sector_bytes: f64,
-    /// Bytes of the sectors of global memory that blocks touch, each block each one once.
+    /// Bytes of the sectors of global memory that a launch touches, each one read once and written once.
     pub memory_bytes: f64,
     /// Cycles of the banks of shared memory over what they would be without conflicts; 1 where there is nothing.
     pub bank_conflict_factor: f64,
@@ -140,6 +164,22 @@ pub struct PerPoint {
     pub branches_on_values: f64,
     /// Instructions by kind.
     pub kinds: BTreeMap<&'static str, f64>,
+}
+
+impl LaunchClass {
+    fn of(class: &Class) -> LaunchClass {
+        let own = &class.launched.all;
+        LaunchClass {
+            launches: class.times as u64,
+            blocks: own.blocks as u64,
+            points: own.points,
+            warp_instructions: own.totals.instructions(),
+            lane_instructions: own.totals.lanes,
+            shared_wavefronts: own.totals.wavefronts,
+            sectors: own.totals.sectors,
+            memory_bytes: (own.sectors_read + own.sectors_written) * SECTOR as f64,
+        }
+    }
 }
 
 const LANES: f64 = nvrtc::WARP as f64;
@@ -246,6 +286,7 @@ pub fn inspect(
             occupancy: (resident * threads) as f64 / gpu.threads_per_sm as f64,
             waves: bound::waves(gpu, blocks, resident),
             steady: PerPoint::of(&class.map_or_else(Share::default, |class| class.launched.middle)),
+            classes: classes.iter().map(LaunchClass::of).collect(),
         });
     }
     let largest = kernels.iter().max_by_key(|kernel| kernel.blocks);

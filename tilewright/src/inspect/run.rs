@@ -74,6 +74,11 @@ fn launched(blocks: &Blocks<'_>, launch: &PlannedLaunch) -> Result<Launched> {
             }
         }
     }
+    let (read, written) = blocks.fresh(launch, middle)?;
+    for share in [&mut result.all, &mut result.middle] {
+        share.sectors_read *= read;
+        share.sectors_written *= written;
+    }
     Ok(result)
 }
 
