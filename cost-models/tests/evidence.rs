@@ -129,9 +129,16 @@ fn tiles_on_an_h100() {
         }
         judged.iter().for_each(|(what, own)| own.show(&format!("{form} {what}")));
         if form == TimeModel::Counted {
-            for what in ["box2d1r hhc", "chosen hhc"] {
+            for (what, rms, rank, picked) in [
+                ("box2d1r hhc", 0.22, 0.9, 1.05),
+                ("chosen hhc", 0.2, 0.9, 1.05),
+                ("star2d1r naive", 0.25, 0.7, 1.2),
+                ("star3d1r naive", 0.5, 0.7, 1.2),
+            ] {
                 let own = &judged[what];
-                assert!(own.rms() < 0.2 && own.rank_correlation() > 0.9 && own.picked_over_best() <= 1.05, "{what}");
+                assert!(own.rms() < rms, "{what}: {}", own.rms());
+                assert!(own.rank_correlation() > rank, "{what}: {}", own.rank_correlation());
+                assert!(own.picked_over_best() <= picked, "{what}: {}", own.picked_over_best());
             }
         }
     }

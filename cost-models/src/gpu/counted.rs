@@ -34,8 +34,9 @@ const WARP: f64 = 32.0;
 /// Cycles until a word of shared memory or of the first-level cache has come (Z. Jia et al., Dissecting the NVIDIA Volta GPU
 /// architecture via microbenchmarking, 2018: 19 and 28 cycles; newer devices 30 and more).
 const NEAR_CYCLES: f64 = 30.0;
-/// Cycles until words of memory have come, with nobody else asking (the same: 375 to 500 where the caches miss).
-const FAR_CYCLES: f64 = 500.0;
+/// Cycles until words of memory have come, with nobody else asking (W. Luo et al., Benchmarking and
+/// dissecting the NVIDIA Hopper GPU architecture, 2024: 479 on an H100).
+const FAR_CYCLES: f64 = 480.0;
 /// What copies reach of a published bandwidth: measured 2.995 of 3.352 TB/s on an H100 with HBM3.
 const REACHED: f64 = 0.9;
 
@@ -164,11 +165,14 @@ impl CountedTime<'_> {
     /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
     fn round(&self, demands: &Demands, k: i64) -> Round {
         let Demands { compute, transfer, wait } = *demands;
+        if compute + transfer + wait == 0.0 {
+            return Round::default();
+        }
         let (mut waiting_c, mut waiting_m) = (0.0, 0.0);
         let mut round = Round::default();
         for n in 1..=k {
             round = Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
-            let per = n as f64 / round.seconds().max(f64::MIN_POSITIVE);
+            let per = n as f64 / round.seconds();
             (waiting_c, waiting_m) = (round.compute * per, round.transfer * per);
         }
         round
@@ -197,6 +201,8 @@ impl CountedTime<'_> {
         let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
             (self.round(&some(&full, share), tiles), self.round(&some(&clipped, share), tiles))
         });
+        let partly = self.demands(&work.full.times(work.part).and(&work.clipped));
+        let partly = [(k, 1.0), (last, share)].map(|(tiles, share)| self.round(&some(&partly, share), tiles));
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
         let inside = both.map(|(full, clipped)| {
             full.times(work.full_sub_tiles).and(&clipped.times(work.clipped_sub_tiles))
@@ -209,13 +215,15 @@ impl CountedTime<'_> {
                 last => (last, share, 1),
             };
             let alone = |demands| self.round(&some(demands, share / tiles as f64), 1).seconds();
-            let edge = q * (both[round].0.seconds() + alone(&clipped) - alone(&full));
-            edge_s = (edge - inside[round].seconds()).max(0.0);
+            // Beside others each of its sub-tiles takes so much longer; what is left when they are done, it does alone.
+            let (usual, longer) = (both[round].0.seconds(), (alone(&clipped) - alone(&full)).max(0.0));
+            let left = if longer > 0.0 { longer / (usual + longer) } else { 0.0 };
+            edge_s = (q * (usual + left * alone(&clipped)) - inside[round].seconds()).max(0.0);
         }
         Rounds {
             number,
             full: inside,
-            clipped: both.map(|(_, clipped)| clipped.times(q)),
+            clipped: partly.map(|round| round.times(q)),
             launches: [work.full_launches, work.clipped_launches],
             edge_s,
         }
@@ -251,9 +259,11 @@ impl CountedTime<'_> {
         let full = self.demands(&work.full).compute;
         let clipped = self.demands(&work.full.and(&work.clipped)).compute;
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
-        let launches = work.full_launches + work.clipped_launches;
-        let more = work.full_launches * work.clipped_sub_tiles + work.clipped_launches * q;
-        [launches * tiles * q * full, tiles * more * (clipped - full)]
+        let partly = self.demands(&work.full.times(work.part).and(&work.clipped)).compute;
+        let launches = work.full_launches + work.clipped_launches * work.part;
+        let more = work.full_launches * work.clipped_sub_tiles * (clipped - full)
+            + work.clipped_launches * q * (partly - work.part * full);
+        [launches * tiles * q * full, tiles * more]
     }
 
     /// No tile of a box takes less, `k` of them resident; `w` is the least number of tiles of a wavefront.

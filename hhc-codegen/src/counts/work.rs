@@ -42,13 +42,13 @@ pub mod terms {
     /// Of a sub-tile: its corner, and whether it is full.
     pub const SUB_TILE: f64 = 60.0;
     /// Of a word of the window in a sub-tile at an edge of the grid: whether it is there, whether it is wanted.
-    pub const CLIPPED: f64 = 40.0;
+    pub const CLIPPED: f64 = 95.0;
     /// Of a row at an edge, in addition: whether it exists, where it ends.
     pub const CLIPPED_ROW: f64 = 30.0;
     /// Of a pass at an edge, in addition: whether its column exists.
     pub const CLIPPED_PASS: f64 = 25.0;
     /// Of a point that is computed in memory directly, by dimension of the grid: its loops and its place.
-    pub const DIRECT_POINT: [f64; 3] = [60.0, 80.0, 130.0];
+    pub const DIRECT_POINT: [f64; 3] = [60.0, 75.0, 75.0];
     /// Of an operand that is read from memory directly: its place.
     pub const DIRECT_READ: f64 = 2.0;
     /// Of a thread that works in memory directly, by dimension of the grid: its block, and its box.
@@ -64,7 +64,7 @@ pub mod terms {
     /// Cycles after which a dependent instruction may follow, where lanes take a whole warp at a time.
     pub const DEPENDENT: f64 = 4.0;
     /// Cycles of an instruction of a copy, of which some are independent of each other.
-    pub const COPYING: f64 = 3.0;
+    pub const COPYING: f64 = 2.5;
 }
 
 use terms::{
@@ -138,8 +138,10 @@ pub struct TileWork {
     pub clipped_sub_tiles: f64,
     /// Launches whose tiles lie in time altogether.
     pub full_launches: f64,
-    /// The others: the sum, over them, of the part of a tile that lies in time.
+    /// The others.
     pub clipped_launches: f64,
+    /// The part of a tile of theirs that lies in time, the mean over them.
+    pub part: f64,
     /// Whether all sub-tiles of the first and the last tile of a wavefront are at an edge.
     pub edges: bool,
     /// Registers that the compiler gives a thread: where it may keep addresses in them, all that it is allowed.
@@ -333,7 +335,8 @@ impl Accounting {
         let loads = columns as f64 * (CLIPPED * looked_at as f64 - LOADED * loaded as f64).max(0.0);
         let own = loads + rows as f64 * (CLIPPED_ROW + self.passes(shape) as f64 * CLIPPED_PASS);
         let exact = up((loaded as f64 * self.words) as i64, LOADS_AT_ONCE) * columns;
-        let batches = up(looked_at, CLIPPED_AT_ONCE) * columns;
+        // Cells that are not wanted are not waited for.
+        let batches = up(loaded, CLIPPED_AT_ONCE) * columns;
         Work {
             issued: warps * own,
             vector: warps * own,
@@ -360,9 +363,9 @@ impl Accounting {
             // What neighbouring blocks read, too, the second-level cache has.
             words: (points * (levels as i64 + 1)) as f64,
             chain: COPYING * (thread + mine * overhead) + DEPENDENT * mine * statement.operations,
-            // Of the operands of a point some are new to the multiprocessor.
+            // Lines and planes of the operands are new to the multiprocessor one after the other.
             waits: 0.0,
-            far_waits: mine,
+            far_waits: mine * (self.dimension as f64 - 1.0).max(1.0),
             barriers: 0.0,
         }
     }

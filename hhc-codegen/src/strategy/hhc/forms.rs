@@ -64,8 +64,8 @@ pub struct Hexagonal {
     accounting: Accounting,
     /// Rows of equal statements and widths (for `s0 = 1`), and their number.
     alike: Vec<(usize, i64, i64)>,
-    /// Launches whose tiles lie in time altogether, and the part of the others that does, at most.
-    launches: (f64, f64),
+    /// Launches whose tiles lie in time altogether, the others, and the part of a tile of theirs that does.
+    launches: (f64, f64, f64),
     /// Per classical dimension: how far sub-tiles must be from the start of the grid to be full, and what is left of the grid.
     inside: [(i64, i64); 3],
 }
@@ -266,6 +266,7 @@ impl Hexagonal {
             clipped_sub_tiles: (all - full) as f64,
             full_launches: self.launches.0,
             clipped_launches: self.launches.1,
+            part: self.launches.2,
             edges: true,
             registers: self.bound_of_registers(block.threads.iter().product(), needed),
             needed: needed + VALUE_REGISTERS + STATEMENT_REGISTERS * self.statements as i64 + of_passes,
@@ -316,7 +317,7 @@ impl Hexagonal {
             sub_tile: with_words(points, bounds.words.0, 1.0),
             tile: with_words(tile_points, bounds.tile_words.0, q),
             all: Work { words: bounds.all_words, ..all },
-            launches: self.launches.0 + self.launches.1,
+            launches: self.launches.0 + self.launches.1 * self.launches.2,
         }
     }
 
@@ -456,16 +457,16 @@ impl Hexagonal {
     }
 }
 
-/// Launches of two phases whose tiles lie in time altogether, and of the others the sum of the parts of a tile's points that
-/// do. Wider tiles have no greater parts: their rows differ less.
-fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64) {
+/// Launches of two phases whose tiles lie in time altogether, the others, and the mean part of a tile's points that does in
+/// these. Wider tiles have no greater parts: their rows differ less.
+fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64, f64) {
     let rows = narrowest.rows();
     let width = |a: i64| {
         let (first, last) = narrowest.row(a);
         (last - first + 1) as f64
     };
     let all: f64 = (0..rows).map(width).sum();
-    let (mut full, mut parts) = (0.0, 0.0);
+    let (mut full, mut others, mut parts) = (0.0, 0.0, 0.0);
     for (phase, bands) in [(0, bands.0), (1, bands.1)] {
         let first_row = |band: i64| band * rows - if phase == 0 { narrowest.half_height } else { 0 };
         let part = |band: i64| {
@@ -478,8 +479,13 @@ fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64)
         let ends = if bands > 1 { vec![0, bands - 1] } else { vec![0; bands.max(0) as usize] };
         full += (bands - ends.len() as i64) as f64;
         for (whole, part) in ends.into_iter().map(part) {
-            if whole { full += 1.0 } else { parts += part }
+            if whole {
+                full += 1.0;
+            } else {
+                others += 1.0;
+                parts += part;
+            }
         }
     }
-    (full, parts)
+    (full, others, if others > 0.0 { parts / others } else { 0.0 })
 }
