@@ -93,7 +93,6 @@ impl Blocks {
             tiles *= if sizes[d] == 0 { 1 } else { last / sizes[d] - first / sizes[d] + 1 };
         }
         let points = block[0] * block[1] * block[2];
-        let on = &self.on;
         let threads: i64 = self.threads_along(block).iter().product();
         let registers = statement.registers.min(self.bound(threads));
         TileCounts {
