@@ -117,11 +117,12 @@ fn the_form_of_the_time_model_is_a_choice() {
     assert!(predicted(&["--machine", "zen4", "--json"])["model"].is_null());
     let refused = predict(&["--machine", "zen4", "--model", "paper"]);
     assert!(refused.code == 1 && refused.stderr.contains("--model paper is for GPUs"), "{}", refused.stderr);
-    let of_both = ["--model", "counted", "--model", "paper"].chunks(2).map(|form| {
-        tilewright(&[&TUNE[..], form, &["--json"]].concat()).succeeded().json()["model"].clone()
-    });
+    let of_both = ["--model", "counted", "--model", "paper"]
+        .chunks(2)
+        .map(|form| tilewright(&[&TUNE[..], form, &["--json"]].concat()).succeeded().json()["model"].clone());
     assert_eq!(of_both.collect::<Vec<_>>(), ["counted", "paper"]);
-    let search = ["search", "heat2d", "--size", "512x512", "--steps", "64", "--backend", "model", "--budget", "5"];
+    let search =
+        ["search", "heat2d", "--size", "512x512", "--steps", "64", "--backend", "model", "--budget", "5"];
     let searched = |more: &[&str]| {
         let search = [&search[..], &["--machine", "v100", "--method", "random", "--json"], more].concat();
         tilewright(&search).succeeded().json()["best"]["value"].as_f64().unwrap()
@@ -152,12 +153,17 @@ fn many_statements_do_not_spill() {
     let nine = folder.write("nine.stencil", &text);
     for (number, machine) in [&[][..], &["--machine", "h100"]].into_iter().enumerate() {
         let out = folder.arg(&format!("out{number}"));
-        let command = ["compile", &nine, "--target", "cuda", "--size", "1000x1000", "--steps", "50", "--json", "-o"];
+        let command =
+            ["compile", &nine, "--target", "cuda", "--size", "1000x1000", "--steps", "50", "--json", "-o"];
         let compiled = tilewright(&[&command[..], &[&out], machine].concat()).succeeded().json();
         let kernels = compiled["kernels"].as_array().unwrap();
         for figures in kernels.iter().flat_map(|kernel| kernel["compiled"].as_array().unwrap()) {
             if machine.is_empty() || figures["architecture"] == "sm_90" {
-                assert_eq!((&figures["spill_bytes"], &figures["local_bytes"]), (&0.into(), &0.into()), "{figures}");
+                assert_eq!(
+                    (&figures["spill_bytes"], &figures["local_bytes"]),
+                    (&0.into(), &0.into()),
+                    "{figures}"
+                );
             }
         }
         if kernels[0]["compiled"].as_array().unwrap().is_empty() {

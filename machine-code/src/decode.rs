@@ -2,8 +2,8 @@
 
 use crate::error::{Error, Result};
 use crate::instruction::{
-    Address, Comparison, Destination, Exchange, Instruction, Join, Kind, Op, Precision, Predicate, Product, Sign,
-    Source, Space, Special, TRUE_PREDICATE, Term, ZERO_REGISTER, ZERO_UNIFORM,
+    Address, Comparison, Destination, Exchange, Instruction, Join, Kind, Op, Precision, Predicate, Product,
+    Sign, Source, Space, Special, TRUE_PREDICATE, Term, ZERO_REGISTER, ZERO_UNIFORM,
 };
 
 /// Reads what follows the address of a line: `@!P0 BRA P1, `(.L_x_4) ;`.

@@ -12,7 +12,9 @@ pub const SECTOR: u64 = 32;
 pub fn wavefronts(addresses: &[u64; LANES], active: u32, bytes: u8) -> (u64, u64) {
     let words = usize::from(bytes).div_ceil(4).max(1);
     // As it usually is: one word after the other.
-    if active == u32::MAX && (1..LANES).all(|lane| addresses[lane] == addresses[0] + (lane * words * 4) as u64) {
+    if active == u32::MAX
+        && (1..LANES).all(|lane| addresses[lane] == addresses[0] + (lane * words * 4) as u64)
+    {
         return (words as u64, words as u64);
     }
     let group = LANES / words;

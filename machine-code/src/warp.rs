@@ -127,7 +127,13 @@ impl<'a> Warp<'a> {
     }
 
     /// The same, in place.
-    fn fill(&self, instruction: &Instruction, number: usize, word: u8, lanes: &mut Lanes) -> Result<(Mask, bool)> {
+    fn fill(
+        &self,
+        instruction: &Instruction,
+        number: usize,
+        word: u8,
+        lanes: &mut Lanes,
+    ) -> Result<(Mask, bool)> {
         let Some(source) = instruction.sources.get(number) else {
             return Err(fail(instruction, "an operand is missing"));
         };

@@ -8,8 +8,8 @@ use crate::load::Stencil;
 use crate::strategies;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::EnergyTerms;
-use cost_models::gpu::{GpuCost, TimeModel};
 use cost_models::explain::Explanation;
+use cost_models::gpu::{GpuCost, TimeModel};
 use cost_models::machine::{Machine, MachineKind};
 use cost_models::memory::Constraint;
 use cost_models::model::{Cost, CostModel};
@@ -329,7 +329,8 @@ impl Model {
             }
         };
         let choice = &tuned.choice;
-        let explanation = self.explain_for(objective, strategies::named(choice.strategy)?, &choice.tile, choice.k)?;
+        let explanation =
+            self.explain_for(objective, strategies::named(choice.strategy)?, &choice.tile, choice.k)?;
         Ok(Optimum { tuned, explanation, strategies, notes })
     }
 

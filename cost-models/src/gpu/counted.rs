@@ -10,7 +10,8 @@
 //!
 //! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
 //! stations with demands `c` and `m` and a delay `Z = alone - c` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980).
-//! With one block nothing overlaps, with many the longer of both demands remains:
+//! With one block nothing overlaps, with many the longer of both demands remains. Words that are loaded ahead, while the sub-tile
+//! before computes, are no part of `m`; but `T_k` is not less than what `k` tiles move:
 //!
 //! ```text
 //! Q_c = Q_m = 0;   for n = 1 .. k:  R_c = c * (1 + Q_c),  R_m = m * (1 + Q_m),  T_n = Z + R_c + R_m,
@@ -89,6 +90,8 @@ impl Counted {
 struct Demands {
     compute: f64,
     transfer: f64,
+    /// Transfers behind which nobody waits, as long as memory keeps up.
+    ahead: f64,
     /// Latencies and barriers, as far as its own instructions do not fill them.
     wait: f64,
 }
@@ -154,27 +157,34 @@ impl CountedTime<'_> {
     fn demands(&self, work: &Work) -> Demands {
         let Counted { clock_hz, lanes, reached, .. } = *self.rates;
         let compute = self.rates.compute_s(work);
-        let chain = work.chain * (SCHEDULERS / lanes).max(1.0) + work.waits * NEAR_CYCLES + work.far_waits * FAR_CYCLES;
+        let chain = work.chain * (SCHEDULERS / lanes).max(1.0)
+            + work.waits * NEAR_CYCLES
+            + work.far_waits * FAR_CYCLES;
         Demands {
             compute,
             transfer: work.words * self.constants.l_s_per_word / reached,
+            ahead: work.ahead * self.constants.l_s_per_word / reached,
             wait: (chain / clock_hz - compute).max(0.0) + work.barriers * self.constants.tau_sync_s,
         }
     }
 
     /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
     fn round(&self, demands: &Demands, k: i64) -> Round {
-        let Demands { compute, transfer, wait } = *demands;
-        if compute + transfer + wait == 0.0 {
+        let Demands { compute, transfer, ahead, wait } = *demands;
+        if compute + transfer + ahead + wait == 0.0 {
             return Round::default();
         }
         let (mut waiting_c, mut waiting_m) = (0.0, 0.0);
         let mut round = Round::default();
         for n in 1..=k {
-            round = Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
-            let per = n as f64 / round.seconds();
+            round =
+                Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
+            let per = n as f64 / round.seconds().max(f64::MIN_POSITIVE);
             (waiting_c, waiting_m) = (round.compute * per, round.transfer * per);
         }
+        // Memory that does not keep up is waited for after all.
+        let late = k as f64 * (transfer + ahead) - round.seconds();
+        round.transfer += late.max(0.0);
         round
     }
 
@@ -197,7 +207,11 @@ impl CountedTime<'_> {
         let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
         let full = self.demands(&work.full);
         let clipped = self.demands(&work.full.and(&work.clipped));
-        let some = |demands: &Demands, share: f64| Demands { transfer: demands.transfer * share, ..*demands };
+        let some = |demands: &Demands, share: f64| Demands {
+            transfer: demands.transfer * share,
+            ahead: demands.ahead * share,
+            ..*demands
+        };
         let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
             (self.round(&some(&full, share), tiles), self.round(&some(&clipped, share), tiles))
         });
@@ -274,10 +288,11 @@ impl CountedTime<'_> {
     pub fn least_s(&self, least: &LeastWork, wavefronts: f64, w: f64, k: i64) -> f64 {
         let (number, last, share) = self.waves(w, k);
         let tile = self.demands(&least.tile);
-        let rest = Demands { transfer: tile.transfer * share.min(0.5), ..tile };
+        let share = share.min(0.5);
+        let rest = Demands { transfer: tile.transfer * share, ahead: tile.ahead * share, ..tile };
         let waves = number * self.round(&tile, k).seconds() + self.round(&rest, last).seconds();
         let all = self.demands(&least.all);
-        let spread = all.compute.max(all.transfer) / self.hardware.n_sm as f64;
+        let spread = all.compute.max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
         wavefronts * self.constants.t_sync_s + (least.launches * waves).max(spread)
     }
 }

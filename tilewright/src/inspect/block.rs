@@ -243,7 +243,8 @@ impl Blocks<'_> {
                 };
                 let first = ends(1, 1)?;
                 let period = ends(2, first)? - first;
-                let regular = (1..all - FEW_SUB_TILES[0]).all(|fewer| less(period * fewer) == Some(all - fewer));
+                let regular =
+                    (1..all - FEW_SUB_TILES[0]).all(|fewer| less(period * fewer) == Some(all - fewer));
                 if !regular {
                     return None;
                 }

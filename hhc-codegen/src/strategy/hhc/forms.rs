@@ -17,7 +17,7 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
-use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work, terms};
+use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work};
 use crate::geometry::{ADDRESS_REGISTERS, Threads, WARP, blocks_at_once, register_bound, registers_by_share};
 use crate::plan::FullTiles;
 use crate::window::aligned;
@@ -234,10 +234,15 @@ impl Hexagonal {
         let kept = if self.dimension == 1 { 0 } else { self.extent[self.dimension - 1] - 1 };
         let lines = self.lines.at(sizes[0], if self.dimension == 3 { sizes[1] } else { 1 });
         let innermost = if self.dimension == 3 { across[1] } else { across[0] };
+        let threads = self.threads_along(sizes);
+        let widest = self.most_width + sizes[0] - 1;
+        let needed = self.needed_registers(widest, threads[0]);
+        let given = self.bound_of_registers(threads.iter().product(), needed);
         work::Shape {
-            threads: self.threads_along(sizes),
+            threads,
             across,
-            widest: self.most_width + sizes[0] - 1,
+            widest,
+            free: if self.dimension > 1 { (given - needed).max(0) } else { 0 },
             words: (lines.live_in * innermost, lines.live_out * innermost),
             window: (planes * extent0 * middle, planes * extent0 * middle * kept),
         }
@@ -292,21 +297,23 @@ impl Hexagonal {
         let widths = self.rounds.points(low[0], 1) as f64;
         let cut = |d: usize| d > 0 && d < self.dimension && self.uncut[d].is_none();
         let covered = |d: usize| {
-            let points = if cut(d) { self.classical[d].0 + 1 - self.classical[d].1 } else { self.points(d, 1) };
+            let points =
+                if cut(d) { self.classical[d].0 + 1 - self.classical[d].1 } else { self.points(d, 1) };
             points as f64
         };
-        let rows = self.rows as f64;
+        let (rows, terms) = (self.rows as f64, self.accounting.terms);
         let own_rows = Work {
-            issued: rows * warps * (terms::ROW + terms::PASS + terms::BATCH),
-            vector: rows * warps * (terms::ROW + terms::PASS + terms::BATCH),
-            chain: rows * terms::DEPENDENT * (terms::ROW + terms::PASS + terms::BATCH),
+            issued: rows * warps * (terms.row + terms.pass + terms.batch),
+            vector: rows * warps * (terms.row + terms.pass + terms.batch),
+            chain: rows * terms.dependent * (terms.row + terms.pass + terms.batch),
             waits: rows,
             barriers: rows + 2.0,
             ..Work::default()
         };
         let with_words = |points: f64, words: f64, sub_tiles: f64| {
             let lane = WARP as f64;
-            let copied = Work { words, issued: terms::STORED * words / lane, ..Work::default() };
+            // What is loaded ahead is waited for least.
+            let copied = Work { ahead: words, issued: terms.stored * words / lane, ..Work::default() };
             point.times(points * idle).and(&own_rows.times(sub_tiles)).and(&copied)
         };
         let q = bounds.sub_tiles.0;
@@ -316,7 +323,7 @@ impl Hexagonal {
         LeastWork {
             sub_tile: with_words(points, bounds.words.0, 1.0),
             tile: with_words(tile_points, bounds.tile_words.0, q),
-            all: Work { words: bounds.all_words, ..all },
+            all: Work { ahead: bounds.all_words, ..all },
             launches: self.launches.0 + self.launches.1 * self.launches.2,
         }
     }

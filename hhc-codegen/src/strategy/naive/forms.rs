@@ -145,7 +145,8 @@ impl Blocks {
             full: self.accounting.direct(k, points, threads, passes, self.statements[k].levels),
             full_sub_tiles: 1.0,
             full_launches: self.steps as f64,
-            registers: (self.statements[k].registers + PLACE_REGISTERS).min(self.bound(threads.iter().product())),
+            registers: (self.statements[k].registers + PLACE_REGISTERS)
+                .min(self.bound(threads.iter().product())),
             needed: self.statements[k].registers.min(self.bound(threads.iter().product())),
             ..TileWork::default()
         }
