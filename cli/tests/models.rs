@@ -96,6 +96,82 @@ fn methods_and_objectives() {
     assert!(text.contains("proved: no candidate is better") && text.contains("note: L, tau_sync"), "{text}");
 }
 
+/// Two forms of the time model of a GPU, one of a CPU. No form promises more than all lanes can do.
+#[test]
+fn the_form_of_the_time_model_is_a_choice() {
+    let predict = |more: &[&str]| {
+        tilewright(&[&["predict", "star2d1r", "--size", "4096x4096", "--steps", "64"], more].concat())
+    };
+    let predicted = |more: &[&str]| predict(more).succeeded().json();
+    let usual = predicted(&["--machine", "h100", "--json"]);
+    let counted = predicted(&["--machine", "h100", "--model", "counted", "--json"]);
+    let paper = predicted(&["--machine", "h100", "--model", "paper", "--json"]);
+    assert_eq!((&usual["model"], &paper["model"]), (&"counted".into(), &"paper".into()));
+    assert_eq!(usual["seconds"], counted["seconds"]);
+    let number = |document: &Value, key: &str| document[key].as_f64().unwrap();
+    assert!(number(&paper, "seconds") < number(&counted, "seconds"));
+    for document in [&counted, &paper] {
+        assert!(number(document, "ideal_s") <= number(document, "seconds"));
+        assert_eq!(document["constants"]["time"]["c_iter_basis"], "counted");
+    }
+    assert!(predicted(&["--machine", "zen4", "--json"])["model"].is_null());
+    let refused = predict(&["--machine", "zen4", "--model", "paper"]);
+    assert!(refused.code == 1 && refused.stderr.contains("--model paper is for GPUs"), "{}", refused.stderr);
+    let of_both = ["--model", "counted", "--model", "paper"]
+        .chunks(2)
+        .map(|form| tilewright(&[&TUNE[..], form, &["--json"]].concat()).succeeded().json()["model"].clone());
+    assert_eq!(of_both.collect::<Vec<_>>(), ["counted", "paper"]);
+    let search =
+        ["search", "heat2d", "--size", "512x512", "--steps", "64", "--backend", "model", "--budget", "5"];
+    let searched = |more: &[&str]| {
+        let search = [&search[..], &["--machine", "v100", "--method", "random", "--json"], more].concat();
+        tilewright(&search).succeeded().json()["best"]["value"].as_f64().unwrap()
+    };
+    assert!(searched(&["--model", "paper"]) < searched(&[]));
+}
+
+/// Nine statements, each of which has places and bounds of its own: the code keeps them in registers, with the strategy's own
+/// sizes and with the model's.
+#[test]
+fn many_statements_do_not_spill() {
+    let folder = Folder::new();
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h", "p"];
+    let fields: String = names.iter().map(|name| format!("    field {name}: f32;\n")).collect();
+    let statement = |(number, name): (usize, &&str)| {
+        let before = names[(number + 8) % 9];
+        let (time, other) = (if number == 0 { "t" } else { "t+1" }, names[(number + 2) % 9]);
+        let later = if number >= 7 { "t+1" } else { "t" };
+        format!(
+            "    {name}[t+1, i, j] = k0 * {name}[t, i, j] + k1 * ({before}[{time}, i-1, j] + {before}[{time}, i+1, j]\n        \
+             + {other}[{later}, i, j-1] + {other}[{later}, i, j+1]);\n"
+        )
+    };
+    let statements: String = names.iter().enumerate().map(statement).collect();
+    let text = format!(
+        "stencil nine(t, i, j) {{\n{fields}    param k0 = 0.2;\n    param k1 = 0.2;\n\n{statements}}}\n"
+    );
+    let nine = folder.write("nine.stencil", &text);
+    for (number, machine) in [&[][..], &["--machine", "h100"]].into_iter().enumerate() {
+        let out = folder.arg(&format!("out{number}"));
+        let command =
+            ["compile", &nine, "--target", "cuda", "--size", "1000x1000", "--steps", "50", "--json", "-o"];
+        let compiled = tilewright(&[&command[..], &[&out], machine].concat()).succeeded().json();
+        let kernels = compiled["kernels"].as_array().unwrap();
+        for figures in kernels.iter().flat_map(|kernel| kernel["compiled"].as_array().unwrap()) {
+            if machine.is_empty() || figures["architecture"] == "sm_90" {
+                assert_eq!(
+                    (&figures["spill_bytes"], &figures["local_bytes"]),
+                    (&0.into(), &0.into()),
+                    "{figures}"
+                );
+            }
+        }
+        if kernels[0]["compiled"].as_array().unwrap().is_empty() {
+            eprintln!("SKIPPED: NVRTC was not found");
+        }
+    }
+}
+
 /// Every strategy is predicted and tuned, with its own sizes and with the best ones, on a GPU and on cores.
 #[test]
 fn all_strategies_have_a_model() {

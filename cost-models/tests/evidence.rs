@@ -6,6 +6,7 @@ use cost_models::machine::{Facts, Machine, shipped};
 use cost_models::model::CostModel;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::Problem;
+use hhc_codegen::counts::work::Terms;
 use hhc_codegen::strategy;
 use polyhedral::program::ElementType;
 use polyhedral::shipped::load;
@@ -18,7 +19,8 @@ struct Judged(Vec<(f64, f64)>);
 impl Judged {
     /// Root of the mean square of relative errors.
     fn rms(&self) -> f64 {
-        let squares: f64 = self.0.iter().map(|(predicted, measured)| (predicted / measured - 1.0).powi(2)).sum();
+        let squares: f64 =
+            self.0.iter().map(|(predicted, measured)| (predicted / measured - 1.0).powi(2)).sum();
         (squares / self.0.len() as f64).sqrt()
     }
 
@@ -33,7 +35,8 @@ impl Judged {
         let (a, b) = (ranks(a), ranks(b));
         let n = a.len() as f64;
         let mean = (n - 1.0) / 2.0;
-        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
+        let product =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>();
         product(&a, &b) / (product(&a, &a) * product(&b, &b)).sqrt()
     }
 
@@ -66,6 +69,68 @@ fn predicted(form: TimeModel, problem: &Problem, machine: &Machine, strategy: &s
     model.seconds(&of(k))
 }
 
+/// What the text stood for when the tiles below were timed: fewer rows had code of their own, nothing was loaded ahead.
+const TIMED: Terms = Terms {
+    row: 14.0,
+    pass: 8.0,
+    batch: 6.0,
+    point: 2.5,
+    rolled_point: 12.5,
+    loaded: [7.0, 7.0, 35.0],
+    own_code: 0.0,
+    unrolled: 1570.0,
+    loads_ahead: false,
+    ..Terms::PRINTED
+};
+
+/// Instructions per point and step in full sub-tiles, counted from machine code for sm_90 (`tilewright inspect`).
+const COUNTED: [(&str, &str, &str, &str, f64); 17] = [
+    ("box2d1r", "f32", "hhc", "st=14,s0=3,s1=160", 25.41),
+    ("box2d1r", "f32", "hhc", "st=6,s0=16,s1=128", 17.95),
+    ("box3d1r", "f32", "naive", "s0=57,s1=19,s2=32", 178.58),
+    ("fdtd2d", "f32", "hhc", "st=6,s0=16,s1=64", 46.06),
+    ("gradient2d", "f32", "hhc", "st=2,s0=20,s1=288", 42.03),
+    ("heat2d", "f32", "hhc", "st=6,s0=16,s1=128", 16.55),
+    ("star2d1r", "f32", "hhc", "st=2,s0=8,s1=64", 32.58),
+    ("star2d1r", "f32", "hhc", "st=4,s0=18,s1=288", 13.34),
+    ("star2d1r", "f32", "hhc", "st=6,s0=16,s1=128", 13.54),
+    ("star2d1r", "f32", "hhc", "st=9,s0=8,s1=96", 13.87),
+    ("star2d1r", "f32", "naive", "s0=129,s1=288", 62.63),
+    ("star2d1r", "f32", "naive", "s0=8,s1=32", 158.0),
+    ("star2d1r", "f64", "hhc", "st=4,s0=18,s1=128", 14.6),
+    ("star2d2r", "f32", "hhc", "st=4,s0=15,s1=288", 20.93),
+    ("star3d1r", "f32", "hhc", "st=3,s0=1,s1=16,s2=32", 63.77),
+    ("star3d1r", "f32", "naive", "s0=2,s1=4,s2=32", 234.0),
+    ("star3d1r", "f32", "naive", "s0=57,s1=19,s2=32", 102.44),
+];
+
+/// What the terms add up to is what the compiler makes of the text, but for some of it.
+#[test]
+fn terms_are_what_machine_code_has() {
+    let h100 = machine("h100");
+    for (stencil, dtype, strategy, tile, instructions) in COUNTED {
+        let mut program = load(stencil).unwrap();
+        if dtype == "f64" {
+            program = program.with_element_type(ElementType::F64);
+        }
+        let size = [&[1 << 28][..], &[16384, 16384], &[512, 512, 512]][program.dimension() - 1];
+        let problem = Problem::new(&Arc::new(program), size, 128).unwrap();
+        let model = GpuCost::new(&problem, &h100).unwrap();
+        let sizes = TileSizes::parse(tile).unwrap();
+        let own = model.counts(&problem, strategy::by_name(strategy).unwrap(), &sizes, 1).unwrap();
+        // A point has one iteration of each statement.
+        let statements = problem.program.statements.len() as f64;
+        let issued = 32.0 * own.work.as_ref().unwrap()[0].full.issued;
+        let terms = statements * issued / own.tiles[0].iterations as f64;
+        let ratio = terms / instructions;
+        println!("{stencil} {dtype} {strategy} {tile}: {terms:.2} of {instructions}: {ratio:.2}");
+        assert!(
+            (0.85..1.25).contains(&ratio),
+            "{stencil} {dtype} {strategy} {tile}: {terms} of {instructions}"
+        );
+    }
+}
+
 /// Full sub-tiles of star2d1r in f32 on a V100 by GPGPU-Sim 4.2, with its tested configuration at 1380 MHz: half height, flat
 /// top, length, resident tiles, GStencil/s in the steady state. What a device does in whole runs it does not say.
 const SIMULATED: [(i64, i64, i64, i64, f64); 9] = [
@@ -86,6 +151,7 @@ fn tiles_on_a_simulated_v100() {
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
     let problem = Problem::new(&Arc::new(load("star2d1r").unwrap()), &[16384, 16384], 128).unwrap();
+    let problem = Problem { terms: &TIMED, ..problem };
     let model = GpuCost::new(&problem, &v100).unwrap();
     let pairs = SIMULATED.map(|(st, s0, s1, k, rate)| {
         let tile = TileSizes::new([("st", st), ("s0", s0), ("s1", s1)]);
@@ -120,18 +186,31 @@ fn tiles_on_an_h100() {
             }
             let size: Vec<i64> = size.split('x').map(|extent| extent.parse().unwrap()).collect();
             let problem = Problem::new(&Arc::new(program), &size, steps.parse().unwrap()).unwrap();
+            let problem = Problem { terms: &TIMED, ..problem };
             let tile = tile.replace(' ', ",");
             let pair = (predicted(form, &problem, &h100, strategy, &tile), seconds.parse::<f64>().unwrap());
-            println!("{stencil} {dtype} {strategy} {tile}: {:.4} {:.4} {:.2}", pair.0, pair.1, pair.0 / pair.1);
+            println!(
+                "{stencil} {dtype} {strategy} {tile}: {:.4} {:.4} {:.2}",
+                pair.0,
+                pair.1,
+                pair.0 / pair.1
+            );
             let of_many = steps == "64";
             let key = if of_many { format!("{stencil} {strategy}") } else { format!("chosen {strategy}") };
             judged.entry(key).or_insert(Judged(Vec::new())).0.push(pair);
         }
         judged.iter().for_each(|(what, own)| own.show(&format!("{form} {what}")));
         if form == TimeModel::Counted {
-            for what in ["box2d1r hhc", "chosen hhc"] {
+            for (what, rms, rank, picked) in [
+                ("box2d1r hhc", 0.22, 0.9, 1.05),
+                ("chosen hhc", 0.2, 0.9, 1.05),
+                ("star2d1r naive", 0.25, 0.7, 1.2),
+                ("star3d1r naive", 0.5, 0.7, 1.2),
+            ] {
                 let own = &judged[what];
-                assert!(own.rms() < 0.2 && own.rank_correlation() > 0.9 && own.picked_over_best() <= 1.05, "{what}");
+                assert!(own.rms() < rms, "{what}: {}", own.rms());
+                assert!(own.rank_correlation() > rank, "{what}: {}", own.rank_correlation());
+                assert!(own.picked_over_best() <= picked, "{what}: {}", own.picked_over_best());
             }
         }
     }

@@ -94,7 +94,8 @@ fn exact_is_exhaustive_with_counts_of_the_code() {
 fn tiles_that_are_passed_over_are_not_chosen() {
     let problem = problem("jacobi2d");
     let (hardware, machine) = small("v100");
-    let mut request = counted(&request(&problem, &hardware, &machine, Objective::Time), &machine).only(of("hhc"));
+    let mut request =
+        counted(&request(&problem, &hardware, &machine, Objective::Time), &machine).only(of("hhc"));
     let mut values = Vec::new();
     for _ in 0..3 {
         let tuned = tune(&request, Method::Exact).unwrap();

@@ -341,7 +341,11 @@ impl Model {
     /// A CPU, whose strategies share no sizes; otherwise as for [`Model::tune`].
     pub fn parts(&self, strategy: &str, objective: Objective) -> Result<Vec<Part>> {
         match self {
-            Model::Gpu(model) => Ok(super_tune_by_parts(&model.request(objective, strategy)?)?),
+            Model::Gpu(model) => {
+                // Of the tiles among which the best one was found.
+                let among = finalist(model, objective, strategy, Method::Exact)?.request;
+                Ok(super_tune_by_parts(&among)?)
+            }
             Model::Cpu(_) => {
                 let message = "strategies on a CPU share no tile sizes that could be cut into parts";
                 let hint = "use --formulation minimum, which has the same optimum";

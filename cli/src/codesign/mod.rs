@@ -184,6 +184,7 @@ impl Report for CodesignReport {
         let mut text = report::pairs(&[
             ("workload", format!("{}: {}", document.workload, document.description)),
             ("asked", format!("{}, objective {}", document.formulation, document.objective.name())),
+            ("time model", "the paper's form, which knows any design".to_owned()),
             (
                 "designs",
                 format!(

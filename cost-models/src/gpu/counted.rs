@@ -10,7 +10,8 @@
 //!
 //! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
 //! stations with demands `c` and `m` and a delay `Z = alone - c` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980).
-//! With one block nothing overlaps, with many the longer of both demands remains:
+//! With one block nothing overlaps, with many the longer of both demands remains. Words that are loaded ahead, while the sub-tile
+//! before computes, are no part of `m`; but `T_k` is not less than what `k` tiles move:
 //!
 //! ```text
 //! Q_c = Q_m = 0;   for n = 1 .. k:  R_c = c * (1 + Q_c),  R_m = m * (1 + Q_m),  T_n = Z + R_c + R_m,
@@ -34,8 +35,9 @@ const WARP: f64 = 32.0;
 /// Cycles until a word of shared memory or of the first-level cache has come (Z. Jia et al., Dissecting the NVIDIA Volta GPU
 /// architecture via microbenchmarking, 2018: 19 and 28 cycles; newer devices 30 and more).
 const NEAR_CYCLES: f64 = 30.0;
-/// Cycles until words of memory have come, with nobody else asking (the same: 375 to 500 where the caches miss).
-const FAR_CYCLES: f64 = 500.0;
+/// Cycles until words of memory have come, with nobody else asking (W. Luo et al., Benchmarking and
+/// dissecting the NVIDIA Hopper GPU architecture, 2024: 479 on an H100).
+const FAR_CYCLES: f64 = 480.0;
 /// What copies reach of a published bandwidth: measured 2.995 of 3.352 TB/s on an H100 with HBM3.
 const REACHED: f64 = 0.9;
 
@@ -88,6 +90,8 @@ impl Counted {
 struct Demands {
     compute: f64,
     transfer: f64,
+    /// Transfers behind which nobody waits, as long as memory keeps up.
+    ahead: f64,
     /// Latencies and barriers, as far as its own instructions do not fill them.
     wait: f64,
 }
@@ -153,24 +157,34 @@ impl CountedTime<'_> {
     fn demands(&self, work: &Work) -> Demands {
         let Counted { clock_hz, lanes, reached, .. } = *self.rates;
         let compute = self.rates.compute_s(work);
-        let chain = work.chain * (SCHEDULERS / lanes).max(1.0) + work.waits * NEAR_CYCLES + work.far_waits * FAR_CYCLES;
+        let chain = work.chain * (SCHEDULERS / lanes).max(1.0)
+            + work.waits * NEAR_CYCLES
+            + work.far_waits * FAR_CYCLES;
         Demands {
             compute,
             transfer: work.words * self.constants.l_s_per_word / reached,
+            ahead: work.ahead * self.constants.l_s_per_word / reached,
             wait: (chain / clock_hz - compute).max(0.0) + work.barriers * self.constants.tau_sync_s,
         }
     }
 
     /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
     fn round(&self, demands: &Demands, k: i64) -> Round {
-        let Demands { compute, transfer, wait } = *demands;
+        let Demands { compute, transfer, ahead, wait } = *demands;
+        if compute + transfer + ahead + wait == 0.0 {
+            return Round::default();
+        }
         let (mut waiting_c, mut waiting_m) = (0.0, 0.0);
         let mut round = Round::default();
         for n in 1..=k {
-            round = Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
+            round =
+                Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
             let per = n as f64 / round.seconds().max(f64::MIN_POSITIVE);
             (waiting_c, waiting_m) = (round.compute * per, round.transfer * per);
         }
+        // Memory that does not keep up is waited for after all.
+        let late = k as f64 * (transfer + ahead) - round.seconds();
+        round.transfer += late.max(0.0);
         round
     }
 
@@ -193,10 +207,16 @@ impl CountedTime<'_> {
         let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
         let full = self.demands(&work.full);
         let clipped = self.demands(&work.full.and(&work.clipped));
-        let some = |demands: &Demands, share: f64| Demands { transfer: demands.transfer * share, ..*demands };
+        let some = |demands: &Demands, share: f64| Demands {
+            transfer: demands.transfer * share,
+            ahead: demands.ahead * share,
+            ..*demands
+        };
         let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
             (self.round(&some(&full, share), tiles), self.round(&some(&clipped, share), tiles))
         });
+        let partly = self.demands(&work.full.times(work.part).and(&work.clipped));
+        let partly = [(k, 1.0), (last, share)].map(|(tiles, share)| self.round(&some(&partly, share), tiles));
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
         let inside = both.map(|(full, clipped)| {
             full.times(work.full_sub_tiles).and(&clipped.times(work.clipped_sub_tiles))
@@ -209,13 +229,15 @@ impl CountedTime<'_> {
                 last => (last, share, 1),
             };
             let alone = |demands| self.round(&some(demands, share / tiles as f64), 1).seconds();
-            let edge = q * (both[round].0.seconds() + alone(&clipped) - alone(&full));
-            edge_s = (edge - inside[round].seconds()).max(0.0);
+            // Beside others each of its sub-tiles takes so much longer; what is left when they are done, it does alone.
+            let (usual, longer) = (both[round].0.seconds(), (alone(&clipped) - alone(&full)).max(0.0));
+            let left = if longer > 0.0 { longer / (usual + longer) } else { 0.0 };
+            edge_s = (q * (usual + left * alone(&clipped)) - inside[round].seconds()).max(0.0);
         }
         Rounds {
             number,
             full: inside,
-            clipped: both.map(|(_, clipped)| clipped.times(q)),
+            clipped: partly.map(|round| round.times(q)),
             launches: [work.full_launches, work.clipped_launches],
             edge_s,
         }
@@ -251,9 +273,11 @@ impl CountedTime<'_> {
         let full = self.demands(&work.full).compute;
         let clipped = self.demands(&work.full.and(&work.clipped)).compute;
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
-        let launches = work.full_launches + work.clipped_launches;
-        let more = work.full_launches * work.clipped_sub_tiles + work.clipped_launches * q;
-        [launches * tiles * q * full, tiles * more * (clipped - full)]
+        let partly = self.demands(&work.full.times(work.part).and(&work.clipped)).compute;
+        let launches = work.full_launches + work.clipped_launches * work.part;
+        let more = work.full_launches * work.clipped_sub_tiles * (clipped - full)
+            + work.clipped_launches * q * (partly - work.part * full);
+        [launches * tiles * q * full, tiles * more]
     }
 
     /// No tile of a box takes less, `k` of them resident; `w` is the least number of tiles of a wavefront.
@@ -264,10 +288,11 @@ impl CountedTime<'_> {
     pub fn least_s(&self, least: &LeastWork, wavefronts: f64, w: f64, k: i64) -> f64 {
         let (number, last, share) = self.waves(w, k);
         let tile = self.demands(&least.tile);
-        let rest = Demands { transfer: tile.transfer * share.min(0.5), ..tile };
+        let share = share.min(0.5);
+        let rest = Demands { transfer: tile.transfer * share, ahead: tile.ahead * share, ..tile };
         let waves = number * self.round(&tile, k).seconds() + self.round(&rest, last).seconds();
         let all = self.demands(&least.all);
-        let spread = all.compute.max(all.transfer) / self.hardware.n_sm as f64;
+        let spread = all.compute.max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
         wavefronts * self.constants.t_sync_s + (least.launches * waves).max(spread)
     }
 }

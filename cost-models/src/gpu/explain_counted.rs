@@ -6,8 +6,8 @@ use crate::explain::{Loss, Part};
 use crate::time::Prediction;
 use hhc_codegen::counts::{TileCounts, TileWork};
 
-/// The launches of a kernel: `N_f` of whole tiles, `N_p` as many as the parts of the others make together; `R` rounds each,
-/// and a last one.
+/// The launches of a kernel: `N_f` of whole tiles, `N_p` of tiles that do not lie in time altogether; `R` rounds each, and
+/// a last one.
 const ROUNDS: &str = "N_f * (R * full + last) + N_p * (R * part + last_part)";
 
 /// The terms of the time of one kernel.

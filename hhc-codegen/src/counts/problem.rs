@@ -1,5 +1,6 @@
 //! A program on a grid: what counts are asked for.
 
+use super::work::Terms;
 use polyhedral::analysis::{Analysis, AnalysisError, analyze};
 use polyhedral::cone::Cone;
 use polyhedral::counts::Counts;
@@ -19,6 +20,8 @@ pub struct Problem {
     pub size: Vec<i64>,
     /// Time steps (`T`).
     pub steps: i64,
+    /// What its code stands for.
+    pub terms: &'static Terms,
 }
 
 impl Problem {
@@ -38,6 +41,7 @@ impl Problem {
             operations: analysis.counts.clone(),
             size: size.to_vec(),
             steps,
+            terms: &Terms::PRINTED,
         }
     }
 

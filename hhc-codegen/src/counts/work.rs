@@ -10,68 +10,97 @@
 //!        + warps * (LOADED * words in of a thread + MOVED * words that move, of a thread + SUB_TILE) + STORED * words out / 32
 //! ```
 //!
-//! [`terms`] are the numbers that stand for the text of the back end. Whoever changes the text looks at them.
+//! [`Terms`] are the numbers that stand for the text of the back end. Whoever changes the text looks at them.
 
 use super::problem::Problem;
 use super::tile::TileCounts;
 use crate::geometry::{WARP, operand_registers, points_at_once};
 use polyhedral::counts::Operations;
-use polyhedral::program::{ExprKind, Program};
+use polyhedral::program::Program;
 use serde::Serialize;
 
 /// Instructions of a thread that the text of the CUDA back end stands for, beside loads, stores and arithmetic.
-pub mod terms {
+#[derive(Debug, Clone, PartialEq)]
+pub struct Terms {
     /// Of a row: its bounds and its barrier.
-    pub const ROW: f64 = 14.0;
+    pub row: f64,
     /// Of a pass: its column, and what of it is stored.
-    pub const PASS: f64 = 8.0;
+    pub pass: f64,
     /// Of a batch: its place, and the branch around it.
-    pub const BATCH: f64 = 6.0;
+    pub batch: f64,
     /// Of a point: whether it is stored to memory, and where.
-    pub const POINT: f64 = 2.5;
-    /// Of a point where not all rows are unrolled: the same, with bounds that are not known to the compiler.
-    pub const ROLLED_POINT: f64 = 12.5;
-    /// Of a word that is loaded into the window: the load, the store, and its place in both.
-    pub const LOADED: f64 = 7.0;
+    pub point: f64,
+    /// Of a point where rows have no code of their own: the same, with bounds that are not known to the compiler.
+    pub rolled_point: f64,
+    /// Of a word that is loaded into the window, by dimension of the grid: the load, the store, and its place in both.
+    pub loaded: [f64; 3],
     /// Of a column of words that are loaded.
-    pub const COLUMN: f64 = 20.0;
+    pub column: f64,
     /// Of a word that a row stores to memory.
-    pub const STORED: f64 = 3.0;
-    /// Of a word that moves inside the window.
-    pub const MOVED: f64 = 7.0;
+    pub stored: f64,
+    /// Of a word that moves inside the window, by dimension of the grid.
+    pub moved: [f64; 3],
     /// Of a sub-tile: its corner, and whether it is full.
-    pub const SUB_TILE: f64 = 60.0;
+    pub sub_tile: f64,
     /// Of a word of the window in a sub-tile at an edge of the grid: whether it is there, whether it is wanted.
-    pub const CLIPPED: f64 = 40.0;
+    pub clipped: f64,
     /// Of a row at an edge, in addition: whether it exists, where it ends.
-    pub const CLIPPED_ROW: f64 = 30.0;
+    pub clipped_row: f64,
     /// Of a pass at an edge, in addition: whether its column exists.
-    pub const CLIPPED_PASS: f64 = 25.0;
+    pub clipped_pass: f64,
     /// Of a point that is computed in memory directly, by dimension of the grid: its loops and its place.
-    pub const DIRECT_POINT: [f64; 3] = [60.0, 80.0, 130.0];
+    pub direct_point: [f64; 3],
     /// Of an operand that is read from memory directly: its place.
-    pub const DIRECT_READ: f64 = 2.0;
+    pub direct_read: f64,
     /// Of a thread that works in memory directly, by dimension of the grid: its block, and its box.
-    pub const DIRECT_THREAD: [f64; 3] = [50.0, 55.0, 75.0];
+    pub direct_thread: [f64; 3],
     /// What a division, a root, an exponential or another function takes: an approximation, and its refinement.
-    pub const FUNCTION: f64 = 12.0;
+    pub function: f64,
     /// Registers of words that are loaded before the first of them is stored.
-    pub const LOADS_AT_ONCE: i64 = 16;
+    pub loads_at_once: i64,
     /// The same in a sub-tile at an edge, in words.
-    pub const CLIPPED_AT_ONCE: i64 = 2;
-    /// Operations of a thread up to which all rows of a sub-tile are unrolled.
-    pub const UNROLLED: i64 = 2000;
+    pub clipped_at_once: i64,
+    /// Instructions of a column of points up to which each row has code of its own.
+    pub own_code: f64,
+    /// Instructions of a thread's points up to which all rows are unrolled, where they have none.
+    pub unrolled: f64,
+    /// Whether words are loaded while the sub-tile before computes.
+    pub loads_ahead: bool,
     /// Cycles after which a dependent instruction may follow, where lanes take a whole warp at a time.
-    pub const DEPENDENT: f64 = 4.0;
+    pub dependent: f64,
     /// Cycles of an instruction of a copy, of which some are independent of each other.
-    pub const COPYING: f64 = 3.0;
+    pub copying: f64,
 }
 
-use terms::{
-    BATCH, CLIPPED, CLIPPED_AT_ONCE, CLIPPED_PASS, CLIPPED_ROW, COLUMN, COPYING, DEPENDENT, DIRECT_POINT,
-    DIRECT_READ, DIRECT_THREAD, FUNCTION, LOADED, LOADS_AT_ONCE, MOVED, PASS, POINT, ROLLED_POINT, ROW,
-    STORED, SUB_TILE, UNROLLED,
-};
+impl Terms {
+    /// The text that is printed.
+    pub const PRINTED: Terms = Terms {
+        row: 5.0,
+        pass: 3.0,
+        batch: 1.0,
+        point: 0.3,
+        rolled_point: 6.3,
+        loaded: [5.0, 5.0, 35.0],
+        column: 20.0,
+        stored: 3.0,
+        moved: [7.0, 7.0, 30.0],
+        sub_tile: 60.0,
+        clipped: 95.0,
+        clipped_row: 30.0,
+        clipped_pass: 25.0,
+        direct_point: [30.0, 41.0, 72.0],
+        direct_read: 1.8,
+        direct_thread: [50.0, 95.0, 135.0],
+        function: 12.0,
+        loads_at_once: 16,
+        clipped_at_once: 2,
+        own_code: 6000.0,
+        unrolled: 0.0,
+        loads_ahead: true,
+        dependent: 4.0,
+        copying: 2.5,
+    };
+}
 
 /// What the warps of a block execute, in a sub-tile or in many.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
@@ -84,8 +113,10 @@ pub struct Work {
     pub arithmetic: f64,
     /// Cycles in which all banks of shared memory deliver, 32 words of 4 bytes each; or the first-level cache.
     pub shared: f64,
-    /// Words between memory and the multiprocessor.
+    /// Words between memory and the multiprocessor that a warp waits for, or behind which it waits.
     pub words: f64,
+    /// Those that are on their way while the sub-tile before computes.
+    pub ahead: f64,
     /// Cycles from the first to the last instruction of a warp that nothing else delays, where lanes take a whole warp at a
     /// time, words of memories that it waits for not counted.
     pub chain: f64,
@@ -105,6 +136,7 @@ impl Work {
             arithmetic: of(self.arithmetic, other.arithmetic),
             shared: of(self.shared, other.shared),
             words: of(self.words, other.words),
+            ahead: of(self.ahead, other.ahead),
             chain: of(self.chain, other.chain),
             waits: of(self.waits, other.waits),
             far_waits: of(self.far_waits, other.far_waits),
@@ -138,8 +170,10 @@ pub struct TileWork {
     pub clipped_sub_tiles: f64,
     /// Launches whose tiles lie in time altogether.
     pub full_launches: f64,
-    /// The others: the sum, over them, of the part of a tile that lies in time.
+    /// The others.
     pub clipped_launches: f64,
+    /// The part of a tile of theirs that lies in time, the mean over them.
+    pub part: f64,
     /// Whether all sub-tiles of the first and the last tile of a wavefront are at an edge.
     pub edges: bool,
     /// Registers that the compiler gives a thread: where it may keep addresses in them, all that it is allowed.
@@ -175,8 +209,8 @@ struct OfStatement {
     operations: f64,
     /// Words of 4 bytes of the value.
     words: f64,
-    /// Nodes of the expression, as the back end's limit for unrolling counts them.
-    size: i64,
+    /// Instructions of a point, as the back end's limit for code of its own counts them.
+    size: f64,
     reads: f64,
 }
 
@@ -187,6 +221,8 @@ pub struct Accounting {
     dimension: usize,
     /// Words of 4 bytes of the widest element.
     words: f64,
+    /// What the text stands for.
+    pub terms: &'static Terms,
 }
 
 /// Threads and sizes of a tile, as far as its work depends on them.
@@ -200,6 +236,8 @@ pub struct Shape {
     pub widest: i64,
     /// Words that are loaded, and stored.
     pub words: (i64, i64),
+    /// Registers of a thread for words that are loaded ahead.
+    pub free: i64,
     /// Words of the window that are read, per column of the innermost dimension, and all that move from one sub-tile to the next.
     pub window: (i64, i64),
 }
@@ -212,11 +250,13 @@ impl Accounting {
     /// That of a program.
     pub fn new(problem: &Problem) -> Accounting {
         let program = &problem.program;
-        let of = |(k, operations): (usize, &Operations)| OfStatement::new(program, k, operations);
+        let of =
+            |(k, operations): (usize, &Operations)| OfStatement::new(program, k, operations, problem.terms);
         Accounting {
             statements: problem.operations.statements.iter().enumerate().map(of).collect(),
             dimension: problem.dimension(),
             words: problem.element().bytes() as f64 / 4.0,
+            terms: problem.terms,
         }
     }
 
@@ -235,9 +275,15 @@ impl Accounting {
         let warps = Accounting::warps(shape);
         let passes = self.passes(shape) as f64;
         let t0 = shape.threads[0];
-        let size = |(k, width, times): (usize, i64, i64)| times * ((width - 1) / t0 + 1) * self.statements[k].size;
-        let unrolled = self.dimension > 1 && rows.clone().map(size).sum::<i64>() <= UNROLLED;
-        let per_point = if unrolled { POINT } else { ROLLED_POINT };
+        let size = |(k, width, times): (usize, i64, i64)| (times * width) as f64 * self.statements[k].size;
+        let own_code = rows.clone().map(size).sum::<f64>() <= self.terms.own_code;
+        let mine = |(k, width, times)| size((k, (width - 1) / t0 + 1, times));
+        let unrolled = rows.clone().map(mine).sum::<f64>() <= self.terms.unrolled;
+        let per_point = if self.dimension > 1 && (own_code || unrolled) {
+            self.terms.point
+        } else {
+            self.terms.rolled_point
+        };
         let share = (shape.widest / t0).clamp(1, 8) as usize;
         let mut own = Work::default();
         for (k, width, times) in rows {
@@ -245,15 +291,17 @@ impl Accounting {
             let times = times as f64;
             let batches = self.batches(statement, share, up(width, t0));
             let points = batches.points;
-            let serial = PASS + BATCH * batches.number + points * per_point;
+            let serial = self.terms.pass + self.terms.batch * batches.number + points * per_point;
             let stores = points;
-            own.issued += times * (ROW + passes * (serial + batches.loads + stores + points * statement.operations));
-            own.vector += times * (ROW + passes * (serial + points * statement.operations));
+            own.issued += times
+                * (self.terms.row
+                    + passes * (serial + batches.loads + stores + points * statement.operations));
+            own.vector += times * (self.terms.row + passes * (serial + points * statement.operations));
             own.arithmetic += times * passes * points * statement.operations;
             own.shared += times * passes * (batches.operands + points * statement.words);
             own.chain += times
-                * (DEPENDENT * ROW
-                    + passes * (DEPENDENT * serial + batches.loads + stores + batches.arithmetic));
+                * (self.terms.dependent * self.terms.row
+                    + passes * (self.terms.dependent * serial + batches.loads + stores + batches.arithmetic));
             own.waits += times * passes * batches.number;
             own.barriers += times;
         }
@@ -273,7 +321,7 @@ impl Accounting {
             batches.loads += number * statement.loads[at];
             batches.operands += number * statement.operands[at];
             // Neighbours are independent of each other.
-            let cycles = (DEPENDENT / points as f64).max(1.0);
+            let cycles = (self.terms.dependent / points as f64).max(1.0);
             batches.arithmetic += number * points as f64 * statement.operations * cycles;
         };
         let most = if self.dimension == 1 { 1 } else { statement.at_once[share] };
@@ -296,16 +344,24 @@ impl Accounting {
         let (loaded, columns) = self.lines(shape, shape.words.0);
         let moved = up(shape.window.1, shape.threads.iter().product()) as f64;
         let stored = shape.words.1 as f64;
-        let own = columns as f64 * (LOADED * loaded as f64 + COLUMN) + MOVED * moved + SUB_TILE;
+        let own = columns as f64
+            * (self.terms.loaded[self.dimension - 1] * loaded as f64 + self.terms.column)
+            + self.terms.moved[self.dimension - 1] * moved
+            + self.terms.sub_tile;
         let lane = WARP as f64;
-        let batches = up((loaded as f64 * self.words) as i64, LOADS_AT_ONCE) * columns;
+        let free = if self.terms.loads_ahead { shape.free } else { 0 };
+        let ahead = ((free as f64 / self.words) as i64 / columns.max(1)).clamp(0, loaded);
+        let batches = up(((loaded - ahead) as f64 * self.words) as i64, self.terms.loads_at_once) * columns;
+        let part = ahead as f64 / loaded.max(1) as f64;
         Work {
-            issued: warps * own + STORED * stored / lane,
-            vector: warps * (own - columns as f64 * 2.0 * loaded as f64 - 2.0 * moved) + (STORED - 1.0) * stored / lane,
+            issued: warps * own + self.terms.stored * stored / lane,
+            vector: warps * (own - columns as f64 * 2.0 * loaded as f64 - 2.0 * moved)
+                + (self.terms.stored - 1.0) * stored / lane,
             arithmetic: 0.0,
             shared: self.words * (shape.words.0 as f64 + 2.0 * shape.window.1 as f64) / lane,
-            words: (shape.words.0 + shape.words.1) as f64,
-            chain: COPYING * own,
+            words: (1.0 - part) * shape.words.0 as f64 + shape.words.1 as f64,
+            ahead: part * shape.words.0 as f64,
+            chain: self.terms.copying * own,
             waits: 0.0,
             far_waits: if shape.words.0 > 0 { batches as f64 } else { 0.0 },
             barriers: 2.0,
@@ -330,14 +386,18 @@ impl Accounting {
         let slide = if self.dimension == 1 { 1 } else { shape.across[self.dimension - 2].max(1) };
         let (looked_at, columns) = self.lines(shape, shape.window.0 * slide);
         let (loaded, _) = self.lines(shape, shape.words.0);
-        let loads = columns as f64 * (CLIPPED * looked_at as f64 - LOADED * loaded as f64).max(0.0);
-        let own = loads + rows as f64 * (CLIPPED_ROW + self.passes(shape) as f64 * CLIPPED_PASS);
-        let exact = up((loaded as f64 * self.words) as i64, LOADS_AT_ONCE) * columns;
-        let batches = up(looked_at, CLIPPED_AT_ONCE) * columns;
+        let loads = columns as f64
+            * (self.terms.clipped * looked_at as f64 - self.terms.loaded[self.dimension - 1] * loaded as f64)
+                .max(0.0);
+        let own = loads
+            + rows as f64 * (self.terms.clipped_row + self.passes(shape) as f64 * self.terms.clipped_pass);
+        let exact = up((loaded as f64 * self.words) as i64, self.terms.loads_at_once) * columns;
+        // Cells that are not wanted are not waited for.
+        let batches = up(loaded, self.terms.clipped_at_once) * columns;
         Work {
             issued: warps * own,
             vector: warps * own,
-            chain: COPYING * own,
+            chain: self.terms.copying * own,
             far_waits: (batches - exact).max(0) as f64,
             ..Work::default()
         }
@@ -348,9 +408,9 @@ impl Accounting {
         let statement = &self.statements[k];
         let warps = up(threads.iter().product(), WARP) as f64;
         let mine = passes as f64;
-        let overhead = DIRECT_POINT[self.dimension - 1] + DIRECT_READ * statement.reads;
+        let overhead = self.terms.direct_point[self.dimension - 1] + self.terms.direct_read * statement.reads;
         let point = overhead + statement.reads + 1.0 + statement.operations;
-        let thread = DIRECT_THREAD[self.dimension - 1];
+        let thread = self.terms.direct_thread[self.dimension - 1];
         let own = thread + mine * point;
         Work {
             issued: warps * own,
@@ -359,10 +419,12 @@ impl Accounting {
             shared: warps * mine * (statement.reads + 1.0) * statement.words,
             // What neighbouring blocks read, too, the second-level cache has.
             words: (points * (levels as i64 + 1)) as f64,
-            chain: COPYING * (thread + mine * overhead) + DEPENDENT * mine * statement.operations,
-            // Of the operands of a point some are new to the multiprocessor.
+            ahead: 0.0,
+            chain: self.terms.copying * (thread + mine * overhead)
+                + self.terms.dependent * mine * statement.operations,
+            // Lines and planes of the operands are new to the multiprocessor one after the other.
             waits: 0.0,
-            far_waits: mine,
+            far_waits: mine * (self.dimension as f64 - 1.0).max(1.0),
             barriers: 0.0,
         }
     }
@@ -370,7 +432,7 @@ impl Accounting {
     /// What a point of statement `k` takes at least where it is computed in memory directly.
     pub fn least_direct(&self, k: usize, levels: usize) -> Work {
         let (statement, lane) = (&self.statements[k], WARP as f64);
-        let overhead = DIRECT_POINT[self.dimension - 1] + DIRECT_READ * statement.reads;
+        let overhead = self.terms.direct_point[self.dimension - 1] + self.terms.direct_read * statement.reads;
         Work {
             issued: (overhead + statement.reads + 1.0 + statement.operations) / lane,
             vector: (overhead + statement.operations) / lane,
@@ -392,16 +454,20 @@ impl Accounting {
         let moved = (counts.words_in + counts.words_out) as f64 / lane;
         let threads = counts.threads.max(1) as f64;
         let mine = points * lane / threads;
-        let serial = ROLLED_POINT + PASS + BATCH;
+        let serial = self.terms.rolled_point + self.terms.pass + self.terms.batch;
         let full = Work {
-            issued: points * (serial + loads + 1.0 + operations) + LOADED * moved + SUB_TILE * threads / lane,
-            vector: points * (serial + operations) + (LOADED - 2.0) * moved,
+            issued: points * (serial + loads + 1.0 + operations)
+                + self.terms.loaded[self.dimension - 1] * moved
+                + self.terms.sub_tile * threads / lane,
+            vector: points * (serial + operations) + (self.terms.loaded[self.dimension - 1] - 2.0) * moved,
             arithmetic: points * operations,
             shared: points * words,
             words: (counts.words_in + counts.words_out) as f64,
-            chain: DEPENDENT * mine * (serial + operations) + COPYING * LOADED * moved * lane / threads,
+            ahead: 0.0,
+            chain: self.terms.dependent * mine * (serial + operations)
+                + self.terms.copying * self.terms.loaded[self.dimension - 1] * moved * lane / threads,
             waits: mine,
-            far_waits: (moved * lane / threads / LOADS_AT_ONCE as f64).ceil(),
+            far_waits: (moved * lane / threads / self.terms.loads_at_once as f64).ceil(),
             barriers: counts.barriers as f64 + if counts.barriers > 0 { 2.0 } else { 0.0 },
         };
         TileWork {
@@ -421,10 +487,11 @@ impl Accounting {
         let of = |statement: &OfStatement| {
             let most = if self.dimension == 1 { 1 } else { statement.at_once[8] };
             let per = 1.0 / most as f64;
-            let (loads, operands) = (statement.loads[most as usize] * per, statement.operands[most as usize] * per);
+            let (loads, operands) =
+                (statement.loads[most as usize] * per, statement.operands[most as usize] * per);
             (
-                (loads + 1.0 + statement.operations + POINT) / lane,
-                (statement.operations + POINT) / lane,
+                (loads + 1.0 + statement.operations + self.terms.point) / lane,
+                (statement.operations + self.terms.point) / lane,
                 statement.operations / lane,
                 (operands + statement.words) / lane,
             )
@@ -445,8 +512,9 @@ impl Accounting {
             let per = 1.0 / most as f64;
             let loads = statement.loads[most as usize] * per;
             Work {
-                issued: (loads + 1.0 + statement.operations + POINT + BATCH * per) / lane,
-                vector: (statement.operations + POINT + BATCH * per) / lane,
+                issued: (loads + 1.0 + statement.operations + self.terms.point + self.terms.batch * per)
+                    / lane,
+                vector: (statement.operations + self.terms.point + self.terms.batch * per) / lane,
                 arithmetic: statement.operations / lane,
                 shared: (statement.operands[most as usize] * per + statement.words) / lane,
                 ..Work::default()
@@ -467,16 +535,16 @@ struct Batches {
 }
 
 impl OfStatement {
-    fn new(program: &Program, k: usize, operations: &Operations) -> OfStatement {
+    fn new(program: &Program, k: usize, operations: &Operations, terms: &Terms) -> OfStatement {
         let statement = &program.statements[k];
         let element = program.field(statement.target).element.bytes() as f64 / 4.0;
         let mut own = OfStatement {
             operands: [0.0; 9],
             loads: [0.0; 9],
             at_once: [1; 9],
-            operations: instructions(operations),
+            operations: instructions(operations, terms.function),
             words: element,
-            size: 0,
+            size: 0.0,
             reads: statement.reads.len() as f64,
         };
         for points in 1..=8 {
@@ -485,17 +553,17 @@ impl OfStatement {
             own.loads[points] = words / element;
             own.at_once[points] = points_at_once(program, k, points as i64);
         }
-        for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
-            value.walk(|expr| own.size += i64::from(!matches!(expr.kind, ExprKind::Literal(_))));
-        }
+        // A neighbour more has one operand more for each column that is read.
+        own.size = own.operations + own.loads[8] - own.loads[7] + 2.0;
         own
     }
 }
 
 /// Arithmetic instructions.
-fn instructions(operations: &Operations) -> f64 {
-    let Operations { adds, subs, muls, divs, sqrts, exps, libm, min_max, compares, selects, abs, casts, .. } =
-        *operations;
+fn instructions(operations: &Operations, function: f64) -> f64 {
+    let Operations {
+        adds, subs, muls, divs, sqrts, exps, libm, min_max, compares, selects, abs, casts, ..
+    } = *operations;
     (adds + subs + muls + min_max + compares + selects + abs + casts) as f64
-        + FUNCTION * (divs + sqrts + exps + libm) as f64
+        + function * (divs + sqrts + exps + libm) as f64
 }

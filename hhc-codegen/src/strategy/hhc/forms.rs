@@ -17,7 +17,7 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
-use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work, terms};
+use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work};
 use crate::geometry::{ADDRESS_REGISTERS, Threads, WARP, blocks_at_once, register_bound, registers_by_share};
 use crate::plan::FullTiles;
 use crate::window::aligned;
@@ -64,8 +64,8 @@ pub struct Hexagonal {
     accounting: Accounting,
     /// Rows of equal statements and widths (for `s0 = 1`), and their number.
     alike: Vec<(usize, i64, i64)>,
-    /// Launches whose tiles lie in time altogether, and the part of the others that does, at most.
-    launches: (f64, f64),
+    /// Launches whose tiles lie in time altogether, the others, and the part of a tile of theirs that does.
+    launches: (f64, f64, f64),
     /// Per classical dimension: how far sub-tiles must be from the start of the grid to be full, and what is left of the grid.
     inside: [(i64, i64); 3],
 }
@@ -234,10 +234,15 @@ impl Hexagonal {
         let kept = if self.dimension == 1 { 0 } else { self.extent[self.dimension - 1] - 1 };
         let lines = self.lines.at(sizes[0], if self.dimension == 3 { sizes[1] } else { 1 });
         let innermost = if self.dimension == 3 { across[1] } else { across[0] };
+        let threads = self.threads_along(sizes);
+        let widest = self.most_width + sizes[0] - 1;
+        let needed = self.needed_registers(widest, threads[0]);
+        let given = self.bound_of_registers(threads.iter().product(), needed);
         work::Shape {
-            threads: self.threads_along(sizes),
+            threads,
             across,
-            widest: self.most_width + sizes[0] - 1,
+            widest,
+            free: if self.dimension > 1 { (given - needed).max(0) } else { 0 },
             words: (lines.live_in * innermost, lines.live_out * innermost),
             window: (planes * extent0 * middle, planes * extent0 * middle * kept),
         }
@@ -266,6 +271,7 @@ impl Hexagonal {
             clipped_sub_tiles: (all - full) as f64,
             full_launches: self.launches.0,
             clipped_launches: self.launches.1,
+            part: self.launches.2,
             edges: true,
             registers: self.bound_of_registers(block.threads.iter().product(), needed),
             needed: needed + VALUE_REGISTERS + STATEMENT_REGISTERS * self.statements as i64 + of_passes,
@@ -291,21 +297,23 @@ impl Hexagonal {
         let widths = self.rounds.points(low[0], 1) as f64;
         let cut = |d: usize| d > 0 && d < self.dimension && self.uncut[d].is_none();
         let covered = |d: usize| {
-            let points = if cut(d) { self.classical[d].0 + 1 - self.classical[d].1 } else { self.points(d, 1) };
+            let points =
+                if cut(d) { self.classical[d].0 + 1 - self.classical[d].1 } else { self.points(d, 1) };
             points as f64
         };
-        let rows = self.rows as f64;
+        let (rows, terms) = (self.rows as f64, self.accounting.terms);
         let own_rows = Work {
-            issued: rows * warps * (terms::ROW + terms::PASS + terms::BATCH),
-            vector: rows * warps * (terms::ROW + terms::PASS + terms::BATCH),
-            chain: rows * terms::DEPENDENT * (terms::ROW + terms::PASS + terms::BATCH),
+            issued: rows * warps * (terms.row + terms.pass + terms.batch),
+            vector: rows * warps * (terms.row + terms.pass + terms.batch),
+            chain: rows * terms.dependent * (terms.row + terms.pass + terms.batch),
             waits: rows,
             barriers: rows + 2.0,
             ..Work::default()
         };
         let with_words = |points: f64, words: f64, sub_tiles: f64| {
             let lane = WARP as f64;
-            let copied = Work { words, issued: terms::STORED * words / lane, ..Work::default() };
+            // What is loaded ahead is waited for least.
+            let copied = Work { ahead: words, issued: terms.stored * words / lane, ..Work::default() };
             point.times(points * idle).and(&own_rows.times(sub_tiles)).and(&copied)
         };
         let q = bounds.sub_tiles.0;
@@ -315,8 +323,8 @@ impl Hexagonal {
         LeastWork {
             sub_tile: with_words(points, bounds.words.0, 1.0),
             tile: with_words(tile_points, bounds.tile_words.0, q),
-            all: Work { words: bounds.all_words, ..all },
-            launches: self.launches.0 + self.launches.1,
+            all: Work { ahead: bounds.all_words, ..all },
+            launches: self.launches.0 + self.launches.1 * self.launches.2,
         }
     }
 
@@ -456,16 +464,16 @@ impl Hexagonal {
     }
 }
 
-/// Launches of two phases whose tiles lie in time altogether, and of the others the sum of the parts of a tile's points that
-/// do. Wider tiles have no greater parts: their rows differ less.
-fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64) {
+/// Launches of two phases whose tiles lie in time altogether, the others, and the mean part of a tile's points that does in
+/// these. Wider tiles have no greater parts: their rows differ less.
+fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64, f64) {
     let rows = narrowest.rows();
     let width = |a: i64| {
         let (first, last) = narrowest.row(a);
         (last - first + 1) as f64
     };
     let all: f64 = (0..rows).map(width).sum();
-    let (mut full, mut parts) = (0.0, 0.0);
+    let (mut full, mut others, mut parts) = (0.0, 0.0, 0.0);
     for (phase, bands) in [(0, bands.0), (1, bands.1)] {
         let first_row = |band: i64| band * rows - if phase == 0 { narrowest.half_height } else { 0 };
         let part = |band: i64| {
@@ -478,8 +486,13 @@ fn launches(narrowest: &Hexagon, bands: (i64, i64), last_row: i64) -> (f64, f64)
         let ends = if bands > 1 { vec![0, bands - 1] } else { vec![0; bands.max(0) as usize] };
         full += (bands - ends.len() as i64) as f64;
         for (whole, part) in ends.into_iter().map(part) {
-            if whole { full += 1.0 } else { parts += part }
+            if whole {
+                full += 1.0;
+            } else {
+                others += 1.0;
+                parts += part;
+            }
         }
     }
-    (full, parts)
+    (full, others, if others > 0.0 { parts / others } else { 0.0 })
 }

@@ -14,6 +14,9 @@ use crate::geometry::{ADDRESS_REGISTERS, Threads, operand_registers, register_bo
 use polyhedral::program::FieldId;
 use std::collections::BTreeMap;
 
+/// Registers for the places of operands in several planes, beside those of one.
+const PLACE_REGISTERS: i64 = 24;
+
 /// The forms.
 #[derive(Debug, Clone)]
 pub struct Blocks {
@@ -90,10 +93,8 @@ impl Blocks {
             tiles *= if sizes[d] == 0 { 1 } else { last / sizes[d] - first / sizes[d] + 1 };
         }
         let points = block[0] * block[1] * block[2];
-        let on = &self.on;
         let threads: i64 = self.threads_along(block).iter().product();
-        let bound = register_bound(threads, on.registers_per_sm, on.registers_per_thread);
-        let registers = statement.registers.min(bound);
+        let registers = statement.registers.min(self.bound(threads));
         TileCounts {
             wavefronts: self.steps,
             tiles_per_wavefront: tiles,
@@ -113,6 +114,11 @@ impl Blocks {
             word_bytes: self.word_bytes,
             total_iterations: statement.total_iterations,
         }
+    }
+
+    /// Registers that the compiler may give each of so many threads.
+    fn bound(&self, threads: i64) -> i64 {
+        register_bound(threads, self.on.registers_per_sm, self.on.registers_per_thread)
     }
 
     fn threads_along(&self, block: [i64; 3]) -> [i64; 3] {
@@ -139,8 +145,9 @@ impl Blocks {
             full: self.accounting.direct(k, points, threads, passes, self.statements[k].levels),
             full_sub_tiles: 1.0,
             full_launches: self.steps as f64,
-            registers: self.counts(k, sizes).registers,
-            needed: self.statements[k].registers,
+            registers: (self.statements[k].registers + PLACE_REGISTERS)
+                .min(self.bound(threads.iter().product())),
+            needed: self.statements[k].registers.min(self.bound(threads.iter().product())),
             ..TileWork::default()
         }
     }
