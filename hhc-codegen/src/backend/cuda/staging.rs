@@ -39,6 +39,9 @@ pub(super) struct Staging<'a> {
 const REGISTERS: i64 = 65536;
 const MOST_REGISTERS: i64 = 255;
 
+/// Operand registers that leave some for the tests of columns at the ends of dimensions.
+const MOST_OPERANDS_AT_ENDS: usize = 64;
+
 /// Registers for the bounds of rows that are no constants.
 const BOUND_REGISTERS: i64 = 8;
 
@@ -117,6 +120,7 @@ impl<'a> Staging<'a> {
         let rows_at_ends = explicit_rows
             && dimension == 3
             && 2 * columns <= MOST_INSTRUCTIONS
+            && operands.unwrap_or(0) <= MOST_OPERANDS_AT_ENDS
             && local.rows.iter().all(|row| row.in_full_tiles)
             && local.advances.iter().all(|(d, _)| *d > 0)
             && !swept(&local.first_step)
