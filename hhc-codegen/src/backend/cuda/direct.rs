@@ -160,7 +160,10 @@ impl Direct<'_> {
         let element = program.field(statement.target).element.c_name();
         let value = name("value").at(&point);
         let unrolled = |inner: Block| {
-            let mut body = Block::from(Stmt::constant(INT, "x", var("first") + &point * self.stride()));
+            let mut body = Block::new();
+            if inner.mentions("x") {
+                body.push(Stmt::constant(INT, "x", var("first") + &point * self.stride()));
+            }
             body.extend(inner);
             [Stmt::Pragma("unroll".into()), Stmt::count("int", "point", 0, &points, body)]
         };

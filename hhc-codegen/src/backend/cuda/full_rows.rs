@@ -6,13 +6,14 @@
 
 use super::super::constants::{self, Constant, Source};
 use super::super::points::{INT, plus};
+use super::loads::cell_of;
 use super::printer::Printer;
 use super::staging::Staging;
 use super::text::{barrier, parameters, suffixed, thread, thread_declarations, used};
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
 use crate::window::WindowRow;
-use c_tree::{Block, Expr, Function, Stmt, all, int, name, truth, var};
+use c_tree::{Block, Expr, Function, Stmt, all, flag, int, name, truth, var};
 
 /// The name of the function.
 pub(super) fn name_of(index: usize) -> String {
@@ -63,15 +64,32 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
     let mut body: Block = used(thread_declarations(threads), &rows).into_iter().collect();
     body.extend(constants.iter().map(Constant::declaration));
     body.extend(rows);
-    Function::new(name_of(printer.index))
-        .comment(
-            "The rows of one full sub-tile, whose window is in shared memory: every row exists and lies inside the domain.",
-        )
+    let function = Function::new(name_of(printer.index));
+    let (function, ends) = match printer.staging.rows_at_ends {
+        true => (
+            function
+                .comment(
+                    "The rows of one sub-tile, whose window is in shared memory: every row exists and lies inside the \
+                     domain along dimension 0. In a `whole` one that is so along all dimensions.",
+                )
+                .template("bool", "whole"),
+            (1..printer.dimension()).flat_map(|d| [format!("start{d}"), format!("end{d}")]).collect(),
+        ),
+        false => (
+            function.comment(
+                "The rows of one full sub-tile, whose window is in shared memory: every row exists and lies inside the \
+                 domain.",
+            ),
+            Vec::<String>::new(),
+        ),
+    };
+    function
         .attribute("TW_DEVICE")
         .parameters(parameters(printer.arguments()))
         .parameter(INT, "first_step")
         .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
         .parameter(INT, "window")
+        .parameters(ends.into_iter().map(|end| ("int", end)))
         .body(body)
 }
 
@@ -153,6 +171,12 @@ impl Printer<'_> {
         let slot = window.planes.iter().find(|plane| plane.field == target && plane.number == level);
         let slot = slot.filter(|_| self.slots(target) > 1).map(|plane| var(self.slot_name(plane)));
 
+        let inside = (1..dimension).map(|d| {
+            let cell = || var(format!("i{d}")) + of.cells[d].0;
+            let interval = &statement.domain[d];
+            cell().ge(cell_of(interval.low, d)).and(cell().lt(cell_of(interval.high, d)))
+        });
+        let inside = all(inside);
         let mut points = Block::from(Stmt::constant("int", "column", column.unwrap_or(int(0))));
         let place = slot.into_iter().chain([var("window")]).chain(place).reduce(plus);
         points.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
@@ -160,7 +184,7 @@ impl Printer<'_> {
         if uncertain {
             points.push(Stmt::constant("bool", "again", all(tests)));
         }
-        let again = || if uncertain { c_tree::flag("again") } else { truth(true) };
+        let again = || if uncertain { flag("again") } else { truth(true) };
         let (first, last) = of.cells[0];
         let part = (last - first + 1 + parts - 1) / parts;
         let of_part = |number: i64| {
@@ -173,6 +197,9 @@ impl Printer<'_> {
             chosen = Stmt::choose(condition, of_part(number), chosen).into();
         }
         points.extend(chosen);
+        if self.staging.rows_at_ends {
+            points = Stmt::when(flag("whole").or(inside), points).into();
+        }
 
         let mut body = Block::new();
         if !self.series_of(row.statement).is_empty() {

@@ -50,7 +50,7 @@ fn cell_index(d: usize) -> Expr {
 }
 
 /// The window coordinate of a bound of the grid, or of a domain.
-fn cell_of(bound: Bound, d: usize) -> Expr {
+pub(super) fn cell_of(bound: Bound, d: usize) -> Expr {
     let end = match bound.from {
         GridEnd::Start => "start",
         GridEnd::End => "end",
@@ -260,7 +260,20 @@ impl Printer<'_> {
     fn batch_loads(&self, batch: &[Part<'_>]) -> Block {
         let source = |part: &Part<'_>| name(&self.names.fields[part.plane.field]).at(var("place"));
         let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), source(part));
-        batch.iter().flat_map(|part| self.exact_lines(part, true, &|k| load(part, k))).collect()
+        if batch.is_empty() {
+            return Block::new();
+        }
+        let last = self.dimension() - 1;
+        let threads = &self.staging.threads.per_dimension;
+        let lanes = (0..self.line_dimensions()).filter(|&d| threads[d] > 1);
+        let along =
+            |(d, lane): (usize, Expr)| if d == last { lane } else { lane * var(format!("stride{d}")) };
+        let terms = lanes.map(|d| (d, var(lane(d))));
+        let terms = terms.chain(self.staging.window.slide.map(|_| (last, cell_index(last)))).map(along);
+        let own = [var("window")].into_iter().chain(terms).reduce(plus).unwrap_or(int(0));
+        let mut block = Block::from(Stmt::constant(INT, "own", own));
+        block.extend(batch.iter().flat_map(|part| self.exact_lines(part, true, &|k| load(part, k))));
+        block
     }
 
     fn batch_stores(&self, batch: &[Part<'_>]) -> Block {
@@ -301,13 +314,22 @@ impl Printer<'_> {
         }
         inner = around(0, inner);
         if walks {
-            let first = int(part.cells[0].0);
-            let first = if threads[0] > 1 { first + var(lane(0)) } else { first };
-            inner.statements.insert(0, Stmt::declare(INT, "place", self.source(part.plane, Some(first))));
+            let slot = (self.slots(part.plane.field) > 1).then(|| var(self.slot_name(part.plane)));
+            let along = (0..part.mine.len()).filter_map(|d| {
+                let low = int(part.cells[d].0);
+                let line = if d > 0 && part.mine[d] > 1 { low + counter(d) * threads[d] } else { low };
+                let stride = if d + 1 < self.dimension() { var(format!("stride{d}")) } else { int(1) };
+                (line != int(0)).then(|| line * stride)
+            });
+            // The same for all threads.
+            let place = slot.into_iter().chain(along).reduce(plus);
+            let place = place.map_or(var("own"), |place| var("own") + place);
+            inner.statements.insert(0, Stmt::declare(INT, "place", place));
         }
         for d in 1..part.mine.len() {
+            let needed = !walks || self.on_line(part, d).is_some();
             inner = on_line(d, inner);
-            inner.statements.insert(0, coordinate(d));
+            inner.statements.splice(0..0, needed.then(|| coordinate(d)));
             inner = around(d, inner);
         }
         Stmt::Block(inner).into()
@@ -328,8 +350,9 @@ impl Printer<'_> {
         Stmt::constant("int", format!("w{d}"), line)
     }
 
-    /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
-    pub(super) fn clipped_loads(&self) -> Block {
+    /// The declarations of `start0`, `end0`, ..: the cells of the window at which the grid begins and ends, if they are
+    /// near.
+    pub(super) fn ends_of_the_grid(&self) -> Vec<Stmt> {
         let window = self.staging.window;
         let first = |d: usize| var(format!("corner{d}")) + window.low[d];
         let far = || var("TW_FAR");
@@ -338,7 +361,16 @@ impl Printer<'_> {
             let end = min(var(format!("n{d}")) - first(d), far()).cast("int");
             Stmt::constants("int", [(format!("start{d}"), start), (format!("end{d}"), end)])
         });
-        let mut block: Block = ends.collect();
+        ends.collect()
+    }
+
+    /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
+    pub(super) fn clipped_loads(&self) -> Block {
+        let window = self.staging.window;
+        let mut block = Block::new();
+        if !self.staging.rows_at_ends {
+            block.extend(self.ends_of_the_grid());
+        }
         let planes = window.planes.iter();
         let loads: Block = planes
             .flat_map(|plane| plane.read.iter().map(move |cells| self.clipped_load(&self.part(plane, cells))))

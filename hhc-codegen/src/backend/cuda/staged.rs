@@ -138,6 +138,9 @@ impl Printer<'_> {
             let begins = var(sweep.variable).is(expr(&sweep.low));
             inner.push(Stmt::constant("int", "entering", begins.select(0, window.kept)));
         }
+        if self.staging.rows_at_ends {
+            inner.extend(self.ends_of_the_grid());
+        }
         inner.extend(self.lanes());
         let mut exact =
             Block::from(Stmt::Comment("exactly the cells that a row reads before one writes them".into()));
@@ -150,7 +153,8 @@ impl Printer<'_> {
         inner.push(Stmt::choose(if ahead { flag("ahead") } else { self.exact_when() }, exact, clipped));
         inner.push(barrier());
         let explicit = self.staging.explicit_rows;
-        let call_rows = |is_full: bool| {
+        let ends = self.staging.rows_at_ends;
+        let call_rows = |is_full: bool, whole: bool| {
             let of_stride = |argument: Expr| match &argument {
                 Expr::Name(name, _) if name == "stride0" => here(argument),
                 _ => argument,
@@ -159,7 +163,10 @@ impl Printer<'_> {
             let slots = self.stored_slots().into_iter().map(|slot| here(var(slot)));
             let all = all.chain([here(var("first_step"))]).chain(slots);
             if is_full && explicit {
-                return Stmt::call(full_rows::name_of(self.index), all.chain([here(var("window"))]));
+                let near = (1..self.dimension()).flat_map(|d| [format!("start{d}"), format!("end{d}")]);
+                let all = all.chain([here(var("window"))]).chain(near.filter(|_| ends).map(var));
+                let whole = ends.then(|| whole.into());
+                return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), whole, all));
             }
             let all = all.chain(self.corners().into_iter().map(var));
             let full = (!explicit).then(|| is_full.into());
@@ -171,9 +178,14 @@ impl Printer<'_> {
             of_others.push(Stmt::assign(flag("ahead"), truth(false)));
             of_others.extend(self.nothing_ahead());
         }
-        of_full.push(call_rows(true));
-        of_others.push(call_rows(false));
-        inner.push(Stmt::choose(flag("full"), of_full, of_others));
+        of_others.push(call_rows(false, false));
+        if ends {
+            of_full.push(Stmt::choose(flag("full"), [call_rows(true, true)], [call_rows(true, false)]));
+            inner.push(Stmt::choose(flag("may_be_full"), of_full, of_others));
+        } else {
+            of_full.push(call_rows(true, true));
+            inner.push(Stmt::choose(flag("full"), of_full, of_others));
+        }
         inner.extend(self.moves());
         let sub_tiles = match self.kernel.sub_tiles.split_last() {
             Some((sweep, around)) if ahead => {
