@@ -96,14 +96,16 @@ fn sweeps_move_what_their_statements_read_and_write() {
 #[test]
 fn generated_code_stays_as_short_as_it_is() {
     for architecture in [80, 90].into_iter().filter(|&architecture| can_count(architecture)) {
-        for (name, strategy, size, most) in [
+        // Three dimensions take the longest; the code for the other device is the same but for its instructions' names.
+        let deep = (architecture == 90).then_some(("star3d1r", "hhc", "512x512x512", 70.0));
+        let all = [
             ("star2d1r", "hhc", "16384x16384", 15.0),
             ("heat2d", "hhc", "16384x16384", 18.0),
             ("box2d1r", "hhc", "16384x16384", 22.0),
             ("star2d2r", "hhc", "16384x16384", 27.0),
-            ("star3d1r", "hhc", "512x512x512", 70.0),
             ("star3d1r", "naive", "512x512x512", 250.0),
-        ] {
+        ];
+        for (name, strategy, size, most) in all.into_iter().chain(deep) {
             let found = counted(&format!(
                 "{name} --target cuda --sm {architecture} --size {size} --steps 240 --dtype f32 --strategy {strategy}"
             ));

@@ -1,6 +1,6 @@
 //! A whole run: launches and blocks of which one stands for many.
 
-use super::block::{Blocks, Share};
+use super::block::{Blocks, Share, middle_of};
 use crate::error::Result;
 use execution::launches::PlannedLaunch;
 use rayon::prelude::*;
@@ -51,10 +51,6 @@ pub fn classes(blocks: &Blocks<'_>, launches: &[PlannedLaunch]) -> Result<Vec<Cl
             Ok(Class { times: times as f64, steady, launched })
         })
         .collect()
-}
-
-fn middle_of(grid: [u32; 3]) -> [u32; 3] {
-    grid.map(|extent| extent / 2)
 }
 
 /// All blocks of a launch: along each axis, those at the ends one by one, and one for all in the middle.
