@@ -3,6 +3,8 @@
 //! Floating-point values are not followed: what arithmetic gives and what memory holds is one, and *data*. Data may decide
 //! (the slow ways of division and roots are for other numbers); an address that depends on data is an error.
 
+#![expect(clippy::needless_range_loop, reason = "a lane is a place in several arrays at once")]
+
 use crate::error::{Error, Result};
 use crate::instruction::{
     Address, Comparison, Destination, Exchange, Instruction, LANES, Op, Precision, Predicate, Product, Sign,
