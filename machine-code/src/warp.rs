@@ -596,9 +596,11 @@ impl<'a> Warp<'a> {
                 self.put(instruction, &[lanes, [0; LANES]][..usize::from(words)], 0, mask);
             }
             Op::LoadConstant { words } => {
-                let words: Result<Vec<Lanes>> =
-                    (0..words).map(|word| Ok(self.word(instruction, 0, word)?.0)).collect();
-                self.put(instruction, &words?, 0, mask);
+                let mut loaded = [[0; LANES]; 4];
+                for (word, lanes) in (0..words).zip(&mut loaded) {
+                    self.fill(instruction, 0, word, lanes)?;
+                }
+                self.put(instruction, &loaded[..usize::from(words)], 0, mask);
             }
             Op::Arithmetic { precision, .. } | Op::Numeric { precision } => {
                 self.put_number(instruction, precision, mask)
@@ -705,6 +707,7 @@ impl<'a> Warp<'a> {
     }
 
     /// Three operands from the first one on, complemented where they are negated.
+    #[inline(always)]
     fn operands(&self, instruction: &Instruction, first: usize) -> Result<[(Value, bool); 3]> {
         Ok([
             self.complemented(instruction, first)?,
@@ -726,6 +729,17 @@ impl<'a> Warp<'a> {
         if product == Product::Low && !carried && instruction.destinations.len() == 1 {
             let value = |lane: usize| a.0[lane].wrapping_mul(b.0[lane]).wrapping_add(c.0[lane]);
             self.put(instruction, &[std::array::from_fn(value)], a.1 | b.1 | c.1, mask);
+            return Ok(());
+        }
+        if product == Product::Wide && !signed && !carried && instruction.destinations.len() == 1 {
+            let upper = self.word(instruction, 2, 1)?;
+            let (mut low, mut high) = ([0; LANES], [0; LANES]);
+            for lane in 0..LANES {
+                let summand = u64::from(upper.0[lane]) << 32 | u64::from(c.0[lane]);
+                let sum = (u64::from(a.0[lane]) * u64::from(b.0[lane])).wrapping_add(summand);
+                (low[lane], high[lane]) = (sum as u32, (sum >> 32) as u32);
+            }
+            self.put(instruction, &[low, high], a.1 | b.1 | c.1 | upper.1, mask);
             return Ok(());
         }
         let upper = if product == Product::Low { ([0; LANES], 0) } else { self.word(instruction, 2, 1)? };
