@@ -20,9 +20,9 @@ test: setup nvrtc ## everything that CI checks: format, lints, documentation, al
 	@$(MAKE) --no-print-directory lint test-programs
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples doc
 
-# NVIDIA's compiler, for the tests that use it where it is there; TW_NVRTC=0 does without.
+# NVIDIA's compiler and disassembler, for the tests that use them where they are there; TW_NVRTC=0 does without.
 nvrtc:
-	@if [ "$${TW_NVRTC:-1}" != 0 ]; then scripts/get-nvrtc.sh; fi
+	@if [ "$${TW_NVRTC:-1}" != 0 ]; then scripts/get-nvrtc.sh && scripts/get-nvdisasm.sh; fi
 
 lint: format-check clippy ## formatter and linter, warnings are errors
 

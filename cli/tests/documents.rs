@@ -64,6 +64,8 @@ fn is_expensive(command: &Shown) -> bool {
         "run" => updates > 4e6,
         // NVIDIA's compiler is slow, where it is there at all.
         "compile" => command.value("target") == "cuda",
+        // It needs that compiler, and a disassembler.
+        "inspect" => true,
         "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,
         "search" if !command.value("command").is_empty() => number("budget") > 5.0,
         "explain" => has("--stargazer"),

@@ -9,6 +9,7 @@ mod documents;
 mod explain;
 #[path = "support/generated.rs"]
 mod generated;
+mod inspect;
 mod models;
 mod outputs;
 mod results;

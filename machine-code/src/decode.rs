@@ -192,7 +192,7 @@ fn shape(opcode: &str) -> Option<Shape> {
                 join: join(&modifiers),
                 extended: has("EX"),
             };
-            if rest.iter().all(|modifier| allowed(modifier)) { Shape::new(op, 0, 2, 3) } else { None }
+            if rest.iter().all(allowed) { Shape::new(op, 0, 2, 3) } else { None }
         }
         "SEL" if only(&[]) => Shape::new(Op::Select, 1, 0, 3),
         "IMNMX" | "VIMNMX" if only(&["U32"]) => Shape::new(Op::Extreme { signed }, 1, 0, 3),

@@ -46,7 +46,7 @@ impl Launch {
 
     /// A word of constant bank 0.
     pub(crate) fn constant(&self, address: u64) -> Option<u32> {
-        if address % 4 != 0 {
+        if !address.is_multiple_of(4) {
             return None;
         }
         if let Some(offset) = address.checked_sub(self.parameters_at) {

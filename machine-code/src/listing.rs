@@ -1,7 +1,7 @@
 //! The text of `nvdisasm`, as sections of instructions.
 //!
 //! ```text
-//! 	.target	sm_90
+//!         .target sm_90
 //! .text.heat2d_phase0:
 //!         /*0000*/                   LDC R1, c[0x0][0x28] ;
 //! .L_x_385:
@@ -177,6 +177,6 @@ impl Code {
     /// The instruction at this address of the section.
     pub fn at(&self, address: u64) -> Option<usize> {
         let index = usize::try_from(address / u64::from(self.width)).ok()?;
-        (address % u64::from(self.width) == 0 && index < self.instructions.len()).then_some(index)
+        (address.is_multiple_of(u64::from(self.width)) && index < self.instructions.len()).then_some(index)
     }
 }

@@ -3,10 +3,12 @@
 //! Floating-point values are not followed: what arithmetic gives and what memory holds is one, and *data*. Data may decide
 //! (the slow ways of division and roots are for other numbers); an address that depends on data is an error.
 
+#![expect(clippy::needless_range_loop, reason = "a lane is a place in several arrays at once")]
+
 use crate::error::{Error, Result};
 use crate::instruction::{
     Address, Comparison, Destination, Exchange, Instruction, LANES, Op, Precision, Predicate, Product, Sign,
-    Source, Space, Special, TRUE_PREDICATE, ZERO_REGISTER,
+    Source, Space, Special, TRUE_PREDICATE, ZERO_REGISTER, ZERO_UNIFORM,
 };
 use crate::integer::{self, Funnel};
 use crate::launch::Launch;
@@ -25,8 +27,8 @@ pub struct Warp<'a> {
     block: [u32; 3],
     threads: [Lanes; 3],
     registers: Vec<Lanes>,
-    /// Lanes in which a register is data.
-    data: Vec<Mask>,
+    /// Per byte of a register, the lanes in which it is data.
+    data: Vec<Bytes>,
     uniform: Vec<u32>,
     uniform_data: Vec<bool>,
     predicates: [Mask; 8],
@@ -41,6 +43,8 @@ pub struct Warp<'a> {
 
 /// A value of each lane, and in which it is data.
 type Value = (Lanes, Mask);
+/// Per byte of a value, the lanes in which it is data.
+type Bytes = [Mask; 4];
 
 impl<'a> Warp<'a> {
     /// Warp `number` of a block; and its lanes that are threads.
@@ -63,7 +67,7 @@ impl<'a> Warp<'a> {
             block,
             threads,
             registers: vec![[0; LANES]; 256],
-            data: vec![0; 256],
+            data: vec![[0; 4]; 256],
             uniform: vec![0; 256],
             uniform_data: vec![false; 256],
             predicates: [0; 8],
@@ -141,7 +145,7 @@ impl<'a> Warp<'a> {
             Source::Register { index, uniform: false, sign, .. } => {
                 let index = register(*index, word);
                 *lanes = self.registers[index];
-                (self.data[index], *sign)
+                (any(&self.data[index]), *sign)
             }
             Source::Register { index, uniform: true, sign, .. } => {
                 let index = register(*index, word);
@@ -224,7 +228,7 @@ impl<'a> Warp<'a> {
                         0
                     }
                 }
-                false => self.data[index],
+                false => any(&self.data[index]),
             };
         }
         if data & active != 0 {
@@ -245,14 +249,14 @@ impl<'a> Warp<'a> {
                         }
                         if mask == Mask::MAX {
                             self.registers[index] = *lanes;
-                            self.data[index] = data;
+                            self.data[index] = [data; 4];
                         } else {
                             for (lane, value) in self.registers[index].iter_mut().enumerate() {
                                 if mask >> lane & 1 == 1 {
                                     *value = lanes[lane];
                                 }
                             }
-                            self.data[index] = self.data[index] & !mask | data & mask;
+                            self.data[index] = self.data[index].map(|old| old & !mask | data & mask);
                         }
                     }
                     return;
@@ -270,6 +274,68 @@ impl<'a> Warp<'a> {
                         }
                     }
                     return;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Which bytes of an operand are data.
+    fn bytes(&self, instruction: &Instruction, number: usize) -> Bytes {
+        match instruction.sources.get(number) {
+            Some(Source::Register { index, uniform: false, .. }) => self.data[usize::from(*index)],
+            Some(Source::Register { index, uniform: true, .. }) if self.uniform_data[usize::from(*index)] => {
+                [Mask::MAX; 4]
+            }
+            _ => [0; 4],
+        }
+    }
+
+    /// Which bytes of a table's result are data: those where an operand that is data makes a difference.
+    fn logic_data(&self, instruction: &Instruction, table: u32) -> Bytes {
+        let operands = [0, 1, 2].map(|number| self.bytes(instruction, number));
+        if operands.iter().all(|bytes| any(bytes) == 0) {
+            return [0; 4];
+        }
+        std::array::from_fn(|byte| {
+            // Bytes of numbers that are all zeros or all ones.
+            let known = [0, 1, 2].map(|number| match &instruction.sources[number] {
+                Source::Register { index: ZERO_REGISTER, sign: Sign::Plus, .. } => Some(0),
+                Source::Integer(value) => match value >> (8 * byte) & 0xff {
+                    0 => Some(0),
+                    0xff => Some(1),
+                    _ => None,
+                },
+                _ => None,
+            });
+            let matters = |number: usize| {
+                let bit = 4 >> number;
+                (0..8).any(|row: u32| {
+                    let possible = [4, 2, 1].iter().zip(known);
+                    let possible = possible.enumerate().all(|(at, (&own, known))| {
+                        at == number || known.is_none_or(|known| (row & own != 0) == (known == 1))
+                    });
+                    possible && (table >> row & 1) != (table >> (row ^ bit) & 1)
+                })
+            };
+            (0..3)
+                .filter(|&number| operands[number][byte] != 0 && matters(number))
+                .fold(0, |data, number| data | operands[number][byte])
+        })
+    }
+
+    /// Says which bytes of the result are data.
+    fn put_data(&mut self, instruction: &Instruction, bytes: Bytes, mask: Mask) {
+        for destination in &instruction.destinations {
+            match *destination {
+                Destination::Register(ZERO_REGISTER) | Destination::Uniform(ZERO_UNIFORM) => {}
+                Destination::Register(index) => {
+                    for (own, new) in self.data[usize::from(index)].iter_mut().zip(bytes) {
+                        *own = *own & !mask | new & mask;
+                    }
+                }
+                Destination::Uniform(index) if mask != 0 => {
+                    self.uniform_data[usize::from(index)] = any(&bytes) >> mask.trailing_zeros() & 1 == 1;
                 }
                 _ => {}
             }
@@ -386,11 +452,12 @@ impl<'a> Warp<'a> {
                 let more = self.flag(instruction, 0, all);
                 let lanes: Lanes =
                     std::array::from_fn(|lane| integer::logic(a.0[lane], b.0[lane], c.0[lane], table));
-                let data = a.1 | b.1 | c.1;
                 let some = mask_of(|lane| lanes[lane] != 0);
-                self.put(instruction, &[lanes], data, mask);
+                let bytes = self.logic_data(instruction, table);
+                self.put(instruction, &[lanes], 0, mask);
+                self.put_data(instruction, bytes, mask);
                 let some = if all { some & more.0 } else { some | more.0 };
-                self.put_predicate(instruction, 0, some, data | more.1, mask);
+                self.put_predicate(instruction, 0, some, any(&bytes) | more.1, mask);
             }
             Op::PredicateLogic => {
                 let flags = [0, 1, 2].map(|number| self.flag(instruction, number, true));
@@ -456,13 +523,23 @@ impl<'a> Warp<'a> {
                 self.put(instruction, &[a.0], a.1, mask);
             }
             Op::Permute => {
-                let (a, b, c) = (
+                let (a, selector, b) = (
                     self.source(instruction, 0)?,
                     self.source(instruction, 1)?,
                     self.source(instruction, 2)?,
                 );
-                let lanes = std::array::from_fn(|lane| integer::permute(a.0[lane], b.0[lane], c.0[lane]));
-                self.put(instruction, &[lanes], a.1 | b.1 | c.1, mask);
+                let permuted = |lane: usize| integer::permute(a.0[lane], selector.0[lane], b.0[lane]);
+                let lanes: Lanes = std::array::from_fn(permuted);
+                let bytes = match instruction.sources[1] {
+                    Source::Integer(digits) => {
+                        let (low, high) = (self.bytes(instruction, 0), self.bytes(instruction, 2));
+                        let from = [low, high].concat();
+                        std::array::from_fn(|at| from[(digits >> (4 * at) & 7) as usize])
+                    }
+                    _ => [a.1 | selector.1 | b.1; 4],
+                };
+                self.put(instruction, &[lanes], 0, mask);
+                self.put_data(instruction, bytes, mask);
             }
             Op::Absolute => self.map(instruction, mask, |value| (value as i32).unsigned_abs())?,
             Op::LeadingOne { signed, shift } => self.map(instruction, mask, |value| {
@@ -519,9 +596,11 @@ impl<'a> Warp<'a> {
                 self.put(instruction, &[lanes, [0; LANES]][..usize::from(words)], 0, mask);
             }
             Op::LoadConstant { words } => {
-                let words: Result<Vec<Lanes>> =
-                    (0..words).map(|word| Ok(self.word(instruction, 0, word)?.0)).collect();
-                self.put(instruction, &words?, 0, mask);
+                let mut loaded = [[0; LANES]; 4];
+                for (word, lanes) in (0..words).zip(&mut loaded) {
+                    self.fill(instruction, 0, word, lanes)?;
+                }
+                self.put(instruction, &loaded[..usize::from(words)], 0, mask);
             }
             Op::Arithmetic { precision, .. } | Op::Numeric { precision } => {
                 self.put_number(instruction, precision, mask)
@@ -628,6 +707,7 @@ impl<'a> Warp<'a> {
     }
 
     /// Three operands from the first one on, complemented where they are negated.
+    #[inline(always)]
     fn operands(&self, instruction: &Instruction, first: usize) -> Result<[(Value, bool); 3]> {
         Ok([
             self.complemented(instruction, first)?,
@@ -649,6 +729,17 @@ impl<'a> Warp<'a> {
         if product == Product::Low && !carried && instruction.destinations.len() == 1 {
             let value = |lane: usize| a.0[lane].wrapping_mul(b.0[lane]).wrapping_add(c.0[lane]);
             self.put(instruction, &[std::array::from_fn(value)], a.1 | b.1 | c.1, mask);
+            return Ok(());
+        }
+        if product == Product::Wide && !signed && !carried && instruction.destinations.len() == 1 {
+            let upper = self.word(instruction, 2, 1)?;
+            let (mut low, mut high) = ([0; LANES], [0; LANES]);
+            for lane in 0..LANES {
+                let summand = u64::from(upper.0[lane]) << 32 | u64::from(c.0[lane]);
+                let sum = (u64::from(a.0[lane]) * u64::from(b.0[lane])).wrapping_add(summand);
+                (low[lane], high[lane]) = (sum as u32, (sum >> 32) as u32);
+            }
+            self.put(instruction, &[low, high], a.1 | b.1 | c.1 | upper.1, mask);
             return Ok(());
         }
         let upper = if product == Product::Low { ([0; LANES], 0) } else { self.word(instruction, 2, 1)? };
@@ -816,7 +907,7 @@ impl<'a> Warp<'a> {
                     *value = lanes[lane];
                 }
             }
-            self.data[index] = self.data[index] & !mask | data & mask;
+            self.data[index] = self.data[index].map(|old| old & !mask | data & mask);
         }
     }
 
@@ -869,6 +960,12 @@ impl<'a> Warp<'a> {
         }
         Ok(())
     }
+}
+
+/// The lanes in which some byte is data.
+#[inline]
+fn any(bytes: &Bytes) -> Mask {
+    bytes[0] | bytes[1] | bytes[2] | bytes[3]
 }
 
 /// An error at an instruction.

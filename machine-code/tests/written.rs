@@ -62,6 +62,17 @@ fn addresses_do_not_depend_on_values() {
     ];
     let found = error(&lines);
     assert!(found.contains("line 7") && found.contains("depends on values"), "{found}");
+    // Bytes beside others that are data are none.
+    let lines = [
+        "LDC.64 R2, c[0x0][0x210]",
+        "LDG.E R4, desc[UR4][R2.64]",
+        "PRMT R4, RZ, 0x7610, R4",
+        "LOP3.LUT R0, R4, 0xff, RZ, 0xc0, !PT",
+        "IMAD.WIDE R2, R0, 0x4, R2",
+        "STG.E desc[UR4][R2.64], RZ",
+        "EXIT",
+    ];
+    assert_eq!(totals(&lines).unwrap().1, [ARRAY / SECTOR]);
     assert!(error(&["LDC R4, c[0x0][0x400]"]).contains("c[0x0][0x400]"));
     // A branch may: the way of ordinary numbers is taken, and counted as such.
     let lines = [

@@ -19,6 +19,7 @@ pub const FLOORS: &[&str] = &[
     "c-frontend",
     "hhc-codegen",
     "cost-models",
+    "machine-code",
     "optimizer",
     "execution",
     "plots",

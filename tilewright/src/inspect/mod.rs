@@ -21,6 +21,7 @@ use run::Class;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use toolchain::cache::Cache;
 use toolchain::disassembler::Disassembler;
 use toolchain::nvrtc::{self, Nvrtc};
@@ -255,6 +256,7 @@ pub fn inspect(
         steps: request.steps,
         parameters: &parameters,
         known: Mutex::default(),
+        irregular: AtomicBool::default(),
     };
     let classes = stage(observer, "count", || {
         launches.iter().map(|launches| run::classes(&blocks, launches)).collect::<Result<Vec<_>>>()

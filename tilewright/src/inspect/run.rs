@@ -1,6 +1,6 @@
 //! A whole run: launches and blocks of which one stands for many.
 
-use super::block::{Blocks, Share};
+use super::block::{Blocks, Share, middle_of};
 use crate::error::Result;
 use execution::launches::PlannedLaunch;
 use rayon::prelude::*;
@@ -39,21 +39,22 @@ pub fn classes(blocks: &Blocks<'_>, launches: &[PlannedLaunch]) -> Result<Vec<Cl
     };
     let same = |a: &([u32; 3], Share), b: &([u32; 3], Share)| a.0 == b.0 && a.1.does_the_same(&b.1);
     let places = places(launches.len(), middle, same)?;
+    let Some(usual) = places.iter().find(|place| place.steady).map(|place| &launches[place.at]) else {
+        return Ok(Vec::new());
+    };
+    // What blocks have in common with their neighbours hardly depends on the time steps.
+    let fresh = blocks.fresh(usual, middle_of(usual.grid))?;
     places
         .into_par_iter()
         .map(|Place { at, times, steady }| {
-            let launched = launched(blocks, &launches[at])?;
+            let launched = launched(blocks, &launches[at], fresh)?;
             Ok(Class { times: times as f64, steady, launched })
         })
         .collect()
 }
 
-fn middle_of(grid: [u32; 3]) -> [u32; 3] {
-    grid.map(|extent| extent / 2)
-}
-
 /// All blocks of a launch: along each axis, those at the ends one by one, and one for all in the middle.
-fn launched(blocks: &Blocks<'_>, launch: &PlannedLaunch) -> Result<Launched> {
+fn launched(blocks: &Blocks<'_>, launch: &PlannedLaunch, fresh: (f64, f64)) -> Result<Launched> {
     let middle = middle_of(launch.grid);
     let mut axes = Vec::new();
     for axis in 0..3 {
@@ -74,10 +75,9 @@ fn launched(blocks: &Blocks<'_>, launch: &PlannedLaunch) -> Result<Launched> {
             }
         }
     }
-    let (read, written) = blocks.fresh(launch, middle)?;
     for share in [&mut result.all, &mut result.middle] {
-        share.sectors_read *= read;
-        share.sectors_written *= written;
+        share.sectors_read *= fresh.0;
+        share.sectors_written *= fresh.1;
     }
     Ok(result)
 }

@@ -1,0 +1,156 @@
+//! `inspect`: what machine code issues. Without NVRTC or nvdisasm the counts are not checked, and a line says so.
+
+use crate::support::tilewright;
+use serde_json::Value;
+use toolchain::disassembler::Disassembler;
+use toolchain::nvrtc::Nvrtc;
+
+/// Whether code for this compute capability can be counted here.
+fn can_count(architecture: u32) -> bool {
+    let missing = match (Nvrtc::for_architecture(architecture), Disassembler::find()) {
+        (Err(error), _) | (_, Err(error)) => error,
+        _ => return true,
+    };
+    println!("SKIPPED: {missing}");
+    false
+}
+
+fn counted(words: &str) -> Value {
+    let words: Vec<&str> =
+        ["inspect"].into_iter().chain(words.split_whitespace()).chain(["--json"]).collect();
+    tilewright(&words).succeeded().json()
+}
+
+fn number(document: &Value, path: &str) -> f64 {
+    let found = path.split('.').fold(document, |value, key| &value[key]);
+    found.as_f64().unwrap_or_else(|| panic!("no number `{path}` in {document:#}"))
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64, share: f64) {
+    assert!((found - expected).abs() <= share * expected.abs(), "{found} instead of {expected}");
+}
+
+/// Operations and bytes are those of the plan: the plan's own points, its statements' operations, and what a full sub-tile
+/// moves, by another road than the machine code's.
+#[test]
+fn counts_agree_with_the_plan() {
+    use hhc_codegen::strategy::{self, Target};
+    use hhc_codegen::{TileSizes, backend::cuda, pipeline};
+    if !can_count(90) {
+        return;
+    }
+    for (name, tile, size, operations) in [
+        ("star2d1r", "st=6,s0=16,s1=128", "4096x16384", 6.0),
+        ("heat2d", "st=3,s0=10,s1=64", "2048x16384", 9.0),
+        ("wave2d", "st=4,s0=8,s1=128", "2048x16384", 0.0),
+        ("star3d1r", "st=2,s0=3,s1=16,s2=32", "96x256x512", 8.0),
+    ] {
+        let found =
+            counted(&format!("{name} --sm 90 --size {size} --steps 200 --strategy hhc --tile {tile}"));
+        let program = std::sync::Arc::new(polyhedral::shipped::load(name).unwrap());
+        let sizes = TileSizes::parse(tile).unwrap();
+        let plan =
+            pipeline::plan(&program, strategy::by_name("hhc").unwrap(), &sizes, Target::Cuda).unwrap().plan;
+        let cuda = cuda::generate(&plan, &cuda::CudaOptions::default()).unwrap();
+        let (points, bytes) = (cuda.kernels.iter().map(|kernel| kernel.traffic.unwrap()))
+            .fold((0, 0), |(p, b), own| (p + own.points, b + own.loaded_bytes + own.stored_bytes));
+        assert_eq!(number(&found, "covered"), 1.0, "{name}");
+        if operations > 0.0 {
+            close(number(&found, "per_point.operations"), operations, 1e-9);
+        }
+        // Blocks end where the grid does, and a sub-tile there is not full.
+        let of_full = bytes as f64 / points as f64 * program.statements.len() as f64;
+        close(
+            number(&found, "steady.global_bytes"),
+            of_full,
+            if size.starts_with("96") { 0.03 } else { 0.01 },
+        );
+        assert_eq!(number(&found, "spill_bytes"), 0.0);
+    }
+}
+
+/// Every point is loaded and stored as its statement says; of the whole run and of its middle.
+#[test]
+fn sweeps_move_what_their_statements_read_and_write() {
+    for architecture in [80, 90].into_iter().filter(|&architecture| can_count(architecture)) {
+        for (name, size, reads, operations) in
+            [("star2d1r", "1000x777", 5.0, 6.0), ("star3d1r", "60x70x80", 7.0, 8.0)]
+        {
+            let found =
+                counted(&format!("{name} --sm {architecture} --size {size} --steps 5 --strategy naive"));
+            for part in ["per_point", "steady"] {
+                close(number(&found, &format!("{part}.operations")), operations, 1e-9);
+                close(number(&found, &format!("{part}.global_bytes")), 4.0 * (reads + 1.0), 1e-9);
+            }
+            assert_eq!(number(&found, "covered"), 1.0);
+            assert_eq!(number(&found, "launches"), 5.0);
+            // Each value is read once and written once, in whole sectors at the ends of rows.
+            let memory = number(&found, "per_point.memory_bytes");
+            assert!((8.0..9.5).contains(&memory), "{memory}");
+        }
+    }
+}
+
+/// What a change of the generated code may cost before somebody looks: loose ceilings over what is counted today.
+#[test]
+fn generated_code_stays_as_short_as_it_is() {
+    for architecture in [80, 90].into_iter().filter(|&architecture| can_count(architecture)) {
+        // Three dimensions take the longest; the code for the other device is the same but for its instructions' names.
+        let deep = (architecture == 90).then_some(("star3d1r", "hhc", "512x512x512", 70.0));
+        let all = [
+            ("star2d1r", "hhc", "16384x16384", 15.0),
+            ("heat2d", "hhc", "16384x16384", 18.0),
+            ("box2d1r", "hhc", "16384x16384", 22.0),
+            ("star2d2r", "hhc", "16384x16384", 27.0),
+            ("star3d1r", "naive", "512x512x512", 250.0),
+        ];
+        for (name, strategy, size, most) in all.into_iter().chain(deep) {
+            let found = counted(&format!(
+                "{name} --target cuda --sm {architecture} --size {size} --steps 240 --dtype f32 --strategy {strategy}"
+            ));
+            let steady = number(&found, "steady.instructions");
+            assert!(steady <= most, "{name} {strategy} sm_{architecture}: {steady} of {most}");
+            let factor = number(&found, "per_point.bank_conflict_factor");
+            assert!(factor <= 1.001, "{name} {strategy} sm_{architecture}: banks {factor}");
+            let kinds: f64 = found["steady"]["kinds"]
+                .as_object()
+                .unwrap()
+                .values()
+                .map(|kind| kind.as_f64().unwrap())
+                .sum();
+            close(kinds, steady, 1e-9);
+            println!(
+                "{name} {strategy} sm_{architecture}: {steady:.2} steady, {:.2} in all",
+                number(&found, "per_point.instructions")
+            );
+        }
+    }
+}
+
+/// Divisions and roots have slow ways, which ordinary numbers do not go.
+#[test]
+fn branches_on_values_are_told() {
+    if !can_count(90) {
+        return;
+    }
+    let found = counted("gradient2d --sm 90 --size 500x500 --steps 4 --strategy naive");
+    assert!(number(&found, "steady.branches_on_values") > 0.0);
+    assert!(number(&found, "steady.kinds.special_function") >= 2.0);
+    assert!(found["notes"].to_string().contains("depend on values"), "{}", found["notes"]);
+}
+
+#[test]
+fn what_cannot_be_counted_is_told() {
+    let fails = |words: &[&str], code: i32, part: &str| {
+        let output =
+            tilewright(&[&["inspect", "heat2d", "--size", "100x100", "--steps", "4"], words].concat());
+        assert_eq!(output.code, code, "{}", output.stderr);
+        assert!(output.stderr.contains(part), "{part}: {}", output.stderr);
+    };
+    fails(&["--target", "openmp"], 2, "--target cuda");
+    fails(&["--machine", "h100", "--sm", "80"], 2, "has compute capability 90");
+    fails(&["--machine", "zen4"], 1, "is a CPU");
+    fails(&["--sm", "61"], 1, "compute capability 61");
+    fails(&["--size", "100"], 2, "");
+}
