@@ -76,6 +76,7 @@ const TIMED: Terms = Terms {
     point: 2.5,
     rolled_point: 12.5,
     loaded: [7.0, 7.0, 35.0],
+    clipped: 95.0,
     own_code: 0.0,
     unrolled: 1570.0,
     loads_ahead: false,

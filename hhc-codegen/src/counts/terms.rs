@@ -68,7 +68,7 @@ impl Terms {
         stored: 3.0,
         moved: [7.0, 7.0, 30.0],
         sub_tile: 60.0,
-        clipped: 95.0,
+        clipped: 36.0,
         clipped_row: 30.0,
         clipped_pass: 25.0,
         direct_point: [30.0, 41.0, 72.0],
