@@ -5,8 +5,7 @@ use cost_models::gpu::{GpuCost, TimeModel};
 use cost_models::machine::{Facts, Machine, shipped};
 use cost_models::model::CostModel;
 use hhc_codegen::TileSizes;
-use hhc_codegen::counts::Problem;
-use hhc_codegen::counts::work::Terms;
+use hhc_codegen::counts::{Problem, Terms};
 use hhc_codegen::strategy;
 use polyhedral::program::ElementType;
 use polyhedral::shipped::load;
@@ -77,6 +76,7 @@ const TIMED: Terms = Terms {
     point: 2.5,
     rolled_point: 12.5,
     loaded: [7.0, 7.0, 35.0],
+    clipped: 95.0,
     own_code: 0.0,
     unrolled: 1570.0,
     loads_ahead: false,

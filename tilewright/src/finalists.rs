@@ -14,8 +14,9 @@ use optimizer::{Family, Method, Objective, Request, Tuned, tune};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
 
-/// Tiles that are compiled at most. If all of them spill, the others are judged by the estimate.
-const MOST_COMPILED: usize = 8;
+/// Tiles that are compiled before the others are judged by the estimate, too; after as many more, a strategy all of whose tiles
+/// spill is left out where there is another one.
+const MOST_COMPILED: usize = 4;
 
 /// The tile, and how it was found.
 pub struct Finalist<'a> {
@@ -59,8 +60,11 @@ pub(crate) fn among<'a>(
     architectures: &[u32],
 ) -> Result<Finalist<'a>> {
     let mut notes = Vec::new();
-    for _ in 0..MOST_COMPILED {
-        let tuned = tune(&request, method)?;
+    for compiled in 0..3 * MOST_COMPILED {
+        if compiled == MOST_COMPILED {
+            request.sure_of_registers = true;
+        }
+        let Ok(tuned) = tune(&request, method) else { break };
         let (strategy, tile) = (strategy::by_name(tuned.choice.strategy)?, &tuned.choice.tile);
         match verdict(&model.problem, &model.limits(), strategy, tile, architectures) {
             Verdict::Clean => return Ok(Finalist { tuned, request, notes }),
@@ -70,6 +74,9 @@ pub(crate) fn among<'a>(
                 let of_tile = Family::of_tile(&model.problem, &request.model.hardware, strategy, tile);
                 let (family, sizes) = of_tile.map_err(Error::infeasible)?;
                 request.passed_over.push(family.text(sizes));
+                if compiled + 1 >= 2 * MOST_COMPILED && request.strategies.len() > 1 {
+                    request.strategies.retain(|own| own.id() != strategy.id());
+                }
             }
         }
     }

@@ -19,6 +19,7 @@ pub(crate) mod problem;
 pub(crate) mod rounds;
 pub(crate) mod tile;
 pub(crate) mod union;
+pub(crate) mod terms;
 pub mod work;
 
 pub use bounds::{CountBounds, Interval};
@@ -28,6 +29,7 @@ pub use multilinear::Multilinear;
 pub use multiprocessor::Multiprocessor;
 pub use problem::Problem;
 pub use rounds::Rounds;
+pub use terms::Terms;
 pub use tile::TileCounts;
 pub use work::{LeastWork, TileWork, Work};
 

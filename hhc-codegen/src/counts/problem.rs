@@ -1,6 +1,6 @@
 //! A program on a grid: what counts are asked for.
 
-use super::work::Terms;
+use super::terms::Terms;
 use polyhedral::analysis::{Analysis, AnalysisError, analyze};
 use polyhedral::cone::Cone;
 use polyhedral::counts::Counts;

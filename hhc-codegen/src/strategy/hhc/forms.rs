@@ -253,11 +253,11 @@ impl Hexagonal {
         let block = self.block(sizes);
         let rows = self.alike.iter().map(|&(statement, base, rows)| (statement, base + sizes[0] - 1, rows));
         let (mut all, mut full) = (1, 1);
-        for d in 1..self.dimension {
-            all *= self.sub_tiles(d, sizes[d]);
+        for (d, &size) in sizes.iter().enumerate().take(self.dimension).skip(1) {
+            all *= self.sub_tiles(d, size);
             if self.uncut[d].is_none() {
                 let (low, end) = self.inside[d];
-                full *= (end.div_euclid(sizes[d]) - (low + sizes[d] - 1).div_euclid(sizes[d])).max(0);
+                full *= (end.div_euclid(size) - (low + size - 1).div_euclid(size)).max(0);
             }
         }
         let full = full.min(all);
