@@ -111,3 +111,42 @@ fn very_high_tiles_are_refused() {
     let error = shipped("jacobi1d", "hhc", "st=100000,s0=100000").unwrap_err();
     assert!(matches!(error, PlanError::Limit { .. }), "{error}");
 }
+
+/// The part of a text from a function on to its end.
+fn function<'a>(text: &'a str, name: &str) -> &'a str {
+    let start = text.find(name).unwrap_or_else(|| panic!("there is no {name}"));
+    let text = &text[start..];
+    &text[..text.find("\n}\n").unwrap()]
+}
+
+/// Loops over sub-tiles neither divide nor number what they copy; rows of full sub-tiles have constants for bounds; what
+/// enters next is loaded ahead.
+#[test]
+fn sub_tiles_are_walked_without_divisions() {
+    for (name, tile) in [("star2d1r", ""), ("star3d1r", ""), ("star2d2r", "st=2,s0=6,s1=64")] {
+        let cuda = shipped(name, "hhc", tile).unwrap();
+        let tiles = function(&cuda.device_source, "void tw_tile(");
+        let steady = &tiles[tiles.find("for (tw_int c1").unwrap()..];
+        let code: String = steady.lines().filter(|line| !line.trim_start().starts_with(['/', '*'])).collect();
+        assert!(!code.contains(" / ") && !code.contains(" % "), "{name}: {code}");
+        assert!(code.contains("ahead = "), "{name}");
+        let rows = function(&cuda.device_source, "void tw_full_rows(");
+        assert!(
+            !rows.contains("tw_max(") && !rows.contains("tw_min(") && !rows.contains(" % "),
+            "{name}: {rows}"
+        );
+    }
+}
+
+/// Without shared memory, a thread has several points, and no loop runs once.
+#[test]
+fn a_thread_has_several_points() {
+    for (name, points) in [("star2d1r", 8), ("star3d1r", 4), ("heat1d", 8)] {
+        let cuda = shipped(name, "naive", "").unwrap();
+        let text = &cuda.device_source;
+        assert!(text.contains(&format!("tw_points_step_u<{points}>(")), "{name}: {text}");
+        let kernel = function(text, &format!("{name}_step_u("));
+        let loops = kernel.matches("for (").count();
+        assert!(loops <= 2 && !kernel.contains("tw_int i1 = low"), "{name}: {kernel}");
+    }
+}

@@ -39,6 +39,10 @@ pub(super) struct Staging<'a> {
 const REGISTERS: i64 = 65536;
 const MOST_REGISTERS: i64 = 255;
 
+/// Operand registers that rows with code of their own may have: the compiler moves loads from row to row, and with more it
+/// has to spill.
+const MOST_OPERANDS_OF_EXPLICIT_ROWS: usize = 96;
+
 /// Operand registers that leave some for the tests of columns at the ends of dimensions.
 const MOST_OPERANDS_AT_ENDS: usize = 64;
 
@@ -114,7 +118,9 @@ impl<'a> Staging<'a> {
             let widths = row.boxes.iter().map(|bounds| bounds[0].1 - bounds[0].0);
             widths.map(|width| width / threads.per_dimension[0] + 1).sum()
         });
-        let explicit_rows = columns <= MOST_INSTRUCTIONS && dimension > 1;
+        let explicit_rows = columns <= MOST_INSTRUCTIONS
+            && dimension > 1
+            && operands.unwrap_or(0) <= MOST_OPERANDS_OF_EXPLICIT_ROWS;
         // In three dimensions many sub-tiles of a block are at an end of some dimension, and rows are short.
         let swept = |expr: &IntExpr| kernel.sub_tiles.iter().any(|sub_tile| expr.mentions(sub_tile.variable));
         let rows_at_ends = explicit_rows
