@@ -17,9 +17,9 @@ pub(crate) mod multilinear;
 pub(crate) mod multiprocessor;
 pub(crate) mod problem;
 pub(crate) mod rounds;
+pub(crate) mod terms;
 pub(crate) mod tile;
 pub(crate) mod union;
-pub(crate) mod terms;
 pub mod work;
 
 pub use bounds::{CountBounds, Interval};
