@@ -1,5 +1,6 @@
 //! The counted form of the GPU's time model against tiles that were timed: on an H100 (benches/results/h100-tiles.csv), and a
-//! V100 on a cycle-level simulator. Nothing in the model is fitted to them.
+//! V100 on a cycle-level simulator. No number of the model is the solution of a fit to them; its form was chosen with some of them in
+//! view.
 
 use cost_models::gpu::{GpuCost, TimeModel};
 use cost_models::machine::{Facts, Machine, shipped};
@@ -80,14 +81,19 @@ const TIMED: Terms = Terms {
     own_code: 0.0,
     unrolled: 1570.0,
     loads_ahead: false,
+    direct_point: [30.0, 41.0, 72.0],
+    direct_batch: [0.0; 3],
+    direct_pass: [0.0; 3],
+    direct_at_once: 1,
+    direct_read: 1.8,
+    direct_thread: [50.0, 95.0, 135.0],
     ..Terms::PRINTED
 };
 
 /// Instructions per point and step in full sub-tiles, counted from machine code for sm_90 (`tilewright inspect`).
-const COUNTED: [(&str, &str, &str, &str, f64); 17] = [
+const COUNTED: [(&str, &str, &str, &str, f64); 25] = [
     ("box2d1r", "f32", "hhc", "st=14,s0=3,s1=160", 25.41),
     ("box2d1r", "f32", "hhc", "st=6,s0=16,s1=128", 17.95),
-    ("box3d1r", "f32", "naive", "s0=57,s1=19,s2=32", 178.58),
     ("fdtd2d", "f32", "hhc", "st=6,s0=16,s1=64", 46.06),
     ("gradient2d", "f32", "hhc", "st=2,s0=20,s1=288", 42.03),
     ("heat2d", "f32", "hhc", "st=6,s0=16,s1=128", 16.55),
@@ -95,13 +101,22 @@ const COUNTED: [(&str, &str, &str, &str, f64); 17] = [
     ("star2d1r", "f32", "hhc", "st=4,s0=18,s1=288", 13.34),
     ("star2d1r", "f32", "hhc", "st=6,s0=16,s1=128", 13.54),
     ("star2d1r", "f32", "hhc", "st=9,s0=8,s1=96", 13.87),
-    ("star2d1r", "f32", "naive", "s0=129,s1=288", 62.63),
-    ("star2d1r", "f32", "naive", "s0=8,s1=32", 158.0),
     ("star2d1r", "f64", "hhc", "st=4,s0=18,s1=128", 14.6),
     ("star2d2r", "f32", "hhc", "st=4,s0=15,s1=288", 20.93),
     ("star3d1r", "f32", "hhc", "st=3,s0=1,s1=16,s2=32", 63.77),
-    ("star3d1r", "f32", "naive", "s0=2,s1=4,s2=32", 234.0),
-    ("star3d1r", "f32", "naive", "s0=57,s1=19,s2=32", 102.44),
+    ("star3d1r", "f32", "naive", "s0=4,s1=8,s2=32", 90.5),
+    ("star3d1r", "f32", "naive", "s0=16,s1=8,s2=32", 49.4),
+    ("star3d1r", "f32", "naive", "s0=8,s1=60,s2=128", 46.4),
+    ("star3d1r", "f32", "naive", "s0=43,s1=5,s2=64", 36.0),
+    ("star3d1r", "f32", "naive", "s0=400,s1=45,s2=32", 33.3),
+    ("star3d1r", "f32", "naive", "s0=171,s1=1,s2=256", 31.4),
+    ("box3d1r", "f32", "naive", "s0=16,s1=8,s2=32", 101.8),
+    ("star2d1r", "f32", "naive", "s0=8,s1=128", 42.8),
+    ("star2d1r", "f32", "naive", "s0=16,s1=128", 28.4),
+    ("star2d1r", "f32", "naive", "s0=97,s1=160", 18.1),
+    ("box2d1r", "f32", "naive", "s0=16,s1=128", 32.9),
+    ("heat1d", "f32", "naive", "s0=2048", 18.2),
+    ("heat1d", "f32", "naive", "s0=512", 46.0),
 ];
 
 /// What the terms add up to is what the compiler makes of the text, but for some of it.
@@ -178,7 +193,7 @@ fn tiles_on_an_h100() {
     for form in [TimeModel::Counted, TimeModel::Paper] {
         let mut judged: BTreeMap<String, Judged> = BTreeMap::new();
         for line in table.lines().skip(1) {
-            let [stencil, dtype, strategy, size, steps, tile, seconds] =
+            let [text, stencil, dtype, strategy, size, steps, tile, seconds] =
                 line.split(',').collect::<Vec<_>>().try_into().unwrap();
             let mut program = load(stencil).unwrap();
             if dtype == "f64" {
@@ -186,26 +201,32 @@ fn tiles_on_an_h100() {
             }
             let size: Vec<i64> = size.split('x').map(|extent| extent.parse().unwrap()).collect();
             let problem = Problem::new(&Arc::new(program), &size, steps.parse().unwrap()).unwrap();
-            let problem = Problem { terms: &TIMED, ..problem };
+            let terms = if text == "before" { &TIMED } else { &Terms::PRINTED };
+            let problem = Problem { terms, ..problem };
             let tile = tile.replace(' ', ",");
             let pair = (predicted(form, &problem, &h100, strategy, &tile), seconds.parse::<f64>().unwrap());
             println!(
-                "{stencil} {dtype} {strategy} {tile}: {:.4} {:.4} {:.2}",
+                "{text} {stencil} {dtype} {strategy} {tile}: {:.4} {:.4} {:.2}",
                 pair.0,
                 pair.1,
                 pair.0 / pair.1
             );
             let of_many = steps == "64";
-            let key = if of_many { format!("{stencil} {strategy}") } else { format!("chosen {strategy}") };
+            let key = if of_many {
+                format!("{text} {stencil} {strategy}")
+            } else {
+                format!("{text} chosen {strategy}")
+            };
             judged.entry(key).or_insert(Judged(Vec::new())).0.push(pair);
         }
         judged.iter().for_each(|(what, own)| own.show(&format!("{form} {what}")));
         if form == TimeModel::Counted {
             for (what, rms, rank, picked) in [
-                ("box2d1r hhc", 0.22, 0.9, 1.05),
-                ("chosen hhc", 0.2, 0.9, 1.05),
-                ("star2d1r naive", 0.25, 0.7, 1.2),
-                ("star3d1r naive", 0.5, 0.7, 1.2),
+                ("before box2d1r hhc", 0.22, 0.9, 1.05),
+                ("before chosen hhc", 0.2, 0.9, 1.05),
+                ("now star2d1r hhc", 0.25, 0.9, 1.05),
+                ("now chosen hhc", 0.4, 0.85, 1.05),
+                ("now star3d1r naive", 0.3, 0.7, 1.1),
             ] {
                 let own = &judged[what];
                 assert!(own.rms() < rms, "{what}: {}", own.rms());

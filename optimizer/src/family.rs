@@ -4,7 +4,7 @@ use cost_models::gpu::{GpuCost, Resident, ResidentRange};
 use cost_models::hardware::Hardware;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::{self, CountBounds, Problem, SizeOf, TileCounts, TileWork, forms};
-use hhc_codegen::geometry::MORE_RESIDENT_THREADS;
+use hhc_codegen::geometry::DIRECT_RESIDENT_THREADS;
 use hhc_codegen::strategy::Strategy;
 
 pub use hhc_codegen::counts::{Axis, last_true};
@@ -128,7 +128,7 @@ impl Family {
     ///
     /// For given other sizes the number of threads grows with the first one (in one dimension, it is at least half of
     /// what the rule prefers once a row has more points than that). The compiler may not give a thread fewer registers
-    /// than `registers of an SM / max(MORE_RESIDENT_THREADS, threads)`, whatever the launch bounds.
+    /// than `registers of an SM / max(DIRECT_RESIDENT_THREADS, threads)`, whatever the launch bounds.
     pub fn too_many_threads(&self, low: [i64; 3], high: [i64; 3], k: i64, hardware: &Hardware) -> bool {
         if (high[1] - low[1] + 1) * (high[2] - low[2] + 1) > MOST_LOOKED_AT {
             return false;
@@ -146,7 +146,7 @@ impl Family {
                     most = most.max(2 * HALF_OF_PREFERRED);
                 }
                 let registers = forms.least_registers(least, widest, at(least));
-                let bound = hardware.registers_per_sm / most.max(MORE_RESIDENT_THREADS) / 8 * 8;
+                let bound = hardware.registers_per_sm / most.max(DIRECT_RESIDENT_THREADS) / 8 * 8;
                 let registers = registers.min(bound.clamp(16, hardware.registers_per_thread));
                 if k * fewest <= hardware.threads_per_sm
                     && k * fewest * registers <= hardware.registers_per_sm

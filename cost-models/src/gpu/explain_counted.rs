@@ -41,8 +41,13 @@ pub(super) fn time_parts(
         part("barrier", |round| round.wait, terms.barrier),
         Part::new(
             ("launch", kernel, "s"),
-            "N_w * T_sync",
-            &[("N_w", counts.wavefronts as f64, "launches"), ("T_sync", time.constants.t_sync_s, "s")],
+            "N_w * T_sync + N_f * start",
+            &[
+                ("N_w", counts.wavefronts as f64, "launches"),
+                ("T_sync", time.constants.t_sync_s, "s"),
+                ("N_f", rounds.launches[0], "launches"),
+                ("start", rounds.start_s, "s"),
+            ],
             terms.launch,
         ),
     ]
@@ -73,6 +78,6 @@ pub(super) fn losses(
         ),
         loss("transfer", "transfers that nothing hides", terms.transfer),
         loss("barrier", "latencies that nothing hides, and barriers inside blocks", terms.barrier),
-        loss("launch", "launches", terms.launch),
+        loss("launch", "launches, and blocks that start one after the other", terms.launch),
     ]
 }

@@ -31,8 +31,14 @@ pub struct Terms {
     pub clipped_row: f64,
     /// Of a pass at an edge, in addition: whether its column exists.
     pub clipped_pass: f64,
-    /// Of a point that is computed in memory directly, by dimension of the grid: its loops and its place.
+    /// Of a point that is computed in memory directly, by dimension of the grid: its place.
     pub direct_point: [f64; 3],
+    /// Of the points of a thread that are computed in memory directly at once, where it has several: their loop.
+    pub direct_batch: [f64; 3],
+    /// Of a column of points of a thread that works in memory directly: whether it exists, where it ends.
+    pub direct_pass: [f64; 3],
+    /// Points that are computed in memory directly at once, at most.
+    pub direct_at_once: i64,
     /// Of an operand that is read from memory directly: its place.
     pub direct_read: f64,
     /// Of a thread that works in memory directly, by dimension of the grid: its block, and its box.
@@ -71,9 +77,12 @@ impl Terms {
         clipped: 36.0,
         clipped_row: 30.0,
         clipped_pass: 25.0,
-        direct_point: [30.0, 41.0, 72.0],
-        direct_read: 1.8,
-        direct_thread: [50.0, 95.0, 135.0],
+        direct_point: [1.0, 3.75, 3.75],
+        direct_batch: [24.0, 24.0, 52.0],
+        direct_pass: [0.0, 0.0, 75.0],
+        direct_at_once: 8,
+        direct_read: 0.0,
+        direct_thread: [50.0, 92.0, 60.0],
         function: 12.0,
         loads_at_once: 16,
         clipped_at_once: 2,

@@ -40,7 +40,7 @@ const MOST_OPERAND_REGISTERS: usize = 96;
 const RESIDENT_THREADS: i64 = 512;
 
 /// The same where a thread has few operands: 80 registers each. No kernel asks for room for more.
-pub const MORE_RESIDENT_THREADS: i64 = 768;
+const MORE_RESIDENT_THREADS: i64 = 768;
 
 /// The same for many statements, each of which has places and bounds of its own: 255 registers each.
 const FEWER_RESIDENT_THREADS: i64 = 256;
@@ -178,6 +178,27 @@ pub fn points_at_once(program: &Program, statement: usize, share: i64) -> i64 {
     }
     let fits = |points: i64| operand_registers(program, statement, points) <= MOST_OPERAND_REGISTERS;
     [8, 4, 2].into_iter().find(|&points| points <= share && fits(points)).unwrap_or(1)
+}
+
+/// Registers that the operands of the points of a thread that works in memory directly may fill.
+const MOST_DIRECT_OPERAND_REGISTERS: usize = 36;
+
+/// How many points of its share along dimension 0 a thread that works in memory directly computes at once.
+pub fn direct_points_at_once(program: &Program, statement: usize, share: i64) -> i64 {
+    let fits = |points: i64| operand_registers(program, statement, points) <= MOST_DIRECT_OPERAND_REGISTERS;
+    [8, 4, 2].into_iter().find(|&points| points <= share && fits(points)).unwrap_or(1)
+}
+
+/// Threads of a multiprocessor that the compiler shall leave room for where they work in memory directly: enough to wait
+/// for memory all at once, with 64 registers each. Statements with more than a few reads get twice as many.
+pub const DIRECT_RESIDENT_THREADS: i64 = 1024;
+const FEW_READS: usize = 9;
+
+/// How many blocks of so many threads that work in memory directly shall fit in the registers of a multiprocessor.
+pub fn direct_blocks_at_once(program: &Program, statement: usize, threads: i64) -> i64 {
+    let few = program.statements[statement].reads.len() <= FEW_READS;
+    let resident = if few { DIRECT_RESIDENT_THREADS } else { DIRECT_RESIDENT_THREADS / 2 };
+    (resident / threads.max(1)).max(1)
 }
 
 /// Registers for the distinct operands of neighbouring points.

@@ -10,20 +10,12 @@ use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
 use super::text::{thread, thread_declarations};
-use crate::geometry::{Threads, operand_registers};
+use crate::geometry::{Threads, direct_blocks_at_once, direct_points_at_once};
 use crate::int_expr::{Environment, IntExpr};
 use crate::plan::{Kernel, KernelPlan, bound};
 use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, int, name, var};
 use polyhedral::program::{Access, FieldRole, Program};
 use std::collections::BTreeMap;
-
-/// Registers that the operands of the points of a thread may fill.
-const MOST_OPERAND_REGISTERS: usize = 36;
-
-/// Threads of a multiprocessor that the compiler shall leave room for: enough to wait for memory all at once, with 64
-/// registers each. Statements with more than a few reads get twice as many.
-const RESIDENT_THREADS: i64 = 1024;
-const FEW_READS: usize = 9;
 
 /// What is printed for one kernel.
 pub(super) struct Direct<'a> {
@@ -73,21 +65,16 @@ impl Direct<'_> {
 
     /// Points of a thread that are computed at once.
     fn at_once(&self) -> i64 {
-        let fits = |&points: &i64| {
-            operand_registers(self.program(), self.statement(), points) <= MOST_OPERAND_REGISTERS
-        };
         let share = match self.share(0) {
             Share::Own(share) => share,
             Share::InTurn => 8,
         };
-        [8, 4, 2].into_iter().filter(|points| *points <= share).find(fits).unwrap_or(1)
+        direct_points_at_once(self.program(), self.statement(), share)
     }
 
     /// Blocks that shall fit in the registers of a multiprocessor.
     pub(super) fn blocks_at_once(&self) -> i64 {
-        let reads = self.program().statements[self.statement()].reads.len();
-        let resident = if reads <= FEW_READS { RESIDENT_THREADS } else { RESIDENT_THREADS / 2 };
-        (resident / self.threads.count()).max(1)
+        direct_blocks_at_once(self.program(), self.statement(), self.threads.count())
     }
 
     /// The distance in memory of points of a thread.

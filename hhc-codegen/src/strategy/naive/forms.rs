@@ -9,12 +9,15 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
 use crate::counts::union::union;
-use crate::counts::work::{Accounting, LeastWork, TileWork};
-use crate::geometry::{ADDRESS_REGISTERS, Threads, operand_registers, register_bound};
+use crate::counts::work::{Accounting, LeastWork, Shares, TileWork};
+use crate::geometry::{
+    ADDRESS_REGISTERS, Threads, direct_blocks_at_once, direct_points_at_once, operand_registers,
+    register_bound,
+};
 use polyhedral::program::FieldId;
 use std::collections::BTreeMap;
 
-/// Registers for the places of operands in several planes, beside those of one.
+/// Registers for the places of several points, beside those of one.
 const PLACE_REGISTERS: i64 = 24;
 
 /// The forms.
@@ -38,6 +41,12 @@ struct OfStatement {
     /// Fields and levels that are read.
     levels: usize,
     registers: i64,
+    /// Registers of a thread by the points that it computes at once, where these are several.
+    of_several: [i64; 9],
+    /// Points at once by a thread's share, 0 to 8.
+    at_once: [i64; 9],
+    /// Threads of a multiprocessor that the compiler leaves room for.
+    resident: i64,
     total_iterations: i64,
 }
 
@@ -62,6 +71,12 @@ impl Blocks {
                 words_in: words_in(&levels.into_values().collect::<Vec<_>>(), problem.dimension()),
                 reads: statement.reads.len() as i64,
                 registers: operand_registers(program, k, 1) as i64 + ADDRESS_REGISTERS,
+                of_several: std::array::from_fn(|points| {
+                    let several = if points > 1 { PLACE_REGISTERS } else { 0 };
+                    operand_registers(program, k, points.max(1) as i64) as i64 + ADDRESS_REGISTERS + several
+                }),
+                at_once: std::array::from_fn(|share| direct_points_at_once(program, k, share.max(1) as i64)),
+                resident: direct_blocks_at_once(program, k, 1),
                 total_iterations: problem.steps * bounds.iter().map(|(low, end)| end - low).product::<i64>(),
             }
         });
@@ -139,15 +154,26 @@ impl Blocks {
     pub fn work(&self, k: usize, sizes: [i64; 3]) -> TileWork {
         let block = self.block(k, sizes);
         let threads = self.threads_along(block);
-        let passes = (0..self.dimension).map(|d| (block[d] + threads[d] - 1) / threads[d]).product();
-        let points = block.iter().product();
+        let along = |d: usize| (block[d] + threads[d] - 1) / threads[d];
+        let statement = &self.statements[k];
+        let share = along(0);
+        let at_once = statement.at_once[share.clamp(1, 8) as usize];
+        let shares = Shares {
+            points: block.iter().product(),
+            threads: threads.iter().product(),
+            share,
+            passes: (1..self.dimension).map(along).product(),
+            at_once,
+        };
+        // The compiler leaves room for so many blocks.
+        let room = self.on.registers_per_sm / (statement.resident / shares.threads).max(1) / shares.threads;
+        let bound = self.bound(shares.threads).min(room / 8 * 8);
         TileWork {
-            full: self.accounting.direct(k, points, threads, passes, self.statements[k].levels),
+            full: self.accounting.direct(k, &shares, statement.levels),
             full_sub_tiles: 1.0,
             full_launches: self.steps as f64,
-            registers: (self.statements[k].registers + PLACE_REGISTERS)
-                .min(self.bound(threads.iter().product())),
-            needed: self.statements[k].registers.min(self.bound(threads.iter().product())),
+            registers: statement.of_several[at_once as usize].min(bound),
+            needed: statement.registers.min(self.bound(shares.threads)),
             ..TileWork::default()
         }
     }
