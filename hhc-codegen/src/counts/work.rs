@@ -33,6 +33,8 @@ pub struct Work {
     pub shared: f64,
     /// Words between memory and the multiprocessor that a warp waits for, or behind which it waits.
     pub words: f64,
+    /// Words between the second-level cache and the multiprocessor, where that are more.
+    pub cached: f64,
     /// Those that are on their way while the sub-tile before computes.
     pub ahead: f64,
     /// Cycles from the first to the last instruction of a warp that nothing else delays, where lanes take a whole warp at a
@@ -54,6 +56,7 @@ impl Work {
             arithmetic: of(self.arithmetic, other.arithmetic),
             shared: of(self.shared, other.shared),
             words: of(self.words, other.words),
+            cached: of(self.cached, other.cached),
             ahead: of(self.ahead, other.ahead),
             chain: of(self.chain, other.chain),
             waits: of(self.waits, other.waits),
@@ -136,6 +139,8 @@ struct OfStatement {
 pub struct Shares {
     /// Points of the block.
     pub points: i64,
+    /// Words that it reads and writes, each once.
+    pub words: i64,
     /// Its threads.
     pub threads: i64,
     /// Points of a thread along dimension 0.
@@ -292,6 +297,7 @@ impl Accounting {
             arithmetic: 0.0,
             shared: self.words * (shape.words.0 as f64 + 2.0 * shape.window.1 as f64) / lane,
             words: (1.0 - part) * shape.words.0 as f64 + shape.words.1 as f64,
+            cached: 0.0,
             ahead: part * shape.words.0 as f64,
             chain: self.terms.copying * own,
             waits: 0.0,
@@ -355,6 +361,7 @@ impl Accounting {
             shared: warps * mine * (loads + 1.0) * statement.words,
             // What neighbouring blocks read, too, the second-level cache has.
             words: (shares.points * (levels as i64 + 1)) as f64,
+            cached: shares.words as f64,
             ahead: 0.0,
             chain: self.terms.copying * (thread + mine * overhead)
                 + self.terms.dependent * mine * statement.operations,
@@ -402,6 +409,7 @@ impl Accounting {
             arithmetic: points * operations,
             shared: points * words,
             words: (counts.words_in + counts.words_out) as f64,
+            cached: 0.0,
             ahead: 0.0,
             chain: self.terms.dependent * mine * (serial + operations)
                 + self.terms.copying * self.terms.loaded[self.dimension - 1] * moved * lane / threads,

@@ -160,6 +160,7 @@ impl Blocks {
         let at_once = statement.at_once[share.clamp(1, 8) as usize];
         let shares = Shares {
             points: block.iter().product(),
+            words: statement.words_in.at(block) + block.iter().product::<i64>(),
             threads: threads.iter().product(),
             share,
             passes: (1..self.dimension).map(along).product(),
