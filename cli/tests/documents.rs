@@ -282,7 +282,7 @@ fn every_document_names_its_schema() {
     let model = ["--size", "256x256", "--steps", "20", "--machine", "gtx980"];
     let cpu = ["--size", "64x64", "--steps", "4", "--machine", "zen4", "--backend", "openmp"];
     let small = ["--what-if", "none", "-o", &own("study")];
-    let calls: Vec<(&str, Vec<&str>)> = vec![
+    let mut calls: Vec<(&str, Vec<&str>)> = vec![
         ("list", vec![]),
         ("analyze", vec!["heat1d"]),
         ("compile", vec!["heat1d", "--target", "openmp", "-o", "OUT"]),
@@ -314,11 +314,16 @@ fn every_document_names_its_schema() {
         ("completions", vec!["fish"]),
         ("manual", vec!["-o", "MAN"]),
     ];
+    let can_count = crate::inspect::can_count(90);
+    if can_count {
+        calls.push(("inspect", "heat2d --target cuda --size 256x256 --steps 8".split(' ').collect()));
+    }
     let (out, man) = (own("out"), own("man"));
     let missing: Vec<String> = shown::commands()
         .into_iter()
         // It measures for minutes; its report is made like the others'.
-        .filter(|command| command != "calibrate" && !calls.iter().any(|(name, _)| name == command))
+        .filter(|command| command != "calibrate" && (command != "inspect" || can_count))
+        .filter(|command| !calls.iter().any(|(name, _)| name == command))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
     for (command, arguments) in calls {

@@ -121,13 +121,13 @@ fn a_bound_widened_along_dimension_1() {
 
 #[test]
 fn a_partial_tile_called_full() {
-    finds("const bool full =", "x0 >= 1", "x0 >= -2", ViolationKind::GlobalFixed);
+    finds("const bool may_be_full =", "x0 >= 1", "x0 >= -2", ViolationKind::GlobalFixed);
 }
 
 #[test]
 fn a_staging_row_dropped_in_full_tiles() {
     // The cells hold values of the sub-tile before: no access is wrong, but the results are.
-    let reports = faulty("exactly the cells", "tw_u[w0", "if (line > 0) tw_u[w0");
+    let reports = faulty("exactly the cells", "tw_u[w0", "if (k0 > 0) tw_u[w0");
     assert!(reports.iter().all(|(report, same)| report.is_clean() && !same));
 }
 
@@ -135,8 +135,8 @@ fn a_staging_row_dropped_in_full_tiles() {
 fn a_staging_row_dropped_in_partial_tiles() {
     finds(
         "/* cells on the grid",
-        "here[k] = line < ",
-        "here[k] = line > 0 && line < ",
+        "if (w0 >= start0",
+        "if (w0 > 0 && w0 >= start0",
         ViolationKind::SharedUnwritten,
     );
 }

@@ -4,7 +4,7 @@ use crate::contest::{self, Contest, Standing};
 use crate::cpu_model::{CpuModel, usable_threads};
 use crate::emit;
 use crate::error::{Error, Kind, Result};
-use crate::finalists::{self, Finalist};
+use crate::finalists::{self, Finalist, Verdict};
 use crate::gpu_model::GpuModel;
 use crate::here::{self, Here};
 use crate::load::Stencil;
@@ -188,13 +188,40 @@ fn on_any_gpu(
         let mut request = model.request(Objective::Time, strategy.id())?;
         let bytes = &mut request.model.hardware.shared_per_block_bytes;
         *bytes = limits.shared_bytes_per_block.min(*bytes);
-        let found = finalists::among(&model, request, Method::Exact, &emit::ARCHITECTURES)?;
+        let Ok(found) = finalists::among(&model, request, Method::Exact, &emit::ARCHITECTURES) else {
+            return Ok(sweeps_instead(&model, wanted, (tile, note), &limits));
+        };
         let tile = found.tuned.choice.tile;
         let by = "chosen by the cost model for the oldest of the GPUs that it suits";
         let chosen = Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by);
         let notes = [note].into_iter().chain(found.notes);
         Ok(Chosen { tuned: true, passed_over: notes.collect(), ..chosen })
     })
+}
+
+/// Where no tile of the usual strategy has registers enough: plain sweeps, if the choice is ours and they have; otherwise the
+/// strategy's own sizes, and a word about it.
+fn sweeps_instead(
+    model: &GpuModel,
+    wanted: &Tiling,
+    (tile, note): (TileSizes, String),
+    limits: &DeviceLimits,
+) -> Chosen {
+    let Problem { program, cone, .. } = &model.problem;
+    if wanted.strategy == AUTO
+        && let Ok(naive) = strategy::by_name("naive")
+    {
+        let own = naive.default_tile(program, cone, Target::Cuda);
+        let verdict = finalists::verdict(&model.problem, limits, naive, &own, &emit::ARCHITECTURES);
+        if matches!(verdict, Verdict::Clean) {
+            let tiling = Tiling { strategy: naive.id().to_owned(), tile: Some(own) };
+            let by = "the strategy's own, of the one whose threads have registers enough";
+            return Chosen { tuned: true, passed_over: vec![note], ..Chosen::new(tiling, by) };
+        }
+    }
+    let caution =
+        format!("{tile} keeps values of threads in memory on some GPUs, and no other tile was found");
+    Chosen { passed_over: vec![caution], ..Chosen::new(wanted.clone(), BY_DEFAULT) }
 }
 
 /// The choice for a CPU. A grid on which nothing is computed keeps the strategy's own sizes.

@@ -16,7 +16,7 @@ use toolchain::nvrtc::Nvrtc;
 
 /// Tiles that are compiled before the others are judged by the estimate, too; after as many more, a strategy all of whose tiles
 /// spill is left out where there is another one.
-const MOST_COMPILED: usize = 4;
+const MOST_COMPILED: usize = 2;
 
 /// The tile, and how it was found.
 pub struct Finalist<'a> {
