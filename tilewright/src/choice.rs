@@ -189,7 +189,7 @@ fn on_any_gpu(
         let bytes = &mut request.model.hardware.shared_per_block_bytes;
         *bytes = limits.shared_bytes_per_block.min(*bytes);
         let Ok(found) = finalists::among(&model, request, Method::Exact, &emit::ARCHITECTURES) else {
-            return Ok(sweeps_instead(&model, wanted, (tile, note), &limits));
+            return Ok(others_instead(&model, wanted, (tile, note), &limits));
         };
         let tile = found.tuned.choice.tile;
         let by = "chosen by the cost model for the oldest of the GPUs that it suits";
@@ -199,22 +199,21 @@ fn on_any_gpu(
     })
 }
 
-/// Where no tile of the usual strategy has registers enough: plain sweeps, if the choice is ours and they have; otherwise the
+/// Where no tile of a strategy has registers enough: another strategy's own, if the choice is ours and they have; otherwise the
 /// strategy's own sizes, and a word about it.
-fn sweeps_instead(
+fn others_instead(
     model: &GpuModel,
     wanted: &Tiling,
     (tile, note): (TileSizes, String),
     limits: &DeviceLimits,
 ) -> Chosen {
     let Problem { program, cone, .. } = &model.problem;
-    if wanted.strategy == AUTO
-        && let Ok(naive) = strategy::by_name("naive")
-    {
-        let own = naive.default_tile(program, cone, Target::Cuda);
-        let verdict = finalists::verdict(&model.problem, limits, naive, &own, &emit::ARCHITECTURES);
+    let others = strategy::in_auto().filter(|_| wanted.strategy == AUTO);
+    for other in others.filter(|other| strategy::taken(*other, program, cone).is_ok()) {
+        let own = other.default_tile(program, cone, Target::Cuda);
+        let verdict = finalists::verdict(&model.problem, limits, other, &own, &emit::ARCHITECTURES);
         if matches!(verdict, Verdict::Clean) {
-            let tiling = Tiling { strategy: naive.id().to_owned(), tile: Some(own) };
+            let tiling = Tiling { strategy: other.id().to_owned(), tile: Some(own) };
             let by = "the strategy's own, of the one whose threads have registers enough";
             return Chosen { tuned: true, passed_over: vec![note], ..Chosen::new(tiling, by) };
         }
