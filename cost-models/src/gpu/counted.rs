@@ -5,7 +5,7 @@
 //! ```text
 //! c     = max(issued / 4, vector / (n_V / 32), arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
 //! m     = max(words * L, cached words * L_2)             the multiprocessor's share of the bandwidths
-//! alone = max(chain * 128 / n_V + waits * 30 + far waits * 500, c) + barriers * tau_sync
+//! alone = max(chain * 128 / n_V + waits * 30 + far waits * 480, c) + barriers * tau_sync
 //! ```
 //!
 //! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
@@ -19,7 +19,8 @@
 //! ```
 //!
 //! Wavefronts have `floor(w / (k * n_SM))` rounds of `k` tiles on each multiprocessor and a last one of fewer, whose tiles have
-//! more of the bandwidth each. A device starts its blocks one after the other. Sub-tiles at edges of the grid and of time take what the back end prints for them.
+//! more of the bandwidth each. A device starts its blocks one after the other. Sub-tiles at edges of the grid and of time take
+//! what the back end prints for them.
 
 use crate::constants::TimeConstants;
 use crate::hardware::Hardware;

@@ -15,8 +15,9 @@ pub use planes::{first_planes, plane_number};
 pub use rows::{block_points, rows_at_once};
 pub use storages::{MOST_OWN_BYTES, StorageLayout, own_bytes, registers_of_storages};
 pub use threads::{
-    ADDRESS_REGISTERS, DIRECT_RESIDENT_THREADS, Threads, WARP, blocks_at_once, direct_blocks_at_once,
-    direct_points_at_once, operand_registers, points_at_once, register_bound, registers_by_share,
+    ADDRESS_REGISTERS, DIRECT_RESIDENT_THREADS, Threads, WARP, blocks_at_once, blocks_of,
+    direct_points_at_once, direct_resident_threads, operand_registers, points_at_once, register_bound,
+    registers_by_share,
 };
 pub use traffic::TileTraffic;
 pub use window::{MOST_WINDOW_BYTES, NoWindow, window};

@@ -194,10 +194,14 @@ pub fn direct_points_at_once(program: &Program, statement: usize, share: i64) ->
 pub const DIRECT_RESIDENT_THREADS: i64 = 1024;
 const FEW_READS: usize = 9;
 
-/// How many blocks of so many threads that work in memory directly shall fit in the registers of a multiprocessor.
-pub fn direct_blocks_at_once(program: &Program, statement: usize, threads: i64) -> i64 {
+/// Threads of a multiprocessor that the compiler leaves room for where they work in memory directly.
+pub fn direct_resident_threads(program: &Program, statement: usize) -> i64 {
     let few = program.statements[statement].reads.len() <= FEW_READS;
-    let resident = if few { DIRECT_RESIDENT_THREADS } else { DIRECT_RESIDENT_THREADS / 2 };
+    if few { DIRECT_RESIDENT_THREADS } else { DIRECT_RESIDENT_THREADS / 2 }
+}
+
+/// How many blocks of so many threads make up the threads of a multiprocessor that there shall be room for.
+pub fn blocks_of(resident: i64, threads: i64) -> i64 {
     (resident / threads.max(1)).max(1)
 }
 
@@ -223,7 +227,7 @@ pub fn blocks_at_once(dimension: usize, threads: i64, statements: usize, operand
         (false, true) => RESIDENT_THREADS,
         (false, false) => FEWER_RESIDENT_THREADS,
     };
-    (resident / threads.max(1)).max(1)
+    blocks_of(resident, threads)
 }
 
 /// Registers for addresses and loop variables, beside those of the operands.

@@ -10,7 +10,7 @@ use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
 use super::text::{thread, thread_declarations};
-use crate::geometry::{Threads, direct_blocks_at_once, direct_points_at_once};
+use crate::geometry::{Threads, blocks_of, direct_points_at_once, direct_resident_threads};
 use crate::int_expr::{Environment, IntExpr};
 use crate::plan::{Kernel, KernelPlan, bound};
 use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, int, name, var};
@@ -74,7 +74,7 @@ impl Direct<'_> {
 
     /// Blocks that shall fit in the registers of a multiprocessor.
     pub(super) fn blocks_at_once(&self) -> i64 {
-        direct_blocks_at_once(self.program(), self.statement(), self.threads.count())
+        blocks_of(direct_resident_threads(self.program(), self.statement()), self.threads.count())
     }
 
     /// The distance in memory of points of a thread.

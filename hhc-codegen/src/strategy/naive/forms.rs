@@ -11,7 +11,7 @@ use crate::counts::tile::TileCounts;
 use crate::counts::union::union;
 use crate::counts::work::{Accounting, LeastWork, Shares, TileWork};
 use crate::geometry::{
-    ADDRESS_REGISTERS, Threads, direct_blocks_at_once, direct_points_at_once, operand_registers,
+    ADDRESS_REGISTERS, Threads, blocks_of, direct_points_at_once, direct_resident_threads, operand_registers,
     register_bound,
 };
 use polyhedral::program::FieldId;
@@ -76,7 +76,7 @@ impl Blocks {
                     operand_registers(program, k, points.max(1) as i64) as i64 + ADDRESS_REGISTERS + several
                 }),
                 at_once: std::array::from_fn(|share| direct_points_at_once(program, k, share.max(1) as i64)),
-                resident: direct_blocks_at_once(program, k, 1),
+                resident: direct_resident_threads(program, k),
                 total_iterations: problem.steps * bounds.iter().map(|(low, end)| end - low).product::<i64>(),
             }
         });
@@ -100,13 +100,12 @@ impl Blocks {
     #[inline]
     pub fn counts(&self, k: usize, sizes: [i64; 3]) -> TileCounts {
         let statement = &self.statements[k];
-        let mut tiles = 1;
-        let mut block = [1; 3];
-        for d in 0..self.dimension {
+        let block = self.block(k, sizes);
+        let along = |d: usize| {
             let (first, last) = statement.domain[d];
-            block[d] = if sizes[d] == 0 { last - first + 1 } else { sizes[d] };
-            tiles *= if sizes[d] == 0 { 1 } else { last / sizes[d] - first / sizes[d] + 1 };
-        }
+            if sizes[d] == 0 { 1 } else { last / sizes[d] - first / sizes[d] + 1 }
+        };
+        let tiles = (0..self.dimension).map(along).product::<i64>();
         let points = block[0] * block[1] * block[2];
         let threads: i64 = self.threads_along(block).iter().product();
         let registers = statement.registers.min(self.bound(threads));
@@ -167,7 +166,8 @@ impl Blocks {
             at_once,
         };
         // The compiler leaves room for so many blocks.
-        let room = self.on.registers_per_sm / (statement.resident / shares.threads).max(1) / shares.threads;
+        let blocks = blocks_of(statement.resident, shares.threads);
+        let room = self.on.registers_per_sm / blocks / shares.threads;
         let bound = self.bound(shares.threads).min(room / 8 * 8);
         TileWork {
             full: self.accounting.direct(k, &shares, statement.levels),
