@@ -72,7 +72,7 @@ fn the_text_as_generated_is_clean() {
 
 #[test]
 fn a_barrier_removed_after_a_row() {
-    finds("tw_rows(", "            __syncthreads();\n", "", ViolationKind::SharedRace);
+    finds("tw_full_rows(", "    __syncthreads();\n", "", ViolationKind::SharedRace);
 }
 
 /// Judged by what is ordered, a text whose threads meet at barriers only has the same faults; and none of its values is
@@ -85,8 +85,8 @@ fn clocks_find_what_barriers_find() {
     for (report, same) in run(&plan, &device) {
         assert!(report.is_clean() && same, "{:#?}", report.violations);
     }
-    let barrier = "            __syncthreads();\n";
-    let rows = device.source.find("tw_rows(").unwrap();
+    let barrier = "    __syncthreads();\n";
+    let rows = device.source.find("tw_full_rows(").unwrap();
     let place = rows + device.source[rows..].find(barrier).unwrap();
     device.source.replace_range(place..place + barrier.len(), "");
     for (report, _) in run(&plan, &device) {
@@ -111,12 +111,31 @@ fn a_barrier_removed_after_the_move() {
 
 #[test]
 fn a_bound_widened_along_dimension_0() {
-    finds("tw_rows(", "n0 - 2 - corner0", "n0 - 1 - corner0", ViolationKind::GlobalFixed);
+    finds("/* row 2 of", "tw_here(end0) - 1", "tw_here(end0)", ViolationKind::GlobalFixed);
 }
 
 #[test]
 fn a_bound_widened_along_dimension_1() {
-    finds("tw_rows(", "corner1 + low1 + i1 < n1 - 1", "corner1 + low1 + i1 < n1", ViolationKind::GlobalFixed);
+    finds("tw_full_rows(", "tw_here(end1) - 1", "tw_here(end1)", ViolationKind::GlobalFixed);
+}
+
+#[test]
+fn a_clipped_row_called_whole() {
+    finds("unclipped0 |= 2", "end0 - 1 > ", "end0 + 3 > ", ViolationKind::GlobalFixed);
+    finds("unclipped0 |= 2", "start1 + 1", "start1", ViolationKind::GlobalFixed);
+}
+
+/// Steps after the last one, and values that no row computes again because there is no such step.
+#[test]
+fn a_row_beyond_the_last_step() {
+    for (after, from, to) in [
+        ("unclipped0 |= 1", "end_step > 3", "end_step > 1"),
+        ("/* row 1 of", "tw_here(end_step) > 3", "tw_here(end_step) > 1"),
+    ] {
+        for (_, same) in faulty(after, from, to) {
+            assert!(!same, "{from}");
+        }
+    }
 }
 
 #[test]

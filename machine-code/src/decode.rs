@@ -205,7 +205,7 @@ fn shape(opcode: &str) -> Option<Shape> {
         "POPC" if only(&[]) => Shape::new(Op::CountOnes, 1, 0, 1),
         "BREV" if only(&[]) => Shape::new(Op::Reverse, 1, 0, 1),
         "SGXT" if only(&["U32"]) => Shape::new(Op::SignExtend { signed }, 1, 0, 2),
-        "P2R" if only(&[]) => Shape::new(Op::PredicatesToRegister, 1, 0, 3),
+        "P2R" | "UP2UR" if only(&[]) => Shape::new(Op::PredicatesToRegister, 1, 0, 3),
         "R2P" if only(&[]) => Shape::new(Op::RegisterToPredicates, 1, 0, 2),
         "S2R" | "S2UR" if only(&[]) => Shape::new(Op::Special { words: 1 }, 1, 0, 1),
         "CS2R" if only(&["32"]) => Shape::new(Op::Special { words: 2 - u8::from(has("32")) }, 1, 0, 1),
@@ -419,7 +419,7 @@ fn source(text: &str) -> Option<Source> {
         let known = matches!(modifier, "" | "64" | "H0_H0" | "H1_H1" | "H1_H0" | "F32");
         return known.then_some(Source::Register { index, uniform, sign, absolute });
     }
-    if bare == "PR" {
+    if bare == "PR" || bare == "UPR" {
         return Some(Source::AllPredicates);
     }
     if let Some(digits) = bare.strip_prefix('B').filter(|digits| !digits.is_empty()) {

@@ -564,13 +564,17 @@ impl<'a> Warp<'a> {
             }
             Op::PredicatesToRegister => {
                 let (rest, wanted) = (self.source(instruction, 1)?, self.source(instruction, 2)?);
+                let uniform = matches!(instruction.destinations.first(), Some(Destination::Uniform(_)));
+                let own = |index: usize| match uniform {
+                    true => (if self.uniform_predicates[index] { Mask::MAX } else { 0 }, 0),
+                    false => (self.predicates[index], self.predicates_data[index]),
+                };
                 let lanes = std::array::from_fn(|lane| {
-                    let bits =
-                        (0..7).fold(0, |bits, index| bits | (self.predicates[index] >> lane & 1) << index);
+                    let bits = (0..7).fold(0, |bits, index| bits | (own(index).0 >> lane & 1) << index);
                     bits & wanted.0[lane] | rest.0[lane] & !wanted.0[lane]
                 });
                 let data = (0..7).filter(|index| wanted.0[0] >> index & 1 == 1);
-                let data = data.fold(rest.1, |data, index| data | self.predicates_data[index]);
+                let data = data.fold(rest.1, |data, index| data | own(index).1);
                 self.put(instruction, &[lanes], data, mask);
             }
             Op::RegisterToPredicates => {

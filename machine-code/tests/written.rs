@@ -142,6 +142,8 @@ fn integers_lead_to_the_right_places() {
     // A constant made of two halves: 4 in the lower bits.
     assert_eq!(stored(&["HFMA2.MMA R0, -RZ, RZ, 0, 2.384185791015625e-07"]), [4]);
     // Values of the warp.
+    let packed = ["UISETP.LT.AND UP2, UPT, URZ, 0x4, UPT", "UP2UR UR6, UPR, URZ, 0x6", "MOV R0, UR6"];
+    assert_eq!(stored(&packed), [4]);
     assert_eq!(stored(&["UMOV UR6, 0x3", "ULEA UR6, UR6, UR6, 0x2", "MOV R0, UR6"]), [15]);
     assert_eq!(stored(&["ULDC UR6, c[0x0][0x218]", "USEL UR6, UR6, URZ, !UPT", "MOV R0, UR6"]), [0]);
 }

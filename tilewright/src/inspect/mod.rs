@@ -67,6 +67,8 @@ pub struct Inspection {
     pub blocks: u64,
     /// Rounds of blocks that the multiprocessors of the machine go through in that launch.
     pub waves: f64,
+    /// What the block of a launch issues that issues the most, over the mean of its blocks; of all launches together.
+    pub imbalance: f64,
     /// Launches of the run.
     pub launches: u64,
     /// The share of the run's points that the counted blocks compute: 1 but for rounding.
@@ -117,6 +119,8 @@ pub struct LaunchClass {
     pub launches: u64,
     /// Blocks of each.
     pub blocks: u64,
+    /// What the block issues that issues the most, over the mean of all.
+    pub imbalance: f64,
     /// Grid points times time steps that one computes.
     pub points: f64,
     /// Instructions that its warps issue.
@@ -173,6 +177,7 @@ impl LaunchClass {
         LaunchClass {
             launches: class.times as u64,
             blocks: own.blocks as u64,
+            imbalance: class.launched.imbalance(),
             points: own.points,
             warp_instructions: own.totals.instructions(),
             lane_instructions: own.totals.lanes,
@@ -306,6 +311,7 @@ pub fn inspect(
         threads: kernels.iter().map(|kernel| kernel.threads).max().unwrap_or(0),
         blocks: largest.map_or(0, |kernel| kernel.blocks),
         waves: largest.map_or(0.0, |kernel| kernel.waves),
+        imbalance: run::imbalance(classes.iter().flatten()),
         launches: launches.iter().map(|own| own.len() as u64).sum(),
         covered: if expected > 0.0 { all.points / expected } else { 1.0 },
         bound: bound::of(request.machine, gpu, classes.iter().flatten()),

@@ -15,6 +15,16 @@ pub struct Launched {
     pub all: Share,
     /// The block in the middle.
     pub middle: Share,
+    /// What the block issues that issues the most.
+    pub most: f64,
+}
+
+impl Launched {
+    /// What the block issues that issues the most, over the mean of all.
+    pub fn imbalance(&self) -> f64 {
+        let mean = self.all.totals.instructions() / self.all.blocks.max(1.0);
+        if mean > 0.0 { self.most / mean } else { 1.0 }
+    }
 }
 
 /// A launch that stands for several.
@@ -72,6 +82,7 @@ fn launched(blocks: &Blocks<'_>, launch: &PlannedLaunch, fresh: (f64, f64)) -> R
                 let block = [x.at as u32, y.at as u32, z.at as u32];
                 let share = if block == middle { result.middle } else { blocks.share(launch, block)? };
                 result.all.add(&share, (x.times * y.times * z.times) as f64);
+                result.most = result.most.max(share.totals.instructions());
             }
         }
     }
@@ -122,6 +133,15 @@ pub fn sum<'a>(classes: impl Iterator<Item = &'a Class>) -> Share {
         sum.add(&class.launched.all, class.times);
         sum
     })
+}
+
+/// What the blocks issue that issue the most of their launches, over the mean of all, over launches.
+pub fn imbalance<'a>(classes: impl Iterator<Item = &'a Class>) -> f64 {
+    let (most, mean) = classes.fold((0.0, 0.0), |(most, mean), Class { times, launched, .. }| {
+        let blocks = launched.all.blocks.max(1.0);
+        (most + times * launched.most, mean + times * launched.all.totals.instructions() / blocks)
+    });
+    if mean > 0.0 { most / mean } else { 1.0 }
 }
 
 /// What a launch asks of the busiest multiprocessor, in place of its equal share: blocks are whole.

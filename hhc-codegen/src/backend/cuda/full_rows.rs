@@ -1,12 +1,16 @@
-//! The function with the rows of a full sub-tile, one after the other: which points a thread has, what it stores and
-//! where it lies in the window are constants.
+//! The function with the rows of a sub-tile, one after the other: which points a thread has, what it stores and where it
+//! lies in the window are constants.
 //!
 //! Along dimension 0 the threads of a column share a row in parts; each part has code of its own, which the warps of
 //! that part run.
+//!
+//! Where all rows have such code, it does for sub-tiles that are not full, too: dimension 0 and time clip rows, which all
+//! threads ask alike, once a row, and the other dimensions whole columns. Only a row that the grid cuts goes point by
+//! point, from the first one on the grid to the last.
 
 use super::super::constants::{self, Constant, Source};
 use super::super::points::{INT, plus};
-use super::loads::cell_of;
+use super::clipped_rows::{ends_of_space, ends_of_time};
 use super::printer::Printer;
 use super::staging::Staging;
 use super::text::{barrier, parameters, suffixed, thread, thread_declarations, used};
@@ -21,36 +25,46 @@ pub(super) fn name_of(index: usize) -> String {
 }
 
 /// A row of a group, in window coordinates, and the points of it that a later row computes again.
-struct FullRow<'a> {
-    row: &'a LocalRow,
-    moves: &'a WindowRow,
-    group: i64,
+pub(super) struct FullRow<'a> {
+    pub(super) row: &'a LocalRow,
+    pub(super) moves: &'a WindowRow,
+    pub(super) group: i64,
     /// Points of a thread at once, at most.
-    most: i64,
+    pub(super) most: i64,
     /// Per dimension: the first and last cell.
-    cells: Vec<(i64, i64)>,
+    pub(super) cells: Vec<(i64, i64)>,
     /// Per dimension the cells that are computed again; none where there is no such row. `None` of a dimension: all.
-    again: Option<Vec<Option<(i64, i64)>>>,
+    pub(super) again: Option<Vec<Option<(i64, i64)>>>,
+}
+
+impl FullRow<'_> {
+    /// Points of each part of the row, at most.
+    pub(super) fn part(&self, parts: i64) -> i64 {
+        let (first, last) = self.cells[0];
+        (last - first + 1 + parts - 1) / parts
+    }
 }
 
 /// The function.
 pub(super) fn function(printer: &Printer<'_>) -> Function {
     let Staging { local, window, threads, points, .. } = printer.staging;
-    let mut rows = Block::new();
+    let mut all_rows = Vec::new();
     for (index, group) in (local.groups.0..=local.groups.1).enumerate() {
         for ((row, moves), &most) in local.rows.iter().zip(&window.rows).zip(points) {
             if row.in_full_tiles {
-                rows.extend(printer.full_row(&FullRow {
+                all_rows.push(FullRow {
                     row,
                     moves,
                     group,
                     most,
                     cells: printer.cells_of(&row.boxes[index]),
                     again: printer.computed_again(row, moves, group),
-                }));
+                });
             }
         }
     }
+    let rows: Block =
+        all_rows.iter().enumerate().flat_map(|(number, row)| printer.full_row(number, row)).collect();
     let statements = local.rows.iter().filter(|row| row.in_full_tiles).map(|row| row.statement);
     let mut constants: Vec<Constant> = Vec::new();
     for statement in statements {
@@ -63,17 +77,23 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
     }
     let mut body: Block = used(thread_declarations(threads), &rows).into_iter().collect();
     body.extend(constants.iter().map(Constant::declaration));
+    if printer.staging.rows_of_all {
+        body.extend(printer.unclipped_rows(&all_rows));
+    }
     body.extend(rows);
+    let passed = printer.staging.rows_of_all && !printer.staging.rows_twice;
     let function = Function::new(name_of(printer.index));
-    let (function, ends) = match printer.staging.rows_at_ends {
+    let function = match printer.staging.rows_twice {
+        true => function.template("bool", "whole"),
+        false => function,
+    };
+    let (function, ends) = match printer.staging.rows_of_all {
         true => (
-            function
-                .comment(
-                    "The rows of one sub-tile, whose window is in shared memory: every row exists and lies inside the \
-                     domain along dimension 0. In a `whole` one that is so along all dimensions.",
-                )
-                .template("bool", "whole"),
-            (1..printer.dimension()).flat_map(|d| [format!("start{d}"), format!("end{d}")]).collect(),
+            function.comment(
+                "The rows of one sub-tile, whose window is in shared memory. In a `whole` one every row exists and lies \
+                 inside the domain; otherwise rows are clipped, in time as in space.",
+            ),
+            ends_of_time().into_iter().chain(ends_of_space(printer.dimension())).collect(),
         ),
         false => (
             function.comment(
@@ -89,6 +109,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         .parameter(INT, "first_step")
         .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
         .parameter(INT, "window")
+        .parameters(passed.then_some(("bool", "whole")))
         .parameters(ends.into_iter().map(|end| ("int", end)))
         .body(body)
 }
@@ -137,7 +158,7 @@ impl Printer<'_> {
         Some(again)
     }
 
-    fn full_row(&self, of: &FullRow<'_>) -> Block {
+    fn full_row(&self, number: usize, of: &FullRow<'_>) -> Block {
         let Staging { threads, window, .. } = self.staging;
         let dimension = self.dimension();
         let FullRow { row, moves, group, .. } = of;
@@ -171,22 +192,24 @@ impl Printer<'_> {
         let slot = window.planes.iter().find(|plane| plane.field == target && plane.number == level);
         let slot = slot.filter(|_| self.slots(target) > 1).map(|plane| var(self.slot_name(plane)));
 
-        let inside = (1..dimension).map(|d| {
-            let cell = || var(format!("i{d}")) + of.cells[d].0;
-            let interval = &statement.domain[d];
-            cell().ge(cell_of(interval.low, d)).and(cell().lt(cell_of(interval.high, d)))
-        });
-        let inside = all(inside);
-        let mut points = Block::from(Stmt::constant("int", "column", column.unwrap_or(int(0))));
+        // Values of the row's step: where it may not exist, there may be none.
+        let mut series = Block::new();
+        if !self.series_of(row.statement).is_empty() {
+            series.push(Stmt::constant(INT, "step", plus(var("first_step"), int(*group) + row.step)));
+            series.extend(self.series_of(row.statement).iter().map(Constant::declaration));
+        }
+        let mut placed = if self.staging.rows_of_all { series.clone() } else { Block::new() };
+        placed.push(Stmt::constant("int", "column", column.unwrap_or(int(0))));
         let place = slot.into_iter().chain([var("window")]).chain(place).reduce(plus);
-        points.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
+        placed.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
         let uncertain = !tests.is_empty();
+        let mut points = placed.clone();
         if uncertain {
-            points.push(Stmt::constant("bool", "again", all(tests)));
+            points.push(Stmt::constant("bool", "again", all(tests.clone())));
         }
         let again = || if uncertain { flag("again") } else { truth(true) };
         let (first, last) = of.cells[0];
-        let part = (last - first + 1 + parts - 1) / parts;
+        let part = of.part(parts);
         let of_part = |number: i64| {
             let begin = first + number * part;
             self.chunks(of, (begin, last.min(begin + part - 1)), &again)
@@ -197,14 +220,17 @@ impl Printer<'_> {
             chosen = Stmt::choose(condition, of_part(number), chosen).into();
         }
         points.extend(chosen);
-        if self.staging.rows_at_ends {
-            points = Stmt::when(flag("whole").or(inside), points).into();
+        if self.staging.rows_of_all {
+            if !self.columns_alone() {
+                points = Stmt::when(flag("whole").or(self.column_is_there(of, &var)), points).into();
+            }
+            let clipped = self.clipped_row(of, all(tests), placed);
+            points = Stmt::choose(self.is_unclipped(number), points, clipped).into();
         }
 
         let mut body = Block::new();
-        if !self.series_of(row.statement).is_empty() {
-            body.push(Stmt::constant(INT, "step", plus(var("first_step"), int(*group) + row.step)));
-            body.extend(self.series_of(row.statement).iter().map(Constant::declaration));
+        if !self.staging.rows_of_all {
+            body.extend(series);
         }
         body.extend((1..dimension).rev().fold(points, |inner, d| {
             let (count, width) = (threads.per_dimension[d], of.cells[d].1 - of.cells[d].0 + 1);
@@ -235,9 +261,8 @@ impl Printer<'_> {
         ])
     }
 
-    /// The points of a thread: cells `first ..= last` along dimension 0, some at once.
-    fn chunks(&self, of: &FullRow<'_>, (first, last): (i64, i64), again: &dyn Fn() -> Expr) -> Block {
-        let window = self.staging.window;
+    /// What the function of a statement is given in all places of a row.
+    pub(super) fn given(&self, of: &FullRow<'_>) -> Vec<Expr> {
         let FullRow { row, moves, group, .. } = of;
         let target = self.program.statements[row.statement].target.0;
         let mut given = vec![name(&self.names.fields[target])];
@@ -245,9 +270,17 @@ impl Printer<'_> {
         given.extend(self.constants_of(row.statement).into_iter().map(|(_, constant)| name(constant)));
         given.extend(self.planes(row, moves).into_iter().map(|(_, shift, slots)| {
             let number = (group + shift).rem_euclid(slots);
-            int(number * window.cells())
+            int(number * self.staging.window.cells())
         }));
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
+        given
+    }
+
+    /// The points of a thread: cells `first ..= last` along dimension 0, some at once.
+    fn chunks(&self, of: &FullRow<'_>, (first, last): (i64, i64), again: &dyn Fn() -> Expr) -> Block {
+        let window = self.staging.window;
+        let FullRow { row, .. } = of;
+        let given = self.given(of);
         let covered = of.again.as_ref().and_then(|again| again[0]);
 
         let mut body = Block::new();

@@ -51,11 +51,16 @@ fn cell_index(d: usize) -> Expr {
 
 /// The window coordinate of a bound of the grid, or of a domain.
 pub(super) fn cell_of(bound: Bound, d: usize) -> Expr {
+    cell_by(bound, d, &var)
+}
+
+/// The same; `value` is that of the cell with a name at which the grid begins or ends.
+pub(super) fn cell_by(bound: Bound, d: usize, value: &dyn Fn(String) -> Expr) -> Expr {
     let end = match bound.from {
         GridEnd::Start => "start",
         GridEnd::End => "end",
     };
-    var(format!("{end}{d}")) + bound.offset
+    value(format!("{end}{d}")) + bound.offset
 }
 
 impl Printer<'_> {
@@ -368,7 +373,7 @@ impl Printer<'_> {
     pub(super) fn clipped_loads(&self) -> Block {
         let window = self.staging.window;
         let mut block = Block::new();
-        if !self.staging.rows_at_ends {
+        if !self.staging.rows_of_all {
             block.extend(self.ends_of_the_grid());
         }
         let planes = window.planes.iter();

@@ -5,6 +5,7 @@
 //! memory; one that says where values live is printed part by part.
 
 mod boundary;
+mod clipped_rows;
 mod direct;
 mod full_rows;
 mod host;

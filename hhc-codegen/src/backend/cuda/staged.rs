@@ -14,7 +14,8 @@ use super::super::bounds::{expr, loops, non_negative};
 use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
-use super::super::points::{INT, as_it_is, modulo, place, plus};
+use super::super::points::{INT, as_it_is, max, min, modulo, place, plus};
+use super::clipped_rows::{ends_of_space, ends_of_time};
 use super::full_rows;
 use super::printer::Printer;
 use super::rows;
@@ -39,8 +40,8 @@ pub(super) fn functions(
     let rows = staging.local.rows.iter().zip(&staging.window.rows);
     let updates = rows.map(|(row, moves)| printer.update(row, moves));
     let explicit = staging.explicit_rows.then(|| full_rows::function(&printer));
-    let all: Vec<Function> =
-        updates.chain(explicit).chain([rows::function(&printer), printer.tile()]).collect();
+    let others = (!staging.rows_of_all).then(|| rows::function(&printer));
+    let all: Vec<Function> = updates.chain(explicit).chain(others).chain([printer.tile()]).collect();
     all.iter().map(|function| function.print(Dialect::Cuda)).collect()
 }
 
@@ -111,6 +112,13 @@ impl Printer<'_> {
         all(alike.into_iter().chain(self.full_conditions(true).map(|bound| non_negative(&shift(bound)))))
     }
 
+    /// The declarations of the local times at which the run begins and ends.
+    fn ends_of_time(&self) -> Stmt {
+        let (first, far) = (|| var("first_step"), || var("TW_FAR"));
+        let near = [max(-first(), -far()), min(var("steps") - first(), far())].map(|end| end.cast("int"));
+        Stmt::constants("int", ends_of_time().into_iter().zip(near))
+    }
+
     /// When loads are exact.
     fn exact_when(&self) -> Expr {
         let window = self.staging.window;
@@ -138,7 +146,7 @@ impl Printer<'_> {
             let begins = var(sweep.variable).is(expr(&sweep.low));
             inner.push(Stmt::constant("int", "entering", begins.select(0, window.kept)));
         }
-        if self.staging.rows_at_ends {
+        if self.staging.rows_of_all {
             inner.extend(self.ends_of_the_grid());
         }
         inner.extend(self.lanes());
@@ -152,9 +160,8 @@ impl Printer<'_> {
         let ahead = self.loads_ahead();
         inner.push(Stmt::choose(if ahead { flag("ahead") } else { self.exact_when() }, exact, clipped));
         inner.push(barrier());
-        let explicit = self.staging.explicit_rows;
-        let ends = self.staging.rows_at_ends;
-        let call_rows = |is_full: bool, whole: bool| {
+        let Staging { explicit_rows: explicit, rows_of_all: alike, rows_twice: twice, .. } = *self.staging;
+        let call_rows = |is_full: bool| {
             let of_stride = |argument: Expr| match &argument {
                 Expr::Name(name, _) if name == "stride0" => here(argument),
                 _ => argument,
@@ -162,11 +169,13 @@ impl Printer<'_> {
             let all = passed(self.arguments()).into_iter().map(of_stride);
             let slots = self.stored_slots().into_iter().map(|slot| here(var(slot)));
             let all = all.chain([here(var("first_step"))]).chain(slots);
-            if is_full && explicit {
-                let near = (1..self.dimension()).flat_map(|d| [format!("start{d}"), format!("end{d}")]);
-                let all = all.chain([here(var("window"))]).chain(near.filter(|_| ends).map(var));
-                let whole = ends.then(|| whole.into());
-                return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), whole, all));
+            if explicit && (is_full || alike) {
+                let ends = ends_of_time().into_iter().chain(ends_of_space(self.dimension())).map(var);
+                let whole = (alike && !twice).then(|| flag("full"));
+                let near = whole.into_iter().chain(ends.filter(|_| alike));
+                let all = all.chain([here(var("window"))]).chain(near);
+                let template = twice.then(|| is_full.into());
+                return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), template, all));
             }
             let all = all.chain(self.corners().into_iter().map(var));
             let full = (!explicit).then(|| is_full.into());
@@ -178,12 +187,14 @@ impl Printer<'_> {
             of_others.push(Stmt::assign(flag("ahead"), truth(false)));
             of_others.extend(self.nothing_ahead());
         }
-        of_others.push(call_rows(false, false));
-        if ends {
-            of_full.push(Stmt::choose(flag("full"), [call_rows(true, true)], [call_rows(true, false)]));
-            inner.push(Stmt::choose(flag("may_be_full"), of_full, of_others));
+        if alike && !twice {
+            if ahead {
+                inner.push(Stmt::choose(flag("full"), of_full, of_others));
+            }
+            inner.push(call_rows(true));
         } else {
-            of_full.push(call_rows(true, true));
+            of_full.push(call_rows(true));
+            of_others.push(call_rows(false));
             inner.push(Stmt::choose(flag("full"), of_full, of_others));
         }
         inner.extend(self.moves());
@@ -204,6 +215,9 @@ impl Printer<'_> {
         all.extend(sub_tiles.clone());
         body.extend(used(thread_declarations(threads), &all));
         body.push(Stmt::constant(INT, "first_step", expr(&local.first_step)));
+        if self.staging.rows_of_all {
+            body.push(self.ends_of_time());
+        }
         let slots = window.planes.iter().filter(|plane| self.slots(plane.field) > 1).map(|plane| {
             let slot = modulo(var("first_step") + plane.number, self.slots(plane.field));
             Stmt::constant(INT, self.slot_name(plane), slot * var("level_stride"))

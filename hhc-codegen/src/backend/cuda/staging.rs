@@ -4,7 +4,6 @@ use super::limits::DeviceLimits;
 use crate::PlanError;
 use crate::geometry::{ADDRESS_REGISTERS, blocks_at_once, operand_registers, register_bound, window};
 use crate::geometry::{LocalKernel, LocalRow, NoWindow, Threads, TileTraffic, first_planes};
-use crate::int_expr::IntExpr;
 use crate::plan::{Kernel, KernelPlan};
 use crate::window::Window;
 use polyhedral::program::{BinaryOp, ExprKind, Statement};
@@ -23,8 +22,10 @@ pub(super) struct Staging<'a> {
     pub(super) placed_by: Vec<&'static str>,
     /// Whether each row of a full tile has code of its own, one for each part.
     pub(super) explicit_rows: bool,
-    /// Whether that code does for sub-tiles, too, that are full but for the ends of dimensions that a block sweeps.
-    pub(super) rows_at_ends: bool,
+    /// Whether that code does for all sub-tiles.
+    pub(super) rows_of_all: bool,
+    /// Whether there it is twice, once for full sub-tiles and once for the others.
+    pub(super) rows_twice: bool,
     /// Whether the loop over rows of a full tile is unrolled, where they have not.
     pub(super) unrolled: bool,
     /// Neighbours that a thread computes at once, per row of a group.
@@ -42,9 +43,6 @@ const MOST_REGISTERS: i64 = 255;
 /// Operand registers that rows with code of their own may have: the compiler moves loads from row to row, and with more it
 /// has to spill.
 const MOST_OPERANDS_OF_EXPLICIT_ROWS: usize = 96;
-
-/// Operand registers that leave some for the tests of columns at the ends of dimensions.
-const MOST_OPERANDS_AT_ENDS: usize = 64;
 
 /// Registers for the bounds of rows that are no constants.
 const BOUND_REGISTERS: i64 = 8;
@@ -121,17 +119,9 @@ impl<'a> Staging<'a> {
         let explicit_rows = columns <= MOST_INSTRUCTIONS
             && dimension > 1
             && operands.unwrap_or(0) <= MOST_OPERANDS_OF_EXPLICIT_ROWS;
-        // In three dimensions many sub-tiles of a block are at an end of some dimension, and rows are short.
-        let swept = |expr: &IntExpr| kernel.sub_tiles.iter().any(|sub_tile| expr.mentions(sub_tile.variable));
-        let rows_at_ends = explicit_rows
-            && dimension == 3
-            && 2 * columns <= MOST_INSTRUCTIONS
-            && operands.unwrap_or(0) <= MOST_OPERANDS_AT_ENDS
-            && local.rows.iter().all(|row| row.in_full_tiles)
-            && local.advances.iter().all(|(d, _)| *d > 0)
-            && !swept(&local.first_step)
-            && !swept(&local.corner[0])
-            && kernel.full_when.iter().any(|bound| !swept(bound));
+        let rows_of_all = explicit_rows && local.rows.iter().all(|row| row.in_full_tiles);
+        // In three dimensions rows are short, and what they ask costs more.
+        let rows_twice = rows_of_all && dimension == 3 && 2 * columns <= MOST_INSTRUCTIONS;
         let bounds = if explicit_rows { 0 } else { BOUND_REGISTERS };
         let free_registers = most - ADDRESS_REGISTERS - bounds - operands.unwrap_or(0) as i64;
         let moving = kernel.blocks.iter().map(|block| block.variable);
@@ -146,7 +136,8 @@ impl<'a> Staging<'a> {
         Ok(Staging {
             placed_by: moving.into_iter().filter(|name| uses(name)).collect(),
             explicit_rows,
-            rows_at_ends,
+            rows_of_all,
+            rows_twice,
             unrolled: shares <= MOST_UNROLLED && dimension > 1,
             blocks_at_once,
             free_registers,
