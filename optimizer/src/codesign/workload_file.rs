@@ -1,7 +1,10 @@
 //! Workload files (TOML). Every problem is reported with its line; `docs/codesign.md` is the manual.
 
 use super::design::{Bandwidth, Design, Space};
-use super::workload::{Budget, CIter, Keep, Load, Objective, Reference, Run, Workload, strategies};
+use super::threads::Threads;
+use super::workload::{
+    Budget, CIter, Constant, Keep, Load, MachineConstants, Objective, Reference, Run, Workload, strategies,
+};
 use cost_models::area::Family;
 use cost_models::machine::{Problem, Section, read_document};
 use hhc_codegen::strategy::Strategy;
@@ -100,6 +103,9 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
     });
     let warp = family.as_ref().and_then(Family::facts).map_or(32, |facts| facts.warp);
     let space = section.table("hardware", |hardware| space(hardware, warp));
+    let most = family.as_ref().and_then(Family::facts).map_or(MOST_LANES, |facts| facts.threads_per_block);
+    let threads = threads(section, warp).unwrap_or_else(|| Threads::up_to(most, warp));
+    let constants = section.optional_table("constants", constants).unwrap_or_default();
     let mut stencils: Vec<Load> = Vec::new();
     let mut failed = !section.has("stencil");
     if failed {
@@ -126,6 +132,13 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
         section.problem("stencil", "all weights are 0; at least one must be positive");
     }
     stencils.iter_mut().for_each(|load| load.weight /= total);
+    let fitted = [constants.l_s_per_word, constants.tau_sync_s, constants.t_sync_s];
+    let references = stencils.iter().any(|load| matches!(load.c_iter, CIter::Fitted(_)));
+    if !failed && !references && fitted.iter().any(|constant| constant.range.is_some()) {
+        let reason = "a range is fitted to reference designs, and no stencil has one; state a number";
+        section.problem("constants", reason);
+        failed = true;
+    }
     let workload = Workload {
         name,
         description,
@@ -134,6 +147,8 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
         strategies,
         budget: budget?,
         space: space??,
+        threads,
+        constants,
         stencils,
         keep: keep?,
     };
@@ -202,7 +217,7 @@ fn space(section: &mut Section<'_, '_>, warp: i64) -> Option<Space> {
     let l1_kb = range(section, "l1_kb", "kB per multiprocessor", 0.0, 1e6, 0.0, Some(0.0));
     let l2_kb = range(section, "l2_kb", "kB", 0.0, 1e9, 0.0, Some(0.0));
     let bandwidth = match section.has("bandwidth") {
-        true => section.choice("bandwidth", &[("per-sm", Bandwidth::PerSm), ("total", Bandwidth::Total)])?,
+        true => section.choice("bandwidth", &Bandwidth::ALL)?,
         false => Bandwidth::PerSm,
     };
     let space = Space { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb, bandwidth };
@@ -292,10 +307,49 @@ fn load(section: &mut Section<'_, '_>, sources: &Sources<'_>, warp: i64) -> Opti
         (false, true) => section.table("reference", |reference| reference_of(reference, warp)),
         (false, false) => Some(CIter::Machine),
     };
+    let threads = threads(section, warp);
     let program = program?;
     let name = own_name.unwrap_or_else(|| program.name.clone());
     (section.problems() == before).then_some(())?;
-    Some(Load { name, program, weight: weight.unwrap_or(1.0), runs, c_iter: c_iter? })
+    Some(Load { name, program, weight: weight.unwrap_or(1.0), runs, threads, c_iter: c_iter? })
+}
+
+/// Threads of blocks: a number, a list, or a range; `None` where nothing is said.
+fn threads(section: &mut Section<'_, '_>, warp: i64) -> Option<Threads> {
+    if !section.has("threads") {
+        section.ignore("threads");
+        return None;
+    }
+    let unit = "threads of a block, multiples of the warp";
+    let numbers = range(section, "threads", unit, warp as f64, 65_536.0, warp as f64, None);
+    Threads::new(numbers.into_iter().map(|number| number.round() as i64).collect())
+}
+
+/// What is said of `L`, `tau_sync` and `T_sync`.
+fn constants(section: &mut Section<'_, '_>) -> MachineConstants {
+    MachineConstants {
+        l_s_per_word: constant(section, "l_s_per_word", "seconds per word of 4 bytes", 1e-16),
+        tau_sync_s: constant(section, "tau_sync_s", "seconds per barrier", 0.0),
+        t_sync_s: constant(section, "t_sync_s", "seconds per launch", 0.0),
+    }
+}
+
+/// A number, or `{ from, to, start }` for one that is fitted.
+fn constant(section: &mut Section<'_, '_>, key: &str, unit: &str, least: f64) -> Constant {
+    if !section.is_table(key) {
+        return Constant { seconds: section.optional_number(key, unit, least..=1.0), range: None };
+    }
+    let read = section.table(key, |range| {
+        let (from, to) = (range.number("from", unit, least..=1.0), range.number("to", unit, least..=1.0));
+        if from > to {
+            range.problem("to", format!("the range is empty: it begins at {from} and ends at {to}"));
+        }
+        Constant {
+            seconds: range.optional_number("start", unit, from..=to.max(from)),
+            range: Some((from, to)),
+        }
+    });
+    read.unwrap_or_default()
 }
 
 fn reference_of(section: &mut Section<'_, '_>, warp: i64) -> CIter {

@@ -1,17 +1,20 @@
 //! The exact searches against plain enumeration of designs, strategies, tile sizes and k, with the closed forms called
 //! directly.
 
-use crate::{SMALL, setting};
+use crate::{SMALL, parse, setting};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
 use cost_models::gpu::GpuTime;
 use cost_models::hardware::Hardware;
 use cost_models::memory::fits;
-use hhc_codegen::counts::{TileCounts, forms};
+use hhc_codegen::counts::{Multiprocessor, TileCounts, forms};
+use hhc_codegen::geometry::registers_by_share;
 use optimizer::codesign::design::Design;
+use optimizer::codesign::inner::{Effort, Outcome};
 use optimizer::codesign::run;
 use optimizer::codesign::setting::{Setting, Subject};
 use optimizer::codesign::sweep::Control;
+use proptest::prelude::*;
 
 /// The least cost of an execution on a design, by enumeration.
 fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design) -> Option<f64> {
@@ -42,18 +45,27 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
             least = Some(least.map_or(cost, |least: f64| least.min(cost)));
         }
     };
-    let on = hardware.multiprocessor();
-    for &strategy in &workload.strategies {
+    let registers = registers_by_share(&subject.load.program)[1];
+    for (&strategy, &threads) in workload
+        .strategies
+        .iter()
+        .flat_map(|strategy| subject.threads.numbers().iter().map(move |n| (strategy, n)))
+    {
+        let on = Multiprocessor { lanes: design.n_v.min(threads), ..hardware.multiprocessor() };
+        let of = |counts: TileCounts| TileCounts { threads, registers, ..counts };
         for family in forms(strategy).families(&problem, &on, Some(40)) {
             let forms = &family.forms;
-            let inner: Vec<i64> =
-                if problem.dimension() == 1 { vec![1] } else { (1..=16).map(|n| n * 32).collect() };
+            let [axis0, axis1, axis2] = family.axes;
             if strategy.id() == "hhc" {
-                for s0 in family.axes[0].first..6000 {
-                    if forms.tile_bytes([s0, 1, 1]) > hardware.shared_per_block_bytes {
-                        break;
+                for s1 in (0..axis1.count).map(|index| axis1.at(index)) {
+                    for s2 in (0..axis2.count).map(|index| axis2.at(index)) {
+                        for s0 in (0..axis0.count).map(|index| axis0.at(index)) {
+                            if forms.tile_bytes([s0, s1, s2]) > hardware.shared_per_block_bytes {
+                                break;
+                            }
+                            consider(&[of(forms.counts(0, [s0, s1, s2]))], &hardware);
+                        }
                     }
-                    inner.iter().for_each(|&s1| consider(&[forms.counts(0, [s0, s1, 1])], &hardware));
                 }
                 continue;
             }
@@ -64,7 +76,9 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
                         _ => (first, 32 << second),
                     };
                     if s0 * s1 <= 8192 {
-                        consider(&[forms.counts(0, [s0, s1, 1])], &hardware);
+                        let of_class = |class| of(forms.counts(class, [s0, s1, 1]));
+                        let counts: Vec<TileCounts> = (0..forms.classes()).map(of_class).collect();
+                        consider(&counts, &hardware);
                     }
                 }
             }
@@ -102,6 +116,54 @@ fn check(text: &str) {
         "{:?}",
         study.certificate
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Random designs, constants, threads, stencils and objectives.
+    #[test]
+    fn exact_is_exhaustive(
+        (stencil, size, steps) in prop::sample::select(vec![
+            ("heat1d", "3000", 40), ("jacobi2d", "150x140", 7), ("wave2d", "90x100", 6), ("gradient2d", "64x200", 12),
+            ("heat3d", "24x30x40", 5), ("laplacian3d", "40x20x33", 4),
+        ]),
+        objective in prop::sample::select(vec!["gflops", "time", "energy", "edp"]),
+        bandwidth in prop::sample::select(vec!["paper", "physical", "total"]),
+        (n_sm, lanes, m_sm_kb) in (1i64..30, 1i64..12, 3i32..16),
+        threads in prop::collection::btree_set(1i64..20, 1..4),
+        (l, tau, launch, c_iter) in (-12.0..-9.0, -10.0..-8.0, -7.0..-5.0, -9.0..-7.0),
+        strategies in prop::sample::select(vec!["[\"hhc\"]", "[\"hhc\", \"naive\"]"]),
+        power in prop::option::weighted(0.3, 20..120),
+    ) {
+        // The enumeration of plain sweeps is for two dimensions at most.
+        let strategies = if stencil.ends_with("3d") { "[\"hhc\"]" } else { strategies };
+        let threads: Vec<i64> = threads.into_iter().map(|warps| 32 * warps).collect();
+        let power = power.map_or(String::new(), |watts| format!("power_w = {watts}"));
+        let ten = |exponent: f64| 10_f64.powf(exponent);
+        let text = format!(
+            "name = \"random\"\ndescription = \"for tests\"\nfamily = \"maxwell\"\nobjective = \"{objective}\"\n\
+             strategies = {strategies}\nthreads = {threads:?}\n[budget]\narea_high_mm2 = 1e5\n{power}\n\
+             [hardware]\nn_sm = {n_sm}\nn_v = {}\nm_sm_kb = {m_sm_kb}\nbandwidth = \"{bandwidth}\"\n\
+             [constants]\nl_s_per_word = {:e}\ntau_sync_s = {:e}\nt_sync_s = {:e}\n\
+             [[stencil]]\nspec = \"{stencil}\"\nsizes = [\"{size}\"]\nsteps = [{steps}]\nc_iter_s = {:e}\n",
+            32 * lanes, ten(l), ten(tau), ten(launch), ten(c_iter),
+        );
+        let Ok(setting) = Setting::new(parse(&text).unwrap()) else { return Ok(()) };
+        let design = Design { n_sm, n_v: 32 * lanes, m_sm_kb: f64::from(m_sm_kb), r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: 0.0 };
+        let subject = &setting.subjects[0];
+        let found = setting.evaluate(&design, &mut Effort::default()).remove(0);
+        let cost = found.map(|outcomes| {
+            let Outcome { seconds, joules, .. } = outcomes[0];
+            setting.workload.objective.cost(seconds, joules, subject.flops[0])
+        });
+        match (cost, least_cost(&setting, subject, 0, &design)) {
+            (Some(found), Some(least)) => {
+                prop_assert!((found / least - 1.0).abs() < 1e-9, "{} by search, {} by enumeration\n{}", found, least, text);
+            }
+            (found, least) => prop_assert!(found.is_none() && least.is_none(), "{:?} {:?}\n{}", found, least, text),
+        }
+    }
 }
 
 #[test]

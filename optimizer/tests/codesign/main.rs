@@ -31,6 +31,7 @@ name = "small"
 description = "for tests"
 family = "maxwell"
 objective = "gflops"
+threads = [64, 96, 224]
 
 [budget]
 area_low_mm2 = 100

@@ -34,7 +34,8 @@ pub fn overheads(setting: &Setting, study: &Study) -> Vec<Overhead> {
         let (mut terms, mut ideal, mut total) = (Terms::default(), 0.0, 0.0);
         for (run, outcome) in best.outcomes[index].iter().enumerate() {
             let own = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy);
-            let Some((ranked, tiles)) = own.and_then(|own| Some((own, own.details(run, &outcome.sizes)?)))
+            let Some((ranked, tiles)) =
+                own.and_then(|own| Some((own, own.details(run, &outcome.sizes, outcome.threads)?)))
             else {
                 continue;
             };
