@@ -349,7 +349,7 @@ fn caches_cost(document: &Document, caches: &Comparison) -> String {
     let gain = all.map_or(0.0, |group| group.gain);
     format!(
         "Giving the area of caches to cores {}: within the same budget the best design with caches ({}) reaches \
-         {:.0} GFLOP/s, the one without {:.0}, {:.0} % more (a model in which caches have no use).",
+         {:.0} GFLOP/s, the one without {:.0}, {:+.0} % (the second-level cache answers the share of a grid's words that it holds).",
         if gain > 0.0 { "pays" } else { "does not pay" },
         caches.design,
         all.map_or(0.0, |group| group.chip_gflops),

@@ -199,7 +199,7 @@ fn factors_of(setting: &Setting, target: &Target) -> Result<Factors, CodesignErr
     for (run, (outcome, flops)) in outcomes.iter().zip(&subject.flops).enumerate() {
         let own = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy).ok_or_else(failed)?;
         let tiles = own.details(run, &outcome.sizes, outcome.threads).ok_or_else(failed)?;
-        let model = own.model(&on).time;
+        let model = own.model(&on, run).time;
         for counts in tiles.iter() {
             let [c, l, tau, t] = model.factors(counts, outcome.k);
             let each = [c, l * target.words * key.l_factor, tau, t];

@@ -20,8 +20,8 @@ use hhc_codegen::strategy::Strategy;
 pub struct Ranked<'a> {
     pub(super) space: &'a TileSpace,
     table: &'a TileTable,
-    time: TimeConstants,
-    energy: EnergyConstants,
+    /// By execution: a cache answers more of the words of a smaller grid.
+    constants: &'a [Constants],
     threads: &'a Threads,
     n_v: i64,
     /// Candidates in order of density.
@@ -29,6 +29,9 @@ pub struct Ranked<'a> {
     /// By candidate.
     density: Vec<Density>,
 }
+
+/// The constants of an execution; static power is added per design.
+pub type Constants = (TimeConstants, EnergyConstants);
 
 /// Candidates that fit a multiprocessor, in order of density, each with the largest `k`.
 pub struct Fitting {
@@ -54,9 +57,15 @@ impl<'a> Ranked<'a> {
     pub fn new(
         space: &'a TileSpace,
         table: &'a TileTable,
-        (time, energy): (TimeConstants, EnergyConstants),
+        constants: &'a [Constants],
         (threads, n_v): (&'a Threads, i64),
     ) -> Self {
+        // No execution has less of a density than with the least of each.
+        let (mut time, mut energy) = constants[0];
+        for (own, joules) in constants {
+            time.l_s_per_word = time.l_s_per_word.min(own.l_s_per_word);
+            energy.e_glob_j = energy.e_glob_j.min(joules.e_glob_j);
+        }
         let model = GpuTime { n_sm: 1, n_v: 1, constants: time };
         let statements = table.stride as f64;
         let of_candidate = |entries: &[TileCounts]| {
@@ -69,14 +78,15 @@ impl<'a> Ranked<'a> {
         let mut order: Vec<u32> = (0..density.len() as u32).collect();
         let seconds = |candidate: u32| density[candidate as usize].seconds;
         order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
-        Ranked { space, table, time, energy, threads, n_v, order, density }
+        Ranked { space, table, constants, threads, n_v, order, density }
     }
 
-    /// The model of a design. Static power is the design's own.
-    pub fn model(&self, design: &OnDesign) -> GpuCost {
-        let energy = EnergyConstants { p_static_w: design.static_w, ..self.energy };
+    /// The model of an execution on a design. Static power is the design's own.
+    pub fn model(&self, design: &OnDesign, run: usize) -> GpuCost {
+        let (constants, energy) = self.constants[run];
+        let energy = EnergyConstants { p_static_w: design.static_w, ..energy };
         let Hardware { n_sm, n_v, .. } = design.hardware;
-        let time = GpuTime { n_sm, n_v, constants: self.time };
+        let time = GpuTime { n_sm, n_v, constants };
         GpuCost { hardware: design.hardware.clone(), time, counted: None, energy: Some(energy) }
     }
 
@@ -86,7 +96,7 @@ impl<'a> Ranked<'a> {
 
     /// Joules of an iteration, wherever its words are.
     pub(super) fn e_iter_j(&self) -> f64 {
-        self.energy.e_iter_j
+        self.constants[0].1.e_iter_j
     }
 
     pub(super) fn entries(&self, candidate: usize) -> &[TileCounts] {

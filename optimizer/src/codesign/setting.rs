@@ -4,12 +4,13 @@ use super::CodesignError;
 use super::constants::{Fit, JointFit};
 use super::design::Design;
 use super::inner::{Effort, Outcome};
-use super::ranked::{Fitting, OnDesign, Ranked};
+use super::ranked::{Constants, Fitting, OnDesign, Ranked};
 use super::threads::Threads;
 use super::tiles::{TileSpace, TileTable};
-use super::workload::{CIter, Load, Objective, Workload};
+use super::workload::{CIter, Load, Objective, Run, Workload};
+use cost_models::area::Chip;
+use cost_models::cache::{energy_with_hits, footprint_bytes, hit_rate, with_hits};
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;
 use cost_models::machine::GpuFacts;
 use hhc_codegen::counts::{Limits, Problem};
@@ -59,12 +60,14 @@ pub struct Key {
     pub r_vu_kb: f64,
     /// Factor on the base machine's `L`.
     pub l_factor: f64,
+    /// Second-level cache.
+    pub l2_kb: f64,
 }
 
 impl Key {
     /// As numbers that can be hashed; no part is a negative zero or no number.
-    pub fn bits(&self) -> [u64; 3] {
-        [self.n_v as u64, self.r_vu_kb.to_bits(), self.l_factor.to_bits()]
+    pub fn bits(&self) -> [u64; 4] {
+        [self.n_v as u64, self.r_vu_kb.to_bits(), self.l_factor.to_bits(), self.l2_kb.to_bits()]
     }
 }
 
@@ -72,7 +75,8 @@ impl Key {
 pub struct Tables<'a> {
     subject: &'a Subject,
     tables: Vec<TileTable>,
-    time: TimeConstants,
+    /// By execution.
+    constants: Vec<Constants>,
     n_v: i64,
 }
 
@@ -93,7 +97,9 @@ impl Setting {
         let static_w =
             workload.family.base.calibration.as_ref().and_then(|c| c.energy.as_ref()).map(|e| e.p_static_w);
         let mut setting = Setting {
-            static_w_per_mm2: static_w.unwrap_or(0.0) / base.area_mm2,
+            // Where the die's area is not published, the model's.
+            static_w_per_mm2: static_w.unwrap_or(0.0)
+                / base.area_mm2.unwrap_or_else(|| workload.family.area.total(&Chip::from(&base))),
             base,
             subjects: Vec::new(),
             fit: None,
@@ -150,7 +156,8 @@ impl Setting {
 
     /// What the tables of a design depend on.
     pub fn key(&self, design: &Design) -> Key {
-        Key { n_v: design.n_v, r_vu_kb: design.r_vu_kb, l_factor: self.workload.l_factor(design.n_sm) }
+        let Design { n_v, r_vu_kb, l2_kb, .. } = *design;
+        Key { n_v, r_vu_kb, l_factor: self.workload.l_factor(design.n_sm), l2_kb }
     }
 
     /// The tables of a stencil.
@@ -160,8 +167,19 @@ impl Setting {
         let mut on = any.hardware(&self.base).multiprocessor();
         on.lanes = key.n_v.min(subject.threads.filling(key.n_v));
         let tables = subject.spaces.iter().map(|space| space.table(&on)).collect();
+        let constants = (0..subject.load.runs.len()).map(|run| self.constants(subject, run, key)).collect();
+        Tables { subject, tables, constants, n_v: key.n_v }
+    }
+
+    /// The constants of an execution, with what the cache saves it.
+    fn constants(&self, subject: &Subject, run: usize, key: &Key) -> Constants {
+        let Run { size, steps } = &subject.load.runs[run];
+        let problem = subject.problem.with_size(size, *steps);
+        let hit_rate = hit_rate(key.l2_kb, footprint_bytes(&problem));
+        let words = problem.element().bytes() as f64 / 4.0;
+        let cache_s = self.workload.by_reading(self.base.l2_s_per_word()) * words * key.l_factor;
         let time = TimeConstants { l_s_per_word: subject.time.l_s_per_word * key.l_factor, ..subject.time };
-        Tables { subject, tables, time, n_v: key.n_v }
+        (with_hits(&time, hit_rate, cache_s), energy_with_hits(&subject.energy, hit_rate, words))
     }
 
     /// Area of a design in mm2.
@@ -200,9 +218,8 @@ impl Tables<'_> {
     /// The candidates in order of density, one entry per strategy.
     pub fn ranked(&self) -> Vec<Ranked<'_>> {
         let both = self.subject.spaces.iter().zip(&self.tables);
-        let constants = (self.time, self.subject.energy);
         let threads = (&self.subject.threads, self.n_v);
-        both.map(|(space, table)| Ranked::new(space, table, constants, threads)).collect()
+        both.map(|(space, table)| Ranked::new(space, table, &self.constants, threads)).collect()
     }
 
     /// The best outcome of every execution over all strategies (the first one of equal ones); `None` where an
@@ -215,11 +232,11 @@ impl Tables<'_> {
         design: &OnDesign,
         effort: &mut Effort,
     ) -> Option<Vec<Outcome>> {
-        let models: Vec<GpuCost> = ranked.iter().map(|ranked| ranked.model(design)).collect();
         let of_run = |run: usize| {
             let mut best: Option<Outcome> = None;
-            for ((ranked, model), fitting) in ranked.iter().zip(&models).zip(fitting) {
-                let outcome = ranked.best(run, objective, (model, design.power_w), fitting, effort);
+            for (ranked, fitting) in ranked.iter().zip(fitting) {
+                let model = ranked.model(design, run);
+                let outcome = ranked.best(run, objective, (&model, design.power_w), fitting, effort);
                 if let Some(outcome) = outcome
                     && best.is_none_or(|best| outcome.value(objective) < best.value(objective))
                 {

@@ -187,11 +187,15 @@ impl Workload {
     /// `L` of a word of 4 bytes on the base machine: what the workload says, or the machine's, which is the share of
     /// one multiprocessor, by the workload's reading.
     pub fn l_s_per_word(&self, share: f64) -> f64 {
-        let of_machine = match (self.space.bandwidth, self.family.facts()) {
+        self.constants.l_s_per_word.seconds.unwrap_or(self.by_reading(share))
+    }
+
+    /// Seconds of a word on the base machine, of one multiprocessor's share, by the workload's reading.
+    pub fn by_reading(&self, share: f64) -> f64 {
+        match (self.space.bandwidth, self.family.facts()) {
             (Bandwidth::Paper, Some(facts)) => share / facts.n_sm as f64,
             _ => share,
-        };
-        self.constants.l_s_per_word.seconds.unwrap_or(of_machine)
+        }
     }
 
     /// How the bandwidth of a design follows from its multiprocessors: the factor on the base machine's `L`.

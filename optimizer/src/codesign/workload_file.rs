@@ -5,7 +5,7 @@ use super::threads::Threads;
 use super::workload::{
     Budget, CIter, Constant, Keep, Load, MachineConstants, Objective, Reference, Run, Workload, strategies,
 };
-use cost_models::area::Family;
+use cost_models::area::{Family, machine_of};
 use cost_models::machine::{Problem, Section, read_document};
 use hhc_codegen::strategy::Strategy;
 use polyhedral::program::Program;
@@ -50,7 +50,7 @@ const SHIPPED: [(&str, &str); 2] = [
 pub struct Sources<'a> {
     /// The program that `spec` names, or what is wrong with it.
     pub program: &'a dyn Fn(&str) -> Result<Arc<Program>, String>,
-    /// The text of a family file, or what is wrong with it.
+    /// The text of a family or machine file, or what is wrong with it.
     pub family: &'a dyn Fn(&str) -> Result<String, String>,
 }
 
@@ -155,29 +155,52 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
     (!failed).then_some(workload)
 }
 
+/// The area model, and the machine that designs are in proportion to: `family`, its base replaced by `base` where that is
+/// given; with `base` alone, the first family scaled to its die.
 fn family(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Family> {
     let before = section.problems();
-    let name = section.text("family");
+    let name = section.optional_text("family");
+    let base = section.optional_text("base");
     if section.problems() > before {
         return None;
     }
+    let base = match base.map(|name| machine_of(&name, sources.family)) {
+        Some(Err(reason)) => {
+            section.problem("base", reason);
+            return None;
+        }
+        Some(Ok(machine)) => Some(machine),
+        None => None,
+    };
+    let Some(name) = name else {
+        let Some(base) = base else {
+            section.problem("family", "it is missing; the name of a family is needed, or `base`, a machine");
+            return None;
+        };
+        let first = Family::names().first().and_then(|name| Family::shipped(name)?.ok());
+        let like = first.and_then(|first| first.like(base));
+        if like.is_none() {
+            section.problem(
+                "base",
+                "its facts have no area_mm2: without a `family` nothing says what designs take",
+            );
+        }
+        return like;
+    };
     let family = match Family::shipped(&name) {
         Some(family) => family.map_err(|error| error.to_string()),
         None if name.ends_with(".toml") => (sources.family)(&name)
-            .and_then(|text| Family::parse(&name, &text).map_err(|error| error.to_string())),
+            .and_then(|text| Family::parse(&name, &text, sources.family).map_err(|error| error.to_string())),
         None => Err(format!(
             "there is no family `{name}`; there are {}, and files that end in .toml",
             Family::names().join(", ")
         )),
     };
     let family = family.map_err(|reason| section.problem("family", reason)).ok()?;
-    let calibration = family.base.calibration.as_ref();
-    if calibration.is_none_or(|calibration| calibration.energy.is_none()) {
-        let reason = format!("its base machine `{}` has no constants of time and energy", family.base.name);
-        section.problem("family", reason);
-        return None;
-    }
-    Some(family)
+    Some(match base {
+        Some(base) => family.on(base),
+        None => family,
+    })
 }
 
 fn chosen_strategies(section: &mut Section<'_, '_>) -> Vec<&'static dyn Strategy> {

@@ -9,7 +9,7 @@ use cost_models::hardware::Hardware;
 use cost_models::memory::fits;
 use hhc_codegen::counts::{Multiprocessor, TileCounts, forms};
 use hhc_codegen::geometry::registers_by_share;
-use optimizer::codesign::design::Design;
+use optimizer::codesign::design::{Bandwidth, Design};
 use optimizer::codesign::inner::{Effort, Outcome};
 use optimizer::codesign::run;
 use optimizer::codesign::setting::{Setting, Subject};
@@ -22,12 +22,22 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
     let hardware = design.hardware(&setting.base);
     let load = &subject.load.runs[run];
     let problem = subject.problem.with_size(&load.size, load.steps);
+    // A cache answers the share of the grid that it holds.
+    let words = problem.element().bytes() as f64 / 4.0;
+    let bytes: i64 = problem.planes().map(|(planes, bytes)| planes * bytes).sum();
+    let grid = load.size.iter().product::<i64>() * bytes;
+    let hits = (1024.0 * design.l2_kb / grid as f64).min(1.0);
+    let share = if workload.space.bandwidth == Bandwidth::Paper { setting.base.n_sm as f64 } else { 1.0 };
+    let cache_s = words * setting.base.l2_s_per_word() / share * workload.l_factor(design.n_sm);
+    let memory_s = subject.time.l_s_per_word * workload.l_factor(design.n_sm);
     let time = TimeConstants {
-        l_s_per_word: subject.time.l_s_per_word * workload.l_factor(design.n_sm),
+        l_s_per_word: memory_s * (1.0 - hits) + cache_s.min(memory_s) * hits,
         ..subject.time
     };
+    let memory_j = subject.energy.e_glob_j;
+    let e_glob_j = memory_j * (1.0 - hits) + (words * 5e-11).min(memory_j) * hits;
     let static_w = setting.static_w_per_mm2 * setting.area_mm2(design);
-    let energy_constants = EnergyConstants { p_static_w: static_w, ..subject.energy };
+    let energy_constants = EnergyConstants { p_static_w: static_w, e_glob_j, ..subject.energy };
     let model = GpuTime { n_sm: design.n_sm, n_v: design.n_v, constants: time };
     let flops = problem.total_iterations() as f64 * problem.flops_per_iteration();
     let mut least: Option<f64> = None;
@@ -131,6 +141,7 @@ proptest! {
         objective in prop::sample::select(vec!["gflops", "time", "energy", "edp"]),
         bandwidth in prop::sample::select(vec!["paper", "physical", "total"]),
         (n_sm, lanes, m_sm_kb) in (1i64..30, 1i64..12, 3i32..16),
+        l2_kb in prop::sample::select(vec![0, 16, 200, 100_000]),
         threads in prop::collection::btree_set(1i64..20, 1..4),
         (l, tau, launch, c_iter) in (-12.0..-9.0, -10.0..-8.0, -7.0..-5.0, -9.0..-7.0),
         strategies in prop::sample::select(vec!["[\"hhc\"]", "[\"hhc\", \"naive\"]"]),
@@ -144,13 +155,13 @@ proptest! {
         let text = format!(
             "name = \"random\"\ndescription = \"for tests\"\nfamily = \"maxwell\"\nobjective = \"{objective}\"\n\
              strategies = {strategies}\nthreads = {threads:?}\n[budget]\narea_high_mm2 = 1e5\n{power}\n\
-             [hardware]\nn_sm = {n_sm}\nn_v = {}\nm_sm_kb = {m_sm_kb}\nbandwidth = \"{bandwidth}\"\n\
+             [hardware]\nn_sm = {n_sm}\nn_v = {}\nm_sm_kb = {m_sm_kb}\nbandwidth = \"{bandwidth}\"\nl2_kb = {l2_kb}\n\
              [constants]\nl_s_per_word = {:e}\ntau_sync_s = {:e}\nt_sync_s = {:e}\n\
              [[stencil]]\nspec = \"{stencil}\"\nsizes = [\"{size}\"]\nsteps = [{steps}]\nc_iter_s = {:e}\n",
             32 * lanes, ten(l), ten(tau), ten(launch), ten(c_iter),
         );
         let Ok(setting) = Setting::new(parse(&text).unwrap()) else { return Ok(()) };
-        let design = Design { n_sm, n_v: 32 * lanes, m_sm_kb: f64::from(m_sm_kb), r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: 0.0 };
+        let design = Design { n_sm, n_v: 32 * lanes, m_sm_kb: f64::from(m_sm_kb), r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: f64::from(l2_kb) };
         let subject = &setting.subjects[0];
         let found = setting.evaluate(&design, &mut Effort::default()).remove(0);
         let cost = found.map(|outcomes| {
