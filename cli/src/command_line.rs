@@ -144,7 +144,7 @@ Examples:
   tilewright tune heat1d --size 1048576 --steps 100 --machine k40c --formulation parts --json
 
 exact: branch and bound; its value is proved to be the least. exhaustive: every candidate, for comparison.
-closed-form: maximise s0 + st among compute-bound tiles, which needs no C_iter; nothing is proved.")]
+closed-form: large faces s0 + st that fill whole rounds of tiles, a few hundred of them asked of the model; nothing is proved.")]
     Tune(TuneArguments),
     /// Measure what the cost models must know about this machine, and write a machine file
     #[command(after_help = "\

@@ -328,7 +328,7 @@ impl Report for TuneReport {
                 100.0 * self.evaluated as f64 / self.candidates.max(1) as f64,
                 self.nodes
             ),
-            None => "none: the closed form maximises s0 + st among compute-bound tiles".to_owned(),
+            None => "none: the closed form looks at large faces that fill rounds of tiles".to_owned(),
         };
         let known = |value: Option<f64>, unit: &str| {
             value.map_or("not known: the machine file has no energies".to_owned(), |value| {

@@ -59,6 +59,7 @@
 //! of the stencil's widest type.
 
 pub mod area;
+pub mod cache;
 pub mod constants;
 pub mod cpu;
 pub mod energy;

@@ -108,6 +108,12 @@ impl Family {
         self.tiles.forms.tile_bytes(sizes)
     }
 
+    /// `w`: tiles of the fullest wavefront.
+    #[inline]
+    pub fn tiles_per_wavefront(&self, sizes: [i64; 3]) -> i64 {
+        self.tiles.forms.tiles_per_wavefront(sizes)
+    }
+
     /// The face of a tile that the closed form maximises; `None` for tiles that have none.
     #[inline]
     pub fn face(&self, sizes: [i64; 3]) -> Option<i64> {

@@ -21,15 +21,6 @@ pub enum Infeasible {
         /// The constraint.
         constraint: Box<Constraint>,
     },
-    /// No tile is compute bound, which the closed form assumes.
-    NeverComputeBound {
-        /// Name of the stencil.
-        stencil: String,
-        /// Name of the machine.
-        machine: String,
-        /// The least ratio of the seconds of transfers to those of iterations.
-        least_ratio: f64,
-    },
     /// The objective needs energies, and the machine file has none.
     NoEnergy {
         /// Name of the machine.
@@ -53,11 +44,6 @@ impl fmt::Display for Infeasible {
                 f,
                 "no tile of `{stencil}` fits {machine}: even {tile} (strategy {strategy}) needs {} {} where {} allows {}, {} too many",
                 constraint.needed, constraint.unit, constraint.name, constraint.limit, -constraint.slack
-            ),
-            Infeasible::NeverComputeBound { stencil, machine, least_ratio } => write!(
-                f,
-                "no tile of `{stencil}` is compute bound on {machine}, which --method closed-form assumes: transfers \
-                 take at least {least_ratio:.2} times as long as iterations; use --method exact"
             ),
             Infeasible::NoEnergy { machine, objective } => write!(
                 f,

@@ -16,7 +16,7 @@ pub enum Method {
     Exact,
     /// Every candidate: for comparison.
     Exhaustive,
-    /// The paper's rule without `C_iter` (eq. 6.5): maximise `tS1 + tT/2` among compute-bound tiles.
+    /// The paper's rule (eq. 6.5) with whole wavefronts: large faces that fill rounds of tiles.
     ClosedForm,
 }
 

@@ -16,7 +16,7 @@ use cost_models::model::{Cost, CostModel};
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::TileCounts;
-use hhc_codegen::strategy::{self, AUTO, Strategy, Target};
+use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::residence::{Resident, best_k, hyper_threading};
 use optimizer::{
     Family, Method, Objective, Part, SubProblem, Tuned, sample, super_tune, super_tune_by_parts,
@@ -312,11 +312,6 @@ impl Model {
     pub fn tune(&self, strategy: &str, method: Method, objective: Objective) -> Result<Optimum> {
         let (tuned, strategies, notes) = match self {
             Model::Gpu(model) => {
-                // The closed form is about tiles that span time.
-                let strategy = match method {
-                    Method::ClosedForm if strategy == AUTO => strategy::preferred().id(),
-                    _ => strategy,
-                };
                 let Finalist { tuned, request, notes } = finalist(model, objective, strategy, method)?;
                 let several = method == Method::Exact && request.strategies.len() > 1;
                 (tuned, if several { super_tune(&request)?.0 } else { Vec::new() }, notes)

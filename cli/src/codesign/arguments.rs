@@ -95,6 +95,8 @@ pub enum Question {
     Caches,
     /// Chips that exist against the best designs of their area
     Chips,
+    /// What the threads of blocks decide: tuned, fixed to the stated designs' lanes, and a control
+    Threads,
 }
 
 impl CodesignArguments {
@@ -121,6 +123,7 @@ impl Question {
             Question::Hyperthreading => Some(Asked::Hyperthreading),
             Question::Caches => Some(Asked::Caches),
             Question::Chips => Some(Asked::Chips),
+            Question::Threads => Some(Asked::Threads),
         }
     }
 }

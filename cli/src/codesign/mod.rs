@@ -31,7 +31,7 @@ use tilewright::text;
 use toolchain::interrupt;
 
 /// `schema` of `report.json`.
-const REPORT_SCHEMA: &str = "tilewright.codesign-report/1";
+const REPORT_SCHEMA: &str = "tilewright.codesign-report/2";
 /// The files of a report.
 const FILES: [&str; 4] = ["designs.csv", "pareto.csv", "report.json", "report.html"];
 
@@ -112,7 +112,8 @@ fn identity(setting: &Setting, text: &str) -> String {
     let programs: Vec<_> = workload.stencils.iter().map(|load| &load.program).collect();
     let others =
         (&workload.family, &workload.budget, workload.objective, &workload.strategies, workload.keep);
-    digest.update(format!("{others:?} {programs:?} {:?}", workload.space).as_bytes());
+    let said = (&workload.space, &workload.threads, &workload.constants);
+    digest.update(format!("{others:?} {programs:?} {said:?}").as_bytes());
     digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -175,7 +176,7 @@ fn write(
 }
 
 impl Report for CodesignReport {
-    const SCHEMA: &'static str = "tilewright.codesign/1";
+    const SCHEMA: &'static str = "tilewright.codesign/2";
 
     fn text(&self) -> String {
         let document = &self.document;

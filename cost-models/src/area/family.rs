@@ -35,6 +35,10 @@ pub enum Term {
     L1,
     /// The factor of the process.
     Scale,
+    /// The factor on everything but the second-level cache.
+    Logic,
+    /// None: all terms are stated.
+    Given,
 }
 
 /// What was solved, and from which die.
@@ -87,10 +91,20 @@ impl fmt::Display for FamilyError {
 }
 
 /// Name and text of the shipped families.
-const SHIPPED: [(&str, &str); 2] = [
+const SHIPPED: [(&str, &str); 6] = [
     ("maxwell", include_str!("../../machines/families/maxwell.toml")),
     ("hopper", include_str!("../../machines/families/hopper.toml")),
+    ("ada", include_str!("../../machines/families/ada.toml")),
+    ("blackwell", include_str!("../../machines/families/blackwell.toml")),
+    ("cdna3", include_str!("../../machines/families/cdna3.toml")),
+    ("zen4-cores", include_str!("../../machines/families/zen4-cores.toml")),
 ];
+
+/// What is read of files that a family or a workload names: their text, or what is wrong with them.
+pub type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
+
+/// No file can be named.
+const NO_FILES: Files<'static> = &|name| Err(format!("there is no file `{name}`"));
 
 impl Family {
     /// The names of the shipped families.
@@ -101,15 +115,39 @@ impl Family {
     /// A shipped family; `None` where there is none of this name.
     pub fn shipped(name: &str) -> Option<Result<Family, FamilyError>> {
         let (_, text) = SHIPPED.iter().find(|(own, _)| *own == name)?;
-        Some(Family::parse(&format!("machines/families/{name}.toml"), text))
+        Some(Family::parse(&format!("machines/families/{name}.toml"), text, NO_FILES))
+    }
+
+    /// The area model of a family, scaled to the die of a machine, on that machine. `None` where its area is not known, or
+    /// it is no GPU.
+    pub fn like(self, machine: Machine) -> Option<Family> {
+        let facts = machine.gpu()?;
+        let (chip, area_mm2) = (Chip::from(facts), facts.area_mm2?);
+        Some(Family {
+            name: format!("{} scaled to {}", self.name, machine.name),
+            description: format!(
+                "the coefficients of {}, times one factor for the die of {}",
+                self.name, machine.name
+            ),
+            area: self.area.with_scale_of(&chip, area_mm2),
+            calibrated: Calibrated { term: Term::Scale, die: machine.name.clone(), area_mm2 },
+            validation: None,
+            base: machine,
+        })
+    }
+
+    /// The same family on another machine.
+    #[must_use]
+    pub fn on(self, machine: Machine) -> Family {
+        Family { base: machine, ..self }
     }
 
     /// Reads a family file; `file` is its name for messages.
     ///
     /// # Errors
     /// [`FamilyError`] with every missing, impossible or unknown value and its line.
-    pub fn parse(file: &str, text: &str) -> Result<Family, FamilyError> {
-        let problems = match read_document(text, read) {
+    pub fn parse(file: &str, text: &str, files: Files<'_>) -> Result<Family, FamilyError> {
+        let problems = match read_document(text, |section| read(section, files)) {
             Ok(Some(family)) => return Ok(family),
             Ok(None) => {
                 vec![Problem { line: 1, place: String::new(), reason: "it has no values".to_string() }]
@@ -127,10 +165,10 @@ impl Family {
     }
 }
 
-fn read(section: &mut Section<'_, '_>) -> Option<Family> {
+fn read(section: &mut Section<'_, '_>, files: Files<'_>) -> Option<Family> {
     let name = section.text("name");
     let description = section.text("description");
-    let base = gpu(section, "base");
+    let base = gpu(section, "base", files);
     let area = section.table("area", |area| {
         let mut mm2 = |key: &str, unit: &str| area.number(key, unit, 0.0..=1e3);
         let model = AreaModel {
@@ -145,32 +183,42 @@ fn read(section: &mut Section<'_, '_>) -> Option<Family> {
             a_l2: area.number("a_l2", "mm2 of the second-level cache", 0.0..=1e3),
             scale: 1.0,
         };
-        let solved = area.table("calibration", |calibration| {
-            let term = calibration.choice("term", &[("l1", Term::L1), ("scale", Term::Scale)])?;
-            let die = gpu(calibration, "die")?;
+        let given = || {
+            let base = base.as_ref()?;
+            let area_mm2 = model.total(&Chip::from(base.gpu()?));
+            Some((model, Calibrated { term: Term::Given, die: base.name.clone(), area_mm2 }))
+        };
+        let solved = area.optional_table("calibration", |calibration| {
+            let terms = [("l1", Term::L1), ("scale", Term::Scale), ("logic", Term::Logic)];
+            let term = calibration.choice("term", &terms)?;
+            let die = gpu(calibration, "die", files)?;
             let facts = die.gpu()?;
             let chip = Chip::from(facts);
+            let Some(area_mm2) = facts.area_mm2 else {
+                calibration.problem("die", "the area of this die is not known: nothing can be solved from it");
+                return None;
+            };
             let solved = match term {
-                Term::L1 => model.with_l1_of(&chip, facts.area_mm2),
-                Term::Scale => Some(model.with_scale_of(&chip, facts.area_mm2)),
+                Term::L1 => model.with_l1_of(&chip, area_mm2),
+                Term::Logic => model.with_logic_of(&chip, area_mm2),
+                Term::Scale | Term::Given => Some(model.with_scale_of(&chip, area_mm2)),
             };
             if solved.is_none() {
                 let reason = format!(
-                    "this die does not determine the first-level cache: it has {} kB of it per multiprocessor, \
-                     and {} mm2",
-                    facts.l1_kb, facts.area_mm2
+                    "this die does not determine the term: it has {} kB of first-level cache per multiprocessor, {} kB of \
+                     second-level cache, and {area_mm2} mm2",
+                    facts.l1_kb, facts.l2_kb
                 );
                 calibration.problem("die", reason);
             }
-            let calibrated = Calibrated { term, die: die.name.clone(), area_mm2: facts.area_mm2 };
-            Some((solved?, calibrated))
+            Some((solved?, Calibrated { term, die: die.name.clone(), area_mm2 }))
         });
-        let (model, calibrated) = solved??;
+        let (model, calibrated) = solved.unwrap_or_else(given)?;
         let validation = area.optional_table("validation", |validation| {
-            let die = gpu(validation, "die")?;
+            let die = gpu(validation, "die", files)?;
             let facts = die.gpu()?;
             let model_mm2 = model.total(&Chip::from(facts));
-            Some(Validation { die: die.name.clone(), area_mm2: facts.area_mm2, model_mm2 })
+            Some(Validation { die: die.name.clone(), area_mm2: facts.area_mm2?, model_mm2 })
         });
         Some((model, calibrated, validation.flatten()))
     });
@@ -178,25 +226,45 @@ fn read(section: &mut Section<'_, '_>) -> Option<Family> {
     Some(Family { name, description, base: base?, area, calibrated, validation })
 }
 
-/// A shipped GPU that a key names.
-fn gpu(section: &mut Section<'_, '_>, key: &str) -> Option<Machine> {
+/// The GPU that a key names: a shipped one, one from a data sheet, or a machine file.
+fn gpu(section: &mut Section<'_, '_>, key: &str, files: Files<'_>) -> Option<Machine> {
     let before = section.problems();
     let name = section.text(key);
     if section.problems() > before {
         return None;
     }
-    match machine::shipped(&name) {
-        Some(Ok(machine)) if machine.gpu().is_some() => Some(machine),
-        _ => {
-            let known: Vec<_> = machine::names().into_iter().filter(|name| is_gpu(name)).collect();
-            section.problem(key, format!("there is no GPU `{name}`; there are {}", known.join(", ")));
-            None
-        }
-    }
+    machine_of(&name, files).map_err(|reason| section.problem(key, reason)).ok()
 }
 
-fn is_gpu(name: &str) -> bool {
-    matches!(machine::shipped(name), Some(Ok(machine)) if machine.gpu().is_some())
+/// The GPU of this name, or in this file, with constants: where it has none, stated ones.
+///
+/// # Errors
+/// That there is none, with all names; or what is wrong with the file.
+pub fn machine_of(name: &str, files: Files<'_>) -> Result<Machine, String> {
+    let found = match machine::base(name) {
+        None if name.ends_with(".toml") => {
+            let text = files(name)?;
+            Some(Machine::parse(name, &text).map(Machine::with_stated_constants))
+        }
+        found => found,
+    };
+    match found {
+        Some(Ok(machine)) if machine.gpu().is_some() => Ok(machine),
+        Some(Ok(machine)) => {
+            Err(format!("machine `{}` is a CPU; describe its cores as multiprocessors", machine.name))
+        }
+        Some(Err(error)) => Err(error.to_string()),
+        None => {
+            let is_gpu =
+                |name: &&str| matches!(machine::base(name), Some(Ok(machine)) if machine.gpu().is_some());
+            let known: Vec<_> =
+                machine::names().into_iter().chain(machine::base_names()).filter(is_gpu).collect();
+            Err(format!(
+                "there is no GPU `{name}`; there are {}, and files that end in .toml",
+                known.join(", ")
+            ))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -257,19 +325,19 @@ mod tests {
         let die = machine::shipped(&family.calibrated.die).unwrap().unwrap();
         let facts = die.gpu().unwrap();
         let area = family.area.total(&Chip::from(facts));
-        assert!((area - facts.area_mm2).abs() < 1e-9, "{area}");
+        assert!((area - facts.area_mm2.unwrap()).abs() < 1e-9, "{area}");
         assert!(family.area.scale < 0.5, "{}", family.area.scale);
     }
 
     #[test]
     fn broken_families_are_refused_with_places() {
         let text = SHIPPED[0].1.replace("die = \"gtx980\"", "die = \"h100\"").replace("b_vu =", "b_vv =");
-        let error = Family::parse("x.toml", &text).unwrap_err();
+        let error = Family::parse("x.toml", &text, NO_FILES).unwrap_err();
         let places: Vec<_> = error.problems.iter().map(|problem| problem.place.as_str()).collect();
         assert!(places.contains(&"area.b_vu") && places.contains(&"area.b_vv"), "{error}");
         assert!(places.contains(&"area.calibration.die"), "{error}");
         let text = SHIPPED[0].1.replace("base = \"gtx980\"", "base = \"pentium\"");
-        let error = Family::parse("x.toml", &text).unwrap_err();
+        let error = Family::parse("x.toml", &text, NO_FILES).unwrap_err();
         assert!(error.to_string().contains("there is no GPU `pentium`"), "{error}");
         assert!(Family::shipped("pentium").is_none());
     }

@@ -9,7 +9,7 @@
 
 pub mod family;
 
-pub use family::{Calibrated, Family, FamilyError, Term, Validation};
+pub use family::{Calibrated, Family, FamilyError, Files, Term, Validation, machine_of};
 
 use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
@@ -189,6 +189,23 @@ impl AreaModel {
         let rest = area_mm2 - without.total(die);
         let cache_kb = die.n_sm as f64 * die.l1_kb * self.scale;
         (rest > 0.0 && cache_kb > 0.0).then(|| AreaModel { b_l1: rest / cache_kb, ..*self })
+    }
+
+    /// The factor on everything but the second-level cache such that a die has its known area. `None` where the cache alone
+    /// is larger.
+    pub fn with_logic_of(&self, die: &Chip, area_mm2: f64) -> Option<AreaModel> {
+        let area = self.area(die);
+        let factor = (area_mm2 - area.l2) / (area.total() - area.l2);
+        (factor > 0.0).then(|| AreaModel {
+            b_vu: self.b_vu * factor,
+            b_r: self.b_r * factor,
+            a_r: self.a_r * factor,
+            b_m: self.b_m * factor,
+            a_m: self.a_m * factor,
+            a_oh: self.a_oh * factor,
+            b_l1: self.b_l1 * factor,
+            ..*self
+        })
     }
 
     /// The factor of the process such that a die has its known area.

@@ -71,11 +71,17 @@ impl Parts {
 }
 
 impl GpuTime {
+    /// `ceil(ceil(w/k) / n_SM)`: rounds of `k` tiles on every multiprocessor.
+    #[inline]
+    pub fn tile_rounds(&self, counts: &TileCounts, k: i64) -> i64 {
+        let groups = (counts.tiles_per_wavefront + k - 1) / k;
+        (groups + self.n_sm - 1) / self.n_sm
+    }
+
     /// The parts of an execution.
     #[inline]
     pub fn parts(&self, counts: &TileCounts, k: i64) -> Parts {
         let constants = &self.constants;
-        let groups = (counts.tiles_per_wavefront + k - 1) / k;
         let barriers = if counts.barriers > 0 { constants.tau_sync_s } else { 0.0 };
         Parts {
             iterate_s: constants.c_iter_s * counts.lane_rounds as f64,
@@ -83,7 +89,7 @@ impl GpuTime {
             move_s: constants.l_s_per_word * (counts.words_in + counts.words_out) as f64,
             move_barriers_s: 2.0 * barriers,
             wavefronts: counts.wavefronts as f64,
-            tile_rounds: ((groups + self.n_sm - 1) / self.n_sm) as f64,
+            tile_rounds: self.tile_rounds(counts, k) as f64,
             sub_tiles: (k * counts.sub_tiles) as f64,
         }
     }
@@ -103,6 +109,22 @@ impl GpuTime {
             _ if parts.compute_s() >= parts.io_s() => (parts.sub_tiles, 1.0),
             _ => (1.0, parts.sub_tiles),
         }
+    }
+
+    /// `T_alg` as a sum over the constants: the factors of `C_iter`, `L`, `tau_sync` and `T_sync`, as long as the longer one of
+    /// computing and moving stays the longer one.
+    pub fn factors(&self, counts: &TileCounts, k: i64) -> [f64; 4] {
+        let parts = self.parts(counts, k);
+        let rounds = parts.wavefronts * parts.tile_rounds;
+        let (computes, moves) = GpuTime::waits(&parts, k);
+        let barriers =
+            if counts.barriers > 0 { computes * counts.barriers as f64 + 2.0 * moves } else { 0.0 };
+        [
+            rounds * computes * counts.lane_rounds as f64,
+            rounds * moves * (counts.words_in + counts.words_out) as f64,
+            rounds * barriers,
+            parts.wavefronts,
+        ]
     }
 
     /// The time of an execution with these counts, `k` tiles resident on a multiprocessor at a time.

@@ -1,6 +1,7 @@
 //! What calibration adds to a machine: the constants of the time and energy models.
 
 use super::CpuCalibration;
+use super::gpu::GpuFacts;
 use super::section::Section;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -102,7 +103,23 @@ impl Calibration {
         self.c_iter_s.get(stencil)?.get(element).copied()
     }
 
-    pub(super) fn read(section: &mut Section<'_, '_>) -> Calibration {
+    /// What is published, or assumed where nothing is: `L` from the bandwidth, barriers of 256 threads at 16 threads per
+    /// cycle, launches of 3 microseconds.
+    pub(super) fn stated(facts: &GpuFacts) -> Calibration {
+        Calibration {
+            provenance: Provenance::Stated,
+            source: "L from the stated bandwidth; barriers and launches as usual for GPUs".to_owned(),
+            l_s_per_word: facts.l_s_per_word().into(),
+            tau_sync_s: usual_tau_sync_s(facts).into(),
+            t_sync_s: USUAL_T_SYNC_S.into(),
+            c_iter_s: BTreeMap::new(),
+            energy: None,
+            cpu: None,
+        }
+    }
+
+    /// Reads a table; constants of a GPU that are not there are those of [`Calibration::stated`].
+    pub(super) fn read(section: &mut Section<'_, '_>, facts: Option<&GpuFacts>) -> Calibration {
         let mut c_iter_s = BTreeMap::new();
         section.optional_table("c_iter_s", |stencils| {
             for stencil in stencils.keys() {
@@ -113,9 +130,27 @@ impl Calibration {
         Calibration {
             provenance: provenance(section),
             source: section.text("source"),
-            l_s_per_word: quantity(section, "l_s_per_word", "seconds per word of 4 bytes", 1e-16, 1.0),
-            tau_sync_s: quantity(section, "tau_sync_s", "seconds per barrier", 0.0, 1.0),
-            t_sync_s: quantity(section, "t_sync_s", "seconds per launch", 0.0, 1.0),
+            l_s_per_word: match (facts, section.has("l_s_per_word")) {
+                (Some(facts), false) => {
+                    section.ignore("l_s_per_word");
+                    facts.l_s_per_word().into()
+                }
+                _ => quantity(section, "l_s_per_word", "seconds per word of 4 bytes", 1e-16, 1.0),
+            },
+            tau_sync_s: match (facts, section.has("tau_sync_s")) {
+                (Some(facts), false) => {
+                    section.ignore("tau_sync_s");
+                    usual_tau_sync_s(facts).into()
+                }
+                _ => quantity(section, "tau_sync_s", "seconds per barrier", 0.0, 1.0),
+            },
+            t_sync_s: match (facts, section.has("t_sync_s")) {
+                (Some(_), false) => {
+                    section.ignore("t_sync_s");
+                    USUAL_T_SYNC_S.into()
+                }
+                _ => quantity(section, "t_sync_s", "seconds per launch", 0.0, 1.0),
+            },
             c_iter_s,
             energy: section.optional_table("energy", |energy| Energy {
                 e_glob_j: energy.number("e_glob_j", "joules per word of 4 bytes", 0.0..=1.0),
@@ -128,6 +163,42 @@ impl Calibration {
                 source: energy.text("source"),
             }),
             cpu: section.optional_table("cpu", CpuCalibration::read),
+        }
+    }
+}
+
+/// Seconds of a launch: "about 3 microseconds with recent hardware and software" for an empty kernel
+/// (forums.developer.nvidia.com/t/too-much-time-for-kernel-launch-latency/233645).
+const USUAL_T_SYNC_S: f64 = 3.0e-6;
+
+/// A barrier of 256 threads at 16 threads per cycle ("throughput for __syncthreads()", CUDA C++ Programming Guide, for compute
+/// capability 7.0 and 8.x).
+fn usual_tau_sync_s(facts: &GpuFacts) -> f64 {
+    256.0 / 16.0 / facts.clock_hz
+}
+
+impl Energy {
+    /// Published energies of single events, and of the thermal design power what these do not explain at full rate.
+    pub(super) fn stated(facts: &GpuFacts) -> Energy {
+        // M. O'Connor et al., Fine-grained DRAM, MICRO 2017: 3.92 pJ per bit of HBM2; M. Horowitz, Computing's energy problem,
+        // ISSCC 2014: 20 pJ for 64 bits of a 32 KiB memory, 0.9 and 3.7 pJ for an addition and a multiplication.
+        let (e_glob_j, e_shared_j, e_flop_j) = (1.254e-10, 1.0e-11, 2.3e-12);
+        let n_sm = facts.n_sm as f64;
+        let full_rate = e_glob_j * facts.bandwidth_bytes_per_s / 4.0
+            + e_shared_j * facts.shared_words_per_cycle as f64 * n_sm * facts.clock_hz
+            + e_flop_j * 2.0 * facts.n_v as f64 * n_sm * facts.clock_hz;
+        Energy {
+            e_glob_j,
+            e_shared_j,
+            e_flop_j,
+            e_sync_j: 0.0,
+            e_launch_j: 0.0,
+            // Without a published power, as much again as the events at full rate.
+            p_static_w: facts.tdp_w.map_or(full_rate, |tdp_w| (tdp_w - full_rate).max(0.1 * tdp_w)),
+            provenance: Provenance::Stated,
+            source:
+                "M. Horowitz, ISSCC 2014; M. O'Connor et al., MICRO 2017; static power from the stated power"
+                    .to_owned(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::section::Section;
 use serde::Serialize;
+use std::ops::RangeInclusive;
 
 /// What is published about a GPU. One multiprocessor is an SM, one vector unit a lane of single precision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -44,40 +45,107 @@ pub struct GpuFacts {
     pub l1_kb: f64,
     /// Second-level cache in KiB.
     pub l2_kb: f64,
-    /// Area of the die in mm2.
-    pub area_mm2: f64,
-    /// Thermal design power in watts.
-    pub tdp_w: f64,
+    /// Bandwidth of the second-level cache in bytes per second, all multiprocessors together; `None` where nobody says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub l2_bandwidth_bytes_per_s: Option<f64>,
+    /// Area of the die in mm2; `None` where it is not published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area_mm2: Option<f64>,
+    /// Thermal design power in watts; `None` where it is not published.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tdp_w: Option<f64>,
+    /// Facts that nobody stated: they are what GPUs usually have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+}
+
+/// Bytes of registers of a multiprocessor since Maxwell, in KiB.
+const REGISTERS_KB: f64 = 256.0;
+
+/// Facts that may be left out: what is not there is as usual, and noted.
+struct Usual<'s, 'a, 'p> {
+    section: &'s mut Section<'a, 'p>,
+    assumed: Vec<String>,
+}
+
+impl Usual<'_, '_, '_> {
+    fn whole(&mut self, key: &str, unit: &str, limits: RangeInclusive<i64>, usual: i64) -> i64 {
+        self.note(key);
+        self.section.optional_integer(key, unit, limits).unwrap_or(usual)
+    }
+
+    fn number(&mut self, key: &str, unit: &str, limits: RangeInclusive<f64>, usual: f64) -> f64 {
+        self.note(key);
+        self.section.optional_number(key, unit, limits).unwrap_or(usual)
+    }
+
+    fn note(&mut self, key: &str) {
+        if !self.section.has(key) {
+            self.assumed.push(key.to_owned());
+        }
+    }
 }
 
 impl GpuFacts {
     pub(super) fn read(section: &mut Section<'_, '_>) -> GpuFacts {
+        let stated = section.texts("assumed").unwrap_or_default();
+        // What no data sheet leaves out.
+        let n_sm = section.integer("n_sm", "multiprocessors", 1..=4096);
+        let n_v = section.integer("n_v", "lanes per multiprocessor", 1..=65_536);
+        let clock_hz = section.number("clock_hz", "Hz", 1e6..=1e11);
+        let bandwidth_bytes_per_s = section.number("bandwidth_bytes_per_s", "bytes per second", 1e8..=1e15);
+        let m_sm_kb = section.number("m_sm_kb", "KiB per multiprocessor", 1.0..=65_536.0);
+        let area_mm2 = section.optional_number("area_mm2", "mm2", 1.0..=1e5);
+        let tdp_w = section.optional_number("tdp_w", "W", 1.0..=1e5);
+        let l2_bandwidth_bytes_per_s =
+            section.optional_number("l2_bandwidth_bytes_per_s", "bytes per second", 1e8..=1e16);
+        let mut usual = Usual { section, assumed: stated };
+        let registers_kb = REGISTERS_KB / n_v.max(1) as f64;
+        let shared_reserved_kb = usual.number("shared_reserved_kb", "KiB per block", 0.0..=1024.0, 0.0);
         let facts = GpuFacts {
-            compute_capability: section.integer("compute_capability", "ten times it, as in 52", 10..=999),
-            n_sm: section.integer("n_sm", "multiprocessors", 1..=4096),
-            n_v: section.integer("n_v", "lanes per multiprocessor", 1..=65_536),
-            n_v_f64: section.integer("n_v_f64", "double-precision lanes per multiprocessor", 1..=65_536),
-            n_special: section.integer("n_special", "special-function units per multiprocessor", 1..=65_536),
-            clock_hz: section.number("clock_hz", "Hz", 1e6..=1e11),
-            bandwidth_bytes_per_s: section.number("bandwidth_bytes_per_s", "bytes per second", 1e8..=1e15),
-            m_sm_kb: section.number("m_sm_kb", "KiB per multiprocessor", 1.0..=65_536.0),
-            shared_per_block_kb: section.number("shared_per_block_kb", "KiB per block", 1.0..=65_536.0),
-            shared_reserved_kb: section.number("shared_reserved_kb", "KiB per block", 0.0..=1024.0),
-            shared_words_per_cycle: section.integer("shared_words_per_cycle", "words of 32 bits", 1..=65_536),
-            r_vu_kb: section.number("r_vu_kb", "KiB per vector unit", 0.1..=1024.0),
-            registers_per_thread: section.integer(
+            compute_capability: usual.whole("compute_capability", "ten times it, as in 52", 10..=999, 70),
+            n_sm,
+            n_v,
+            n_v_f64: usual.whole(
+                "n_v_f64",
+                "double-precision lanes per multiprocessor",
+                1..=65_536,
+                (n_v / 2).max(1),
+            ),
+            n_special: usual.whole(
+                "n_special",
+                "special-function units per multiprocessor",
+                1..=65_536,
+                (n_v / 8).max(1),
+            ),
+            clock_hz,
+            bandwidth_bytes_per_s,
+            m_sm_kb,
+            shared_per_block_kb: usual.number(
+                "shared_per_block_kb",
+                "KiB per block",
+                1.0..=65_536.0,
+                m_sm_kb - shared_reserved_kb,
+            ),
+            shared_reserved_kb,
+            shared_words_per_cycle: usual.whole("shared_words_per_cycle", "words of 32 bits", 1..=65_536, 32),
+            r_vu_kb: usual.number("r_vu_kb", "KiB per vector unit", 0.1..=1024.0, registers_kb.max(0.1)),
+            registers_per_thread: usual.whole(
                 "registers_per_thread",
                 "registers of 32 bits",
                 16..=65_536,
+                255,
             ),
-            threads_per_block: section.integer("threads_per_block", "threads", 32..=65_536),
-            threads_per_sm: section.integer("threads_per_sm", "threads", 32..=1_048_576),
-            blocks_per_sm: section.integer("blocks_per_sm", "blocks", 1..=65_536),
-            warp: section.integer("warp", "threads", 1..=1024),
-            l1_kb: section.number("l1_kb", "KiB per multiprocessor", 0.0..=1e6),
-            l2_kb: section.number("l2_kb", "KiB", 0.0..=1e9),
-            area_mm2: section.number("area_mm2", "mm2", 1.0..=1e5),
-            tdp_w: section.number("tdp_w", "W", 1.0..=1e5),
+            threads_per_block: usual.whole("threads_per_block", "threads", 32..=65_536, 1024),
+            threads_per_sm: usual.whole("threads_per_sm", "threads", 32..=1_048_576, 2048),
+            blocks_per_sm: usual.whole("blocks_per_sm", "blocks", 1..=65_536, 32),
+            warp: usual.whole("warp", "threads", 1..=1024, 32),
+            l1_kb: usual.number("l1_kb", "KiB per multiprocessor", 0.0..=1e6, 0.0),
+            l2_kb: usual.number("l2_kb", "KiB", 0.0..=1e9, 0.0),
+            l2_bandwidth_bytes_per_s,
+            area_mm2,
+            tdp_w,
+            assumed: usual.assumed,
         };
         if facts.shared_per_block_kb + facts.shared_reserved_kb > facts.m_sm_kb {
             section.problem(
@@ -92,6 +160,18 @@ impl GpuFacts {
             section.problem("threads_per_block", "a block cannot have more threads than threads_per_sm");
         }
         facts
+    }
+
+    /// `L`: seconds per word of 4 bytes that is in memory, for one multiprocessor when all of them move words.
+    pub fn l_s_per_word(&self) -> f64 {
+        4.0 * self.n_sm as f64 / self.bandwidth_bytes_per_s
+    }
+
+    /// The same for a word that is in the second-level cache. Where nobody states its bandwidth, it is 64 bytes per cycle
+    /// and multiprocessor.
+    pub fn l2_s_per_word(&self) -> f64 {
+        let usual = 64.0 * self.clock_hz * self.n_sm as f64;
+        4.0 * self.n_sm as f64 / self.l2_bandwidth_bytes_per_s.unwrap_or(usual)
     }
 
     /// Registers (32 bits) of a multiprocessor: `n_V * R_VU / 4 bytes`.

@@ -14,6 +14,29 @@ const SHIPPED: [(&str, &str); 8] = [
     ("zen4", include_str!("../../machines/zen4.toml")),
 ];
 
+/// Machines that families of codesign stand on: from data sheets, calibrated by nobody, and not all of them run CUDA.
+const BASES: [(&str, &str); 4] = [
+    ("ad102", include_str!("../../machines/bases/ad102.toml")),
+    ("b200", include_str!("../../machines/bases/b200.toml")),
+    ("mi300x", include_str!("../../machines/bases/mi300x.toml")),
+    ("epyc9654", include_str!("../../machines/bases/epyc9654.toml")),
+];
+
+/// The names of machines that families of codesign may stand on, beside [`names`].
+pub fn base_names() -> Vec<&'static str> {
+    BASES.iter().map(|(name, _)| *name).collect()
+}
+
+/// A machine that families of codesign may stand on: a shipped one or one from a data sheet, with constants.
+pub fn base(name: &str) -> Option<Result<Machine, MachineError>> {
+    let of_base = BASES.iter().find(|(own, _)| *own == name);
+    let machine = match of_base {
+        Some((_, text)) => Some(Machine::parse(&format!("machines/bases/{name}.toml"), text)),
+        None => shipped(name),
+    };
+    machine.map(|machine| machine.map(Machine::with_stated_constants))
+}
+
 /// Their names.
 pub fn names() -> Vec<&'static str> {
     SHIPPED.iter().map(|(name, _)| *name).collect()

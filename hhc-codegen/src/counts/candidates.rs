@@ -84,8 +84,13 @@ pub trait Candidates: Debug + Send + Sync {
     /// Counts per candidate: one, or one for each kind of tile that is launched on its own.
     fn classes(&self) -> usize;
 
-    /// The counts of all candidates, class by class; those of the grid are of no grid in particular.
+    /// The counts of all candidates, class by class; those of the grid are of no grid in particular. Registers are those of
+    /// a thread that computes one point at a time: how many threads there are is not decided here.
     fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts>;
+
+    /// Lane rounds of a candidate's class `class` where its rows are dealt to so many lanes: what `counts` says for
+    /// this number of lanes.
+    fn lane_rounds(&self, candidate: usize, class: usize, lanes: i64) -> i64;
 
     /// The stencil's other grid.
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid>;

@@ -135,6 +135,11 @@ pub trait TileForms: Debug + Send + Sync {
         0
     }
 
+    /// `w`: tiles of the fullest wavefront.
+    fn tiles_per_wavefront(&self, sizes: [i64; 3]) -> i64 {
+        self.counts(0, sizes).tiles_per_wavefront
+    }
+
     /// `tS1 + tT/2`, the face of a tile that the paper's closed form maximises (eq. 6.5); `None` for tiles that have
     /// none, which take no part in it.
     fn face(&self, _sizes: [i64; 3]) -> Option<i64> {

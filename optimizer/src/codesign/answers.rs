@@ -24,17 +24,20 @@ pub enum Question {
     Caches,
     /// Chips that exist against the best designs of their area.
     Chips,
+    /// What the threads of blocks decide.
+    Threads,
 }
 
 impl Question {
     /// All of them.
-    pub const ALL: [Question; 6] = [
+    pub const ALL: [Question; 7] = [
         Question::Prices,
         Question::Memory,
         Question::Overhead,
         Question::Hyperthreading,
         Question::Caches,
         Question::Chips,
+        Question::Threads,
     ];
 }
 
@@ -53,6 +56,10 @@ pub struct Answers {
     pub caches: Option<whatif::Comparison>,
     /// Chips that exist against the best designs of their area.
     pub chips: Vec<whatif::Comparison>,
+    /// The study's setting of threads beside others.
+    pub threads: Vec<whatif::ThreadSetting>,
+    /// How designs on fronts divide their area.
+    pub allocation: Vec<whatif::Allocation>,
     /// The best designs of the paper's formulations that were asked for.
     pub formulations: Vec<whatif::Formulation>,
 }
@@ -73,11 +80,15 @@ impl Answers {
         for question in Question::ALL.into_iter().filter(|question| questions.contains(question)) {
             match question {
                 Question::Prices => answers.shadow_prices = whatif::shadows(setting, study),
-                Question::Memory => answers.memory = whatif::memory(setting, study),
+                Question::Memory => {
+                    answers.memory = whatif::memory(setting, study);
+                    answers.allocation = whatif::allocation(setting, study);
+                }
                 Question::Overhead => answers.overhead = whatif::overheads(setting, study),
                 Question::Hyperthreading => answers.hyperthreading = whatif::hyperthreading(setting, study),
                 Question::Caches => answers.caches = whatif::caches(setting, study, control)?,
                 Question::Chips => answers.chips = whatif::chips(setting, control)?,
+                Question::Threads => answers.threads = whatif::threads(setting, study, control)?,
             }
         }
         Ok(answers)

@@ -6,14 +6,27 @@ use serde::Serialize;
 /// A design.
 pub use cost_models::area::Chip as Design;
 
-/// How bandwidth grows with the number of multiprocessors.
+/// What `L`, the seconds of a word between memory and a multiprocessor, means on a design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bandwidth {
-    /// Each multiprocessor has the share that it has on the base machine.
+    /// The paper's reading: each multiprocessor is charged as if it had the whole bandwidth of the base machine, on
+    /// every design.
+    Paper,
+    /// A physical reading: each multiprocessor has the share that it has on the base machine.
     PerSm,
-    /// All together have that of the base machine.
+    /// The other one: all together have that of the base machine.
     Total,
+}
+
+impl Bandwidth {
+    /// All of them, by their names in workload files. `physical` is what holds where nothing is said.
+    pub const ALL: [(&'static str, Bandwidth); 4] = [
+        ("paper", Bandwidth::Paper),
+        ("physical", Bandwidth::PerSm),
+        ("per-sm", Bandwidth::PerSm),
+        ("total", Bandwidth::Total),
+    ];
 }
 
 /// The values that each unknown may have, ascending and without repetition.

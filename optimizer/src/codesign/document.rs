@@ -1,9 +1,11 @@
 //! What a study found, as data: the JSON document, from which text and HTML are made.
 
 use super::answers::Answers;
+use super::constants::{Fit, JointFit};
 use super::design::{Bandwidth, Design, Space};
-use super::setting::{Fit, Setting, Subject};
+use super::setting::{Setting, Subject};
 use super::study::{Certificate, Rates, Study, Weighed};
+use super::threads::Threads;
 use super::whatif::{self, Tiles};
 use super::workload::{Budget, Keep, Objective};
 use cost_models::area::{Area, Family};
@@ -28,12 +30,16 @@ pub struct Document {
     pub budget: Budget,
     /// Ranges of the unknowns.
     pub space: Space,
+    /// Threads that blocks may have.
+    pub thread_candidates: Threads,
     /// Whether designs were left out that lie on no front.
     pub keep: Keep,
     /// The area model.
     pub area_model: AreaModelFacts,
     /// Constants of each stencil.
     pub constants: Vec<Constants>,
+    /// How they were fitted to stated rates; `null` where none is stated.
+    pub fit: Option<JointFit>,
     /// The best design for all stencils together.
     pub best: Best,
     /// The knee of the front of area and rate.
@@ -211,9 +217,11 @@ impl Document {
             strategies: workload.strategies.iter().map(|strategy| strategy.id()).collect(),
             budget: workload.budget,
             space: workload.space.clone(),
+            thread_candidates: workload.threads.clone(),
             keep: workload.keep,
             area_model: AreaModelFacts::of(&workload.family, setting.static_w_per_mm2),
             constants: constants(setting),
+            fit: setting.fit.clone(),
             best: best_of(setting, best),
             knee: study.fronts.knee.map(facts),
             certificate: study.certificate.clone(),
@@ -271,6 +279,7 @@ impl Document {
     /// Whether bandwidth grows with the multiprocessors.
     pub fn bandwidth_rule(&self) -> &'static str {
         match self.space.bandwidth {
+            Bandwidth::Paper => "all of it for each SM",
             Bandwidth::PerSm => "constant per SM",
             Bandwidth::Total => "constant in total",
         }

@@ -1,20 +1,27 @@
 //! Sentences about a study, every number in them computed from it; beside each statement of the paper that the study can
 //! be asked about, whether it holds here.
 
-use super::document::{Application, Document};
-use super::whatif::{Comparison, Hyperthreading, MemoryWish, Overhead, Shadow};
+use super::constants::{JointFit, MOST_FLOP_PER_CYCLE};
+use super::design::Bandwidth;
+use super::document::{Application, Constants, Document};
+use super::whatif::{Allocation, Comparison, Hyperthreading, MemoryWish, Overhead, Shadow, ThreadSetting};
 use super::workload::Keep;
+
+/// The loss up to which a design counts as near the best.
+const NEAR: f64 = 0.02;
 
 /// The shared memory per SM that the paper states: 3-D stencils want at least the first, 2-D ones at most the second.
 const PAPER_MEMORY_KB: (f64, f64) = (96.0, 24.0);
 
 /// The sentences.
 pub fn findings(document: &Document) -> Vec<String> {
-    let mut findings = vec![optimum(document)];
+    let mut findings = vec![optimum(document), readings(document)];
     findings.extend(at_ends(document));
     findings.extend(differing(&document.applications));
     findings.extend(references(document));
+    findings.extend(document.answers.threads.iter().filter_map(|setting| under_threads(document, setting)));
     if document.keep == Keep::All {
+        findings.extend(allocation(&document.answers.allocation));
         findings.extend(memory(&document.answers.memory));
     }
     findings.extend(document.answers.caches.as_ref().map(|caches| caches_cost(document, caches)));
@@ -39,6 +46,106 @@ fn optimum(document: &Document) -> String {
         100.0 * certificate.tiles_evaluated as f64 / certificate.tiles_candidates.max(1) as f64,
         certificate.tiles_candidates
     )
+}
+
+/// What the words of the paper that can be read in several ways are read as.
+fn readings(document: &Document) -> String {
+    let bandwidth = match document.space.bandwidth {
+        Bandwidth::Paper => {
+            "L is the whole chip's for each SM, as if none shared it (\"paper\"; optimistic, and what Table 6.1 needs)"
+        }
+        Bandwidth::PerSm => "L is that of an SM's share of the base machine's bandwidth (\"physical\")",
+        Bandwidth::Total => "all SMs share the bandwidth of the base machine (\"total\")",
+    };
+    let numbers = document.thread_candidates.numbers();
+    let threads = match numbers {
+        [only] => format!("{only} threads per block"),
+        [first, .., last] => format!(
+            "threads tuned with each tile, {} numbers from {first} to {last} on every design",
+            numbers.len()
+        ),
+        [] => String::new(),
+    };
+    format!("Readings: {bandwidth}; a block of t threads works on min(n_V, t) lanes; {threads}.")
+}
+
+/// Table 6.1 under one rule for threads.
+fn under_threads(document: &Document, setting: &ThreadSetting) -> Option<String> {
+    let rule = match setting.name {
+        "tuned" => "tuned".to_owned(),
+        "fixed" => "fixed to the lanes of each stencil's stated design (an assumption that contains part of the answer)".to_owned(),
+        _ => {
+            let threads = setting.stencils.iter().find_map(|own| own.threads).unwrap_or_default();
+            format!("fixed to {threads} for all, the control")
+        }
+    };
+    let stated: Vec<_> =
+        setting.stencils.iter().filter_map(|own| Some((own, own.stated.as_ref()?))).collect();
+    if stated.is_empty() {
+        return None;
+    }
+    let near = stated.iter().filter(|(_, stated)| stated.loss <= NEAR).count();
+    let each: Vec<String> = stated
+        .iter()
+        .map(|(own, stated)| {
+            format!(
+                "{} {} ({} among those no larger), {:.1} % below {}",
+                own.stencil,
+                stated.rank,
+                stated.rank_among_no_larger,
+                100.0 * stated.loss,
+                own.best
+            )
+        })
+        .collect();
+    let two: Vec<f64> =
+        setting.stencils.iter().filter(|own| own.dimension == 2).filter_map(|own| own.with_24_kb).collect();
+    let memory = match two.iter().copied().reduce(f64::min) {
+        Some(least) => format!(
+            " 2-D stencils have at least {:.1} % of their best rate with 24 kB or less.",
+            100.0 * least
+        ),
+        None => String::new(),
+    };
+    Some(format!(
+        "Threads {rule}: {near} of {} stated designs are within {} % of the best; ranks of {}: {}.{memory}",
+        stated.len(),
+        100.0 * NEAR,
+        document.certificate.designs_evaluated,
+        each.join("; ")
+    ))
+}
+
+/// Paper, figure 6.1: the designs on the front lie in a cluster, the more so for 3-D stencils.
+fn allocation(groups: &[Allocation]) -> Option<String> {
+    let percent = |(low, high): (f64, f64)| format!("{:.0} to {:.0} %", 100.0 * low, 100.0 * high);
+    let each: Vec<String> = groups
+        .iter()
+        .map(|own| {
+            format!(
+                "{} ({} designs) memory {}, vector units {}, spread {:.2} of that of all designs",
+                own.group,
+                own.on_front,
+                percent(own.memory),
+                percent(own.vector_units),
+                own.spread
+            )
+        })
+        .collect();
+    let clustered = groups.iter().all(|own| own.spread < 1.0);
+    let spread = |group: &str| groups.iter().find(|own| own.group == group).map(|own| own.spread);
+    let more = match (spread("2D"), spread("3D")) {
+        (Some(two), Some(three)) if three < two => ", the more so for 3-D stencils, as it says",
+        (Some(_), Some(_)) => ", but no more so for 3-D stencils, which it says",
+        _ => "",
+    };
+    (!groups.is_empty()).then(|| {
+        format!(
+            "Shares of the area on the fronts of area and rate (figure 6.1): {}. They {} in a cluster{more}.",
+            each.join("; "),
+            if clustered { "lie" } else { "do not lie" }
+        )
+    })
 }
 
 /// Unknowns of the best design that are at an end of their range: beyond it there may be better ones.
@@ -69,6 +176,12 @@ fn at_ends(document: &Document) -> Option<String> {
 
 /// Paper, section 6.1: the best design for a single benchmark varies.
 fn differing(applications: &[Application]) -> Option<String> {
+    let stated = applications.iter().any(|application| application.reference.is_some());
+    let remark = if stated {
+        " The paper's improvement of \"up to 33 %\" does not say over what; this is the nearest number here."
+    } else {
+        ""
+    };
     if applications.len() < 2 {
         return None;
     }
@@ -78,7 +191,7 @@ fn differing(applications: &[Application]) -> Option<String> {
     let worst = applications.iter().max_by(|a, b| a.regret.total_cmp(&b.regret))?;
     Some(format!(
         "Best designs {}: {} stencils have {} different best designs. The best design for all costs {} most, {:.1} % \
-         more than its own.",
+         more than its own.{remark}",
         if designs.len() > 1 { "differ by stencil" } else { "do not differ by stencil" },
         applications.len(),
         designs.len(),
@@ -117,15 +230,45 @@ fn references(document: &Document) -> Vec<String> {
             100.0 * reference.gain
         ));
     }
-    let fitted = document.constants.iter().filter(|constants| constants.fit.stated_gflops.is_some());
-    let factors: Vec<String> =
-        fitted.map(|constants| format!("{:.3} ({})", constants.fit.factor, constants.stencil)).collect();
-    sentences.push(format!(
-        "C_iter, L, tau_sync and T_sync are those of the base machine times {}, so that the stated designs reach the stated \
-         rates.",
-        factors.join(", ")
-    ));
+    sentences.extend(document.fit.as_ref().map(|fit| fitted(document, fit)));
+    sentences.extend(beyond_the_lanes(document));
     sentences
+}
+
+/// Which constants were fitted to which rates, and what that can show.
+fn fitted(document: &Document, fit: &JointFit) -> String {
+    let of = |constants: &Constants| {
+        let residual = constants.fit.residual()?;
+        let cycles = constants.fit.c_iter_cycles;
+        Some(format!("{} {cycles:.1} cycles ({:+.2} %)", constants.stencil, 100.0 * residual))
+    };
+    let each: Vec<String> = document.constants.iter().filter_map(of).collect();
+    format!(
+        "One machine for all stencils: L = {:.3e} s/word, tau_sync = {:.2e} s, T_sync = {:.2e} s; C_iter of each, with what \
+         remains between the modelled and the stated rate: {}. {} constants were fitted to {} rates: that they are met \
+         proves nothing by itself.",
+        fit.l_s_per_word,
+        fit.tau_sync_s,
+        fit.t_sync_s,
+        each.join(", "),
+        fit.fitted.len(),
+        fit.rates
+    )
+}
+
+/// Constants that no lane can have.
+fn beyond_the_lanes(document: &Document) -> Option<String> {
+    let beyond =
+        document.constants.iter().filter(|own| own.fit.flop_per_cycle_and_lane > MOST_FLOP_PER_CYCLE);
+    let each: Vec<String> =
+        beyond.map(|own| format!("{} ({:.2})", own.stencil, own.fit.flop_per_cycle_and_lane)).collect();
+    (!each.is_empty()).then(|| {
+        format!(
+            "Warning: C_iter means more than {MOST_FLOP_PER_CYCLE} operations per cycle and lane, which no fused multiply-add \
+             gives, for {}.",
+            each.join(", ")
+        )
+    })
 }
 
 /// Paper, section 6.1: 3-D stencils want 96 kB of shared memory per SM or more, 2-D ones 24 kB or less.
@@ -206,7 +349,7 @@ fn caches_cost(document: &Document, caches: &Comparison) -> String {
     let gain = all.map_or(0.0, |group| group.gain);
     format!(
         "Giving the area of caches to cores {}: within the same budget the best design with caches ({}) reaches \
-         {:.0} GFLOP/s, the one without {:.0}, {:.0} % more (a model in which caches have no use).",
+         {:.0} GFLOP/s, the one without {:.0}, {:+.0} % (the second-level cache answers the share of a grid's words that it holds).",
         if gain > 0.0 { "pays" } else { "does not pay" },
         caches.design,
         all.map_or(0.0, |group| group.chip_gflops),

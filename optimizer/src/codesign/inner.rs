@@ -28,6 +28,8 @@ pub struct Outcome {
     pub sizes: Sizes,
     /// Tiles that are resident on a multiprocessor together.
     pub k: i64,
+    /// Threads of a block.
+    pub threads: i64,
     /// `T` in seconds.
     pub seconds: f64,
     /// `E` in joules.
@@ -41,7 +43,8 @@ impl Outcome {
     }
 }
 
-/// How many candidates searches looked at. A candidate is a pair of tile sizes and `k` that fits.
+/// How many candidates searches looked at. A candidate is a pair of tile sizes and `k` that fits, with the best number of
+/// threads (`threads`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Effort {
     /// Pairs that fit.
@@ -141,8 +144,25 @@ impl Space for Execution<'_> {
         let (candidate, most_k) = self.candidate(tile.position);
         let counts = tile.counts.get_or_insert_with(|| self.ranked.counts(self.run, candidate));
         let dynamic_j = if self.time_only { 0.0 } else { self.model.dynamic_j_of(counts) };
+        let mut own: Option<(i64, Kernels<TileCounts>)> = None;
+        let mut rounds_before = i64::MAX;
         for k in 1..=most_k {
-            let seconds = self.model.seconds_of(counts, i64::from(k));
+            // More resident tiles that need as many rounds take longer, from two on; with a limit of power that may help.
+            if let ([counts], None) = (&**counts, self.power_w) {
+                let rounds = self.model.time.tile_rounds(counts, i64::from(k));
+                if k > 2 && rounds == rounds_before {
+                    continue;
+                }
+                rounds_before = rounds;
+            }
+            let Some(threads) = self.ranked.threads(counts, i64::from(k), &self.model.hardware) else {
+                break;
+            };
+            let with = match &own {
+                Some((known, with)) if *known == threads => with,
+                _ => &own.insert((threads, self.ranked.with_threads(candidate, counts, threads))).1,
+            };
+            let seconds = self.model.seconds_of(with, i64::from(k));
             let too_hot =
                 self.power_w.is_some_and(|limit| dynamic_j + self.static_w * seconds > limit * seconds);
             search.candidate((!too_hot).then(|| self.cost(seconds, dynamic_j)), (tile.position, k));
@@ -184,12 +204,13 @@ impl Ranked<'_> {
         let (_, (position, k)) = best?;
         let (candidate, _) = execution.candidate(position);
         // With its energy, which searches for time do not compute.
-        let counts = self.counts(run, candidate);
+        let counts = self.resident(run, candidate, i64::from(k), &model.hardware)?;
         let seconds = model.seconds_of(&counts, i64::from(k));
         Some(Outcome {
             strategy: self.strategy(),
             sizes: self.space.sizes()[candidate],
             k: i64::from(k),
+            threads: counts[0].threads,
             seconds,
             joules: model.dynamic_j_of(&counts) + model.static_w() * seconds,
         })

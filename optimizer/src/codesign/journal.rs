@@ -81,7 +81,7 @@ impl Journal {
 fn write(index: usize, (verdicts, effort): &GroupResult) -> Value {
     let of_outcome = |outcome: &Outcome| {
         let bits = [outcome.seconds.to_bits(), outcome.joules.to_bits()];
-        json!([outcome.strategy.id(), outcome.sizes, outcome.k, bits])
+        json!([outcome.strategy.id(), outcome.sizes, outcome.k, outcome.threads, bits])
     };
     let of_verdict = |(design, verdict): &(usize, Verdict)| match verdict {
         Verdict::Pruned => json!([design, "pruned"]),
@@ -103,13 +103,14 @@ fn read(line: &str) -> Option<(usize, GroupResult)> {
     let [candidates, evaluated] = line.get("effort")?.as_array()?.as_slice() else { return None };
     let effort = Effort { candidates: candidates.as_u64()?, evaluated: evaluated.as_u64()? };
     let of_outcome = |value: &Value| {
-        let [strategy, sizes, k, bits] = value.as_array()?.as_slice() else { return None };
+        let [strategy, sizes, k, threads, bits] = value.as_array()?.as_slice() else { return None };
         let [seconds, joules] = bits.as_array()?.as_slice() else { return None };
         let sizes: Vec<i64> = sizes.as_array()?.iter().map(Value::as_i64).collect::<Option<_>>()?;
         Some(Outcome {
             strategy: strategies().find(|own| Some(own.id()) == strategy.as_str())?,
             sizes: sizes.try_into().ok()?,
             k: k.as_i64()?,
+            threads: threads.as_i64()?,
             seconds: f64::from_bits(seconds.as_u64()?),
             joules: f64::from_bits(joules.as_u64()?),
         })

@@ -17,6 +17,7 @@
 //! codesign; several strategies make it *super*; the objective `edp` makes it *multi-metric*.
 
 pub mod answers;
+pub mod constants;
 pub mod design;
 pub mod document;
 pub mod findings;
@@ -27,6 +28,7 @@ pub mod ranked;
 pub mod setting;
 pub mod study;
 pub mod sweep;
+pub mod threads;
 pub mod tiles;
 pub mod whatif;
 pub mod workload;

@@ -8,11 +8,11 @@
 //! E >= iterations * (energy per iteration of full tiles) + P_static * T
 //! ```
 
+use super::threads::{Threads, most_k, room};
 use super::tiles::{Sizes, TileSpace, TileTable};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::gpu::{Density, GpuCost, GpuTime, Kernels};
 use cost_models::hardware::Hardware;
-use cost_models::memory::fits;
 use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::Strategy;
 
@@ -20,13 +20,18 @@ use hhc_codegen::strategy::Strategy;
 pub struct Ranked<'a> {
     pub(super) space: &'a TileSpace,
     table: &'a TileTable,
-    time: TimeConstants,
-    energy: EnergyConstants,
+    /// By execution: a cache answers more of the words of a smaller grid.
+    constants: &'a [Constants],
+    threads: &'a Threads,
+    n_v: i64,
     /// Candidates in order of density.
     order: Vec<u32>,
     /// By candidate.
     density: Vec<Density>,
 }
+
+/// The constants of an execution; static power is added per design.
+pub type Constants = (TimeConstants, EnergyConstants);
 
 /// Candidates that fit a multiprocessor, in order of density, each with the largest `k`.
 pub struct Fitting {
@@ -47,13 +52,20 @@ pub struct OnDesign {
 }
 
 impl<'a> Ranked<'a> {
-    /// Ranks the candidates.
+    /// Ranks the candidates for multiprocessors of `n_v` lanes. The table is for blocks with as many threads as fill
+    /// them, or the most there are: no other number has less of a density.
     pub fn new(
         space: &'a TileSpace,
         table: &'a TileTable,
-        time: TimeConstants,
-        energy: EnergyConstants,
+        constants: &'a [Constants],
+        (threads, n_v): (&'a Threads, i64),
     ) -> Self {
+        // No execution has less of a density than with the least of each.
+        let (mut time, mut energy) = constants[0];
+        for (own, joules) in constants {
+            time.l_s_per_word = time.l_s_per_word.min(own.l_s_per_word);
+            energy.e_glob_j = energy.e_glob_j.min(joules.e_glob_j);
+        }
         let model = GpuTime { n_sm: 1, n_v: 1, constants: time };
         let statements = table.stride as f64;
         let of_candidate = |entries: &[TileCounts]| {
@@ -66,14 +78,15 @@ impl<'a> Ranked<'a> {
         let mut order: Vec<u32> = (0..density.len() as u32).collect();
         let seconds = |candidate: u32| density[candidate as usize].seconds;
         order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
-        Ranked { space, table, time, energy, order, density }
+        Ranked { space, table, constants, threads, n_v, order, density }
     }
 
-    /// The model of a design. Static power is the design's own.
-    pub fn model(&self, design: &OnDesign) -> GpuCost {
-        let energy = EnergyConstants { p_static_w: design.static_w, ..self.energy };
+    /// The model of an execution on a design. Static power is the design's own.
+    pub fn model(&self, design: &OnDesign, run: usize) -> GpuCost {
+        let (constants, energy) = self.constants[run];
+        let energy = EnergyConstants { p_static_w: design.static_w, ..energy };
         let Hardware { n_sm, n_v, .. } = design.hardware;
-        let time = GpuTime { n_sm, n_v, constants: self.time };
+        let time = GpuTime { n_sm, n_v, constants };
         GpuCost { hardware: design.hardware.clone(), time, counted: None, energy: Some(energy) }
     }
 
@@ -83,7 +96,7 @@ impl<'a> Ranked<'a> {
 
     /// Joules of an iteration, wherever its words are.
     pub(super) fn e_iter_j(&self) -> f64 {
-        self.energy.e_iter_j
+        self.constants[0].1.e_iter_j
     }
 
     pub(super) fn entries(&self, candidate: usize) -> &[TileCounts] {
@@ -91,27 +104,56 @@ impl<'a> Ranked<'a> {
         &self.table.counts[candidate * stride..(candidate + 1) * stride]
     }
 
-    /// The candidates that fit `hardware`; the largest `k` of a candidate is that of its most demanding statement.
+    /// The candidates that fit `hardware`, each with the largest `k` for which blocks of the fewest threads do.
     pub fn fitting(&self, hardware: &Hardware) -> Fitting {
-        let most = |candidate: u32| {
-            let fit =
-                |k: i64| self.entries(candidate as usize).iter().all(|counts| fits(counts, k, hardware));
-            // What k tiles need grows with k.
-            let (mut low, mut high) = (0, hardware.blocks_per_sm);
-            while low < high {
-                let middle = (low + high + 1) / 2;
-                if fit(middle) { low = middle } else { high = middle - 1 }
-            }
-            low as u32
-        };
-        let list: Vec<(u32, u32)> = self
-            .order
-            .iter()
+        let fewest = self.threads.fewest();
+        let most = |candidate: u32| most_k(self.entries(candidate as usize), fewest, hardware) as u32;
+        let list: Vec<(u32, u32)> = (self.order.iter())
             .map(|&candidate| (candidate, most(candidate)))
             .filter(|(_, k)| *k > 0)
             .collect();
         let pairs = list.iter().map(|(_, k)| u64::from(*k)).sum();
         Fitting { list, pairs }
+    }
+
+    /// The best number of threads for `k` blocks of a candidate; `None` where no number fits.
+    #[inline]
+    pub(super) fn threads(&self, tiles: &[TileCounts], k: i64, hardware: &Hardware) -> Option<i64> {
+        self.threads.best(self.n_v, room(tiles, k, hardware))
+    }
+
+    /// The counts of a candidate, `tiles`, with another number of threads.
+    #[inline]
+    pub(super) fn with_threads(
+        &self,
+        candidate: usize,
+        tiles: &Kernels<TileCounts>,
+        threads: i64,
+    ) -> Kernels<TileCounts> {
+        let lanes = threads.min(self.n_v);
+        let same = lanes == self.table.lanes;
+        Kernels::of(tiles.len(), |entry| TileCounts {
+            threads,
+            lane_rounds: match same {
+                true => tiles[entry].lane_rounds,
+                false => self.space.lane_rounds(candidate, entry, lanes),
+            },
+            ..tiles[entry]
+        })
+    }
+
+    /// The counts of a candidate in execution `run`, `k` blocks of it resident with the best number of threads; `None`
+    /// where they do not fit.
+    pub(super) fn resident(
+        &self,
+        run: usize,
+        candidate: usize,
+        k: i64,
+        hardware: &Hardware,
+    ) -> Option<Kernels<TileCounts>> {
+        let tiles = self.counts(run, candidate);
+        let threads = self.threads(&tiles, k, hardware)?;
+        Some(self.with_threads(candidate, &tiles, threads))
     }
 
     /// The least density of any candidate that fits: `(seconds, joules)` per iteration, each for itself.
@@ -134,10 +176,10 @@ impl<'a> Ranked<'a> {
         Kernels::of(entries.len(), |entry| self.space.of_grid(run, candidate, entry).on(&entries[entry]))
     }
 
-    /// What the model says in full about tile sizes and `k`; `None` where they are no candidate.
-    pub fn details(&self, run: usize, sizes: &Sizes) -> Option<Kernels<TileCounts>> {
+    /// The counts of tiles of these sizes, with so many threads; `None` where they are no candidate.
+    pub fn details(&self, run: usize, sizes: &Sizes, threads: i64) -> Option<Kernels<TileCounts>> {
         let candidate = self.space.sizes().iter().position(|own| own == sizes)?;
-        Some(self.counts(run, candidate))
+        Some(self.with_threads(candidate, &self.counts(run, candidate), threads))
     }
 
     /// The strategy of the candidates.

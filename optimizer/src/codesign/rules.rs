@@ -32,12 +32,14 @@ impl Ranked<'_> {
         let twice = list.iter().filter(|(_, most_k)| *most_k >= 2);
         let (candidate, _) =
             twice.max_by_key(|(candidate, _)| self.entries(*candidate as usize)[0].iterations)?;
-        Some(model.seconds_of(&self.counts(run, *candidate as usize), 2))
+        Some(model.seconds_of(&self.resident(run, *candidate as usize, 2, &model.hardware)?, 2))
     }
 
     fn best_k(&self, run: usize, model: &GpuCost, (candidate, most_k): (u32, u32)) -> f64 {
-        let counts = self.counts(run, candidate as usize);
-        let seconds = |k: i64| model.seconds_of(&counts, k);
+        let seconds = |k: i64| {
+            let counts = self.resident(run, candidate as usize, k, &model.hardware);
+            counts.map_or(f64::INFINITY, |counts| model.seconds_of(&counts, k))
+        };
         (1..=i64::from(most_k)).map(seconds).fold(f64::INFINITY, f64::min)
     }
 
@@ -46,14 +48,15 @@ impl Ranked<'_> {
         let fitting = self.fitting(&model.hardware);
         let mut best: Vec<Option<Outcome>> = vec![None; model.hardware.blocks_per_sm as usize];
         for &(candidate, most_k) in &fitting.list {
-            let counts = self.counts(run, candidate as usize);
-            let dynamic_j = model.dynamic_j_of(&counts);
+            let dynamic_j = model.dynamic_j_of(&self.counts(run, candidate as usize));
             for k in 1..=i64::from(most_k) {
+                let Some(counts) = self.resident(run, candidate as usize, k, &model.hardware) else { break };
                 let seconds = model.seconds_of(&counts, k);
                 let outcome = Outcome {
                     strategy: self.space.strategy,
                     sizes: self.space.sizes()[candidate as usize],
                     k,
+                    threads: counts[0].threads,
                     seconds,
                     joules: dynamic_j + model.static_w() * seconds,
                 };

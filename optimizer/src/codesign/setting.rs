@@ -1,17 +1,19 @@
 //! What a workload is worked on with: candidate tiles, constants and operations of every stencil.
 
 use super::CodesignError;
+use super::constants::{Fit, JointFit};
 use super::design::Design;
 use super::inner::{Effort, Outcome};
-use super::ranked::{Fitting, OnDesign, Ranked};
+use super::ranked::{Constants, Fitting, OnDesign, Ranked};
+use super::threads::Threads;
 use super::tiles::{TileSpace, TileTable};
-use super::workload::{CIter, Load, Objective, Workload};
+use super::workload::{CIter, Load, Objective, Run, Workload};
+use cost_models::area::Chip;
+use cost_models::cache::{energy_with_hits, footprint_bytes, hit_rate, with_hits};
 use cost_models::constants::{EnergyConstants, TimeConstants};
-use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;
 use cost_models::machine::GpuFacts;
 use hhc_codegen::counts::{Limits, Problem};
-use serde::Serialize;
 
 /// A stencil, ready to be searched.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Subject {
     pub problem: Problem,
     /// Candidates, one entry per strategy of the workload that can tile it.
     pub spaces: Vec<TileSpace>,
+    /// Threads that its blocks may have.
+    pub threads: Threads,
     /// The constants on the base machine.
     pub time: TimeConstants,
     /// The constants of energy; static power is added per design.
@@ -30,32 +34,6 @@ pub struct Subject {
     pub flops: Vec<f64>,
     /// How `C_iter` came about.
     pub fit: Fit,
-}
-
-/// Where `C_iter` of a stencil is from, with the numbers.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fit {
-    /// `machine`, `stated` or `fitted`.
-    pub basis: &'static str,
-    /// The factor on the base machine's constants; 1 where nothing was fitted.
-    pub factor: f64,
-    /// `C_iter` in seconds.
-    pub c_iter_s: f64,
-    /// `L` in seconds per word, on the base machine.
-    pub l_s_per_word: f64,
-    /// `tau_sync` in seconds.
-    pub tau_sync_s: f64,
-    /// `T_sync` in seconds.
-    pub t_sync_s: f64,
-    /// The design that it was fitted to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub design: Option<Design>,
-    /// Its rate in GFLOP/s, as stated.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stated_gflops: Option<f64>,
-    /// The rate that the model gives it with the fitted constants.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub model_gflops: Option<f64>,
 }
 
 /// The setting of a workload.
@@ -69,6 +47,8 @@ pub struct Setting {
     pub base: GpuFacts,
     /// Static power in watts per mm2.
     pub static_w_per_mm2: f64,
+    /// How constants were fitted; `None` where no rate is stated.
+    pub fit: Option<JointFit>,
 }
 
 /// What tables depend on: lanes, registers, and `L`.
@@ -80,12 +60,14 @@ pub struct Key {
     pub r_vu_kb: f64,
     /// Factor on the base machine's `L`.
     pub l_factor: f64,
+    /// Second-level cache.
+    pub l2_kb: f64,
 }
 
 impl Key {
     /// As numbers that can be hashed; no part is a negative zero or no number.
-    pub fn bits(&self) -> [u64; 3] {
-        [self.n_v as u64, self.r_vu_kb.to_bits(), self.l_factor.to_bits()]
+    pub fn bits(&self) -> [u64; 4] {
+        [self.n_v as u64, self.r_vu_kb.to_bits(), self.l_factor.to_bits(), self.l2_kb.to_bits()]
     }
 }
 
@@ -93,7 +75,9 @@ impl Key {
 pub struct Tables<'a> {
     subject: &'a Subject,
     tables: Vec<TileTable>,
-    time: TimeConstants,
+    /// By execution.
+    constants: Vec<Constants>,
+    n_v: i64,
 }
 
 impl Setting {
@@ -113,9 +97,12 @@ impl Setting {
         let static_w =
             workload.family.base.calibration.as_ref().and_then(|c| c.energy.as_ref()).map(|e| e.p_static_w);
         let mut setting = Setting {
-            static_w_per_mm2: static_w.unwrap_or(0.0) / base.area_mm2,
+            // Where the die's area is not published, the model's.
+            static_w_per_mm2: static_w.unwrap_or(0.0)
+                / base.area_mm2.unwrap_or_else(|| workload.family.area.total(&Chip::from(&base))),
             base,
             subjects: Vec::new(),
+            fit: None,
             workload,
         };
         for load in setting.workload.stencils.clone() {
@@ -137,6 +124,11 @@ impl Setting {
                 _ => return Err(failed(format!("`{}` has no constants of time and energy", machine.name))),
             };
         let mut time = time;
+        let words = problem.element().bytes() as f64 / 4.0;
+        let stated = &self.workload.constants;
+        time.l_s_per_word = words * self.workload.l_s_per_word(time.l_s_per_word / words);
+        time.tau_sync_s = stated.tau_sync_s.seconds.unwrap_or(time.tau_sync_s);
+        time.t_sync_s = stated.t_sync_s.seconds.unwrap_or(time.t_sync_s);
         if let CIter::Stated(seconds) = load.c_iter {
             time.c_iter_s = seconds;
         }
@@ -157,33 +149,37 @@ impl Setting {
             CIter::Stated(_) => "stated",
             CIter::Fitted(_) => "fitted",
         };
-        let fit = Fit {
-            basis,
-            factor: 1.0,
-            c_iter_s: time.c_iter_s,
-            l_s_per_word: time.l_s_per_word,
-            tau_sync_s: time.tau_sync_s,
-            t_sync_s: time.t_sync_s,
-            design: None,
-            stated_gflops: None,
-            model_gflops: None,
-        };
-        Ok(Subject { problem, spaces, time, energy, flops, fit, load })
+        let fit = Fit::new(basis, &time, &problem, &self.base);
+        let threads = load.threads.clone().unwrap_or_else(|| self.workload.threads.clone());
+        Ok(Subject { problem, spaces, threads, time, energy, flops, fit, load })
     }
 
     /// What the tables of a design depend on.
     pub fn key(&self, design: &Design) -> Key {
-        Key { n_v: design.n_v, r_vu_kb: design.r_vu_kb, l_factor: self.workload.l_factor(design.n_sm) }
+        let Design { n_v, r_vu_kb, l2_kb, .. } = *design;
+        Key { n_v, r_vu_kb, l_factor: self.workload.l_factor(design.n_sm), l2_kb }
     }
 
     /// The tables of a stencil.
     pub fn tables<'a>(&'a self, subject: &'a Subject, key: &Key) -> Tables<'a> {
         let any =
             Design { n_sm: 1, n_v: key.n_v, m_sm_kb: 1.0, r_vu_kb: key.r_vu_kb, l1_kb: 0.0, l2_kb: 0.0 };
-        let on = any.hardware(&self.base).multiprocessor();
+        let mut on = any.hardware(&self.base).multiprocessor();
+        on.lanes = key.n_v.min(subject.threads.filling(key.n_v));
         let tables = subject.spaces.iter().map(|space| space.table(&on)).collect();
+        let constants = (0..subject.load.runs.len()).map(|run| self.constants(subject, run, key)).collect();
+        Tables { subject, tables, constants, n_v: key.n_v }
+    }
+
+    /// The constants of an execution, with what the cache saves it.
+    fn constants(&self, subject: &Subject, run: usize, key: &Key) -> Constants {
+        let Run { size, steps } = &subject.load.runs[run];
+        let problem = subject.problem.with_size(size, *steps);
+        let hit_rate = hit_rate(key.l2_kb, footprint_bytes(&problem));
+        let words = problem.element().bytes() as f64 / 4.0;
+        let cache_s = self.workload.by_reading(self.base.l2_s_per_word()) * words * key.l_factor;
         let time = TimeConstants { l_s_per_word: subject.time.l_s_per_word * key.l_factor, ..subject.time };
-        Tables { subject, tables, time }
+        (with_hits(&time, hit_rate, cache_s), energy_with_hits(&subject.energy, hit_rate, words))
     }
 
     /// Area of a design in mm2.
@@ -222,7 +218,8 @@ impl Tables<'_> {
     /// The candidates in order of density, one entry per strategy.
     pub fn ranked(&self) -> Vec<Ranked<'_>> {
         let both = self.subject.spaces.iter().zip(&self.tables);
-        both.map(|(space, table)| Ranked::new(space, table, self.time, self.subject.energy)).collect()
+        let threads = (&self.subject.threads, self.n_v);
+        both.map(|(space, table)| Ranked::new(space, table, &self.constants, threads)).collect()
     }
 
     /// The best outcome of every execution over all strategies (the first one of equal ones); `None` where an
@@ -235,11 +232,11 @@ impl Tables<'_> {
         design: &OnDesign,
         effort: &mut Effort,
     ) -> Option<Vec<Outcome>> {
-        let models: Vec<GpuCost> = ranked.iter().map(|ranked| ranked.model(design)).collect();
         let of_run = |run: usize| {
             let mut best: Option<Outcome> = None;
-            for ((ranked, model), fitting) in ranked.iter().zip(&models).zip(fitting) {
-                let outcome = ranked.best(run, objective, (model, design.power_w), fitting, effort);
+            for (ranked, fitting) in ranked.iter().zip(fitting) {
+                let model = ranked.model(design, run);
+                let outcome = ranked.best(run, objective, (&model, design.power_w), fitting, effort);
                 if let Some(outcome) = outcome
                     && best.is_none_or(|best| outcome.value(objective) < best.value(objective))
                 {

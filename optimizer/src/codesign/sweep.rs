@@ -48,7 +48,7 @@ impl Control<'_> {
 /// The designs of a budget, by group.
 pub fn groups(setting: &Setting, designs: &[Design]) -> Vec<(Key, Vec<usize>)> {
     let mut groups: Vec<(Key, Vec<usize>)> = Vec::new();
-    let mut places: HashMap<[u64; 3], usize> = HashMap::new();
+    let mut places: HashMap<[u64; 4], usize> = HashMap::new();
     for (index, design) in designs.iter().enumerate() {
         let key = setting.key(design);
         let place = *places.entry(key.bits()).or_insert(groups.len());

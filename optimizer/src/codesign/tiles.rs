@@ -33,6 +33,8 @@ pub struct TileTable {
     pub counts: Vec<TileCounts>,
     /// Entries per candidate.
     pub stride: usize,
+    /// Lanes that rows are dealt to.
+    pub lanes: i64,
 }
 
 impl TileSpace {
@@ -68,7 +70,12 @@ impl TileSpace {
 
     /// The counts of all candidates on a multiprocessor.
     pub fn table(&self, on: &Multiprocessor) -> TileTable {
-        TileTable { counts: self.candidates.counts(on), stride: self.candidates.classes() }
+        TileTable { counts: self.candidates.counts(on), stride: self.candidates.classes(), lanes: on.lanes }
+    }
+
+    /// Lane rounds of entry `entry` of a candidate where its rows are dealt to so many lanes.
+    pub fn lane_rounds(&self, candidate: usize, entry: usize, lanes: i64) -> i64 {
+        self.candidates.lane_rounds(candidate, entry, lanes)
     }
 
     /// What grid `run` adds to the counts of entry `entry` of a candidate.
@@ -116,11 +123,11 @@ mod tests {
                     let tile = space.candidates.tile(&space.sizes()[candidate]);
                     let (family, sizes) = forms(strategy).of_tile(&second, &on, &tile).unwrap();
                     for entry in 0..table.stride {
+                        let counts = &table.counts[candidate * table.stride + entry];
+                        assert_eq!(space.lane_rounds(candidate, entry, on.lanes), counts.lane_rounds);
                         assert_eq!(
-                            space
-                                .of_grid(1, candidate, entry)
-                                .on(&table.counts[candidate * table.stride + entry]),
-                            family.forms.counts(entry, sizes),
+                            space.of_grid(1, candidate, entry).on(counts),
+                            TileCounts { registers: counts.registers, ..family.forms.counts(entry, sizes) },
                             "{name} {tile}"
                         );
                     }

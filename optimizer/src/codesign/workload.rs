@@ -1,6 +1,7 @@
 //! What is asked for: stencils with weights and sizes, an objective, budgets, and ranges of the hardware.
 
 use crate::codesign::design::{Bandwidth, Design, Space};
+use crate::codesign::threads::Threads;
 use cost_models::area::Family;
 use hhc_codegen::strategy::{self, Strategy};
 use polyhedral::program::Program;
@@ -26,6 +27,10 @@ pub struct Workload {
     pub budget: Budget,
     /// The designs.
     pub space: Space,
+    /// Threads that blocks may have.
+    pub threads: Threads,
+    /// What is said of the machine's constants.
+    pub constants: MachineConstants,
     /// What is executed.
     pub stencils: Vec<Load>,
     /// Whether the designs that provably lie on no front are left out.
@@ -122,11 +127,33 @@ pub struct Load {
     pub weight: f64,
     /// Its executions, all of the same weight.
     pub runs: Vec<Run>,
-    /// Where the constants are from.
+    /// Threads of its blocks, where it has others than the workload.
+    pub threads: Option<Threads>,
+    /// Where `C_iter` is from.
     pub c_iter: CIter,
 }
 
-/// Where the constants of a stencil are from.
+/// What a workload says of the constants that all its stencils share.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct MachineConstants {
+    /// `L` on the base machine, by the workload's reading, per word of 4 bytes.
+    pub l_s_per_word: Constant,
+    /// `tau_sync`
+    pub tau_sync_s: Constant,
+    /// `T_sync`
+    pub t_sync_s: Constant,
+}
+
+/// What is said of a constant.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Constant {
+    /// Its value, or the one that a fit starts from; `None`: the base machine's.
+    pub seconds: Option<f64>,
+    /// The range within which it is fitted to the reference designs; `None`: it stays.
+    pub range: Option<(f64, f64)>,
+}
+
+/// Where `C_iter` of a stencil is from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CIter {
@@ -134,7 +161,7 @@ pub enum CIter {
     Machine,
     /// The file states it, in seconds.
     Stated(f64),
-    /// All four constants are such that a design reaches a rate.
+    /// It is such that a design reaches a rate, as near as one set of the machine's constants allows.
     Fitted(Reference),
 }
 
@@ -155,6 +182,20 @@ impl Workload {
             _ => None,
         });
         self.space.m_sm_kb.iter().copied().chain(references).fold(0.0, f64::max)
+    }
+
+    /// `L` of a word of 4 bytes on the base machine: what the workload says, or the machine's, which is the share of
+    /// one multiprocessor, by the workload's reading.
+    pub fn l_s_per_word(&self, share: f64) -> f64 {
+        self.constants.l_s_per_word.seconds.unwrap_or(self.by_reading(share))
+    }
+
+    /// Seconds of a word on the base machine, of one multiprocessor's share, by the workload's reading.
+    pub fn by_reading(&self, share: f64) -> f64 {
+        match (self.space.bandwidth, self.family.facts()) {
+            (Bandwidth::Paper, Some(facts)) => share / facts.n_sm as f64,
+            _ => share,
+        }
     }
 
     /// How the bandwidth of a design follows from its multiprocessors: the factor on the base machine's `L`.

@@ -1,8 +1,11 @@
 //! Workload files (TOML). Every problem is reported with its line; `docs/codesign.md` is the manual.
 
 use super::design::{Bandwidth, Design, Space};
-use super::workload::{Budget, CIter, Keep, Load, Objective, Reference, Run, Workload, strategies};
-use cost_models::area::Family;
+use super::threads::Threads;
+use super::workload::{
+    Budget, CIter, Constant, Keep, Load, MachineConstants, Objective, Reference, Run, Workload, strategies,
+};
+use cost_models::area::{Family, machine_of};
 use cost_models::machine::{Problem, Section, read_document};
 use hhc_codegen::strategy::Strategy;
 use polyhedral::program::Program;
@@ -47,7 +50,7 @@ const SHIPPED: [(&str, &str); 2] = [
 pub struct Sources<'a> {
     /// The program that `spec` names, or what is wrong with it.
     pub program: &'a dyn Fn(&str) -> Result<Arc<Program>, String>,
-    /// The text of a family file, or what is wrong with it.
+    /// The text of a family or machine file, or what is wrong with it.
     pub family: &'a dyn Fn(&str) -> Result<String, String>,
 }
 
@@ -100,6 +103,9 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
     });
     let warp = family.as_ref().and_then(Family::facts).map_or(32, |facts| facts.warp);
     let space = section.table("hardware", |hardware| space(hardware, warp));
+    let most = family.as_ref().and_then(Family::facts).map_or(MOST_LANES, |facts| facts.threads_per_block);
+    let threads = threads(section, warp).unwrap_or_else(|| Threads::up_to(most, warp));
+    let constants = section.optional_table("constants", constants).unwrap_or_default();
     let mut stencils: Vec<Load> = Vec::new();
     let mut failed = !section.has("stencil");
     if failed {
@@ -126,6 +132,13 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
         section.problem("stencil", "all weights are 0; at least one must be positive");
     }
     stencils.iter_mut().for_each(|load| load.weight /= total);
+    let fitted = [constants.l_s_per_word, constants.tau_sync_s, constants.t_sync_s];
+    let references = stencils.iter().any(|load| matches!(load.c_iter, CIter::Fitted(_)));
+    if !failed && !references && fitted.iter().any(|constant| constant.range.is_some()) {
+        let reason = "a range is fitted to reference designs, and no stencil has one; state a number";
+        section.problem("constants", reason);
+        failed = true;
+    }
     let workload = Workload {
         name,
         description,
@@ -134,35 +147,60 @@ fn read(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Workload
         strategies,
         budget: budget?,
         space: space??,
+        threads,
+        constants,
         stencils,
         keep: keep?,
     };
     (!failed).then_some(workload)
 }
 
+/// The area model, and the machine that designs are in proportion to: `family`, its base replaced by `base` where that is
+/// given; with `base` alone, the first family scaled to its die.
 fn family(section: &mut Section<'_, '_>, sources: &Sources<'_>) -> Option<Family> {
     let before = section.problems();
-    let name = section.text("family");
+    let name = section.optional_text("family");
+    let base = section.optional_text("base");
     if section.problems() > before {
         return None;
     }
+    let base = match base.map(|name| machine_of(&name, sources.family)) {
+        Some(Err(reason)) => {
+            section.problem("base", reason);
+            return None;
+        }
+        Some(Ok(machine)) => Some(machine),
+        None => None,
+    };
+    let Some(name) = name else {
+        let Some(base) = base else {
+            section.problem("family", "it is missing; the name of a family is needed, or `base`, a machine");
+            return None;
+        };
+        let first = Family::names().first().and_then(|name| Family::shipped(name)?.ok());
+        let like = first.and_then(|first| first.like(base));
+        if like.is_none() {
+            section.problem(
+                "base",
+                "its facts have no area_mm2: without a `family` nothing says what designs take",
+            );
+        }
+        return like;
+    };
     let family = match Family::shipped(&name) {
         Some(family) => family.map_err(|error| error.to_string()),
         None if name.ends_with(".toml") => (sources.family)(&name)
-            .and_then(|text| Family::parse(&name, &text).map_err(|error| error.to_string())),
+            .and_then(|text| Family::parse(&name, &text, sources.family).map_err(|error| error.to_string())),
         None => Err(format!(
             "there is no family `{name}`; there are {}, and files that end in .toml",
             Family::names().join(", ")
         )),
     };
     let family = family.map_err(|reason| section.problem("family", reason)).ok()?;
-    let calibration = family.base.calibration.as_ref();
-    if calibration.is_none_or(|calibration| calibration.energy.is_none()) {
-        let reason = format!("its base machine `{}` has no constants of time and energy", family.base.name);
-        section.problem("family", reason);
-        return None;
-    }
-    Some(family)
+    Some(match base {
+        Some(base) => family.on(base),
+        None => family,
+    })
 }
 
 fn chosen_strategies(section: &mut Section<'_, '_>) -> Vec<&'static dyn Strategy> {
@@ -202,7 +240,7 @@ fn space(section: &mut Section<'_, '_>, warp: i64) -> Option<Space> {
     let l1_kb = range(section, "l1_kb", "kB per multiprocessor", 0.0, 1e6, 0.0, Some(0.0));
     let l2_kb = range(section, "l2_kb", "kB", 0.0, 1e9, 0.0, Some(0.0));
     let bandwidth = match section.has("bandwidth") {
-        true => section.choice("bandwidth", &[("per-sm", Bandwidth::PerSm), ("total", Bandwidth::Total)])?,
+        true => section.choice("bandwidth", &Bandwidth::ALL)?,
         false => Bandwidth::PerSm,
     };
     let space = Space { n_sm, n_v, m_sm_kb, r_vu_kb, l1_kb, l2_kb, bandwidth };
@@ -292,10 +330,49 @@ fn load(section: &mut Section<'_, '_>, sources: &Sources<'_>, warp: i64) -> Opti
         (false, true) => section.table("reference", |reference| reference_of(reference, warp)),
         (false, false) => Some(CIter::Machine),
     };
+    let threads = threads(section, warp);
     let program = program?;
     let name = own_name.unwrap_or_else(|| program.name.clone());
     (section.problems() == before).then_some(())?;
-    Some(Load { name, program, weight: weight.unwrap_or(1.0), runs, c_iter: c_iter? })
+    Some(Load { name, program, weight: weight.unwrap_or(1.0), runs, threads, c_iter: c_iter? })
+}
+
+/// Threads of blocks: a number, a list, or a range; `None` where nothing is said.
+fn threads(section: &mut Section<'_, '_>, warp: i64) -> Option<Threads> {
+    if !section.has("threads") {
+        section.ignore("threads");
+        return None;
+    }
+    let unit = "threads of a block, multiples of the warp";
+    let numbers = range(section, "threads", unit, warp as f64, 65_536.0, warp as f64, None);
+    Threads::new(numbers.into_iter().map(|number| number.round() as i64).collect())
+}
+
+/// What is said of `L`, `tau_sync` and `T_sync`.
+fn constants(section: &mut Section<'_, '_>) -> MachineConstants {
+    MachineConstants {
+        l_s_per_word: constant(section, "l_s_per_word", "seconds per word of 4 bytes", 1e-16),
+        tau_sync_s: constant(section, "tau_sync_s", "seconds per barrier", 0.0),
+        t_sync_s: constant(section, "t_sync_s", "seconds per launch", 0.0),
+    }
+}
+
+/// A number, or `{ from, to, start }` for one that is fitted.
+fn constant(section: &mut Section<'_, '_>, key: &str, unit: &str, least: f64) -> Constant {
+    if !section.is_table(key) {
+        return Constant { seconds: section.optional_number(key, unit, least..=1.0), range: None };
+    }
+    let read = section.table(key, |range| {
+        let (from, to) = (range.number("from", unit, least..=1.0), range.number("to", unit, least..=1.0));
+        if from > to {
+            range.problem("to", format!("the range is empty: it begins at {from} and ends at {to}"));
+        }
+        Constant {
+            seconds: range.optional_number("start", unit, from..=to.max(from)),
+            range: Some((from, to)),
+        }
+    });
+    read.unwrap_or_default()
 }
 
 fn reference_of(section: &mut Section<'_, '_>, warp: i64) -> CIter {

@@ -1,17 +1,20 @@
 //! The exact searches against plain enumeration of designs, strategies, tile sizes and k, with the closed forms called
 //! directly.
 
-use crate::{SMALL, setting};
+use crate::{SMALL, parse, setting};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
 use cost_models::gpu::GpuTime;
 use cost_models::hardware::Hardware;
 use cost_models::memory::fits;
-use hhc_codegen::counts::{TileCounts, forms};
-use optimizer::codesign::design::Design;
+use hhc_codegen::counts::{Multiprocessor, TileCounts, forms};
+use hhc_codegen::geometry::registers_by_share;
+use optimizer::codesign::design::{Bandwidth, Design};
+use optimizer::codesign::inner::{Effort, Outcome};
 use optimizer::codesign::run;
 use optimizer::codesign::setting::{Setting, Subject};
 use optimizer::codesign::sweep::Control;
+use proptest::prelude::*;
 
 /// The least cost of an execution on a design, by enumeration.
 fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design) -> Option<f64> {
@@ -19,12 +22,22 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
     let hardware = design.hardware(&setting.base);
     let load = &subject.load.runs[run];
     let problem = subject.problem.with_size(&load.size, load.steps);
+    // A cache answers the share of the grid that it holds.
+    let words = problem.element().bytes() as f64 / 4.0;
+    let bytes: i64 = problem.planes().map(|(planes, bytes)| planes * bytes).sum();
+    let grid = load.size.iter().product::<i64>() * bytes;
+    let hits = (1024.0 * design.l2_kb / grid as f64).min(1.0);
+    let share = if workload.space.bandwidth == Bandwidth::Paper { setting.base.n_sm as f64 } else { 1.0 };
+    let cache_s = words * setting.base.l2_s_per_word() / share * workload.l_factor(design.n_sm);
+    let memory_s = subject.time.l_s_per_word * workload.l_factor(design.n_sm);
     let time = TimeConstants {
-        l_s_per_word: subject.time.l_s_per_word * workload.l_factor(design.n_sm),
+        l_s_per_word: memory_s * (1.0 - hits) + cache_s.min(memory_s) * hits,
         ..subject.time
     };
+    let memory_j = subject.energy.e_glob_j;
+    let e_glob_j = memory_j * (1.0 - hits) + (words * 5e-11).min(memory_j) * hits;
     let static_w = setting.static_w_per_mm2 * setting.area_mm2(design);
-    let energy_constants = EnergyConstants { p_static_w: static_w, ..subject.energy };
+    let energy_constants = EnergyConstants { p_static_w: static_w, e_glob_j, ..subject.energy };
     let model = GpuTime { n_sm: design.n_sm, n_v: design.n_v, constants: time };
     let flops = problem.total_iterations() as f64 * problem.flops_per_iteration();
     let mut least: Option<f64> = None;
@@ -42,18 +55,27 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
             least = Some(least.map_or(cost, |least: f64| least.min(cost)));
         }
     };
-    let on = hardware.multiprocessor();
-    for &strategy in &workload.strategies {
+    let registers = registers_by_share(&subject.load.program)[1];
+    for (&strategy, &threads) in workload
+        .strategies
+        .iter()
+        .flat_map(|strategy| subject.threads.numbers().iter().map(move |n| (strategy, n)))
+    {
+        let on = Multiprocessor { lanes: design.n_v.min(threads), ..hardware.multiprocessor() };
+        let of = |counts: TileCounts| TileCounts { threads, registers, ..counts };
         for family in forms(strategy).families(&problem, &on, Some(40)) {
             let forms = &family.forms;
-            let inner: Vec<i64> =
-                if problem.dimension() == 1 { vec![1] } else { (1..=16).map(|n| n * 32).collect() };
+            let [axis0, axis1, axis2] = family.axes;
             if strategy.id() == "hhc" {
-                for s0 in family.axes[0].first..6000 {
-                    if forms.tile_bytes([s0, 1, 1]) > hardware.shared_per_block_bytes {
-                        break;
+                for s1 in (0..axis1.count).map(|index| axis1.at(index)) {
+                    for s2 in (0..axis2.count).map(|index| axis2.at(index)) {
+                        for s0 in (0..axis0.count).map(|index| axis0.at(index)) {
+                            if forms.tile_bytes([s0, s1, s2]) > hardware.shared_per_block_bytes {
+                                break;
+                            }
+                            consider(&[of(forms.counts(0, [s0, s1, s2]))], &hardware);
+                        }
                     }
-                    inner.iter().for_each(|&s1| consider(&[forms.counts(0, [s0, s1, 1])], &hardware));
                 }
                 continue;
             }
@@ -64,7 +86,9 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
                         _ => (first, 32 << second),
                     };
                     if s0 * s1 <= 8192 {
-                        consider(&[forms.counts(0, [s0, s1, 1])], &hardware);
+                        let of_class = |class| of(forms.counts(class, [s0, s1, 1]));
+                        let counts: Vec<TileCounts> = (0..forms.classes()).map(of_class).collect();
+                        consider(&counts, &hardware);
                     }
                 }
             }
@@ -102,6 +126,55 @@ fn check(text: &str) {
         "{:?}",
         study.certificate
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Random designs, constants, threads, stencils and objectives.
+    #[test]
+    fn exact_is_exhaustive(
+        (stencil, size, steps) in prop::sample::select(vec![
+            ("heat1d", "3000", 40), ("jacobi2d", "150x140", 7), ("wave2d", "90x100", 6), ("gradient2d", "64x200", 12),
+            ("heat3d", "24x30x40", 5), ("laplacian3d", "40x20x33", 4),
+        ]),
+        objective in prop::sample::select(vec!["gflops", "time", "energy", "edp"]),
+        bandwidth in prop::sample::select(vec!["paper", "physical", "total"]),
+        (n_sm, lanes, m_sm_kb) in (1i64..30, 1i64..12, 3i32..16),
+        l2_kb in prop::sample::select(vec![0, 16, 200, 100_000]),
+        threads in prop::collection::btree_set(1i64..20, 1..4),
+        (l, tau, launch, c_iter) in (-12.0..-9.0, -10.0..-8.0, -7.0..-5.0, -9.0..-7.0),
+        strategies in prop::sample::select(vec!["[\"hhc\"]", "[\"hhc\", \"naive\"]"]),
+        power in prop::option::weighted(0.3, 20..120),
+    ) {
+        // The enumeration of plain sweeps is for two dimensions at most.
+        let strategies = if stencil.ends_with("3d") { "[\"hhc\"]" } else { strategies };
+        let threads: Vec<i64> = threads.into_iter().map(|warps| 32 * warps).collect();
+        let power = power.map_or(String::new(), |watts| format!("power_w = {watts}"));
+        let ten = |exponent: f64| 10_f64.powf(exponent);
+        let text = format!(
+            "name = \"random\"\ndescription = \"for tests\"\nfamily = \"maxwell\"\nobjective = \"{objective}\"\n\
+             strategies = {strategies}\nthreads = {threads:?}\n[budget]\narea_high_mm2 = 1e5\n{power}\n\
+             [hardware]\nn_sm = {n_sm}\nn_v = {}\nm_sm_kb = {m_sm_kb}\nbandwidth = \"{bandwidth}\"\nl2_kb = {l2_kb}\n\
+             [constants]\nl_s_per_word = {:e}\ntau_sync_s = {:e}\nt_sync_s = {:e}\n\
+             [[stencil]]\nspec = \"{stencil}\"\nsizes = [\"{size}\"]\nsteps = [{steps}]\nc_iter_s = {:e}\n",
+            32 * lanes, ten(l), ten(tau), ten(launch), ten(c_iter),
+        );
+        let Ok(setting) = Setting::new(parse(&text).unwrap()) else { return Ok(()) };
+        let design = Design { n_sm, n_v: 32 * lanes, m_sm_kb: f64::from(m_sm_kb), r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: f64::from(l2_kb) };
+        let subject = &setting.subjects[0];
+        let found = setting.evaluate(&design, &mut Effort::default()).remove(0);
+        let cost = found.map(|outcomes| {
+            let Outcome { seconds, joules, .. } = outcomes[0];
+            setting.workload.objective.cost(seconds, joules, subject.flops[0])
+        });
+        match (cost, least_cost(&setting, subject, 0, &design)) {
+            (Some(found), Some(least)) => {
+                prop_assert!((found / least - 1.0).abs() < 1e-9, "{} by search, {} by enumeration\n{}", found, least, text);
+            }
+            (found, least) => prop_assert!(found.is_none() && least.is_none(), "{:?} {:?}\n{}", found, least, text),
+        }
+    }
 }
 
 #[test]

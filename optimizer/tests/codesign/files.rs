@@ -1,6 +1,8 @@
 //! Workload files: the shipped ones are right, and wrong ones are refused with the place.
 
-use crate::{SMALL, parse};
+use crate::{SMALL, parse, parse_with};
+use cost_models::area::{Family, Term};
+use optimizer::codesign::design::Design;
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::sweep::{Control, sweep};
 use optimizer::codesign::workload::Workload;
@@ -121,4 +123,110 @@ fn requests_that_cannot_be_met_say_what_would() {
     let text = SMALL.replace("area_high_mm2 = 220", "area_high_mm2 = 220\npower_w = 0.01");
     let error = run(&Setting::new(parse(&text).unwrap()).unwrap(), &Control::NONE).unwrap_err();
     assert!(error.to_string().contains("no more than 0.01 W"), "{error}");
+}
+
+/// A GPU as a data sheet describes it: what it leaves out is assumed, and noted.
+const DATA_SHEET: &str = r#"name = "new"
+kind = "gpu"
+description = "a GPU from its data sheet"
+[facts]
+n_sm = 60
+n_v = 128
+clock_hz = 2.2e9
+bandwidth_bytes_per_s = 9.0e11
+m_sm_kb = 100
+l2_kb = 65536
+area_mm2 = 380
+tdp_w = 300
+"#;
+
+#[test]
+fn a_new_gpu_from_a_data_sheet_is_studied() {
+    let workload = r#"name = "new"
+description = "how a die of its size is best divided"
+base = "new.toml"
+objective = "edp"
+[budget]
+area_high_mm2 = 400
+[hardware]
+n_sm = [40, 60, 80]
+n_v = [64, 128]
+m_sm_kb = [48, 100]
+l2_kb = [0, 65536]
+bandwidth = "total"
+[[stencil]]
+spec = "heat2d"
+sizes = ["1024x1024"]
+steps = [100]
+"#;
+    assert!(DATA_SHEET.lines().count() + workload.lines().count() <= 30);
+    let workload = parse_with(workload, &[("new.toml", DATA_SHEET)]).unwrap();
+    let facts = workload.family.facts().unwrap();
+    for assumed in ["compute_capability", "warp", "threads_per_sm", "r_vu_kb"] {
+        assert!(facts.assumed.iter().any(|own| own == assumed), "{:?}", facts.assumed);
+    }
+    let calibration = workload.family.base.calibration.clone().unwrap();
+    assert!((calibration.l_s_per_word.value - 4.0 * 60.0 / 9.0e11).abs() < 1e-18);
+    let die = workload.family.area.total(&Design::from(facts));
+    assert!((die - 380.0).abs() < 1e-9, "{die}");
+    let setting = Setting::new(workload).unwrap();
+    let study = run(&setting, &Control::NONE).unwrap();
+    assert!(study.designs.iter().any(|weighed| weighed.design.l2_kb > 0.0));
+    // The grid fits the cache, which is worth its area.
+    let of = |l2_kb: f64| {
+        let own = study.designs.iter().filter(|weighed| weighed.design.l2_kb == l2_kb);
+        own.map(|weighed| weighed.all.seconds).fold(f64::INFINITY, f64::min)
+    };
+    assert!(of(65536.0) < of(0.0), "{} {}", of(65536.0), of(0.0));
+
+    // What calibration writes is a base, too: its constants are what the study uses.
+    let measured = format!(
+        "{DATA_SHEET}[calibration]\nprovenance = \"measured\"\nsource = \"x\"\nl_s_per_word = 5e-10\n"
+    );
+    let text = r#"name = "new"
+description = "calibrated"
+family = "ada"
+base = "new.toml"
+objective = "gflops"
+[budget]
+area_high_mm2 = 700
+[hardware]
+n_sm = 60
+n_v = 128
+m_sm_kb = 100
+[[stencil]]
+spec = "heat2d"
+sizes = ["256x256"]
+steps = [10]
+"#;
+    let setting = Setting::new(parse_with(text, &[("new.toml", &measured)]).unwrap()).unwrap();
+    assert_eq!(setting.subjects[0].time.l_s_per_word, 5e-10);
+    assert!(setting.workload.family.name == "ada" && setting.base.n_sm == 60);
+
+    let error = parse_with(&text.replace("new.toml", "gtx981"), &[]).unwrap_err();
+    assert!(error.to_string().contains("there is no GPU `gtx981`"), "{error}");
+    let error = parse_with(&text.replace("new.toml", "zen4"), &[]).unwrap_err();
+    assert!(error.to_string().contains("is a CPU"), "{error}");
+}
+
+/// Every family has the area of the die that it is solved from, and designs that run.
+#[test]
+fn every_family_can_be_studied() {
+    for name in Family::names() {
+        let family = Family::shipped(name).unwrap().unwrap();
+        let facts = family.facts().unwrap().clone();
+        let area = family.area.total(&Design::from(&facts));
+        if let (false, Some(known)) = (family.calibrated.term == Term::Given, facts.area_mm2) {
+            assert!((area / known - 1.0).abs() < 1e-9, "{name}: {area}");
+        }
+        let text = format!(
+            "name = \"x\"\ndescription = \"y\"\nfamily = \"{name}\"\nobjective = \"edp\"\n\
+             strategies = [\"hhc\", \"naive\"]\n[budget]\narea_high_mm2 = 1e5\n[hardware]\nn_sm = {}\nn_v = {}\n\
+             m_sm_kb = {}\nl2_kb = {}\nr_vu_kb = {}\n[[stencil]]\nspec = \"jacobi2d\"\nsizes = [\"512x512\"]\nsteps = [10]\n",
+            facts.n_sm, facts.n_v, facts.m_sm_kb, facts.l2_kb, facts.r_vu_kb,
+        );
+        let setting = Setting::new(parse(&text).unwrap()).unwrap();
+        let study = run(&setting, &Control::NONE).unwrap();
+        assert!(study.best().all.gflops > 0.0 && study.best().all.gflops.is_finite(), "{name}");
+    }
 }

@@ -13,11 +13,19 @@ use std::sync::Arc;
 
 /// Reads a workload that refers to shipped stencils and families.
 fn parse(text: &str) -> Result<Workload, WorkloadError> {
+    parse_with(text, &[])
+}
+
+/// The same with files beside it.
+fn parse_with(text: &str, files: &[(&str, &str)]) -> Result<Workload, WorkloadError> {
     let program = |spec: &str| {
         let program = polyhedral::shipped::source(spec).and_then(|_| polyhedral::shipped::load(spec));
         program.map(Arc::new).ok_or_else(|| format!("there is no stencil `{spec}`"))
     };
-    let family = |name: &str| Err(format!("there is no file `{name}`"));
+    let family = |name: &str| {
+        let found = files.iter().find(|(own, _)| *own == name);
+        found.map(|(_, text)| (*text).to_owned()).ok_or_else(|| format!("there is no file `{name}`"))
+    };
     Workload::parse("w.toml", text, &Sources { program: &program, family: &family })
 }
 
@@ -31,6 +39,7 @@ name = "small"
 description = "for tests"
 family = "maxwell"
 objective = "gflops"
+threads = [64, 96, 224]
 
 [budget]
 area_low_mm2 = 100

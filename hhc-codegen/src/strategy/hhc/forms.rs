@@ -135,6 +135,18 @@ impl Hexagonal {
         }
     }
 
+    /// Widths of rows for `s0 = 1`, and how many rows have each.
+    pub fn row_widths(&self) -> Vec<(i64, i64)> {
+        let mut widths: BTreeMap<i64, i64> = BTreeMap::new();
+        self.alike.iter().for_each(|(_, width, rows)| *widths.entry(*width).or_default() += rows);
+        widths.into_iter().collect()
+    }
+
+    /// Registers of a thread that computes one point at a time, however many threads there are.
+    pub fn registers_of_one_point(&self) -> i64 {
+        self.registers[1].min(self.on.registers_per_thread)
+    }
+
     /// The two phases for a flat top.
     pub fn phases(&self, s0: i64) -> [Phase; 2] {
         let (lower, upper) = self.reach;

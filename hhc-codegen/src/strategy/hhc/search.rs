@@ -50,6 +50,10 @@ impl TileForms for Hexagonal {
         Hexagonal::least_registers(self, low, high, sizes)
     }
 
+    fn tiles_per_wavefront(&self, sizes: [i64; 3]) -> i64 {
+        Hexagonal::tiles_per_wavefront(self, sizes[0])
+    }
+
     fn face(&self, sizes: [i64; 3]) -> Option<i64> {
         Some(sizes[0] + self.st)
     }

@@ -23,6 +23,8 @@ struct List {
     /// Per candidate: index of its height among `heights`.
     height_of: Vec<u32>,
     heights: Vec<i64>,
+    /// By height: widths of rows for `s0 = 1`, and how many rows have each.
+    widths: Vec<Vec<(i64, i64)>>,
 }
 
 impl Tables {
@@ -64,6 +66,7 @@ impl List {
             }
             let height = list.heights.len() as u32;
             list.heights.push(st);
+            list.widths.push(forms.row_widths());
             for s0 in (least[0]..=reach[0].max(least[0])).take_while(|&s0| fits([s0, least[1], least[2]])) {
                 if dimension == 1 {
                     list.push([st, s0, 0, 0], height);
@@ -101,8 +104,18 @@ impl Candidates for Tables {
     fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts> {
         let heights = self.list.heights.iter();
         let forms: Vec<_> = heights.map(|&st| Hexagonal::new(&self.problem, st, on, [None; 3])).collect();
-        let of = |(sizes, height): (&Sizes, &u32)| forms[*height as usize].counts(of_dimensions(*sizes));
+        let of = |(sizes, height): (&Sizes, &u32)| {
+            let forms = &forms[*height as usize];
+            TileCounts { registers: forms.registers_of_one_point(), ..forms.counts(of_dimensions(*sizes)) }
+        };
         self.list.sizes.iter().zip(&self.list.height_of).map(of).collect()
+    }
+
+    fn lane_rounds(&self, candidate: usize, _class: usize, lanes: i64) -> i64 {
+        let [s0, s1, s2] = of_dimensions(self.list.sizes[candidate]);
+        let widths = &self.list.widths[self.list.height_of[candidate] as usize];
+        let rounds = |&(base, rows): &(i64, i64)| rows * (((base + s0 - 1) * s1 * s2 + lanes - 1) / lanes);
+        widths.iter().map(rounds).sum()
     }
 
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid> {

@@ -130,6 +130,11 @@ impl Blocks {
         }
     }
 
+    /// Registers of a thread of statement `k` that computes one point at a time, however many threads there are.
+    pub fn registers_of_one_point(&self, k: usize) -> i64 {
+        self.statements[k].registers.min(self.on.registers_per_thread)
+    }
+
     /// Registers that the compiler may give each of so many threads.
     fn bound(&self, threads: i64) -> i64 {
         register_bound(threads, self.on.registers_per_sm, self.on.registers_per_thread)

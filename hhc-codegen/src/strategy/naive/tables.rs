@@ -44,7 +44,12 @@ impl Tables {
     }
 
     fn all(&self, forms: &Blocks) -> Vec<TileCounts> {
-        let of = |&sizes: &Sizes| (0..forms.statements()).map(move |k| forms.counts(k, block(sizes)));
+        let of = |&sizes: &Sizes| {
+            (0..forms.statements()).map(move |k| TileCounts {
+                registers: forms.registers_of_one_point(k),
+                ..forms.counts(k, block(sizes))
+            })
+        };
         self.sizes.iter().flat_map(of).collect()
     }
 }
@@ -60,6 +65,11 @@ impl Candidates for Tables {
 
     fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts> {
         self.all(&Blocks::new(&self.problem, on))
+    }
+
+    fn lane_rounds(&self, candidate: usize, _class: usize, lanes: i64) -> i64 {
+        let points = block(self.sizes[candidate]).iter().product::<i64>();
+        (points + lanes - 1) / lanes
     }
 
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid> {

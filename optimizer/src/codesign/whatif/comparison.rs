@@ -79,7 +79,7 @@ fn improvements(setting: &Setting, chip: &Weighed, study: &Study) -> Vec<Improve
 }
 
 /// Chips that exist, of the workload's family, against the best designs that are no larger (and no smaller by more than
-/// the workload's budget is wide). The time model gives caches no use, on either side.
+/// the workload's budget is wide). Chips have their caches, and what these save.
 ///
 /// # Errors
 /// Those of a sweep.
@@ -88,7 +88,8 @@ pub fn chips(setting: &Setting, control: &Control<'_>) -> Result<Vec<Comparison>
     let names = [Some(family.calibrated.die.clone()), family.validation.as_ref().map(|v| v.die.clone())];
     let mut comparisons = Vec::new();
     for name in names.into_iter().flatten() {
-        let Some(Ok(machine)) = machine::shipped(&name) else { continue };
+        let of_base = (family.base.name == name).then(|| family.base.clone());
+        let Some(machine) = of_base.or_else(|| machine::base(&name)?.ok()) else { continue };
         let Some(facts) = machine.gpu() else { continue };
         let design = Design::from(facts);
         let Some(chip) = evaluate(setting, &design) else { continue };

@@ -29,9 +29,9 @@ pub fn hyperthreading(setting: &Setting, study: &Study) -> Vec<Hyperthreading> {
         let tables = setting.tables(subject, &setting.key(&best.design));
         let ranked = tables.ranked();
         let ranked = ranked.first()?;
-        let model = ranked.model(&on);
+        let model = |run: usize| ranked.model(&on, run);
         let runs: Vec<Vec<Option<Outcome>>> =
-            (0..subject.load.runs.len()).map(|run| ranked.by_k(run, objective, &model)).collect();
+            (0..subject.load.runs.len()).map(|run| ranked.by_k(run, objective, &model(run))).collect();
         let of_k = |k: i64| {
             let outcomes: Option<Vec<Outcome>> = runs.iter().map(|by_k| by_k[k as usize - 1]).collect();
             Some((k, rates(setting, index, &outcomes?).gflops))
@@ -46,7 +46,7 @@ pub fn hyperthreading(setting: &Setting, study: &Study) -> Vec<Hyperthreading> {
         }
         chosen.sort_unstable();
         let optimum: f64 = best.outcomes[index].iter().map(|outcome| outcome.seconds).sum();
-        let largest = (0..subject.load.runs.len()).map(|run| ranked.largest_tile(run, &model));
+        let largest = (0..subject.load.runs.len()).map(|run| ranked.largest_tile(run, &model(run)));
         let largest: Option<f64> = largest.sum();
         let top = best.stencils[index].gflops;
         Some(Hyperthreading {

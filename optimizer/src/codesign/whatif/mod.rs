@@ -7,6 +7,8 @@ mod hyperthreading;
 mod memory;
 mod overhead;
 mod prices;
+mod resources;
+mod threads;
 mod tiles;
 
 pub use comparison::{Comparison, Improvement, caches, chips};
@@ -15,4 +17,6 @@ pub use hyperthreading::{Hyperthreading, hyperthreading};
 pub use memory::{MemoryWish, memory};
 pub use overhead::{Overhead, overheads};
 pub use prices::{Shadow, shadows};
+pub use resources::{Allocation, allocation};
+pub use threads::{StatedUnder, ThreadSetting, UnderThreads, threads};
 pub use tiles::{Tiles, tiles};

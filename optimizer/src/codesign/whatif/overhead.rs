@@ -34,11 +34,12 @@ pub fn overheads(setting: &Setting, study: &Study) -> Vec<Overhead> {
         let (mut terms, mut ideal, mut total) = (Terms::default(), 0.0, 0.0);
         for (run, outcome) in best.outcomes[index].iter().enumerate() {
             let own = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy);
-            let Some((ranked, tiles)) = own.and_then(|own| Some((own, own.details(run, &outcome.sizes)?)))
+            let Some((ranked, tiles)) =
+                own.and_then(|own| Some((own, own.details(run, &outcome.sizes, outcome.threads)?)))
             else {
                 continue;
             };
-            let cost = ranked.model(&on).cost(&Resident { tiles, work: None, k: outcome.k });
+            let cost = ranked.model(&on, run).cost(&Resident { tiles, work: None, k: outcome.k });
             terms.add(&cost.prediction.terms);
             ideal += cost.prediction.ideal_s;
             total += cost.prediction.seconds;
@@ -46,8 +47,8 @@ pub fn overheads(setting: &Setting, study: &Study) -> Vec<Overhead> {
         let shares = terms.per(total);
         let optimum: f64 = best.outcomes[index].iter().map(|outcome| outcome.seconds).sum();
         let closed_form = ranked.first().and_then(|ranked| {
-            let (model, runs) = (ranked.model(&on), 0..subject.load.runs.len());
-            runs.map(|run| ranked.closed_form(run, &model)).sum::<Option<f64>>()
+            let runs = 0..subject.load.runs.len();
+            runs.map(|run| ranked.closed_form(run, &ranked.model(&on, run))).sum::<Option<f64>>()
         });
         Overhead {
             stencil: subject.load.name.clone(),

@@ -19,6 +19,8 @@ pub struct Tiles {
     pub tile: String,
     /// Tiles resident on a multiprocessor together.
     pub k: i64,
+    /// Threads of a block.
+    pub threads: i64,
     /// `T` in seconds.
     pub seconds: f64,
     /// `E` in joules.
@@ -40,6 +42,7 @@ pub fn tiles(setting: &Setting, weighed: &Weighed) -> Vec<Tiles> {
                 strategy: outcome.strategy.id(),
                 tile: space.map(|space| space.text(&outcome.sizes)).unwrap_or_default(),
                 k: outcome.k,
+                threads: outcome.threads,
                 seconds: outcome.seconds,
                 joules: outcome.joules,
                 gflops: flops / outcome.seconds / 1e9,
