@@ -53,6 +53,8 @@ pub struct Answers {
     pub caches: Option<whatif::Comparison>,
     /// Chips that exist against the best designs of their area.
     pub chips: Vec<whatif::Comparison>,
+    /// What lanes and memory of the best design allow, and what stencils reach; with the question where the time goes.
+    pub roofline: Option<whatif::Roofline>,
     /// The best designs of the paper's formulations that were asked for.
     pub formulations: Vec<whatif::Formulation>,
 }
@@ -74,7 +76,10 @@ impl Answers {
             match question {
                 Question::Prices => answers.shadow_prices = whatif::shadows(setting, study),
                 Question::Memory => answers.memory = whatif::memory(setting, study),
-                Question::Overhead => answers.overhead = whatif::overheads(setting, study),
+                Question::Overhead => {
+                    answers.overhead = whatif::overheads(setting, study);
+                    answers.roofline = Some(whatif::roofline(setting, study));
+                }
                 Question::Hyperthreading => answers.hyperthreading = whatif::hyperthreading(setting, study),
                 Question::Caches => answers.caches = whatif::caches(setting, study, control)?,
                 Question::Chips => answers.chips = whatif::chips(setting, control)?,

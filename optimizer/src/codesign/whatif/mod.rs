@@ -7,6 +7,7 @@ mod hyperthreading;
 mod memory;
 mod overhead;
 mod prices;
+mod roofline;
 mod tiles;
 
 pub use comparison::{Comparison, Improvement, caches, chips};
@@ -15,4 +16,5 @@ pub use hyperthreading::{Hyperthreading, hyperthreading};
 pub use memory::{MemoryWish, memory};
 pub use overhead::{Overhead, overheads};
 pub use prices::{Shadow, shadows};
+pub use roofline::{Reached, Roofline, roofline};
 pub use tiles::{Tiles, tiles};
