@@ -5,6 +5,7 @@ use crate::arguments::OutputArguments;
 use crate::cache::CacheArguments;
 use crate::calibrate::CalibrateArguments;
 use crate::check::CheckArguments;
+use crate::check_certificate::CheckCertificateArguments;
 use crate::codesign::arguments::CodesignArguments;
 use crate::compile::arguments::CompileArguments;
 use crate::completions::CompletionsArguments;
@@ -142,10 +143,22 @@ Examples:
   tilewright tune heat3d --size 512x512x512 --steps 200 --machine h100 --objective edp --strategy hhc
   tilewright tune jacobi2d --size 8192x8192 --steps 500 --machine a100 --method closed-form
   tilewright tune heat1d --size 1048576 --steps 100 --machine k40c --formulation parts --json
+  tilewright tune heat2d --size 4096x4096 --steps 1000 --machine a100 --certificate heat2d.certificate
 
 exact: branch and bound; its value is proved to be the least. exhaustive: every candidate, for comparison.
 closed-form: large faces s0 + st that fill whole rounds of tiles, a few hundred of them asked of the model; nothing is proved.")]
     Tune(TuneArguments),
+    /// Check a certificate of `tune` without the search that wrote it
+    #[command(after_help = "\
+Examples:
+  tilewright tune heat2d --size 4096x4096 --steps 1000 --machine a100 --certificate heat2d.certificate
+  tilewright check-certificate heat2d.certificate --accept-passed-over
+  tilewright check-certificate heat2d.certificate --accept-passed-over --machine a100 --stencil heat2d --json
+
+The checker computes its own bounds, rounded outwards, and uses nothing of the search. Accepted: every tile of the space
+lies in a box or is listed, no tile of a box is better than the box's bound, and none of the bounds and tiles is better
+than the best. Exit codes: 0 accepted, 1 rejected, 2 no certificate.")]
+    CheckCertificate(CheckCertificateArguments),
     /// Measure what the cost models must know about this machine, and write a machine file
     #[command(after_help = "\
 Examples:

@@ -20,6 +20,7 @@ pub mod analyze;
 pub mod cache;
 pub mod calibrate;
 pub mod check;
+pub mod check_certificate;
 pub mod codesign;
 pub mod compile;
 pub mod completions;
@@ -127,6 +128,8 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Check(arguments) => {
             check::check(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
+        Command::CheckCertificate(arguments) => check_certificate::check_certificate(arguments, &session)
+            .and_then(|report| Printed::of(&report, &session)),
         Command::Explain(arguments) => {
             explain::explain(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }

@@ -1,24 +1,28 @@
 //! `tilewright tune`: the best tile sizes of the model, with a certificate.
 
 use crate::arguments::{CArguments, ElementTypeName, Size, TimeModelArguments, some_steps_parser};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::predict::{model_text, resident_text};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::strategies::NameParser;
-use crate::{load, plan};
+use crate::{load, outputs, plan};
 use clap::{Args, ValueEnum};
 use cost_models::energy::EnergyTerms;
 use cost_models::explain::Explanation;
 use cost_models::gpu::TimeModel;
 use cost_models::memory::Constraint;
 use cost_models::time::Terms;
+use execution::output_file;
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy;
 use hhc_codegen::strategy::AUTO;
 use optimizer::{Method, Objective, Part, Relaxed, SubProblem, Tuned};
 use polyhedral::program::Program;
 use serde::Serialize;
+use std::io::Write;
+use std::path::PathBuf;
+use tilewright::certified::certified;
 use tilewright::model::{Model, Optimum};
 use tilewright::{machines, text};
 
@@ -58,6 +62,9 @@ pub struct TuneArguments {
     /// Use this type for all fields instead of their own
     #[arg(long, value_name = "TYPE")]
     pub dtype: Option<ElementTypeName>,
+    /// Write the evidence that no tile is better, for `tilewright check-certificate` (GPUs; method exact)
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
 }
 
 /// What to minimise, on the command line.
@@ -181,6 +188,9 @@ pub struct TuneReport {
     pub parts: Vec<Part>,
     /// Facts worth knowing.
     pub notes: Vec<String>,
+    /// The file with the evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<PathBuf>,
 }
 
 /// The optimum of one strategy.
@@ -203,6 +213,13 @@ pub struct StrategyOptimum {
 /// # Errors
 /// Wrong input, and requests that no tile meets, with the constraint and by how much.
 pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> {
+    let inputs = [Some(PathBuf::from(&arguments.spec)), machines::file(&arguments.machine)];
+    let inputs: Vec<PathBuf> = inputs.into_iter().flatten().collect();
+    outputs::check(&outputs::given([("--certificate", &arguments.certificate)]), &inputs)?;
+    if arguments.certificate.is_some() && arguments.method.method() != Method::Exact {
+        let message = "--certificate is of the exact search: the other methods bound nothing";
+        return Err(Error::wrong_input(message).hint("use --method exact"));
+    }
     let stencil = session.stage("read", || load::load(&arguments.spec, arguments.dtype, &arguments.c))?;
     let program = &stencil.program;
     let machine = machines::machine(&arguments.machine)?;
@@ -215,7 +232,22 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         FormulationName::Parts => session.stage("parts", || model.parts(&arguments.strategy, objective))?,
     };
     let optimum = session.stage("search", || model.tune(&arguments.strategy, method, objective))?;
-    Ok(TuneReport { parts, ..report(arguments, program, &model, optimum) })
+    let mut report = TuneReport { parts, ..report(arguments, program, &model, optimum) };
+    if let Some(path) = &arguments.certificate {
+        let (_, certificate) =
+            session.stage("certificate", || certified(&model, &arguments.strategy, objective))?;
+        let kinds = certificate.claim.passed_over.len();
+        if kinds > 0 {
+            report.notes.push(format!(
+                "the certificate leaves out {kinds} kinds of tiles on a compiler's word: `tilewright check-certificate` \
+                 asks for --accept-passed-over"
+            ));
+        }
+        let text = certificate.to_json();
+        output_file::write(path, |file| file.write_all(text.as_bytes()))?;
+        report.certificate = Some(path.clone());
+    }
+    Ok(report)
 }
 
 fn report(arguments: &TuneArguments, program: &Program, model: &Model, optimum: Optimum) -> TuneReport {
@@ -258,6 +290,7 @@ fn report(arguments: &TuneArguments, program: &Program, model: &Model, optimum: 
         energy_terms: tuned.evaluation.energy,
         explanation,
         notes,
+        certificate: None,
     }
 }
 
@@ -329,6 +362,10 @@ impl Report for TuneReport {
                 self.nodes
             ),
             None => "none: the closed form looks at large faces that fill rounds of tiles".to_owned(),
+        };
+        let certificate = match &self.certificate {
+            Some(path) => format!("{certificate}\nevidence in {}", path.display()),
+            None => certificate,
         };
         let known = |value: Option<f64>, unit: &str| {
             value.map_or("not known: the machine file has no energies".to_owned(), |value| {

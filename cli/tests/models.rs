@@ -280,3 +280,33 @@ fn compile_takes_the_choice_of_the_model() {
     assert_eq!(output.code, 1);
     assert!(output.stderr.contains("is a GPU"), "{}", output.stderr);
 }
+
+/// What `tune` writes, `check-certificate` accepts; not with another machine, nor with anything changed.
+#[test]
+fn certificates_are_checked() {
+    let folder = Folder::new();
+    let file = folder.arg("heat2d.certificate");
+    let tuned = tilewright(&[&TUNE[..], &["--strategy", "naive", "--json", "--certificate", &file]].concat());
+    let tuned = tuned.succeeded().json();
+    let check = ["check-certificate", &file, "--accept-passed-over", "--json"];
+    let accepted = tilewright(&check).succeeded().json();
+    assert_eq!(
+        (&accepted["accepted"], &accepted["reason"]),
+        (&Value::Bool(true), &Value::Null),
+        "{accepted:#}"
+    );
+    assert_eq!(accepted["best"]["tile"], tuned["tile_text"]);
+    let other = tilewright(&[&check[..], &["--machine", "titanx"]].concat());
+    assert_eq!(other.code, 1, "{}", other.stderr);
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, text.replace("\"steps\":64", "\"steps\":65")).unwrap();
+    let changed = tilewright(&check);
+    assert_eq!(changed.code, 1);
+    assert!(changed.json()["reason"].as_str().unwrap().contains("hash"));
+    std::fs::write(&file, "{}").unwrap();
+    let none = tilewright(&check[..3]);
+    assert_eq!(none.code, 2);
+    assert!(none.stderr.contains("--certificate FILE"), "{}", none.stderr);
+    let inexact = tilewright(&[&TUNE[..], &["--method", "exhaustive", "--certificate", &file]].concat());
+    assert!(inexact.code == 2 && inexact.stderr.contains("exact"), "{}", inexact.stderr);
+}

@@ -2,10 +2,12 @@
 //!
 //! A box is shrunk to what fits the memory; it is cut in half along the axis whose ends differ most.
 
+use crate::evidence::{BoxLeftOut, TileEvaluated};
 use crate::family::{Family, last_true};
 use crate::request::Request;
 use crate::search::{Bound, Search, Space};
 use cost_models::model::CostModel;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 /// Room for the rounding of floating-point sums, so that a bound never exceeds the value that it bounds.
@@ -21,6 +23,15 @@ pub fn lower_bound(request: &Request<'_>, family: &Family, low: [i64; 3], high: 
 pub(crate) struct Boxes<'a> {
     pub request: &'a Request<'a>,
     pub families: &'a [Family],
+    /// Where to keep what was seen, if anywhere.
+    pub kept: Option<&'a RefCell<Kept>>,
+}
+
+/// What was seen.
+#[derive(Debug, Default)]
+pub(crate) struct Kept {
+    pub boxes: Vec<BoxLeftOut>,
+    pub tiles: Vec<TileEvaluated>,
 }
 
 /// A box, by the first and the last index on each axis.
@@ -53,12 +64,21 @@ impl Boxes<'_> {
         [0, 1, 2].map(|d| self.families[family].axes[d].at(index[d]))
     }
 
+    /// Keeps a box that is left out.
+    fn keep(&self, part: &Box3, ks: (i64, i64), bound: f64) {
+        if let Some(kept) = self.kept {
+            let Box3 { family, low, high, .. } = *part;
+            kept.borrow_mut().boxes.push(BoxLeftOut { family, k: ks, low, high, bound });
+        }
+    }
+
     /// Shrinks a box to what fits the memory, and gives what is left of it.
     fn give(&self, part: Box3, search: &mut Search<'_, Self>) -> ControlFlow<()> {
         let Box3 { family, k, low, mut high } = part;
         let (own, hardware) = (&self.families[family], &self.request.model.hardware);
         let fits = |index: [i64; 3]| own.fits_memory(self.sizes(family, index), k, hardware);
         if !fits(low) {
+            self.keep(&part, (k, k), f64::INFINITY);
             return ControlFlow::Continue(());
         }
         for d in 0..3 {
@@ -69,7 +89,11 @@ impl Boxes<'_> {
             };
             let more = high[d] - low[d];
             if more > 0 && !fits(corner(more)) {
+                let beyond = high;
                 high[d] = low[d] + last_true(more, |more| fits(corner(more)));
+                let mut first = low;
+                first[d] = high[d] + 1;
+                self.keep(&Box3 { low: first, high: beyond, ..part }, (k, k), f64::INFINITY);
             }
         }
         if low != high {
@@ -78,6 +102,9 @@ impl Boxes<'_> {
         let sizes = self.sizes(family, low);
         let [s0, s1, s2] = sizes;
         let value = self.request.value(own, sizes, k);
+        if let Some(kept) = self.kept {
+            kept.borrow_mut().tiles.push(TileEvaluated { family, k, index: low, value });
+        }
         search.candidate(value, Candidate { family, reversed: [s2, s1, s0], k });
         ControlFlow::Continue(())
     }
@@ -90,10 +117,17 @@ impl Space for Boxes<'_> {
     const BEST_FIRST: bool = true;
 
     fn begin(&self, search: &mut Search<'_, Self>) -> ControlFlow<()> {
+        let hardware = &self.request.model.hardware;
         for (family, own) in self.families.iter().enumerate() {
-            for k in 1..=self.request.model.hardware.blocks_per_sm {
-                let high = own.axes.map(|axis| axis.count - 1);
-                self.give(Box3 { family, k, low: [0; 3], high }, search)?;
+            let high = own.axes.map(|axis| axis.count - 1);
+            for k in 1..=hardware.blocks_per_sm {
+                let part = Box3 { family, k, low: [0; 3], high };
+                if !own.fits_memory(self.sizes(family, [0; 3]), k, hardware) {
+                    // Nor does any other, nor more of them.
+                    self.keep(&part, (k, hardware.blocks_per_sm), f64::INFINITY);
+                    break;
+                }
+                self.give(part, search)?;
             }
         }
         ControlFlow::Continue(())
@@ -107,6 +141,10 @@ impl Space for Boxes<'_> {
         }
         let (low, high) = (self.sizes(family, low), self.sizes(family, high));
         Bound::of_part(lower_bound(self.request, own, low, high, k))
+    }
+
+    fn left_out(&self, part: &Box3, bound: f64) {
+        self.keep(part, (part.k, part.k), bound);
     }
 
     fn place(&self, part: &Box3) -> Box3 {

@@ -27,7 +27,7 @@ pub fn exhaustive(request: &Request<'_>) -> Result<Tuned, Infeasible> {
         });
     }
     let best = best.ok_or_else(|| Infeasible::diagnose(request))?;
-    let certificate = Certificate::proved(best.value, (evaluated, 0), evaluated);
+    let certificate = Certificate::proved(best.value, best.value, (evaluated, 0), evaluated);
     Ok(best.tuned(request, &families, certificate, Method::Exhaustive, start))
 }
 

@@ -18,10 +18,14 @@ const MOST_LOOKED_AT: i64 = 4096;
 /// What tiles have in common whose code differs in the bounds of loops alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileText {
-    strategy: &'static str,
-    fixed: Vec<i64>,
-    threads: i64,
-    registers: i64,
+    /// Name of the strategy.
+    pub strategy: &'static str,
+    /// Fixed sizes.
+    pub fixed: Vec<i64>,
+    /// Threads of a block.
+    pub threads: i64,
+    /// Registers that the compiler may give a thread.
+    pub registers: i64,
 }
 
 /// A family.
@@ -77,16 +81,20 @@ impl Family {
         self.tiles.forms.work(class, sizes)
     }
 
+    /// The sizes that all tiles of the family have.
+    pub fn fixed(&self) -> impl Iterator<Item = (&'static str, i64)> {
+        self.tiles.names.iter().filter_map(|size| match *size {
+            SizeOf::Fixed(name, value) => Some((name, value)),
+            SizeOf::Axis(..) => None,
+        })
+    }
+
     /// What the text of a tile depends on, but for bounds of loops: its fixed sizes, its threads, and the registers that the
     /// compiler may give them.
     pub fn text(&self, sizes: [i64; 3]) -> TileText {
-        let fixed = self.tiles.names.iter().filter_map(|size| match *size {
-            SizeOf::Fixed(_, value) => Some(value),
-            SizeOf::Axis(..) => None,
-        });
         TileText {
             strategy: self.strategy.id(),
-            fixed: fixed.collect(),
+            fixed: self.fixed().map(|(_, value)| value).collect(),
             threads: self.tiles.forms.threads(sizes),
             registers: self.work(0, sizes).registers,
         }

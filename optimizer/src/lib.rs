@@ -44,6 +44,7 @@ pub mod codesign;
 mod boxes;
 mod closed_form;
 pub mod cpu;
+mod evidence;
 mod exact;
 mod exhaustive;
 mod family;
@@ -59,7 +60,8 @@ mod tuned;
 
 pub use boxes::lower_bound;
 pub use closed_form::closed_form;
-pub use exact::{exact, exact_among};
+pub use evidence::{BoxLeftOut, Evidence, TileEvaluated};
+pub use exact::{exact, exact_among, exact_with_evidence};
 pub use exhaustive::exhaustive;
 pub use family::{Axis, Family, TileText};
 pub use infeasible::Infeasible;

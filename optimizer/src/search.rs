@@ -54,6 +54,9 @@ pub trait Space: Sized {
     /// See [`Space::Place`].
     fn place(&self, part: &Self::Part) -> Self::Place;
 
+    /// Hears of a part that is left out, and of its bound: infinite where none of its candidates is feasible.
+    fn left_out(&self, _part: &Self::Part, _bound: f64) {}
+
     /// Gives the parts and candidates of a part, until told to stop.
     fn cut(&self, part: &mut Self::Part, search: &mut Search<'_, Self>) -> ControlFlow<()>;
 }
@@ -63,6 +66,9 @@ pub trait Space: Sized {
 pub struct Found<C> {
     /// The least value, which no candidate goes below, and its candidate; `None` where none is feasible.
     pub best: Option<(f64, C)>,
+    /// The least of the values of candidates and of the bounds of parts that were left out; infinite where nothing is
+    /// feasible. No candidate goes below it.
+    pub bound: f64,
     /// Candidates that were evaluated.
     pub evaluated: u64,
     /// Parts for which bounds were computed.
@@ -71,15 +77,21 @@ pub struct Found<C> {
 
 /// Searches a whole space.
 pub fn search<S: Space>(space: &S) -> Found<S::Candidate> {
-    let mut search = Search { space, best: None, open: BinaryHeap::new(), evaluated: 0, nodes: 0 };
+    let (open, least) = (BinaryHeap::new(), f64::INFINITY);
+    let mut search = Search { space, best: None, open, least, evaluated: 0, nodes: 0 };
     let _ = space.begin(&mut search);
     while let Some(Open { bound, mut part, .. }) = search.open.pop() {
         if search.excludes(bound) {
+            search.leave_out(&part, bound);
+            // So are those with a greater bound.
+            let others = std::mem::take(&mut search.open);
+            others.iter().for_each(|other| search.leave_out(&other.part, other.bound));
             break;
         }
         let _ = space.cut(&mut part, &mut search);
     }
-    Found { best: search.best, evaluated: search.evaluated, nodes: search.nodes }
+    let Search { best, least, evaluated, nodes, .. } = search;
+    Found { best, bound: least, evaluated, nodes }
 }
 
 /// A search under way: what a space gives its parts and candidates to.
@@ -87,6 +99,8 @@ pub struct Search<'s, S: Space> {
     space: &'s S,
     best: Option<(f64, S::Candidate)>,
     open: BinaryHeap<Open<S>>,
+    /// Of all values and of the bounds of what was left out.
+    least: f64,
     evaluated: u64,
     nodes: u64,
 }
@@ -98,6 +112,11 @@ impl<S: Space> Search<'_, S> {
         self.best.as_ref().is_some_and(|(value, _)| bound >= *value)
     }
 
+    fn leave_out(&mut self, part: &S::Part, bound: f64) {
+        self.least = self.least.min(bound);
+        self.space.left_out(part, bound);
+    }
+
     /// Looks at a part. `Break`: those that follow it in its list need not be given.
     #[inline]
     pub fn part(&mut self, mut part: S::Part) -> ControlFlow<()> {
@@ -105,9 +124,11 @@ impl<S: Space> Search<'_, S> {
         let enough = self.best.as_ref().map_or(f64::INFINITY, |(value, _)| *value);
         let bound = self.space.bound(&mut part, enough);
         if self.excludes(bound.of_rest) {
+            self.leave_out(&part, bound.of_rest);
             return ControlFlow::Break(());
         }
         if bound.of_part == f64::INFINITY || self.excludes(bound.of_part) {
+            self.leave_out(&part, bound.of_part);
             return ControlFlow::Continue(());
         }
         if S::BEST_FIRST {
@@ -123,6 +144,7 @@ impl<S: Space> Search<'_, S> {
     pub fn candidate(&mut self, value: Option<f64>, candidate: S::Candidate) {
         self.evaluated += 1;
         let Some(value) = value else { return };
+        self.least = self.least.min(value);
         let better = match &self.best {
             None => true,
             Some((best, known)) => value < *best || (value == *best && candidate < *known),
@@ -211,9 +233,10 @@ mod tests {
 
     fn check<const BEST_FIRST: bool>(values: &[Option<f64>], slack: f64, sorted: bool) {
         let row = Row::<BEST_FIRST> { values: values.to_vec(), slack, sorted };
-        let Found { best, evaluated, nodes } = search(&row);
+        let Found { best, bound, evaluated, nodes } = search(&row);
         let least = values.iter().flatten().copied().min_by(f64::total_cmp);
         assert_eq!(best.map(|(value, _)| value), least);
+        assert_eq!(bound, least.unwrap_or(f64::INFINITY));
         assert!(best.is_none_or(|(value, index)| values[index] == Some(value)));
         assert!(evaluated <= values.len() as u64 && nodes < 2 * values.len().max(1) as u64);
         if slack > 0.0 {

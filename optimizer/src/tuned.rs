@@ -49,10 +49,16 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// The certificate of a search that looked at everything, or excluded it by bounds: (evaluated, bounded).
-    pub(crate) fn proved(value: f64, (evaluated, nodes): (u64, u64), candidates: u64) -> Certificate {
+    /// The certificate of a search that looked at everything, or excluded it by bounds, none of them less than `bound`:
+    /// (evaluated, bounded).
+    pub(crate) fn proved(
+        value: f64,
+        bound: f64,
+        (evaluated, nodes): (u64, u64),
+        candidates: u64,
+    ) -> Certificate {
         let pruned = candidates.saturating_sub(evaluated);
-        Certificate { value, bound: Some(value), evaluated, nodes, pruned, candidates }
+        Certificate { value, bound: Some(bound), evaluated, nodes, pruned, candidates }
     }
 
     /// What may lie between the value and the least one: 0 where it is proved to be the least.

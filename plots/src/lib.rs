@@ -57,6 +57,6 @@ pub use chart::Chart;
 pub use error::{PlotError, Result};
 pub use layer::{Block, Guide, Join, Layer, Marks, Point, Series};
 pub use palette::{Colour, Dash, Shape};
-pub use report::{Fact, Figure, Table, page};
+pub use report::{Card, CardValue, Fact, Figure, Table, page, page_of_designs};
 pub use svg::Svg;
 pub use tree::{Node, Tree};

@@ -135,8 +135,13 @@ fn series(plot: &Plot<'_>, series: &Series, holds: &dyn Fn(&(f64, f64)) -> bool)
         }
         if places.len() > 1 {
             let attributes = format!("{} stroke-width=\"1.8\"{}", colour.stroke(), dash.attribute());
-            element(plot, places, move |at, canvas| canvas.path(at.iter().copied(), false, &attributes, ""))?;
+            // A line without a name in the legend says itself what it is.
+            let title = points.first().filter(|_| series.name.is_empty()).map_or("", |point| &point.title);
+            element(plot, places, |at, canvas| canvas.path(at.iter().copied(), false, &attributes, title))?;
         }
+    }
+    if series.line.is_some() && series.name.is_empty() && series.marks.is_none() {
+        return Ok(());
     }
     // A line needs two points; one alone is marked.
     let alone = crate::layer::Marks::new(crate::palette::Shape::Circle);

@@ -30,6 +30,7 @@
 pub mod backend;
 pub mod build;
 pub mod c_program;
+pub mod certified;
 pub mod choice;
 pub mod contest;
 pub mod contract;

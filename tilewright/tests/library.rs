@@ -1,5 +1,7 @@
 //! The library as a program uses it: calls can be watched and stopped, and nothing is computed twice.
 
+mod certificates;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::Duration;

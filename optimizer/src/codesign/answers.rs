@@ -60,6 +60,8 @@ pub struct Answers {
     pub threads: Vec<whatif::ThreadSetting>,
     /// How designs on fronts divide their area.
     pub allocation: Vec<whatif::Allocation>,
+    /// What lanes and memory of the best design allow, and what stencils reach; with the question where the time goes.
+    pub roofline: Option<whatif::Roofline>,
     /// The best designs of the paper's formulations that were asked for.
     pub formulations: Vec<whatif::Formulation>,
 }
@@ -84,7 +86,10 @@ impl Answers {
                     answers.memory = whatif::memory(setting, study);
                     answers.allocation = whatif::allocation(setting, study);
                 }
-                Question::Overhead => answers.overhead = whatif::overheads(setting, study),
+                Question::Overhead => {
+                    answers.overhead = whatif::overheads(setting, study);
+                    answers.roofline = Some(whatif::roofline(setting, study));
+                }
                 Question::Hyperthreading => answers.hyperthreading = whatif::hyperthreading(setting, study),
                 Question::Caches => answers.caches = whatif::caches(setting, study, control)?,
                 Question::Chips => answers.chips = whatif::chips(setting, control)?,

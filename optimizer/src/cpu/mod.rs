@@ -105,9 +105,9 @@ impl Space for ListSpace<'_> {
 }
 
 fn best_of_list(space: &ListSpace<'_>) -> Option<(TileSizes, Certificate)> {
-    let Found { best, evaluated, nodes } = search(space);
+    let Found { best, bound, evaluated, nodes } = search(space);
     let (value, index) = best?;
-    Some((space.tiles[index].clone(), Certificate::proved(value, (evaluated, nodes), evaluated)))
+    Some((space.tiles[index].clone(), Certificate::proved(value, bound, (evaluated, nodes), evaluated)))
 }
 
 #[cfg(test)]

@@ -206,9 +206,9 @@ impl Space for ProductSpace<'_> {
 
 /// The best tile of a product.
 pub(super) fn best(space: &ProductSpace<'_>) -> Option<(TileSizes, Certificate)> {
-    let Found { best, evaluated, nodes } = search(space);
+    let Found { best, bound, evaluated, nodes } = search(space);
     let (value, tile) = best.or_else(|| space.smallest())?;
-    let certificate = Certificate::proved(value, (evaluated, nodes), space.candidates());
+    let certificate = Certificate::proved(value, bound, (evaluated, nodes), space.candidates());
     Some((space.tile(tile), certificate))
 }
 

@@ -2,10 +2,12 @@
 
 mod convergence;
 mod learning;
+mod parallel;
 mod prediction;
 mod slowdowns;
 
 pub use convergence::convergence;
 pub use learning::{Trained, learning};
+pub use parallel::{Across, Upright, parallel};
 pub use prediction::Prediction;
 pub use slowdowns::slowdowns;

@@ -20,6 +20,7 @@ pub const FLOORS: &[&str] = &[
     "hhc-codegen",
     "cost-models",
     "machine-code",
+    "certificates",
     "optimizer",
     "execution",
     "plots",

@@ -6,8 +6,8 @@ use plots::{Axis, Bars, Chart, Colour, Dash, Figure, Join, Layer, Marks, Point, 
 
 /// Widths of charts that stand side by side, and of those that stand alone.
 const HALF: f64 = 560.0;
-const WHOLE: f64 = 900.0;
-const HEIGHT: f64 = 380.0;
+pub(super) const WHOLE: f64 = 900.0;
+pub(super) const HEIGHT: f64 = 380.0;
 
 /// A quantity of designs: its name with the unit, and its value.
 struct Quantity(&'static str, fn(&DesignFacts) -> f64);
@@ -18,24 +18,17 @@ const EFFICIENCY: Quantity = Quantity("efficiency (GFLOP/s per watt)", |facts| f
 const MEMORY: Quantity = Quantity("area in memory (%)", |facts| 100.0 * facts.memory_share);
 const VECTOR: Quantity = Quantity("area in vector units (%)", |facts| 100.0 * facts.vector_share);
 
-pub(super) fn fronts(document: &Document) -> Result<[Figure; 2]> {
-    let three = |facts: &DesignFacts| facts.on_front;
-    Ok([
-        cloud(
-            document,
-            [AREA, RATE],
-            |facts| facts.on_area_gflops_front,
-            "Rate against area: exact front in two objectives.",
-            true,
-        )?,
-        cloud(
-            document,
-            [RATE, EFFICIENCY],
-            three,
-            "Efficiency against rate: exact front in three objectives, area being the third.",
-            false,
-        )?,
-    ])
+/// Rate against area, with the names of the designs that matter.
+pub(super) fn front(document: &Document) -> Result<Figure> {
+    let caption = "Rate against area of every design. The front is exact: a design of it is the fastest up to its area, until \
+                   the next step.";
+    cloud(document, [AREA, RATE], |facts| facts.on_area_gflops_front, caption, true)
+}
+
+/// Efficiency against rate.
+pub(super) fn efficiency(document: &Document) -> Result<Figure> {
+    let caption = "Efficiency against rate: exact front in three objectives, area being the third.";
+    cloud(document, [RATE, EFFICIENCY], |facts| facts.on_front, caption, false)
 }
 
 pub(super) fn resources(document: &Document) -> Result<[Figure; 2]> {
@@ -147,7 +140,7 @@ pub(super) fn hyperthreading(document: &Document) -> Result<Figure> {
     figure(&chart, "The best tiles for each k, on the best design.")
 }
 
-fn figure(chart: &Chart, caption: &str) -> Result<Figure> {
+pub(super) fn figure(chart: &Chart, caption: &str) -> Result<Figure> {
     Ok(Figure::new(chart.svg()?, caption))
 }
 
@@ -176,7 +169,7 @@ fn lines<'a>(
     }
 }
 
-fn title(facts: &DesignFacts) -> String {
+pub(super) fn title(facts: &DesignFacts) -> String {
     format!(
         "{}: {:.1} mm2, {:.0} GFLOP/s, {:.2} GFLOP/s per watt",
         facts.design, facts.area_mm2, facts.rates.gflops, facts.rates.gflops_per_watt
@@ -203,12 +196,16 @@ fn cloud(
     let front = scattered("on the front", 0, Marks::new(Shape::Diamond), front);
     let mut series = vec![
         scattered("dominated designs", 1, Marks::faint(Shape::Circle), dominated),
-        Series { line: line.then_some((Join::Line, Dash::Solid)), ..front },
+        Series { line: line.then_some((Join::Steps, Dash::Solid)), ..front },
         scattered("best for the objective", 6, Marks::new(Shape::Ring), best),
     ];
     if let Some(knee) = document.knee.as_ref().filter(|_| line) {
         let points = vec![Point::new(x(knee), y(knee), format!("knee: {}", title(knee)))];
         series.push(scattered("knee", 7, Marks::new(Shape::Frame), points));
+    }
+    let mut layers: Vec<Layer> = series.into_iter().map(Layer::Series).collect();
+    if line {
+        layers.push(Layer::Notes(names(document, x, y)));
     }
     let chart = Chart {
         title: String::new(),
@@ -216,8 +213,32 @@ fn cloud(
         description: caption.to_owned(),
         x: Axis::new(x_label),
         y: Axis::new(y_label),
-        layers: series.into_iter().map(Layer::Series).collect(),
-        size: (HALF, HEIGHT),
+        layers,
+        size: (if line { WHOLE } else { HALF }, HEIGHT),
     };
-    figure(&chart, caption)
+    Ok(figure(&chart, caption)?.of_designs())
+}
+
+/// Names of designs of the front, as many as do not stand on each other: the best, the knee, then from the fastest on.
+fn names(document: &Document, x: fn(&DesignFacts) -> f64, y: fn(&DesignFacts) -> f64) -> Vec<Point> {
+    let best = document.designs.iter().filter(|facts| facts.design == document.best.design);
+    let mut front: Vec<_> = document.designs.iter().filter(|facts| facts.on_area_gflops_front).collect();
+    front.sort_by(|a, b| y(b).total_cmp(&y(a)));
+    let extent = |of: fn(&DesignFacts) -> f64| {
+        let all = document.designs.iter().map(of);
+        let ends = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
+        (ends.1 - ends.0).max(f64::MIN_POSITIVE)
+    };
+    let (width, height) = (extent(x), extent(y));
+    let mut notes: Vec<Point> = Vec::new();
+    for facts in best.chain(&document.knee).chain(front) {
+        let (x, y) = (x(facts), y(facts));
+        // A name is about a quarter of the drawing wide, and a twentieth high.
+        let apart =
+            |other: &Point| (x - other.x).abs() > 0.26 * width || (y - other.y).abs() > 0.055 * height;
+        if notes.len() < 8 && notes.iter().all(apart) {
+            notes.push(Point::new(x, y, facts.design.to_string()));
+        }
+    }
+    notes
 }

@@ -1,13 +1,14 @@
 //! The report as one HTML page: the data of the template `reports/codesign.hbs`, which has the words.
 
 mod charts;
+mod designs;
 mod tables;
 
 use crate::drawing::finished;
 use crate::error::Result;
 use optimizer::codesign::document::Document;
 use optimizer::codesign::whatif::Comparison;
-use plots::{Fact, Figure, Table};
+use plots::{Card, Figure, Table};
 use serde::Serialize;
 
 const TEMPLATE: &str = include_str!("../../../templates/reports/codesign.hbs");
@@ -21,9 +22,14 @@ struct Page<'a> {
     unit: &'static str,
     strategies: String,
     bandwidth: &'a str,
-    facts: [Fact; 6],
+    answer: String,
+    cards: Vec<Card>,
+    first: Figure,
     findings: &'a [String],
-    fronts: [Figure; 2],
+    efficiency: Figure,
+    lines: Figure,
+    designs: Designs,
+    roofline: Option<Figure>,
     front: Front,
     resources: [Figure; 2],
     applications: Table,
@@ -40,6 +46,15 @@ struct Page<'a> {
     model: Model<'a>,
     constants: Table,
     certificate: Table,
+}
+
+/// The designs that readers filter.
+#[derive(Serialize)]
+struct Designs {
+    count: usize,
+    /// Those that the table does not show.
+    more: usize,
+    table: Table,
 }
 
 /// The designs on the front.
@@ -93,7 +108,7 @@ struct Validation<'a> {
 /// Mistakes of ours.
 pub(super) fn page(document: &Document) -> Result<String> {
     let title = format!("Codesign: {}", document.workload);
-    finished(data(document).and_then(|data| plots::page(TEMPLATE, &title, &data)))
+    finished(data(document).and_then(|data| plots::page_of_designs(TEMPLATE, &title, &data)))
 }
 
 fn data(document: &Document) -> plots::Result<Page<'_>> {
@@ -105,9 +120,14 @@ fn data(document: &Document) -> plots::Result<Page<'_>> {
         unit: document.unit,
         strategies: document.strategies.join(", "),
         bandwidth: document.bandwidth_rule(),
-        facts: facts(document),
+        answer: designs::answer(document),
+        cards: designs::cards(document),
+        first: charts::front(document)?,
         findings: &document.findings,
-        fronts: charts::fronts(document)?,
+        efficiency: charts::efficiency(document)?,
+        lines: designs::lines(document)?,
+        designs: all_designs(document),
+        roofline: designs::roofline(document)?,
         front: Front {
             count: document.pareto.len(),
             more: document.pareto.len().saturating_sub(tables::MOST_ROWS),
@@ -137,20 +157,9 @@ fn data(document: &Document) -> plots::Result<Page<'_>> {
     })
 }
 
-fn facts(document: &Document) -> [Fact; 6] {
-    let (best, certificate) = (&document.best, &document.certificate);
-    let fact = |value: String, name: &str| Fact { value, name: name.to_owned() };
-    [
-        fact(format!("{} × {}", best.design.n_sm, best.design.n_v), "SMs × lanes of the best design"),
-        fact(format!("{} kB", best.design.m_sm_kb), "shared memory per SM"),
-        fact(format!("{:.1} mm²", best.area_mm2), "area"),
-        fact(format!("{:.0}", best.gflops), "GFLOP/s over the workload"),
-        fact(format!("{:.2}", best.gflops_per_watt), "GFLOP/s per watt"),
-        fact(
-            format!("{} of {}", certificate.designs_evaluated, certificate.designs_in_budget),
-            "designs of the budget evaluated",
-        ),
-    ]
+fn all_designs(document: &Document) -> Designs {
+    let table = designs::table(document);
+    Designs { count: table.rows.len(), more: document.designs.len() - table.rows.len(), table }
 }
 
 fn comparisons(document: &Document) -> Vec<Compared> {

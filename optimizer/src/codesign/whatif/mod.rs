@@ -8,6 +8,7 @@ mod memory;
 mod overhead;
 mod prices;
 mod resources;
+mod roofline;
 mod threads;
 mod tiles;
 
@@ -18,5 +19,6 @@ pub use memory::{MemoryWish, memory};
 pub use overhead::{Overhead, overheads};
 pub use prices::{Shadow, shadows};
 pub use resources::{Allocation, allocation};
+pub use roofline::{Reached, Roofline, roofline};
 pub use threads::{StatedUnder, ThreadSetting, UnderThreads, threads};
 pub use tiles::{Tiles, tiles};

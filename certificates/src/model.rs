@@ -1,0 +1,414 @@
+//! The models as their definitions have them (`docs/models.md`), in intervals: of one tile, all that a machine file and
+//! a tile's counts leave open is rounding.
+
+use crate::document::{Form, Objective};
+use crate::interval::Interval;
+use cost_models::machine::{GpuFacts, Machine, Provenance};
+use hhc_codegen::counts::work::Accounting;
+use hhc_codegen::counts::{Multiprocessor, Problem, TileCounts, TileForms, TileWork, Work};
+use polyhedral::program::ElementType;
+
+/// Warp instructions that a multiprocessor issues in a cycle.
+const SCHEDULERS: f64 = 4.0;
+/// Threads of a warp.
+const WARP: f64 = 32.0;
+/// Cycles until words of shared memory, and of memory, have come.
+const NEAR_CYCLES: f64 = 30.0;
+const FAR_CYCLES: f64 = 480.0;
+/// What copies reach of a published bandwidth.
+const REACHED: f64 = 0.9;
+/// Bytes of the second-level cache for a multiprocessor in a cycle.
+const CACHED_BYTES: f64 = 24.0;
+/// Cycles until a device starts the next block.
+const START_CYCLES: f64 = 1.2;
+
+fn number(value: f64) -> Interval {
+    Interval::exact(value)
+}
+
+fn up(a: i64, b: i64) -> i64 {
+    (a + b - 1) / b
+}
+
+/// A problem on a machine, and what is minimised.
+pub(crate) struct Model {
+    pub form: Form,
+    pub objective: Objective,
+    /// Limits of a multiprocessor and of its blocks.
+    pub limits: Limits,
+    rates: Rates,
+    /// `L` per word of the program's type, `tau_sync`, `T_sync`, `C_iter`.
+    pub l: Interval,
+    pub tau: Interval,
+    launch: Interval,
+    c_iter: Interval,
+    energy: Option<Energies>,
+}
+
+/// What there is of everything that a block needs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub n_sm: i64,
+    pub n_v: i64,
+    pub m_sm: i64,
+    pub reserved: i64,
+    pub shared_per_block: i64,
+    pub registers_per_sm: i64,
+    pub registers_per_thread: i64,
+    pub threads_per_block: i64,
+    pub threads_per_sm: i64,
+    pub blocks_per_sm: i64,
+    pub warp: i64,
+}
+
+impl Limits {
+    fn new(facts: &GpuFacts) -> Limits {
+        let bytes = |kb: f64| (kb * 1024.0).round() as i64;
+        Limits {
+            n_sm: facts.n_sm,
+            n_v: facts.n_v,
+            m_sm: bytes(facts.m_sm_kb),
+            reserved: bytes(facts.shared_reserved_kb),
+            shared_per_block: bytes(facts.shared_per_block_kb),
+            registers_per_sm: facts.registers_per_sm(),
+            registers_per_thread: facts.registers_per_thread,
+            threads_per_block: facts.threads_per_block,
+            threads_per_sm: facts.threads_per_sm,
+            blocks_per_sm: facts.blocks_per_sm,
+            warp: facts.warp,
+        }
+    }
+
+    /// What counts depend on.
+    pub fn multiprocessor(&self) -> Multiprocessor {
+        Multiprocessor {
+            lanes: self.n_v,
+            warp: self.warp,
+            shared_per_block_bytes: self.shared_per_block,
+            threads_per_block: self.threads_per_block,
+            registers_per_sm: self.registers_per_sm,
+            registers_per_thread: self.registers_per_thread,
+        }
+    }
+
+    /// Whether `k` windows of so many bytes fit.
+    pub fn hold(&self, bytes: i64, k: i64) -> bool {
+        bytes <= self.shared_per_block && (bytes == 0 || k * (bytes + self.reserved) <= self.m_sm)
+    }
+}
+
+/// What a multiprocessor does in a cycle.
+struct Rates {
+    clock: Interval,
+    lanes: Interval,
+    arithmetic: Interval,
+    shared: Interval,
+    cached_s: Interval,
+    reached: Interval,
+}
+
+/// Joules per event of this program, and watts.
+struct Energies {
+    glob: Interval,
+    shared: Interval,
+    iteration: Interval,
+    sync: Interval,
+    launch: Interval,
+    static_w: Interval,
+}
+
+/// Seconds and joules, those of static power aside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spent {
+    pub seconds: Interval,
+    pub dynamic_j: Interval,
+}
+
+/// Seconds of a sub-tile alone on a multiprocessor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Demands {
+    pub compute: Interval,
+    pub transfer: Interval,
+    pub ahead: Interval,
+    pub wait: Interval,
+}
+
+impl Demands {
+    /// With a part of the words.
+    pub fn share(&self, share: Interval) -> Demands {
+        Demands { transfer: self.transfer * share, ahead: self.ahead * share, ..*self }
+    }
+}
+
+impl Model {
+    /// The model of a problem on a machine.
+    ///
+    /// # Errors
+    /// What the machine lacks, as a sentence.
+    pub fn new(
+        problem: &Problem,
+        machine: &Machine,
+        form: Form,
+        objective: Objective,
+    ) -> Result<Model, String> {
+        let facts = machine.gpu().ok_or("the machine is a CPU: certificates are of GPUs")?;
+        let calibration = machine.calibration.as_ref().ok_or("the machine has no [calibration]")?;
+        let words = number(problem.element().bytes() as f64 / 4.0);
+        let double = problem.element() == ElementType::F64;
+        let (warp, clock) = (number(WARP), number(facts.clock_hz));
+        let measured = calibration.provenance == Provenance::Measured;
+        let rates = Rates {
+            clock,
+            lanes: Interval::of(facts.n_v) / warp,
+            arithmetic: Interval::of(if double { facts.n_v_f64 } else { facts.n_v }) / warp,
+            shared: Interval::of(facts.shared_words_per_cycle) / warp,
+            cached_s: Interval::of(problem.element().bytes() as i64) / (number(CACHED_BYTES) * clock),
+            reached: number(if measured { 1.0 } else { REACHED }),
+        };
+        let known = calibration.c_iter(&problem.program.name, problem.element().name());
+        let c_iter = match (known, form) {
+            (Some(known), Form::Paper) => number(known.value),
+            _ => rates.compute_s(&Accounting::new(problem).iteration()) * Interval::of(facts.n_v),
+        };
+        let flops = Interval::of(problem.operations.flops as i64)
+            / Interval::of(problem.program.statements.len() as i64);
+        let energy = calibration.energy.as_ref().map(|energy| Energies {
+            glob: number(energy.e_glob_j) * words,
+            shared: number(energy.e_shared_j) * words,
+            iteration: number(energy.e_flop_j) * words * flops,
+            sync: number(energy.e_sync_j),
+            launch: number(energy.e_launch_j),
+            static_w: number(energy.p_static_w),
+        });
+        if objective != Objective::Time && energy.is_none() {
+            return Err("the objective needs energies, and the machine has none".to_owned());
+        }
+        if objective == Objective::Power && form == Form::Counted {
+            return Err(
+                "power is of the paper's form alone: nothing bounds the counted time from above".into()
+            );
+        }
+        Ok(Model {
+            form,
+            objective,
+            limits: Limits::new(facts),
+            rates,
+            l: number(calibration.l_s_per_word.value) * words,
+            tau: number(calibration.tau_sync_s.value),
+            launch: number(calibration.t_sync_s.value),
+            c_iter,
+            energy,
+        })
+    }
+
+    /// The objective.
+    pub fn value(&self, spent: &Spent) -> Interval {
+        let Some(energy) = &self.energy else { return spent.seconds };
+        let joules = || spent.dynamic_j + energy.static_w * spent.seconds;
+        match self.objective {
+            Objective::Time => spent.seconds,
+            Objective::Energy => joules(),
+            Objective::Edp => joules() * spent.seconds,
+            // E / T, of which static power is a constant.
+            Objective::Power => spent.dynamic_j / spent.seconds + energy.static_w,
+        }
+    }
+
+    /// The value of a tile of a family, `k` of them resident; `None` where they do not fit.
+    pub fn of_tile(&self, forms: &dyn TileForms, sizes: [i64; 3], k: i64) -> Option<Interval> {
+        if !forms.admits(sizes) {
+            return None;
+        }
+        let mut spent = Spent { seconds: Interval::ZERO, dynamic_j: Interval::ZERO };
+        for class in 0..forms.classes() {
+            let counts = forms.counts(class, sizes);
+            let work = (self.form == Form::Counted).then(|| forms.work(class, sizes));
+            let registers = counts.registers.max(work.as_ref().map_or(0, |work| work.registers));
+            if !self.fits(&counts, registers, k) {
+                return None;
+            }
+            let seconds = match &work {
+                Some(work) => self.counted_s(&counts, work, k),
+                None => self.paper_s(&counts, k),
+            };
+            spent.seconds = spent.seconds + seconds;
+            spent.dynamic_j = spent.dynamic_j + self.dynamic_j(&counts);
+        }
+        Some(self.value(&spent))
+    }
+
+    fn fits(&self, counts: &TileCounts, registers: i64, k: i64) -> bool {
+        let limits = &self.limits;
+        limits.hold(counts.tile_bytes, k)
+            && counts.threads <= limits.threads_per_block
+            && k * counts.threads <= limits.threads_per_sm
+            && k <= limits.blocks_per_sm
+            && k * counts.threads * registers <= limits.registers_per_sm
+    }
+
+    /// `e_glob*words + e_shared*fast words + e_iter*iterations + e_sync*barriers + e_launch*N_w`
+    fn dynamic_j(&self, counts: &TileCounts) -> Interval {
+        let Some(energy) = &self.energy else { return Interval::ZERO };
+        let own = Interval::of(counts.iterations.max(1));
+        let total = Interval::of(counts.total_iterations);
+        let sub_tiles = Interval::of(counts.tiles) * Interval::of(counts.sub_tiles);
+        let computed = (Interval::ONE + Interval::of(counts.copies) / own) * total;
+        energy.glob * (sub_tiles * Interval::of(counts.words_in + counts.words_out))
+            + energy.shared * (Interval::of(counts.fast_words) / own * total)
+            + energy.iteration * computed
+            + energy.sync * (sub_tiles * Interval::of(counts.barriers))
+            + energy.launch * Interval::of(counts.wavefronts)
+    }
+
+    /// The same from what is known of a box.
+    pub fn joules_of(
+        &self,
+        wavefronts: i64,
+        words: Interval,
+        fast: Interval,
+        total: Interval,
+        barriers: Interval,
+    ) -> Interval {
+        let Some(energy) = &self.energy else { return Interval::ZERO };
+        energy.glob * words
+            + energy.shared * (fast * total)
+            + energy.iteration * total
+            + energy.sync * barriers
+            + energy.launch * Interval::of(wavefronts)
+    }
+
+    /// Barriers of a kernel cost `tau_sync`, if it has any.
+    pub fn barrier(&self, barriers: i64) -> Interval {
+        if barriers > 0 { self.tau } else { Interval::ZERO }
+    }
+
+    /// `C_iter * rounds`
+    pub fn iterate(&self, rounds: Interval) -> Interval {
+        self.c_iter * rounds
+    }
+
+    /// `N_w * T_sync`
+    pub fn launches(&self, wavefronts: i64) -> Interval {
+        Interval::of(wavefronts) * self.launch
+    }
+
+    /// `T_prism(k)` from what computing and moving take in all sub-tiles of one tile, and in one of them.
+    pub fn prism(&self, all: (Interval, Interval), one: (Interval, Interval), k: i64) -> Interval {
+        match k {
+            1 => all.0 + all.1,
+            _ => Interval::of(k) * all.0.max(all.1) + one.0.min(one.1),
+        }
+    }
+
+    /// `R = ceil(ceil(w/k)/n_SM)`
+    pub fn tile_rounds(&self, w: i64, k: i64) -> i64 {
+        up(up(w, k), self.limits.n_sm)
+    }
+
+    /// Eq. 6.2.
+    fn paper_s(&self, counts: &TileCounts, k: i64) -> Interval {
+        let barrier = self.barrier(counts.barriers);
+        let compute =
+            self.iterate(Interval::of(counts.lane_rounds)) + barrier * Interval::of(counts.barriers);
+        let io = self.l * Interval::of(counts.words_in + counts.words_out) + barrier + barrier;
+        let q = Interval::of(counts.sub_tiles);
+        let prism = self.prism((q * compute, q * io), (compute, io), k);
+        let rounds = Interval::of(self.tile_rounds(counts.tiles_per_wavefront, k));
+        self.launches(counts.wavefronts) + Interval::of(counts.wavefronts) * (rounds * prism)
+    }
+
+    /// Seconds of a piece of work that has a multiprocessor to itself.
+    pub fn demands(&self, work: &Work) -> Demands {
+        let Rates { clock, lanes, cached_s, reached, .. } = self.rates;
+        let compute = self.rates.compute_s(work);
+        let slow = (number(SCHEDULERS) / lanes).max(Interval::ONE);
+        let chain = number(work.chain) * slow
+            + number(work.waits) * number(NEAR_CYCLES)
+            + number(work.far_waits) * number(FAR_CYCLES);
+        let words = |words: f64| number(words) * self.l / reached;
+        Demands {
+            compute,
+            transfer: words(work.words).max(number(work.cached) * cached_s),
+            ahead: words(work.ahead),
+            wait: (chain / clock).above(compute) + number(work.barriers) * self.tau,
+        }
+    }
+
+    /// Seconds of a round of `k` sub-tiles, by mean-value analysis of two stations and a delay; memory that does not keep
+    /// up is waited for.
+    pub fn round(&self, demands: &Demands, k: i64) -> Interval {
+        let Demands { compute, transfer, ahead, wait } = *demands;
+        if (compute + transfer + ahead + wait).high == 0.0 {
+            return Interval::ZERO;
+        }
+        let (mut queue_c, mut queue_m) = (Interval::ZERO, Interval::ZERO);
+        let mut seconds = Interval::ZERO;
+        for n in 1..=k {
+            let at_c = compute * (Interval::ONE + queue_c);
+            let at_m = transfer * (Interval::ONE + queue_m);
+            seconds = wait + at_c + at_m;
+            if seconds.low == 0.0 {
+                // Nothing but words that are loaded ahead.
+                break;
+            }
+            let per = Interval::of(n) / seconds;
+            (queue_c, queue_m) = (at_c * per, at_m * per);
+        }
+        seconds.max(Interval::of(k) * (transfer + ahead))
+    }
+
+    /// Full rounds of `k` tiles in a wavefront of `w`, the tiles of a multiprocessor in the last one, and how many of a round
+    /// of so many there are.
+    pub fn waves(&self, w: i64, k: i64) -> (i64, i64, Interval) {
+        let n_sm = self.limits.n_sm;
+        let number = w / (k * n_sm);
+        let rest = w - number * k * n_sm;
+        let last = up(rest, n_sm);
+        let share = if last > 0 { Interval::of(rest) / Interval::of(n_sm * last) } else { Interval::ZERO };
+        (number, last, share)
+    }
+
+    /// The counted form.
+    fn counted_s(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Interval {
+        let w = counts.tiles_per_wavefront;
+        let (rounds, last, share) = self.waves(w, k);
+        let full = self.demands(&work.full);
+        let clipped = self.demands(&work.full.and(&work.clipped));
+        let partly = self.demands(&work.full.times(work.part).and(&work.clipped));
+        let both = [(k, Interval::ONE), (last, share)];
+        let of = |demands: &Demands| both.map(|(tiles, share)| self.round(&demands.share(share), tiles));
+        let (on_full, on_clipped, on_partly) = (of(&full), of(&clipped), of(&partly));
+        let (q_full, q_clipped) = (number(work.full_sub_tiles), number(work.clipped_sub_tiles));
+        let q = q_full + q_clipped;
+        let inside = [0, 1].map(|round| on_full[round] * q_full + on_clipped[round] * q_clipped);
+        let mut edge = Interval::ZERO;
+        if work.edges {
+            let (tiles, share, round) = if last == 0 { (k, Interval::ONE, 0) } else { (last, share, 1) };
+            let alone = |demands: &Demands| self.round(&demands.share(share / Interval::of(tiles)), 1);
+            let (usual, longer) = (on_full[round], alone(&clipped).above(alone(&full)));
+            let left = if longer.high > 0.0 && (usual + longer).low > 0.0 {
+                longer / (usual + longer)
+            } else {
+                Interval::ZERO
+            };
+            edge = (q * (usual + left * alone(&clipped))).above(inside[round]);
+        }
+        let launch = |rounds_of: [Interval; 2]| Interval::of(rounds) * rounds_of[0] + rounds_of[1];
+        let done = launch(inside) + edge;
+        let start = (Interval::of(w) * number(START_CYCLES) / self.rates.clock).above(done);
+        self.launches(counts.wavefronts)
+            + number(work.full_launches) * (launch(inside) + edge + start)
+            + number(work.clipped_launches) * launch(on_partly.map(|seconds| seconds * q))
+    }
+}
+
+impl Rates {
+    /// Seconds in which a multiprocessor that waits for nothing executes this.
+    fn compute_s(&self, work: &Work) -> Interval {
+        let cycles = (number(work.issued) / number(SCHEDULERS))
+            .max(number(work.vector) / self.lanes)
+            .max(number(work.arithmetic) / self.arithmetic)
+            .max(number(work.shared) / self.shared);
+        cycles / self.clock
+    }
+}
