@@ -102,6 +102,12 @@ void tw_store4(T *p, long long i, const tw_vector<T, 4> &value)
     *reinterpret_cast<tw_vector<T, 4> *>(p + i) = value;
 }
 
+/* Whether an array begins where accesses of so many elements do. */
+template <int count, class T> static __device__ __forceinline__ bool tw_is_aligned(const T *p)
+{
+    return (unsigned long long)p % (count * sizeof(T)) == 0;
+}
+
 /* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after
  * the thread's wait for the group in which it committed them. Below sm_80 they are there at
  * once. */

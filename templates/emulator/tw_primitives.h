@@ -344,6 +344,10 @@ tw_store4(const Pointer &p, long long i, const tw_vector<typename Pointer::Value
     tw_emulator::store_vector<4>(p, i, v, line);
 }
 
+template <int N, class T> inline bool tw_is_aligned(const tw_emulator::Global<T> &p) {
+    return p.offset % N == 0;
+}
+
 template <int N = 1, class S, class G> inline void
 tw_copy_async(const tw_emulator::Shared<S> &to, long long i, const tw_emulator::Global<G> &from, long long j,
               int line = __builtin_LINE()) {

@@ -23,24 +23,31 @@ impl<'a> FlowProof<'a> {
         let zero = vec![(0, 0); self.dimension()];
         let written = event.writes.iter().map(|place| (place, event.field, &event.level, &zero));
         let read = event.reads.iter().map(|reads| (&reads.place, reads.field, &reads.level, &reads.offsets));
+        let along = self.dimension() - 1;
+        let junk = matches!(event.region, Region::Junk(_));
         for (place, field, level, offsets) in written.chain(read) {
-            let Place::Storage(index) = place else { continue };
-            let Some(storage) = self.storage_of(event, field, *index) else {
+            let Place::Storage { index, copy } = place else { continue };
+            let storage = self.storage_of(event, field, *index);
+            let Some(storage) = storage.filter(|storage| storage.copies.len() == copy.len()) else {
                 return Err(LegalityError::Malformed {
                     piece: *index,
                     message: format!("{} touches a storage that is not for it", event.name),
                 });
             };
             let wrong = any(storage.axes.iter().enumerate().filter_map(|(d, axis)| match axis {
+                // What a lane without a neighbour is handed is junk as well.
+                Axis::Window { .. } if junk && d == along && storage.lanes.is_some() => None,
                 Axis::Window { first, extent } => {
                     Some(format!("q{d} < ({first}) or q{d} >= ({first}) + {extent}"))
                 }
                 Axis::Ring { .. } => None,
             }));
-            let wrong = any([wrong, self.without_lane(storage)]);
+            let no_copy =
+                storage.copies.iter().zip(copy).map(|(count, own)| format!("not (0 <= {own} < {count})"));
+            let wrong = any([wrong, self.without_lane(storage)].into_iter().chain(no_copy));
             // What junk reads may lie beside the grid.
             let grid = match event.region {
-                Region::Junk(_) => "1 = 1".to_owned(),
+                _ if junk => "1 = 1".to_owned(),
                 _ => self.in_grid("q"),
             };
             let bodies =
@@ -69,7 +76,12 @@ impl<'a> FlowProof<'a> {
     }
 
     /// No other value is written to a cell between supply and read. What is known of the supplier is its place in time.
-    pub fn kept(&self, reader: &'a Event, reads: &'a Reads, index: usize) -> Result<(), LegalityError> {
+    pub fn kept(
+        &self,
+        reader: &'a Event,
+        reads: &'a Reads,
+        (index, copy): (usize, &[String]),
+    ) -> Result<(), LegalityError> {
         let Some(storage) = self.storage_of(reader, reads.field, index) else { return Ok(()) };
         let cases = self.cases(reads.field);
         for supplier in &reads.suppliers {
@@ -78,7 +90,11 @@ impl<'a> FlowProof<'a> {
                 continue;
             }
             for writer in self.writers(index) {
-                self.kept_from(reader, (reads, storage), &supply, writer, &cases)?;
+                let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
+                let written = writer.copy_written(index).unwrap_or_default();
+                let written: Vec<String> = written.iter().map(|own| marked(own, &moved)).collect();
+                let same_copy = equal(&written, copy);
+                self.kept_from(reader, (reads, storage, &same_copy), &supply, writer, &cases)?;
             }
         }
         Ok(())
@@ -87,7 +103,7 @@ impl<'a> FlowProof<'a> {
     fn kept_from(
         &self,
         reader: &'a Event,
-        (reads, storage): (&'a Reads, &'a Storage),
+        (reads, storage, same_copy): (&'a Reads, &'a Storage, &str),
         supply: &Supply<'a>,
         writer: &'a Event,
         cases: &[Case],
@@ -122,6 +138,7 @@ impl<'a> FlowProof<'a> {
                     self.runs_loosely(reader),
                     around(&reads.offsets),
                     marked(&self.runs_loosely(writer), &moved),
+                    same_copy.to_owned(),
                     way,
                     between.clone(),
                     itself.clone(),
@@ -182,7 +199,8 @@ impl<'a> FlowProof<'a> {
             ways.push(all([rest, format!("p{d}_w != q{d}")]));
         }
         if matches!(writer.region, Region::Junk(_)) {
-            if !computed {
+            // Outside of a box it may be where values are computed, too.
+            if !computed || !writer.within_box.is_empty() {
                 let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
                 ways.push(all(point.chain([planes])));
             }
@@ -220,6 +238,9 @@ impl<'a> FlowProof<'a> {
                     Axis::Ring { extent } => format!("(p{d}_w - p{d}) mod {extent} = 0"),
                     Axis::Window { .. } => format!("p{d}_w = p{d}"),
                 });
+                let [own, other] = [first, second].map(|event| event.copy_written(index).unwrap_or_default());
+                let other: Vec<String> = other.iter().map(|other| marked(other, &moved)).collect();
+                let copy = equal(own, &other);
                 let level = marked(&second.level, &moved);
                 let plane = format!("(({level}) - ({})) mod {} = 0", first.level, storage.planes);
                 let differ = if at == with {
@@ -228,7 +249,7 @@ impl<'a> FlowProof<'a> {
                 } else {
                     "1 = 1".to_owned()
                 };
-                let clash = all(cell.chain([together, plane, differ]));
+                let clash = all(cell.chain([copy, together, plane, differ]));
                 let loose = [self.runs_loosely(first), marked(&self.runs_loosely(second), &moved)];
                 let exact = [self.exactly(first), marked(&self.exactly(second), &moved)];
                 let marks = moved.iter().map(|name| format!("{name}_w")).collect();

@@ -1,9 +1,9 @@
 //! Events as isl's text, and the questions that are asked about them.
 
 use super::bands::{self, OwnedBand};
-use super::text::{all, any, conjuncts, later_or_equal, renamed};
+use super::text::{all, any, conjuncts, later_or_equal, later_or_equal_in_team, renamed};
 use super::{FlowError, FlowKind};
-use crate::dataflow::{Dataflow, Event, Place, Region};
+use crate::dataflow::{Dataflow, Event, Region};
 use crate::isl::{Conjunction, Context, IslError, Sample, Set};
 use crate::legality::{LegalityError, Problem};
 use crate::program::{FieldId, FieldRole, Program};
@@ -177,12 +177,9 @@ impl<'a> FlowProof<'a> {
             Region::Grid => "1 = 1".to_owned(),
             Region::Boundary => any(self.beyond(event.field, "p")),
             Region::Junk(k) => {
-                let outside = format!("not ({})", self.in_domain(k, "p"));
-                return all([
-                    format!("1 <= ({}) <= steps", event.level),
-                    any([outside]),
-                    self.large_enough(),
-                ]);
+                let inside = k.map_or_else(|| self.in_grid("p"), |k| self.in_domain(k, "p"));
+                let outside = [&inside].into_iter().chain(&event.within_box);
+                return all([any(outside.map(|inside| format!("not ({inside})"))), self.large_enough()]);
             }
         };
         all([region, self.in_grid("p")])
@@ -205,7 +202,7 @@ impl<'a> FlowProof<'a> {
 
     /// Events that write to a storage.
     pub fn writers(&self, storage: usize) -> Vec<&'a Event> {
-        self.flow.events.iter().filter(|event| event.writes.contains(&Place::Storage(storage))).collect()
+        self.flow.events.iter().filter(|event| event.copy_written(storage).is_some()).collect()
     }
 
     /// Variables that a block's events have in common.
@@ -447,7 +444,8 @@ impl<'a> FlowProof<'a> {
 }
 
 /// That an event at one position does not run before another one at its position, in one block. Two warps are ordered by
-/// the first numbers of the positions alone, two events without what orders the executions of each.
+/// the first numbers of the positions alone, two members of a team by those before the member's, two events without what
+/// orders the executions of each.
 pub fn not_before_in_block(
     (first, here): (&Event, &[String]),
     (second, there): (&Event, &[String]),
@@ -458,7 +456,12 @@ pub fn not_before_in_block(
         [(first, here), (second, there)]
             .map(|(event, place)| &place[..place.len().saturating_sub(event.within)])
     };
-    let (Some(own), Some(other)) = (first.warp, second.warp) else { return later_or_equal(here, there) };
+    let (Some(own), Some(other)) = (first.warp, second.warp) else {
+        return match first.team {
+            Some(member) => later_or_equal_in_team(here, there, member),
+            None => later_or_equal(here, there),
+        };
+    };
     if own == other {
         return later_or_equal(here, there);
     }

@@ -216,22 +216,24 @@ impl<'a> Supply<'a> {
         };
         let here = match &reads.place {
             _ if event.field != reads.field => "1 = 0".to_owned(),
-            Place::Storage(_) if event.kernel != reader.kernel || !event.writes.contains(&reads.place) => {
-                "1 = 0".to_owned()
-            }
-            Place::Storage(_) => {
-                let equal = proof.shared(event).into_iter().map(|name| (text(&name), name));
-                all(equal
-                    .filter(|(there, here)| there != here)
-                    .map(|(there, here)| format!("{there} = {here}")))
-            }
+            Place::Storage { .. } if event.kernel != reader.kernel => "1 = 0".to_owned(),
+            Place::Storage { index, copy } => match event.copy_written(*index) {
+                None => "1 = 0".to_owned(),
+                Some(written) => {
+                    let shared = proof.shared(event).into_iter().map(|name| (text(&name), name));
+                    let equal = shared.chain(written.iter().map(|own| text(own)).zip(copy.iter().cloned()));
+                    all(equal
+                        .filter(|(there, here)| there != here)
+                        .map(|(there, here)| format!("{there} = {here}")))
+                }
+            },
             Place::Arrays { slot } => {
                 let read = proof.slot(reads.field, &reads.level, slot);
                 any(event.writes.iter().filter_map(|place| match place {
                     Place::Arrays { slot } => {
                         Some(format!("{} = {read}", text(&proof.slot(event.field, &event.level, slot))))
                     }
-                    Place::Storage(_) => None,
+                    Place::Storage { .. } => None,
                 }))
             }
         };
@@ -258,7 +260,7 @@ impl<'a> Supply<'a> {
             Some(_) => format!("({supplied}) = ({read})"),
             None => {
                 let planes = match reads.place {
-                    Place::Storage(index) => {
+                    Place::Storage { index, .. } => {
                         proof.flow.storages.get(index).map_or(1, |storage| storage.planes)
                     }
                     Place::Arrays { .. } => 1,
