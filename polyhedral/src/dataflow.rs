@@ -146,6 +146,9 @@ pub struct Event {
     pub region: Region,
     /// Of junk, constraints on the points that are none: those of the box.
     pub within_box: Vec<String>,
+    /// Whether it runs for the points of all cells of the innermost dimension, which are the same in all storages that it
+    /// touches, and is taken to run beyond.
+    pub whole: bool,
     /// The field whose value it makes or moves.
     pub field: FieldId,
     /// The level of the value.

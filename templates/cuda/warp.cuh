@@ -16,6 +16,11 @@ int tw_lane() { return tw_thread_of_block() % 32; }
 [[maybe_unused]] static __device__ __forceinline__
 int tw_warp() { return tw_thread_of_block() / 32; }
 
+/* The warp, in a way that tells the compiler that it is the same for all lanes: then it branches
+ * without asking which of them do. */
+[[maybe_unused]] static __device__ __forceinline__
+int tw_warp_of_team() { return __shfl_sync(0xffffffffu, tw_warp(), 0); }
+
 /* The value of the lane `delta` below or above; where there is none any value, which nothing
  * may depend on. */
 template <class T> static __device__ __forceinline__ T tw_shift_up(T value, unsigned int delta)

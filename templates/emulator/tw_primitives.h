@@ -291,6 +291,9 @@ inline int tw_lane() {
 inline int tw_warp() {
     return tw_emulator::running.thread / tw_emulator::WARP;
 }
+inline int tw_warp_of_team() {
+    return tw_warp();
+}
 inline void tw_link_clear(const tw_emulator::Link &link, int line = __builtin_LINE()) {
     using namespace tw_emulator;
     running.line = line;

@@ -112,8 +112,11 @@ impl<'a> Work<'a> {
     /// The box of its points: first point and the one after the last, per dimension.
     pub(super) fn clipped(self, program: &Program) -> Vec<(IntExpr, IntExpr)> {
         let clip = |(d, range): (usize, &Range)| {
-            if let Work::Row(Instance { junk: Some(junk), .. }) = self {
-                return (junk[d].low.clone(), junk[d].high.clone() + 1);
+            // Junk over another box is for who computes for all lanes at once.
+            if let Work::Row(Instance { junk: Some(junk), ranges, .. }) = self
+                && junk.iter().zip(ranges).all(|(junk, own)| junk.low == own.low && junk.high == own.high)
+            {
+                return (range.low.clone(), range.high.clone() + 1);
             }
             let (first, end) = match self.region() {
                 Region::Domain(statement) => {

@@ -277,6 +277,7 @@ impl Printer<'_> {
             before: order::warp_of(self.kernel, part).map_or(Vec::new(), |warp| self.before[warp].clone()),
             constraints,
             within_box: Vec::new(),
+            whole: false,
             region: Region::Grid,
             field: polyhedral::program::FieldId(0),
             level: String::new(),
@@ -292,6 +293,26 @@ impl Printer<'_> {
         let ranges = ranges.iter().enumerate();
         let points = ranges.flat_map(|(d, range)| self.interval(&format!("p{d}"), &range.low, &range.high));
         conditions.chain(points).collect()
+    }
+
+    /// Whether a box has exactly the points of the cells of the innermost dimension, in all storages that an event touches,
+    /// which are windows or lanes.
+    fn is_whole(&self, of: &Event, over: &[Range]) -> bool {
+        let places = of.writes.iter().chain(of.reads.iter().map(|reads| &reads.place));
+        let before =
+            self.plan.kernels[..self.index].iter().map(|kernel| kernel.storages.len()).sum::<usize>();
+        let mut storages = places.filter_map(|place| match place {
+            Place::Storage { index, .. } => self.kernel.storages.get(index.checked_sub(before)?),
+            Place::Arrays { .. } => None,
+        });
+        let Some(range) = over.last() else { return false };
+        let count = range.high.minus(&range.low).map(|last| last + 1);
+        storages.all(|storage| match storage.axes.last() {
+            Some(storage::Axis::Window { first, extent } | storage::Axis::Lanes { first, extent, .. }) => {
+                *first == range.low && Some(*extent) == count
+            }
+            _ => false,
+        })
     }
 
     /// What a part leaves over a box where it does not happen.
@@ -312,7 +333,9 @@ impl Printer<'_> {
             self.event(part, of.loops.contains(&self.kernel.rows.variable.to_owned()), String::new());
         // A row's lanes compute before they know whether it runs.
         let (with, within) = if row { (&[][..], when) } else { (when, &[][..]) };
-        event.constraints.extend(self.of_box(with, over));
+        let whole = self.is_whole(of, over);
+        let bounded = if whole { over.len().saturating_sub(1) } else { over.len() };
+        event.constraints.extend(self.of_box(with, &over[..bounded]));
         // A transfer from the arrays reads nothing else.
         let reads = if from_arrays { Vec::new() } else { of.reads.clone() };
         let statement = match of.region {
@@ -328,6 +351,7 @@ impl Printer<'_> {
             within_box: if same { Vec::new() } else { self.of_box(within, ranges) },
             position: of.position.clone(),
             within: of.within,
+            whole,
             field: of.field,
             level: of.level.clone(),
             reads,

@@ -390,7 +390,8 @@ impl Team<'_> {
                 let columns = Self::columns(&new, self.sizes.columns() - right, right);
                 boundary("the boundary on the right", columns)
             }
-            Move::Edges => boundary("the boundary", self.lanes(&new)),
+            // Each point is looked at, so that there is no junk.
+            Move::Edges => Transfer { junk: None, ..boundary("the boundary", self.lanes(&new)) },
             Move::On => {
                 let not = |condition: &IntExpr| int(-1) - condition.clone();
                 let whens = self.runs(&new).iter().map(not).reduce(IntExpr::max);

@@ -8,7 +8,7 @@ use crate::isl::{Conjunction, Context, IslError, Sample, Set};
 use crate::legality::{LegalityError, Problem};
 use crate::program::{FieldId, FieldRole, Program};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The proof about one plan.
@@ -21,6 +21,8 @@ pub struct FlowProof<'a> {
     coordinates: Vec<String>,
     /// Constraints that were read, as unions of conjunctions.
     known: RefCell<HashMap<String, Rc<Vec<Conjunction<'a>>>>>,
+    /// Constraints that nothing meets.
+    empty: RefCell<HashSet<String>>,
     shown_empty: Cell<usize>,
 }
 
@@ -60,8 +62,15 @@ pub fn around(offsets: &[(i64, i64)]) -> String {
 impl<'a> FlowProof<'a> {
     pub fn new(context: &'a Context, program: &'a Program, flow: &'a Dataflow) -> Self {
         let (coordinates, shown_empty) = (Vec::new(), Cell::new(0));
-        let mut proof =
-            FlowProof { context, program, flow, coordinates, known: RefCell::default(), shown_empty };
+        let mut proof = FlowProof {
+            context,
+            program,
+            flow,
+            coordinates,
+            known: RefCell::default(),
+            empty: RefCell::default(),
+            shown_empty,
+        };
         let mut all: Vec<String> = proof.point_and_band();
         all.extend(proof.point("q"));
         all.extend(proof.bounds().iter().map(|name| format!("{name}_s")));
@@ -98,6 +107,12 @@ impl<'a> FlowProof<'a> {
     /// `prefix0, prefix1, ..`
     pub fn point(&self, prefix: &str) -> Vec<String> {
         (0..self.dimension()).map(|d| format!("{prefix}{d}")).collect()
+    }
+
+    /// Whether a text is about an event's point.
+    pub fn mentions_point(&self, text: &str) -> bool {
+        let point = self.point("p");
+        marked(text, &point) != text
     }
 
     /// A point in the domain of a statement.
@@ -326,6 +341,18 @@ impl<'a> FlowProof<'a> {
                 }
             }
             found = next;
+        }
+        Ok(found)
+    }
+
+    /// The points that meet a constraint, as far as isl does not show that there are none; asked once.
+    pub fn not_empty_once(&self, body: &str) -> Result<Vec<Conjunction<'a>>, IslError> {
+        if self.empty.borrow().contains(body) {
+            return Ok(Vec::new());
+        }
+        let found = self.not_empty(self.set(body)?)?;
+        if found.is_empty() {
+            self.empty.borrow_mut().insert(body.to_owned());
         }
         Ok(found)
     }

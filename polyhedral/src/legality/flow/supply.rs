@@ -165,6 +165,9 @@ pub struct Supply<'a> {
     /// The other half.
     here: String,
     level: String,
+    /// Of a team, that there is such a place in a block's time, and that it is the reader's copy: much less than that it
+    /// executes.
+    pub exists: String,
     /// It does not run before the reader.
     not_before: String,
     /// Its place in the block's time.
@@ -238,17 +241,44 @@ impl<'a> Supply<'a> {
             }
         };
         let executes = text(&proof.runs_loosely(event));
+        let exists = match event.team {
+            Some(_) => {
+                let of_point = |constraint: &&String| !proof.mentions_point(constraint);
+                all(event.constraints.iter().filter(of_point).map(|known| text(known)).chain([here.clone()]))
+            }
+            None => "1 = 1".to_owned(),
+        };
         Ok(Supply {
             event,
             there: all([executes.clone(), here.clone()]),
             executes,
             here,
+            exists,
             level: text(&event.level),
             not_before: proof.not_before((event, &text), (reader, &|text| text.to_owned())),
             position: event.position.iter().map(|place| text(place)).collect(),
             text: Box::new(text),
             same_band,
         })
+    }
+
+    /// Whether its place in the block's time is that of another one, but for the last number, which tells parts of a group
+    /// apart.
+    pub fn is_beside(&self, other: &Supply<'a>) -> bool {
+        let of_group = |supply: &Supply<'a>| {
+            let place = &supply.position;
+            let whole = supply.event.within == 0 && supply.event.team.is_some();
+            place
+                .split_last()
+                .filter(|_| whole && supply.last_number().is_some())
+                .map(|(_, rest)| rest.to_vec())
+        };
+        of_group(self).is_some() && of_group(self) == of_group(other)
+    }
+
+    /// The last number of its place, where it is a constant.
+    pub fn last_number(&self) -> Option<i64> {
+        self.position.last()?.parse().ok()
     }
 
     /// Its value is the one that is read: at boundary points, that of the same class of levels, in the plane that is read.

@@ -1,11 +1,12 @@
-//! Kernels whose blocks are teams of warps that stream along dimension 0, each with rows in the registers of its lanes.
+//! Kernels whose blocks are teams of warps that stream along dimension 0, each with rows of the innermost dimension in the
+//! registers of its lanes.
 //!
 //! ```text
 //! for positions of the stream, as many at once as registers need to be where they were:
 //!     for each of them, unrolled:
 //!         if every row of the group runs:        one test; no branch from there on, so that rows overlap
 //!             for rows of the group, unrolled:   the row and what goes with it
-//!         else:                                  the same with a test for each part
+//!         else:                                  the same with a test for each row
 //!         what leaves the warp
 //!         barrier
 //! ```
@@ -19,15 +20,16 @@ mod part;
 use super::super::bounds::{expr, non_negative};
 use super::super::constants::{self, Source};
 use super::super::names::Names;
-use super::super::points::INT;
+use super::super::points::{INT, max, min};
 use super::super::storages::{self, Work};
 use super::text::{barrier, shared};
-use crate::geometry::{StorageLayout, Threads};
+use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Storage};
 use c_tree::{Block, Declaration, Expr, Stmt, all, call, name, var};
-use cells::constant;
+use cells::{constant, gathered, gathered_long};
+use std::cell::RefCell;
 
 /// The number of the lane, the position of the stream since its first one, and that within what is unrolled.
 const LANE: &str = "tw_own";
@@ -35,6 +37,19 @@ const SINCE: &str = "tw_since";
 const WITHIN: &str = "k";
 /// The position with which what is unrolled begins.
 const FROM: &str = "tw_from";
+/// Positions of the stream.
+const COUNT: &str = "tw_count";
+
+/// What is known of the rows of a group where a part is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// Nothing: it is before them, or after them.
+    Any,
+    /// They run: no fact is negative.
+    Run,
+    /// One of the facts is negative.
+    Rest,
+}
 
 /// A kernel that is printed so.
 pub(super) struct Team<'a> {
@@ -50,6 +65,8 @@ pub(super) struct Team<'a> {
     period: i64,
     /// What is not negative where all rows of a group run: their conditions, of any row of the group.
     facts: Vec<IntExpr>,
+    /// What the text declares before the stream, as it does not change there.
+    before: RefCell<Vec<Stmt>>,
 }
 
 impl<'a> Team<'a> {
@@ -57,7 +74,7 @@ impl<'a> Team<'a> {
     pub(super) fn of(plan: &'a KernelPlan, names: &'a Names, kernel: &'a Kernel) -> Option<Self> {
         kernel.team()?;
         let [position, member] = &kernel.sub_tiles[..] else { return None };
-        if plan.program.dimension() != 2 {
+        if plan.program.dimension() < 2 {
             return None;
         }
         let in_registers = || kernel.storages.iter().filter(|storage| storage.first_lane().is_some());
@@ -67,8 +84,14 @@ impl<'a> Team<'a> {
                 _ => None,
             })?;
         let period = in_registers().map(rows).fold(1, least_common_multiple);
-        let facts = kernel.instances.iter().flat_map(|row| row.when.clone()).collect();
-        let team = Team { plan, names, kernel, position, member, first, points, period, facts };
+        let mut facts: Vec<IntExpr> = Vec::new();
+        for fact in kernel.instances.iter().flat_map(|row| &row.when) {
+            if !facts.contains(fact) {
+                facts.push(fact.clone());
+            }
+        }
+        let before = RefCell::default();
+        let team = Team { plan, names, kernel, position, member, first, points, period, facts, before };
         let works = || storages::parts(kernel).into_iter().flatten();
         works().all(|work| team.prints(work)).then_some(team)
     }
@@ -76,16 +99,20 @@ impl<'a> Team<'a> {
     /// Blocks that shall fit in the registers of a multiprocessor: the compiler needs some besides those of the rows.
     pub(super) fn blocks_at_once(&self, threads: &Threads) -> i64 {
         const OF_A_MULTIPROCESSOR: i64 = 65_536;
-        // Besides the rows, of which a few are on their way.
-        let others = |rows: i64| (rows / 4).max(32);
+        // Besides the rows, of which a few are on their way. A warp alone is in no hurry and may have all that there are.
+        const MOST: i64 = 255;
+        let others = |rows: i64| (rows / 4).max(60);
         let program = &self.plan.program;
         let words = |storage: &Storage| {
-            let rows_read = storage.cells_of_a_lane() - rows(storage) * self.points;
-            rows_read.max(self.points) * program.field(storage.field).element.bytes() as i64 / 4
+            // Of the last copy one row is left.
+            let last = storage.copies.iter().skip(1).product::<i64>().max(1);
+            let read = storage.cells_of_a_lane() / last * (last - 1).max(1);
+            read * program.field(storage.field).element.bytes() as i64 / 4
         };
         let rows: i64 =
             self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some()).map(words).sum();
-        (OF_A_MULTIPROCESSOR / (threads.count() * (rows + others(rows))).max(1)).max(1)
+        let of_a_thread = if threads.count() <= WARP { MOST } else { (rows + others(rows)).min(MOST) };
+        (OF_A_MULTIPROCESSOR / (threads.count() * of_a_thread).max(1)).max(1)
     }
 
     /// The body of the kernel.
@@ -93,7 +120,7 @@ impl<'a> Team<'a> {
         let program = &*self.plan.program;
         let mut body = Block::from([
             Stmt::constant("int", LANE, call("tw_lane", [])),
-            Stmt::constant("int", self.member.variable, call("tw_warp", []))
+            Stmt::constant("int", self.member.variable, call("tw_warp_of_team", []))
                 .note("the warp's number in its team"),
         ]);
         for (storage, &byte_offset) in self.kernel.storages.iter().zip(&layout.offsets) {
@@ -112,8 +139,12 @@ impl<'a> Team<'a> {
             let constants = constants::all(program, self.names, statement, Source::Arguments, "now");
             body.extend(constants.iter().map(constants::Constant::declaration));
         }
+        let (low, high) = (&self.position.low, &self.position.high);
+        let count = gathered(&(high.clone() - low.clone() + 1));
+        body.push(Stmt::constant("int", COUNT, count).note("positions of the stream"));
         let stream = self.stream();
         body.extend(self.flags(&stream));
+        body.extend(self.before.take());
         body.extend(stream);
         body
     }
@@ -121,47 +152,47 @@ impl<'a> Team<'a> {
     /// The loop over the positions.
     fn stream(&self) -> Block {
         let (low, high) = (&self.position.low, &self.position.high);
-        let mut once = Block::from([Stmt::constant(INT, self.position.variable, var(FROM) + var(WITHIN))]);
+        let mut once = Block::from(Stmt::constant("int", SINCE, var(FROM) + var(WITHIN)));
         let whole = constant(&(high.clone() - low.clone() + 1)).is_some_and(|count| count % self.period == 0);
         if !whole && self.period > 1 {
-            once.push(Stmt::when(var(self.position.variable).gt(expr(high)), Stmt::Break));
+            once.push(Stmt::when(var(SINCE).ge(var(COUNT)), Stmt::Break));
         }
-        let once_more = self.at_a_position();
-        if once_more.mentions(SINCE) {
-            let since = var(FROM) - expr(low);
-            once.push(Stmt::constant("int", SINCE, since.cast("int").integer() + var(WITHIN)));
+        let at_a_position = self.at_a_position();
+        if at_a_position.mentions(self.position.variable) {
+            once.push(Stmt::constant(INT, self.position.variable, expr(low) + var(SINCE)));
         }
-        once.extend(once_more);
+        once.extend(at_a_position);
         let unrolled = [Stmt::Pragma("unroll".into()), Stmt::count("int", WITHIN, 0, self.period, once)];
-        let condition = var(FROM).le(expr(high));
-        Stmt::each(INT, FROM, expr(low), condition, self.period, Block::from(unrolled)).into()
+        let condition = var(FROM).lt(var(COUNT));
+        Stmt::each("int", FROM, 0, condition, self.period, Block::from(unrolled)).into()
     }
 
     /// What the warp does at one position.
     fn at_a_position(&self) -> Block {
         let [start, group, end] = storages::parts(self.kernel);
-        let every = |works: &[Work<'_>], runs: bool| -> Block {
-            works.iter().flat_map(|&work| self.part(work, runs)).collect()
+        let every = |works: &[Work<'_>], rows: Rows| -> Block {
+            works.iter().flat_map(|&work| self.part(work, rows)).collect()
         };
-        let rows = |runs: bool| -> Block {
-            let Loop { variable, low, high } = &self.kernel.rows;
-            let body = every(&group, runs);
-            [
-                Stmt::Pragma("unroll".into()),
-                Stmt::each("int", *variable, expr(low), var(*variable).le(expr(high)), 1, body),
-            ]
-            .into_iter()
-            .collect()
+        let Loop { variable, low, high } = &self.kernel.rows;
+        let rows = |body: Block| -> Block {
+            let around = Stmt::each("int", *variable, expr(low), var(*variable).le(expr(high)), 1, body);
+            [Stmt::Pragma("unroll".into()), around].into_iter().collect()
         };
-        let mut body = every(&start, false);
+        let mut body = every(&start, Rows::Any);
         if self.facts.is_empty() {
-            body.extend(rows(true));
+            body.extend(rows(every(&group, Rows::Run)));
         } else {
-            body.comment("whether all rows of the group run, at their points");
+            body.comment("whether all rows of the group run");
             body.push(Stmt::constant("bool", "tw_all", self.all_run()));
-            body.push(Stmt::choose(name("tw_all"), rows(true), rows(false)));
+            let here = all(self.hold(&self.facts));
+            let each = Stmt::choose(here, every(&group, Rows::Run), every(&group, Rows::Rest));
+            body.push(Stmt::choose(
+                c_tree::flag("tw_all"),
+                rows(every(&group, Rows::Run)),
+                rows(each.into()),
+            ));
         }
-        body.extend(every(&end, false));
+        body.extend(every(&end, Rows::Any));
         body.push(barrier());
         body
     }
@@ -169,18 +200,58 @@ impl<'a> Team<'a> {
     /// That the conditions hold for all rows of the group: they are linear, so that its ends decide.
     fn all_run(&self) -> Expr {
         let Loop { variable, low, high } = &self.kernel.rows;
-        let at = |fact: &IntExpr, end: &IntExpr| non_negative(&fact.substitute(variable, end));
-        let mut conditions: Vec<Expr> = Vec::new();
-        for fact in &self.facts {
-            let slope = self.slope(fact, variable);
-            let ends: Vec<&IntExpr> = match slope {
-                Some(0..) => vec![low],
-                Some(_) => vec![high],
-                None => vec![low, high],
-            };
-            conditions.extend(ends.into_iter().map(|end| at(fact, end)));
+        let ends = |fact: &IntExpr| match self.slope(fact, variable) {
+            Some(0..) => vec![fact.substitute(variable, low)],
+            Some(_) => vec![fact.substitute(variable, high)],
+            None => vec![fact.substitute(variable, low), fact.substitute(variable, high)],
+        };
+        all(self.hold(&self.facts.iter().flat_map(ends).collect::<Vec<_>>()))
+    }
+
+    /// That none of these is negative. What changes with the position alone bounds it, and the bounds are found before.
+    fn hold(&self, conditions: &[IntExpr]) -> Vec<Expr> {
+        let (position, group) = (self.position.variable, self.kernel.rows.variable);
+        let (mut least, mut most, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for condition in conditions {
+            let at_first = condition.substitute(position, &self.position.low);
+            match (self.slope(condition, position), condition.mentions(group)) {
+                (Some(1), false) => least.push(int(0) - at_first),
+                (Some(-1), false) => most.push(at_first),
+                (Some(0), false) if !self.is_of_the_warp(condition) => {
+                    rest.push(self.declared("bool", "tw_when", non_negative(condition)));
+                }
+                _ => rest.push(non_negative(condition)),
+            }
         }
-        all(conditions)
+        let count = || var(COUNT).cast(INT).integer();
+        let bound = |of: Vec<IntExpr>, of_all: &dyn Fn(Expr, Expr) -> Expr| {
+            of.iter().map(gathered_long).reduce(of_all)
+        };
+        let least = bound(least, &max).map(|least| max(min(least, count()), c_tree::int(0)));
+        let most = bound(most, &min).map(|most| max(min(most, count()), c_tree::int(-1)));
+        let since = || var(SINCE);
+        let least = least.map(|least| since().ge(self.declared("int", "tw_first", least.cast("int"))));
+        let most = most.map(|most| since().le(self.declared("int", "tw_last", most.cast("int"))));
+        rest.into_iter().chain(least).chain(most).collect()
+    }
+
+    /// Whether a condition is one on the number of the warp, so that it costs nothing.
+    fn is_of_the_warp(&self, condition: &IntExpr) -> bool {
+        constant(&condition.substitute(self.member.variable, &int(0))).is_some()
+    }
+
+    /// A value that is declared before the stream.
+    fn declared(&self, kind: &str, wanted: &str, value: Expr) -> Expr {
+        let mut before = self.before.borrow_mut();
+        let declaration = |number: usize| Stmt::constant(kind, format!("{wanted}{number}"), value.clone());
+        let known = (0..before.len()).find(|&number| before[number] == declaration(number));
+        let number = known.unwrap_or_else(|| {
+            let number = before.len();
+            before.push(declaration(number));
+            number
+        });
+        let name = format!("{wanted}{number}");
+        if kind == "bool" { c_tree::flag(name) } else { var(name) }
     }
 
     /// By how much an expression grows with a variable, if it is linear in it.

@@ -1,10 +1,10 @@
 //! One part of a team's kernel: a row, or a transfer between registers, shared memory and the arrays.
 
 use super::super::super::bounds::{expr, non_negative};
-use super::super::super::points::{INT, as_it_is, plus};
+use super::super::super::points::{INT, as_it_is, max, min, plus};
 use super::super::super::storages::{self, INDEX_NAMES, InArrays, Work};
-use super::cells::constant;
-use super::{LANE, Team};
+use super::cells::{constant, gathered_long};
+use super::{LANE, Rows, Team};
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Instance, Range, SIZE_NAMES, bound};
@@ -12,8 +12,6 @@ use crate::storage::{Place, Region, Transfer};
 use c_tree::{Block, Declaration, Expr, Sort, Stmt, Type, all, any, call, name};
 use polyhedral::program::{Access, FieldId, FieldRole};
 
-/// Whether the arrays' rows, and those of the strip in them, begin where accesses of several elements do.
-const ALIGNED: &str = "tw_aligned";
 /// The lane's point, and a piece of its points.
 const POINT: &str = "r";
 const PIECE: &str = "q";
@@ -34,15 +32,6 @@ impl Columns {
     fn all(&self, strip: i64) -> bool {
         self.low.is_empty() && self.high.is_empty() && self.least <= 0 && self.most >= strip - 1
     }
-
-    /// That the points from one number to another one are among them.
-    fn have(&self, first: &Expr, last: &Expr, strip: i64) -> Vec<Expr> {
-        let low = self.low.iter().map(|low| first.clone().ge(expr(low)));
-        let high = self.high.iter().map(|high| last.clone().le(expr(high)));
-        let least = (self.least > 0).then(|| first.clone().ge(self.least));
-        let most = (self.most < strip - 1).then(|| last.clone().le(self.most));
-        least.into_iter().chain(most).chain(low).chain(high).collect()
-    }
 }
 
 /// `#pragma unroll for (int i = 0; i < count; ++i) { body }`
@@ -50,19 +39,51 @@ fn unrolled(variable: &str, count: i64, body: impl Into<Block>) -> [Stmt; 2] {
     [Stmt::Pragma("unroll".into()), Stmt::count("int", variable, 0, count, body)]
 }
 
-/// The row that a part has, by its plan: that of its junk, or what bounds its box from both sides.
-fn row_of(ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<IntExpr> {
-    if let Some(junk) = junk.and_then(|junk| junk.first()) {
-        return (junk.low == junk.high).then(|| junk.low.clone());
+/// The row that a part has, by its plan, as its coordinates in all dimensions but the innermost: those of its junk, or what
+/// bounds its box from both sides.
+fn row_of(ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<IntExpr>> {
+    let outer = |ranges: &[Range], one: &dyn Fn(&Range) -> Option<IntExpr>| -> Option<Vec<IntExpr>> {
+        ranges.split_last()?.1.iter().map(one).collect()
+    };
+    if let Some(junk) = junk {
+        return outer(junk, &|rows| (rows.low == rows.high).then(|| rows.low.clone()));
     }
-    let rows = ranges.first()?;
-    let high = rows.high.least_of();
-    rows.low.largest_of().into_iter().find(|row| high.contains(row))
+    outer(ranges, &|rows| {
+        let high = rows.high.least_of();
+        rows.low.largest_of().into_iter().find(|row| high.contains(row))
+    })
+}
+
+/// A row at an offset from another one.
+fn beside(row: &[IntExpr], offset: &[i64]) -> Vec<IntExpr> {
+    row.iter().zip(offset).map(|(coordinate, &offset)| coordinate.clone() + offset).collect()
 }
 
 impl Team<'_> {
     fn strip(&self) -> i64 {
         WARP * self.points
+    }
+
+    /// That the points of the strip from one number to another one are among some columns.
+    fn have(&self, columns: &Columns, first: &Expr, last: &Expr) -> Vec<Expr> {
+        let strip = || c_tree::int(self.strip()).cast(INT).integer();
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let named = |wanted: &str, value: Expr| match changes_with(columns, changing) {
+            true => value.cast("int").integer(),
+            false => self.declared("int", wanted, value.cast("int")),
+        };
+        let low = columns.low.iter().map(gathered_long).reduce(max).map(|low| {
+            let low = max(min(low, strip()), c_tree::int(columns.least));
+            first.clone().ge(named("tw_low", low))
+        });
+        let high = columns.high.iter().map(gathered_long).reduce(min).map(|high| {
+            let high = max(min(high, c_tree::int(columns.most).cast(INT).integer()), c_tree::int(-1));
+            last.clone().le(named("tw_high", high))
+        });
+        let least = (columns.least > 0 && columns.low.is_empty()).then(|| first.clone().ge(columns.least));
+        let most = columns.most < self.strip() - 1 && columns.high.is_empty();
+        let most = most.then(|| last.clone().le(columns.most));
+        least.into_iter().chain(most).chain(low).chain(high).collect()
     }
 
     fn in_registers(&self, place: &Place) -> bool {
@@ -71,7 +92,7 @@ impl Team<'_> {
 
     /// Whether a part has a form that is printed here.
     pub(super) fn prints(&self, work: Work<'_>) -> bool {
-        let found = |place: &Place, row: &IntExpr, field: FieldId| {
+        let found = |place: &Place, row: &[IntExpr], field: FieldId| {
             let level = work.level();
             match place {
                 Place::Arrays(_) => true,
@@ -84,11 +105,10 @@ impl Team<'_> {
                 let statement = &self.plan.program.statements[instance.statement];
                 let Some(row) = row_of(&instance.ranges, instance.junk.as_ref()) else { return false };
                 let reads = statement.reads.iter().zip(&instance.reads).all(|(access, read)| {
-                    let row = row.clone() + access.offset[0];
                     let coefficient = self.plan.program.field(access.field).role == FieldRole::Coefficient;
                     match &read.place {
                         Place::Arrays(_) => coefficient,
-                        place => self.in_registers(place) && found(place, &row, access.field),
+                        place => found(place, &beside(&row, &access.offset), access.field),
                     }
                 });
                 let writes = instance
@@ -107,9 +127,9 @@ impl Team<'_> {
         }
     }
 
-    /// A part; `runs`: all rows of the group run.
-    pub(super) fn part(&self, work: Work<'_>, runs: bool) -> Block {
-        let known: &[IntExpr] = if runs { &self.facts } else { &[] };
+    /// A part, with what is known of the rows of its group.
+    pub(super) fn part(&self, work: Work<'_>, rows: Rows) -> Block {
+        let known: &[IntExpr] = if rows == Rows::Run { &self.facts } else { &[] };
         let conditions = match work {
             Work::Row(instance) => &instance.when,
             Work::Transfer(transfer) => &transfer.when,
@@ -117,8 +137,22 @@ impl Team<'_> {
         if conditions.iter().any(|condition| refuted(condition, known)) {
             return Block::new();
         }
+        // With one fact negative nothing happens that needs them all, and all that needs one of them to be negative.
+        if rows == Rows::Rest && self.facts.iter().all(|fact| implied(fact, conditions)) {
+            return Block::new();
+        }
+        let rest = |condition: &IntExpr| {
+            let parts = parts_of_max(condition);
+            let is_negation = |fact: &IntExpr| {
+                parts.iter().any(|part| constant(&(part.clone() + fact.clone())) == Some(-1))
+            };
+            rows == Rows::Rest && self.facts.iter().all(is_negation)
+        };
+        let conditions: Vec<IntExpr> =
+            conditions.iter().filter(|condition| !rest(condition)).cloned().collect();
+        let conditions = &conditions[..];
         let open = conditions.iter().filter(|condition| !implied(condition, known));
-        let when: Vec<Expr> = open.map(non_negative).collect();
+        let open: Vec<IntExpr> = open.cloned().collect();
         let known: Vec<IntExpr> = known.iter().chain(conditions).cloned().collect();
         let mut inner = Block::new();
         match work {
@@ -128,6 +162,7 @@ impl Team<'_> {
         if inner.is_empty() {
             return inner;
         }
+        let when = self.hold(&open);
         let mut part = Block::from(Stmt::Comment(work.comment(&self.plan.program)));
         match when.is_empty() && !inner.statements.iter().any(|line| matches!(line, Stmt::Declare(_))) {
             true => part.extend(inner),
@@ -144,33 +179,43 @@ impl Team<'_> {
         let Some(row) = row_of(&instance.ranges, instance.junk.as_ref()) else { return Block::new() };
         let points = self.points;
         let mut body = Block::new();
-        // Per row that is read from registers: its offset, how far to both sides, and the place.
-        let mut rows: Vec<(i64, i64, i64, &Place, &Access)> = Vec::new();
+        // The rows that are read, by one access of each; how far to both sides, and the place.
+        let mut rows: Vec<(&Access, i64, i64, &Place)> = Vec::new();
+        let innermost = program.dimension() - 1;
+        let of_row = |known: &Access, access: &Access| {
+            (known.field, known.time) == (access.field, access.time)
+                && known.offset[..innermost] == access.offset[..innermost]
+        };
         for (access, read) in statement.reads.iter().zip(&instance.reads) {
-            if !self.in_registers(&read.place) {
+            if matches!(read.place, Place::Arrays(_)) {
                 continue;
             }
-            let (along, across) = (access.offset[0], access.offset[1]);
-            let same = |known: &&mut (i64, i64, i64, &Place, &Access)| {
-                known.0 == along && known.3 == &read.place && known.4.time == access.time
-            };
-            match rows.iter_mut().find(same) {
+            let across = access.offset[innermost];
+            let known = rows.iter_mut().find(|known| of_row(known.0, access) && known.3 == &read.place);
+            match known {
                 Some(known) => (known.1, known.2) = (known.1.max(-across), known.2.max(across)),
-                None => rows.push((along, (-across).max(0), across.max(0), &read.place, access)),
+                None => rows.push((access, (-across).max(0), across.max(0), &read.place)),
             }
         }
         let row_name = |at: usize| format!("tw_row{at}");
-        for (at, &(along, before, after, place, access)) in rows.iter().enumerate() {
+        for (at, &(access, before, after, place)) in rows.iter().enumerate() {
             let element = program.field(access.field).element.c_name();
-            let level = work.level_of(access);
-            let Some(register) = self.register(place, &(row.clone() + along), (access.field, &level)) else {
-                continue;
-            };
+            let (level, there) = (work.level_of(access), beside(&row, &access.offset));
             let own = name(row_name(at));
             let cells = Declaration::array(element, row_name(at), before + points + after);
             body.push(Stmt::Declare(vec![cells]));
-            let source = name(self.storage_name(place)).at(register + c_tree::var(POINT));
-            body.extend(unrolled(POINT, points, Stmt::assign(own.at(c_tree::var(POINT) + before), source)));
+            let source = name(self.storage_name(place));
+            if let Some(register) = self.register(place, &there, (access.field, &level)) {
+                let source = source.at(register + c_tree::var(POINT));
+                body.extend(unrolled(
+                    POINT,
+                    points,
+                    Stmt::assign(own.at(c_tree::var(POINT) + before), source),
+                ));
+            } else if let Some(first) = self.shared_piece(place, &there, (access.field, &level)) {
+                let piece = first + c_tree::int(self.stride_of_pieces(access.field)) * c_tree::var(PIECE);
+                body.extend(self.pieces(access.field, (true, &own, &c_tree::int(before)), &source, piece));
+            }
             for distance in 1..=before {
                 let lanes = (distance + points - 1) / points;
                 let from = own.at(before + lanes * points - distance);
@@ -196,11 +241,11 @@ impl Team<'_> {
             let Some(place) = at.and_then(|at| instance.reads.get(at)).map(|read| &read.place) else {
                 return name("");
             };
-            let found = rows.iter().position(|known| {
-                known.0 == access.offset[0] && known.3 == place && known.4.time == access.time
-            });
+            let found = rows.iter().position(|known| of_row(known.0, access) && known.3 == place);
             match found {
-                Some(at) => name(row_name(at)).at(c_tree::var(POINT) + (rows[at].1 + access.offset[1])),
+                Some(at) => {
+                    name(row_name(at)).at(c_tree::var(POINT) + (rows[at].1 + access.offset[innermost]))
+                }
                 None => coefficient(access, place),
             }
         };
@@ -213,9 +258,8 @@ impl Team<'_> {
             }
         }
         let mut inner = Block::new();
-        for (d, value) in
-            [expr(&row), expr(self.first) + self.number(c_tree::var(POINT))].into_iter().enumerate()
-        {
+        let column = expr(self.first) + self.number(c_tree::var(POINT));
+        for (d, value) in row.iter().map(expr).chain([column]).enumerate() {
             if compute.mentions(INDEX_NAMES[d]) {
                 inner.push(Stmt::constant(INT, INDEX_NAMES[d], value));
             }
@@ -227,7 +271,7 @@ impl Team<'_> {
         }
         let (rows, columns) = self.tests(&instance.ranges, Region::Domain(instance.statement), &row, &[]);
         let number = self.number(c_tree::var(POINT));
-        let points_run = Stmt::when(all(columns.have(&number, &number, self.strip())), inner);
+        let points_run = Stmt::when(all(self.have(&columns, &number, &number)), inner);
         body.push(Stmt::when(all(rows), Block::from(unrolled(POINT, points, points_run))));
         body
     }
@@ -256,7 +300,7 @@ impl Team<'_> {
         &self,
         ranges: &[Range],
         region: Region,
-        row: &IntExpr,
+        row: &[IntExpr],
         known: &[IntExpr],
     ) -> (Vec<Expr>, Columns) {
         let ends = |d: usize| -> (IntExpr, IntExpr) {
@@ -268,28 +312,49 @@ impl Team<'_> {
                 Region::Grid | Region::Boundary => (int(0), var(SIZE_NAMES[d]) - 1),
             }
         };
-        let (first, last) = ends(0);
-        let low = ranges[0].low.largest_of().into_iter().chain([first]).map(|low| row.clone() - low);
-        let high = ranges[0].high.least_of().into_iter().chain([last]).map(|high| high - row.clone());
-        let rows =
-            low.chain(high).filter(|test| !implied(test, known)).map(|test| non_negative(&test)).collect();
+        let lows = |d: usize| ranges[d].low.largest_of().into_iter().chain([ends(d).0]);
+        let highs = |d: usize| ranges[d].high.least_of().into_iter().chain([ends(d).1]);
+        let of_row = row.iter().enumerate().flat_map(|(d, row)| {
+            let low = lows(d).map(|low| row.clone() - low);
+            low.chain(highs(d).map(|high| high - row.clone())).collect::<Vec<_>>()
+        });
+        let of_row: Vec<IntExpr> = of_row.filter(|test| !implied(test, known)).collect();
+        let of_row = self.hold(&of_row);
+        let (low, high) = ends(row.len());
+        let mut columns = self.columns_of(ranges);
+        for (low, high) in [(low, high)] {
+            let (low, high) = (low - self.first.clone(), high - self.first.clone());
+            match constant(&low) {
+                Some(low) => columns.least = columns.least.max(low),
+                None => columns.low.push(low),
+            }
+            match constant(&high) {
+                Some(high) => columns.most = columns.most.min(high),
+                None => columns.high.push(high),
+            }
+        }
+        (of_row, columns)
+    }
+
+    /// The columns of a box, whatever the grid is.
+    fn columns_of(&self, ranges: &[Range]) -> Columns {
         let mut columns = Columns { least: 0, most: self.strip() - 1, ..Columns::default() };
-        let (first, last) = ends(1);
-        for low in ranges[1].low.largest_of().into_iter().chain([first]) {
+        let Some(range) = ranges.last() else { return columns };
+        for low in range.low.largest_of() {
             let low = low - self.first.clone();
             match constant(&low) {
                 Some(low) => columns.least = columns.least.max(low),
                 None => columns.low.push(low),
             }
         }
-        for high in ranges[1].high.least_of().into_iter().chain([last]) {
+        for high in range.high.least_of() {
             let high = high - self.first.clone();
             match constant(&high) {
                 Some(high) => columns.most = columns.most.min(high),
                 None => columns.high.push(high),
             }
         }
-        (rows, columns)
+        columns
     }
 
     /// A transfer: the lane's points of a row.
@@ -299,10 +364,9 @@ impl Team<'_> {
         let (from, to) = (&transfer.from.place, &transfer.to);
         let in_arrays = |place: &Place| matches!(place, Place::Arrays(_));
         // What is moved beyond the box is junk, which never leaves the block, nor is it loaded.
-        let everywhere = transfer.junk.is_some() && !in_arrays(from) && !in_arrays(to);
-        let (rows, columns) = match everywhere {
-            true => (Vec::new(), Columns { least: 0, most: self.strip() - 1, ..Columns::default() }),
-            false => self.tests(&transfer.ranges, transfer.region, &row, known),
+        let (rows, columns) = match &transfer.junk {
+            Some(junk) if !in_arrays(from) && !in_arrays(to) => (Vec::new(), self.columns_of(junk)),
+            _ => self.tests(&transfer.ranges, transfer.region, &row, known),
         };
         let body = match (from, to) {
             (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, &row, &columns),
@@ -339,12 +403,17 @@ impl Team<'_> {
     fn at_points(
         &self,
         transfer: &Transfer,
-        (row, columns): (&IntExpr, &Columns),
+        (row, columns): (&[IntExpr], &Columns),
         known: &[IntExpr],
         done: &dyn Fn(Expr) -> Stmt,
     ) -> Block {
-        let left_out = self.left_out(transfer, row, known);
-        if self.few(columns) {
+        let few = self.few(columns);
+        // What is beside the region in few columns of junk is junk.
+        let left_out = match few && transfer.junk.is_some() {
+            true => LeftOut::Nothing,
+            false => self.left_out(transfer, row, known),
+        };
+        if few {
             return (columns.least..=columns.most)
                 .map(|number| {
                     let flag = self.flag(transfer, number);
@@ -357,7 +426,7 @@ impl Team<'_> {
                 .collect();
         }
         let number = self.number(c_tree::var(POINT));
-        let mut tests = columns.have(&number, &number, self.strip());
+        let mut tests = self.have(columns, &number, &number);
         match &left_out {
             LeftOut::Nothing => {}
             LeftOut::ByColumn(test) | LeftOut::ByPoint(test) => tests.push(test(number)),
@@ -375,7 +444,7 @@ impl Team<'_> {
     /// That the lane has the point with this number, and the box, too.
     fn has(&self, columns: &Columns, number: i64) -> Expr {
         let (lane, number) = (number / self.points, c_tree::int(number));
-        c_tree::var(LANE).is(lane).and(all(columns.have(&number, &number, self.strip())))
+        c_tree::var(LANE).is(lane).and(all(self.have(columns, &number, &number)))
     }
 
     /// The name of what is true where the lane moves the point with this number of a row of the domain.
@@ -384,12 +453,28 @@ impl Team<'_> {
         format!("tw_edge{}_{number}", at.unwrap_or(0))
     }
 
+    /// Whether the rows of an array, and those of the strip in them, begin where accesses of several elements do.
+    fn aligned(&self, field: FieldId) -> Expr {
+        let piece = self.piece(field);
+        let even = |value: Expr| Expr::binary(c_tree::BinaryOp::Rem, value, piece).is(0);
+        let array = name(&self.names.fields[field.0]);
+        let aligned = flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [array]));
+        let strides = (0..self.plan.program.dimension() - 1).map(|d| format!("stride{d}"));
+        let distances = ["level_stride".to_owned()].into_iter().chain(strides);
+        let distances = distances.map(|distance| even(c_tree::var(distance)));
+        let condition = all([aligned].into_iter().chain(distances).chain([even(expr(self.first))]));
+        self.declared("bool", "tw_aligned", condition)
+    }
+
     /// Declarations of what does not change with the position, as far as a text mentions it.
     pub(super) fn flags(&self, text: &Block) -> Block {
         let mut flags = Block::new();
         for transfer in &self.kernel.transfers {
             let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { continue };
-            let (_, columns) = self.tests(&transfer.ranges, transfer.region, &row, &[]);
+            let columns = match &transfer.junk {
+                Some(junk) => self.columns_of(junk),
+                None => self.tests(&transfer.ranges, transfer.region, &row, &[]).1,
+            };
             if !self.few(&columns) {
                 continue;
             }
@@ -400,64 +485,44 @@ impl Team<'_> {
                     continue;
                 }
                 let mut condition = self.has(&columns, number);
-                if let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain) {
+                if transfer.junk.is_none()
+                    && let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain)
+                {
                     condition = condition.and(test(c_tree::int(number)));
                 }
                 flags.push(Stmt::constant("bool", flag, condition));
-            }
-        }
-        if text.mentions(ALIGNED) {
-            let found = self.kernel.transfers.iter().find(|transfer| {
-                [&transfer.from.place, &transfer.to].iter().any(|place| matches!(place, Place::Arrays(_)))
-            });
-            if let Some(transfer) = found {
-                let piece = self.piece(transfer.field);
-                let array = name(&self.names.fields[transfer.field.0]);
-                let even = |value: Expr| Expr::binary(c_tree::BinaryOp::Rem, value, piece).is(0);
-                let aligned = flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [array]));
-                let condition = [
-                    aligned,
-                    even(c_tree::var("level_stride")),
-                    even(c_tree::var("stride0")),
-                    even(expr(self.first)),
-                ];
-                let comment = "whether rows of the strip lie in whole pieces";
-                flags.push(Stmt::constant("bool", ALIGNED, all(condition)).note(comment));
             }
         }
         flags
     }
 
     /// That a row is one of the domains that a transfer leaves out.
-    fn in_domain_rows(&self, transfer: &Transfer, row: &IntExpr) -> Vec<IntExpr> {
+    fn in_domain_rows(&self, transfer: &Transfer, row: &[IntExpr]) -> Vec<IntExpr> {
         let domains = Work::Transfer(transfer).left_out(&self.plan.program);
-        let rows = domains.iter().filter_map(|domain| domain.first());
-        rows.flat_map(|(low, high)| [row.clone() - low.clone(), high.clone() - 1 - row.clone()]).collect()
+        domains.iter().flat_map(|domain| of_domain(domain, row)).collect()
     }
 
     /// Which points of its box a transfer does not move.
-    fn left_out(&self, transfer: &Transfer, row: &IntExpr, known: &[IntExpr]) -> LeftOut {
+    fn left_out(&self, transfer: &Transfer, row: &[IntExpr], known: &[IntExpr]) -> LeftOut {
         let domains = Work::Transfer(transfer).left_out(&self.plan.program);
         if domains.is_empty() {
             return LeftOut::Nothing;
         }
         let first = self.first.clone();
-        let row_tests = |(low, high): &(IntExpr, IntExpr)| -> Vec<Expr> {
-            let tests = [row.clone() - low.clone(), high.clone() - 1 - row.clone()];
-            tests.into_iter().filter(|test| !implied(test, known)).map(|test| non_negative(&test)).collect()
-        };
-        if domains.iter().any(|domain| {
-            let (low, high) = &domain[0];
-            refuted(&(row.clone() - low.clone()), known) || refuted(&(high.clone() - 1 - row.clone()), known)
-        }) && domains.len() == 1
-        {
+        let beyond = |domain: &Vec<_>| of_domain(domain, row).iter().any(|test| refuted(test, known));
+        let domains: Vec<_> = domains.into_iter().filter(|domain| !beyond(domain)).collect();
+        if domains.is_empty() {
             return LeftOut::Nothing;
         }
-        let rows: Vec<Vec<Expr>> = domains.iter().map(|domain| row_tests(&domain[0])).collect();
+        let row_tests = |domain: &Vec<_>| -> Vec<Expr> {
+            let open = of_domain(domain, row).into_iter().filter(|test| !implied(test, known));
+            open.map(|test| non_negative(&test)).collect()
+        };
+        let rows: Vec<Vec<Expr>> = domains.iter().map(row_tests).collect();
         let by_column = rows.iter().all(Vec::is_empty);
         let test = move |number: Expr| {
             !any(domains.iter().zip(&rows).map(|(domain, rows)| {
-                let (low, high) = &domain[1];
+                let Some((low, high)) = domain.last() else { return c_tree::truth(false) };
                 let low = number.clone().ge(expr(&(low.clone() - first.clone())));
                 let high = number.clone().lt(expr(&(high.clone() - first.clone())));
                 all(rows.iter().cloned().chain([low, high]))
@@ -467,7 +532,7 @@ impl Team<'_> {
     }
 
     /// From shared memory to registers, or back: pieces of a whole row.
-    fn through_shared(&self, transfer: &Transfer, row: &IntExpr) -> Block {
+    fn through_shared(&self, transfer: &Transfer, row: &[IntExpr]) -> Block {
         let value = (transfer.field, &transfer.level);
         let (from, to) = (&transfer.from.place, &transfer.to);
         let takes = self.in_registers(to);
@@ -538,12 +603,14 @@ impl Team<'_> {
         let brings = self.kernel.transfers.iter().find(|other| {
             matches!(other.from.place, Place::Arrays(_)) && other.to.storage() == Some(storage)
         })?;
-        let ahead = constant(&(row_of(&brings.ranges, brings.junk.as_ref())? - takes))?;
+        let along = |row: Vec<IntExpr>| row.into_iter().next();
+        let brought = along(row_of(&brings.ranges, brings.junk.as_ref())?)?;
+        let ahead = constant(&(brought - along(takes)?))?;
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
-    fn through_arrays(&self, transfer: &Transfer, row: &IntExpr, columns: &Columns) -> Block {
+    fn through_arrays(&self, transfer: &Transfer, row: &[IntExpr], columns: &Columns) -> Block {
         let program = &*self.plan.program;
         let value = (transfer.field, &transfer.level);
         let loads = matches!(transfer.from.place, Place::Arrays(_));
@@ -554,7 +621,8 @@ impl Team<'_> {
         let Place::Arrays(slot) = outer else { return Block::new() };
         let array = name(&self.names.fields[transfer.field.0]);
         let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
-        let in_row = plus(expr(row) * c_tree::var("stride0"), expr(self.first));
+        let start = row.iter().enumerate().map(|(d, row)| expr(row) * c_tree::var(format!("stride{d}")));
+        let in_row = start.chain([expr(self.first)]).reduce(plus).unwrap_or(c_tree::int(0));
         let in_row = plus(in_row, self.number(c_tree::int(0)));
         let element = match slot {
             Some(slot) => plus(expr(&slot) * c_tree::var("level_stride"), in_row),
@@ -599,14 +667,18 @@ impl Team<'_> {
         let mut body = Block::from(Stmt::constant(INT, ELEMENT, element));
         let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
         let number = self.number(point());
-        let tests = columns.have(&number, &number, self.strip());
+        let tests = self.have(columns, &number, &number);
         let single = if tests.is_empty() { single } else { Stmt::when(all(tests), single) };
         let single = Block::from(unrolled(POINT, self.points, single));
         if count == 1 && columns.all(self.strip()) {
             body.extend(whole);
         } else {
-            let aligned = if count == 1 { c_tree::truth(true) } else { c_tree::flag(ALIGNED) };
-            let lane_whole = all([aligned].into_iter().chain(columns.have(&first, &last, self.strip())));
+            let aligned = if count == 1 { c_tree::truth(true) } else { self.aligned(transfer.field) };
+            let lane_whole = all([aligned].into_iter().chain(self.have(columns, &first, &last)));
+            let lane_whole = match changes_with(columns, [self.position.variable, self.kernel.rows.variable]) {
+                true => lane_whole,
+                false => self.declared("bool", "tw_whole", lane_whole),
+            };
             body.push(Stmt::choose(lane_whole, Block::from(whole), single));
         }
         if !self.in_registers(inner) {
@@ -626,6 +698,12 @@ enum LeftOut {
     ByPoint(Box<dyn Fn(Expr) -> Expr>),
 }
 
+/// Whether columns are bounded by something that mentions one of these variables.
+fn changes_with(columns: &Columns, variables: [&str; 2]) -> bool {
+    let bounds = columns.low.iter().chain(&columns.high);
+    bounds.into_iter().any(|bound| variables.iter().any(|name| bound.mentions(name)))
+}
+
 /// A call that gives a truth value.
 fn flag_of(mut call: Expr) -> Expr {
     if let Expr::Call { sort, .. } = &mut call {
@@ -634,16 +712,46 @@ fn flag_of(mut call: Expr) -> Expr {
     call
 }
 
-/// Whether a condition follows from one that is known.
-fn implied(condition: &IntExpr, known: &[IntExpr]) -> bool {
-    constant(condition).is_some_and(|value| value >= 0)
-        || known
-            .iter()
-            .any(|fact| constant(&(condition.clone() - fact.clone())).is_some_and(|more| more >= 0))
+/// What is not negative where a row goes through a domain, whose box this is.
+fn of_domain(domain: &[(IntExpr, IntExpr)], row: &[IntExpr]) -> Vec<IntExpr> {
+    let ends = row.iter().zip(domain);
+    ends.flat_map(|(row, (low, high))| [row.clone() - low.clone(), high.clone() - 1 - row.clone()]).collect()
 }
 
-/// Whether it contradicts one.
+/// The expressions of which one is the greatest.
+fn parts_of_max(of: &IntExpr) -> Vec<IntExpr> {
+    match of {
+        IntExpr::Max(a, b) => [parts_of_max(a), parts_of_max(b)].concat(),
+        other => vec![other.clone()],
+    }
+}
+
+/// Whether a condition follows from those that are known.
+fn implied(condition: &IntExpr, known: &[IntExpr]) -> bool {
+    let follows = |condition: &IntExpr| {
+        constant(condition).is_some_and(|value| value >= 0)
+            || known
+                .iter()
+                .any(|fact| constant(&(condition.clone() - fact.clone())).is_some_and(|more| more >= 0))
+    };
+    match condition {
+        IntExpr::Max(a, b) => implied(a, known) || implied(b, known),
+        IntExpr::Min(a, b) => implied(a, known) && implied(b, known),
+        condition => follows(condition),
+    }
+}
+
+/// Whether it contradicts one of them.
 fn refuted(condition: &IntExpr, known: &[IntExpr]) -> bool {
-    constant(condition).is_some_and(|value| value < 0)
-        || known.iter().any(|fact| constant(&(condition.clone() + fact.clone())).is_some_and(|sum| sum < 0))
+    let contradicts = |condition: &IntExpr| {
+        constant(condition).is_some_and(|value| value < 0)
+            || known
+                .iter()
+                .any(|fact| constant(&(condition.clone() + fact.clone())).is_some_and(|sum| sum < 0))
+    };
+    match condition {
+        IntExpr::Max(a, b) => refuted(a, known) && refuted(b, known),
+        IntExpr::Min(a, b) => refuted(a, known) || refuted(b, known),
+        condition => contradicts(condition),
+    }
 }
