@@ -65,6 +65,12 @@ pub trait Strategy: Sync {
         None
     }
 
+    /// Its own sizes for a grid on a GPU with so many multiprocessors, where they are better than what models, which do not know
+    /// its text, would choose.
+    fn own_tile(&self, _program: &Program, _size: &[i64], _multiprocessors: i64) -> Option<TileSizes> {
+        None
+    }
+
     /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
 }

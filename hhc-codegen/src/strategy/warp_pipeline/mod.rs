@@ -83,6 +83,10 @@ impl Strategy for WarpPipeline {
         sizes::default(program)
     }
 
+    fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
+        Some(sizes::with_rows(program, &sizes::default(program), size, multiprocessors))
+    }
+
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
         let bands = Bands { depth: sizes.depth() };

@@ -3,9 +3,10 @@
 use super::team::Sizes;
 use crate::TileSizes;
 use crate::geometry::WARP;
+use crate::plan::decides_nothing;
 use crate::strategy::bands;
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
-use polyhedral::program::{ElementType, Program};
+use polyhedral::program::{BinaryOp, ElementType, ExprKind, Program};
 
 /// Their names.
 pub(super) const NAMES: [&str; 4] = ["rpl", "steps", "warps", "rows"];
@@ -77,21 +78,52 @@ pub(super) fn default(program: &Program) -> TileSizes {
     let reach = bands::reach(program);
     let wide = reach.iter().map(|(low, high)| low + high).max().unwrap_or(0);
     let diagonal = statement.reads.iter().any(|read| read.offset.iter().filter(|&&at| at != 0).count() > 1);
-    let (points, steps) = match (double, wide, diagonal) {
-        (false, 0..=2, false) => (16, 4),
-        (false, 0..=2, true) => (16, 3),
-        (false, 3..=4, _) => (16, 2),
-        (false, ..) => (16, 1),
-        (true, 0..=2, false) => (12, 2),
-        (true, 0..=2, true) => (10, 2),
-        (true, ..) => (10, 1),
+    let others = statement.reads.iter().any(|read| read.field != statement.target);
+    // What needs many registers besides the rows.
+    let costly = others || !decides_nothing(program, 0) || divides(program);
+    let (points, steps) = match (costly, double, wide) {
+        (true, _, 0..=2) => (8, 2),
+        (true, ..) => (8, 1),
+        (false, false, 0..=2) => (16, if diagonal { 3 } else { 4 }),
+        (false, false, 3..=4) => (16, 2),
+        (false, false, _) => (8, 1),
+        (false, true, 0..=2) => (12, 2),
+        (false, true, 3..=4) => (12, 1),
+        (false, true, _) => (6, 1),
     };
     let (low, high) = reach[1];
-    let columns = points * WARP;
     // As many warps as leave a strip three quarters of its columns.
-    let most = columns / (4 * steps * (low + high)).max(1);
+    let most = points * WARP / (4 * steps * (low + high)).max(1);
     let sizes = [points, steps, most.clamp(1, 8), ROWS];
     TileSizes::new(NAMES.into_iter().zip(sizes))
+}
+
+fn divides(program: &Program) -> bool {
+    let statement = &program.statements[0];
+    let mut divides = false;
+    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+        value.walk(|expr| divides |= matches!(expr.kind, ExprKind::Binary(BinaryOp::Div, ..)));
+    }
+    divides
+}
+
+/// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.
+///
+/// ```text
+/// ceil(strips*chunks / blocks at once) * (rows of a chunk + positions before its first row and behind its last one)
+/// ```
+pub(super) fn with_rows(program: &Program, tile: &TileSizes, size: &[i64], at_once: i64) -> TileSizes {
+    let sizes = of(tile);
+    let reach = bands::reach(program);
+    let (low, high) = reach[1];
+    let own = (sizes.columns() - sizes.depth() * (low + high)).max(1);
+    let up = |a: i64, b: i64| (a + b - 1).div_euclid(b.max(1));
+    let strips = up(size[1], own).max(1);
+    let more = sizes.depth() * (reach[0].0 + reach[0].1) + 2 * sizes.warps + 1;
+    let time = |chunks: i64| up(strips * chunks, at_once) * (up(size[0], chunks) + more);
+    let most = up(4 * at_once, strips).min(size[0]).max(1);
+    let chunks = (1..=most).min_by_key(|&chunks| time(chunks)).unwrap_or(1);
+    tile.clone().with(NAMES[3], up(size[0], chunks).clamp(1, LARGEST_SIZE))
 }
 
 /// A size in words.

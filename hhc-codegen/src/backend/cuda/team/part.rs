@@ -675,7 +675,8 @@ impl Team<'_> {
         } else {
             let aligned = if count == 1 { c_tree::truth(true) } else { self.aligned(transfer.field) };
             let lane_whole = all([aligned].into_iter().chain(self.have(columns, &first, &last)));
-            let lane_whole = match changes_with(columns, [self.position.variable, self.kernel.rows.variable]) {
+            let lane_whole = match changes_with(columns, [self.position.variable, self.kernel.rows.variable])
+            {
                 true => lane_whole,
                 false => self.declared("bool", "tw_whole", lane_whole),
             };
