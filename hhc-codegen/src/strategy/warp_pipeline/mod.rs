@@ -90,25 +90,25 @@ impl Strategy for WarpPipeline {
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
         let bands = Bands { depth: sizes.depth() };
-        let team = |warps: i64, narrow: bool| Team {
+        let team = |sizes: Sizes, narrow: bool| Team {
             program,
             bands,
-            sizes: Sizes { warps, ..sizes },
+            sizes,
             reach: bands::reach(program),
             field: program.statements[0].target,
             narrow,
         };
         // Bands of no more steps than a warp has need one warp.
         let wide = |team: &Team| team.wider();
-        let mut teams = vec![("team", team(sizes.warps, false), Vec::new())];
+        let mut teams = vec![("team", team(sizes, false), Vec::new())];
         if sizes.warps > 1 {
             teams[0].2.push(bands.length() - (sizes.steps + 1));
-            teams.push(("short", team(1, false), vec![int(sizes.steps) - bands.length()]));
+            teams.push(("short", team(sizes::short(sizes), false), vec![int(sizes.steps) - bands.length()]));
         }
         for (_, team, when) in &mut teams {
             when.push(wide(team));
         }
-        let narrow = team(sizes.warps, true);
+        let narrow = team(sizes, true);
         let when = int(-1) - wide(&narrow);
         teams.push(("narrow", narrow, vec![when]));
         let stored: Vec<_> =

@@ -71,6 +71,11 @@ pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static s
     ))
 }
 
+/// The sizes for bands of no more steps than a warp has: one warp alone, and blocks so much shorter that there are enough.
+pub(super) fn short(sizes: Sizes) -> Sizes {
+    Sizes { warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
+}
+
 /// Sizes that neither spill registers nor compute many points twice.
 pub(super) fn default(program: &Program) -> TileSizes {
     let statement = &program.statements[0];
@@ -81,20 +86,21 @@ pub(super) fn default(program: &Program) -> TileSizes {
     let others = statement.reads.iter().any(|read| read.field != statement.target);
     // What needs many registers besides the rows.
     let costly = others || !decides_nothing(program, 0) || divides(program);
-    let (points, steps) = match (costly, double, wide) {
-        (true, _, 0..=2) => (8, 2),
-        (true, ..) => (8, 1),
-        (false, false, 0..=2) => (16, if diagonal { 3 } else { 4 }),
-        (false, false, 3..=4) => (16, 2),
-        (false, false, _) => (8, 1),
-        (false, true, 0..=2) => (12, 2),
-        (false, true, 3..=4) => (12, 1),
-        (false, true, _) => (6, 1),
+    let (points, steps, warps) = match (costly, double, wide) {
+        (true, _, 0..=2) => (8, 2, 8),
+        (true, ..) => (8, 1, 8),
+        (false, false, 0..=2) if diagonal => (16, 3, 8),
+        (false, false, 0..=2) => (12, 3, 4),
+        (false, false, 3..=4) => (16, 2, 8),
+        (false, false, _) => (8, 1, 8),
+        (false, true, 0..=2) => (12, 2, 8),
+        (false, true, 3..=4) => (12, 1, 8),
+        (false, true, _) => (6, 1, 8),
     };
     let (low, high) = reach[1];
     // As many warps as leave a strip three quarters of its columns.
     let most = points * WARP / (4 * steps * (low + high)).max(1);
-    let sizes = [points, steps, most.clamp(1, 8), ROWS];
+    let sizes = [points, steps, most.clamp(1, warps), ROWS];
     TileSizes::new(NAMES.into_iter().zip(sizes))
 }
 
@@ -107,13 +113,31 @@ fn divides(program: &Program) -> bool {
     divides
 }
 
+/// Blocks that the registers of a multiprocessor have room for: those of the rows, and others.
+fn resident(program: &Program, sizes: Sizes) -> i64 {
+    const REGISTERS: i64 = 65_536;
+    const OTHERS: i64 = 60;
+    const MOST: i64 = 255;
+    let (down, up) = bands::reach(program)[0];
+    let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
+    let rows = sizes.steps * (down + up + 1) * sizes.points * words;
+    let of_a_thread = (rows + OTHERS.max(rows / 4)).min(MOST);
+    (REGISTERS / (sizes.warps * WARP * of_a_thread)).max(1)
+}
+
 /// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.
 ///
 /// ```text
 /// ceil(strips*chunks / blocks at once) * (rows of a chunk + positions before its first row and behind its last one)
 /// ```
-pub(super) fn with_rows(program: &Program, tile: &TileSizes, size: &[i64], at_once: i64) -> TileSizes {
+pub(super) fn with_rows(
+    program: &Program,
+    tile: &TileSizes,
+    size: &[i64],
+    multiprocessors: i64,
+) -> TileSizes {
     let sizes = of(tile);
+    let at_once = multiprocessors * resident(program, sizes);
     let reach = bands::reach(program);
     let (low, high) = reach[1];
     let own = (sizes.columns() - sizes.depth() * (low + high)).max(1);

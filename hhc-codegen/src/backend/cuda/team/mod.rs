@@ -185,12 +185,14 @@ impl<'a> Team<'a> {
             body.comment("whether all rows of the group run");
             body.push(Stmt::constant("bool", "tw_all", self.all_run()));
             let here = all(self.hold(&self.facts));
-            let each = Stmt::choose(here, every(&group, Rows::Run), every(&group, Rows::Rest));
-            body.push(Stmt::choose(
-                c_tree::flag("tw_all"),
-                rows(every(&group, Rows::Run)),
-                rows(each.into()),
-            ));
+            // What is the same whether a row runs or not is printed once.
+            let same = |work: &Work<'_>| self.part(*work, Rows::Run) == self.part(*work, Rows::Rest);
+            let last = group.iter().rposition(|work| !same(work)).map_or(0, |last| last + 1);
+            let (changing, rest) = group.split_at(last);
+            let mut each =
+                Block::from(Stmt::choose(here, every(changing, Rows::Run), every(changing, Rows::Rest)));
+            each.extend(every(rest, Rows::Any));
+            body.push(Stmt::choose(c_tree::flag("tw_all"), rows(every(&group, Rows::Run)), rows(each)));
         }
         body.extend(every(&end, Rows::Any));
         body.push(barrier());

@@ -669,7 +669,14 @@ impl Team<'_> {
         let number = self.number(point());
         let tests = self.have(columns, &number, &number);
         let single = if tests.is_empty() { single } else { Stmt::when(all(tests), single) };
-        let single = Block::from(unrolled(POINT, self.points, single));
+        // Between the arrays and shared memory numbers need not be constants, and short text is better.
+        let single = match self.in_registers(inner) {
+            true => Block::from(unrolled(POINT, self.points, single)),
+            false => Block::from([
+                Stmt::Pragma("unroll 1".into()),
+                Stmt::count("int", POINT, 0, self.points, single),
+            ]),
+        };
         if count == 1 && columns.all(self.strip()) {
             body.extend(whole);
         } else {
