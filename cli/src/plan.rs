@@ -3,6 +3,7 @@
 use crate::arguments::Stage;
 use crate::progress::Session;
 use crate::report;
+use hhc_codegen::int_expr::IntExpr;
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::{Instance, Kernel, Loop, Range, Role, RowOrder};
 use hhc_codegen::storage::{Axis, Link, Memory, Moment, Part, Place, Region, Slot, Storage, Sync, Transfer};
@@ -141,13 +142,22 @@ fn ranges_text(ranges: &[Range]) -> String {
 fn storage_text(plan: &KernelPlan, storage: &Storage) -> String {
     let axes = storage.axes.iter().map(|axis| match axis {
         Axis::Window { first, extent } => format!("{extent} from {}", first),
-        Axis::Ring { extent } => format!("ring of {extent}"),
-        Axis::Lanes { first, extent } => format!("{extent} lanes from {}", first),
+        Axis::Ring { first, extent } if first.constant() == Some(0) => format!("ring of {extent}"),
+        Axis::Ring { first, extent } => format!("ring of {extent} from {first}"),
+        Axis::Lanes { first, extent, points: 1 } => format!("{extent} lanes from {first}"),
+        Axis::Lanes { first, extent, points } => format!("{extent} in lanes of {points} from {first}"),
     });
     let planes = text::count(storage.planes.unsigned_abs(), "level", "levels");
     let field = &plan.program.field(storage.field).name;
     let axes = axes.collect::<Vec<_>>().join(", ");
-    format!("storage {}: {planes} of {field} at [{axes}]  // {}", storage.name, storage.comment)
+    let copies = match &storage.copies[..] {
+        [] => String::new(),
+        copies => {
+            let copies: Vec<String> = copies.iter().map(i64::to_string).collect();
+            format!("{} copies with ", copies.join(" x "))
+        }
+    };
+    format!("storage {}: {copies}{planes} of {field} at [{axes}]  // {}", storage.name, storage.comment)
 }
 
 fn place_text(kernel: &Kernel, place: &Place) -> String {
@@ -155,6 +165,10 @@ fn place_text(kernel: &Kernel, place: &Place) -> String {
         Place::Arrays(Slot::OfLevel) => "the arrays".to_owned(),
         Place::Arrays(Slot::At(slot)) => format!("slot {} of the arrays", slot),
         Place::Storage(index) => kernel.storages[*index].name.clone(),
+        Place::Copy(index, copy) => {
+            let copy: Vec<String> = copy.iter().map(|number| format!("[{number}]")).collect();
+            format!("{}{}", kernel.storages[*index].name, copy.concat())
+        }
     }
 }
 
@@ -172,8 +186,10 @@ fn transfer_text(plan: &KernelPlan, kernel: &Kernel, transfer: &Transfer) -> Str
         Region::Boundary => "the boundary of ".to_owned(),
         Region::Domain(statement) => format!("the domain of {} of ", plan.program.statement_name(statement)),
     };
+    let junk = if transfer.junk.is_some() { ", junk elsewhere" } else { "" };
     format!(
-        "move {region}{} of level {} at [{}] from {} to {}{}  // {}",
+        "{}move {region}{} of level {} at [{}] from {} to {}{junk}{}  // {}",
+        when_text(&transfer.when),
         plan.program.field(transfer.field).name,
         transfer.level,
         ranges_text(&transfer.ranges),
@@ -184,11 +200,17 @@ fn transfer_text(plan: &KernelPlan, kernel: &Kernel, transfer: &Transfer) -> Str
     )
 }
 
+fn when_text(when: &[IntExpr]) -> String {
+    when.iter().map(|condition| format!("where {condition} >= 0: ")).collect()
+}
+
 /// A row, and, where the kernel says so, what is its own and where its values are.
 fn row_text(plan: &KernelPlan, kernel: &Kernel, row: &Instance) -> Vec<String> {
     let statement = &plan.program.statements[row.statement];
     let target = &plan.program.field(statement.target).name;
-    let mut lines = vec![format!("row: {target} of step {} at [{}]", row.step, ranges_text(&row.ranges))];
+    let when = when_text(&row.when);
+    let mut lines =
+        vec![format!("{when}row: {target} of step {} at [{}]", row.step, ranges_text(&row.ranges))];
     if kernel.memory != Memory::Storages {
         return lines;
     }
@@ -212,7 +234,7 @@ fn row_text(plan: &KernelPlan, kernel: &Kernel, row: &Instance) -> Vec<String> {
             format!(", in wavefronts of {}", terms.collect::<Vec<_>>().join(" + "))
         }
     };
-    let order = if row.junk { format!("{order}, junk outside of the domain") } else { order };
+    let order = if row.junk.is_some() { format!("{order}, junk outside of the domain") } else { order };
     lines.push(format!(
         "  from {} to {}{order}{}",
         places(&mut row.reads.iter().map(|read| &read.place)),

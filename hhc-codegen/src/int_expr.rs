@@ -147,6 +147,39 @@ impl IntExpr {
         }
     }
 
+    /// The expression as a sum: multiples of variables, roundings and extrema, none of them twice, and a constant.
+    pub fn sum(&self) -> (Vec<(IntExpr, i64)>, i64) {
+        let (mut terms, mut constant) = (Vec::new(), 0);
+        self.add_to(1, &mut terms, &mut constant);
+        terms.retain(|(_, factor)| *factor != 0);
+        (terms, constant)
+    }
+
+    fn add_to(&self, factor: i64, terms: &mut Vec<(IntExpr, i64)>, constant: &mut i64) {
+        match self {
+            Const(value) => *constant += factor * value,
+            IntExpr::Add(a, b) => {
+                a.add_to(factor, terms, constant);
+                b.add_to(factor, terms, constant);
+            }
+            IntExpr::Sub(a, b) => {
+                a.add_to(factor, terms, constant);
+                b.add_to(-factor, terms, constant);
+            }
+            IntExpr::Scale(own, a) => a.add_to(factor * own, terms, constant),
+            _ => match terms.iter_mut().find(|(known, _)| known == self) {
+                Some((_, known)) => *known += factor,
+                None => terms.push((self.clone(), factor)),
+            },
+        }
+    }
+
+    /// How much larger it is than another expression, where that is one number.
+    pub fn minus(&self, other: &IntExpr) -> Option<i64> {
+        let (terms, constant) = (self.clone() - other.clone()).sum();
+        terms.is_empty().then_some(constant)
+    }
+
     /// isl text; `Min` and `Max` are isl's `min` and `max`, which make unions
     /// ([`IntExpr::largest_of`] and [`IntExpr::least_of`] take apart those that need none).
     pub fn to_isl(&self) -> String {

@@ -65,9 +65,12 @@ pub struct Instance {
     pub in_full_tiles: bool,
     /// Whose instances they are.
     pub role: Role,
-    /// Whether the points of its box outside the statement's domain are computed, too, so that no lane has to ask: what they
-    /// read has cells, but maybe no values, and nobody needs what they leave. Otherwise the box is clipped.
-    pub junk: bool,
+    /// Where not all of these are non-negative, it does not run.
+    pub when: Vec<IntExpr>,
+    /// The points for which it may run besides, so that no lane has to ask: those of this box outside of `ranges` or of the
+    /// statement's domain, and all of them where it does not run. What they read has cells, but maybe no values, and nobody
+    /// needs what they leave. Without it, the box is clipped.
+    pub junk: Option<Vec<Range>>,
     /// How the points follow each other.
     pub order: RowOrder,
     /// Where the values come from, one entry per read of the statement; empty where all come from the arrays, from the
@@ -125,7 +128,8 @@ impl Instance {
             ranges,
             in_full_tiles,
             role: Role::Owner,
-            junk: false,
+            when: Vec::new(),
+            junk: None,
             order: RowOrder::Parallel { repeats: !overwrites_what_it_reads(program, statement) },
             reads: Vec::new(),
             writes: vec![Place::Arrays(Slot::OfLevel)],
@@ -177,6 +181,10 @@ pub struct Kernel {
     pub bindings: Vec<Binding>,
     /// Sequential loops over sub-tiles, outermost first; bounds may mention those around.
     pub sub_tiles: Vec<Loop>,
+    /// Whether the innermost of these loops is over a *team*: the warps of a block, which run the same parts at once, each
+    /// for its own value of the variable, and wait for each other after all of them. A warp's lanes wait for each other by
+    /// [`Sync::Warp`] within. One after the other, as OpenMP runs them, is one of the allowed orders.
+    pub team: bool,
     /// The sequential loop over groups of rows; its bounds may mention sub-tiles. One group holds one row of each of
     /// `instances`.
     pub rows: Loop,
@@ -297,6 +305,11 @@ impl Kernel {
             })
     }
 
+    /// The loop over the warps of a team, where there is one.
+    pub fn team(&self) -> Option<&Loop> {
+        self.sub_tiles.last().filter(|_| self.team)
+    }
+
     /// The transfers of a moment, in order.
     pub fn transfers_at(&self, moment: Moment) -> impl Iterator<Item = (usize, &Transfer)> {
         self.transfers.iter().enumerate().filter(move |(_, transfer)| transfer.moment == moment)
@@ -393,6 +406,13 @@ impl KernelPlan {
                 for (index, instance) in kernel.instances.iter().enumerate() {
                     let step = instance.step.evaluate(environment)?;
                     if !(0..steps).contains(&step) {
+                        continue;
+                    }
+                    let mut runs = true;
+                    for condition in &instance.when {
+                        runs &= condition.evaluate(environment)? >= 0;
+                    }
+                    if !runs {
                         continue;
                     }
                     let domain = self.program.domain(instance.statement, size);

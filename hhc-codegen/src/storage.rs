@@ -34,6 +34,9 @@ pub struct Storage {
     /// Time levels that it holds at once. Level `l` of a field with `i` initial levels lies in plane
     /// `(l + i - 1) mod planes`.
     pub planes: i64,
+    /// How many copies of it there are, by each of the numbers that tell them apart ([`Place::Copy`]); none where there is
+    /// one. In registers of lanes, the first number is that of the warp of a team.
+    pub copies: Vec<i64>,
     /// Per space dimension, slowest first, which cells there are.
     pub axes: Vec<Axis>,
 }
@@ -48,19 +51,24 @@ pub enum Axis {
         /// Number of cells.
         extent: i64,
     },
-    /// Point `s` lies in cell `s mod extent`.
+    /// Point `s` lies in cell `(s - first) mod extent`.
     Ring {
+        /// A point of cell 0, over what windows begin with, and over the variable of a team where each warp has a copy of
+        /// its own.
+        first: IntExpr,
         /// Number of cells.
         extent: i64,
     },
-    /// Point `s` lies in lane `s - first` of a warp, which keeps what the other axes and the planes tell apart in registers.
+    /// Point `s` lies in lane `floor((s - first)/points)` of a warp, which keeps what the other axes and the planes tell apart in registers.
     /// The innermost axis alone, in kernels whose warps run parts of their own. Who touches the storage is one warp, and
     /// the lane that has a point is the one that runs it; a read elsewhere is handed over from lane to lane.
     Lanes {
         /// The point of lane 0, like that of cell 0 of a window.
         first: IntExpr,
-        /// Number of lanes, those of a warp at most.
+        /// Number of points: `points` for each lane of a warp at most.
         extent: i64,
+        /// Neighbouring points of a lane.
+        points: i64,
     },
 }
 
@@ -68,7 +76,7 @@ impl Axis {
     /// Number of cells.
     pub fn extent(&self) -> i64 {
         match self {
-            Axis::Window { extent, .. } | Axis::Ring { extent } | Axis::Lanes { extent, .. } => *extent,
+            Axis::Window { extent, .. } | Axis::Ring { extent, .. } | Axis::Lanes { extent, .. } => *extent,
         }
     }
 
@@ -76,7 +84,7 @@ impl Axis {
     pub fn cell(&self, point: IntExpr) -> IntExpr {
         match self {
             Axis::Window { first, .. } | Axis::Lanes { first, .. } => point - first.clone(),
-            Axis::Ring { extent } => point.modulo(*extent),
+            Axis::Ring { first, extent } => (point - first.clone()).modulo(*extent),
         }
     }
 }
@@ -96,16 +104,23 @@ impl Storage {
 
     /// Cells of all planes that a lane has, where its values lie in the registers of lanes.
     pub fn cells_of_a_lane(&self) -> i64 {
-        let others = self.axes.iter().filter(|axis| !matches!(axis, Axis::Lanes { .. }));
-        others.map(Axis::extent).fold(self.planes.max(1), i64::saturating_mul)
+        let of_axis =
+            |axis: &Axis| if let Axis::Lanes { points, .. } = axis { *points } else { axis.extent() };
+        let copies = self.copies.iter().skip(1).copied();
+        copies.chain(self.axes.iter().map(of_axis)).fold(self.planes.max(1), i64::saturating_mul)
     }
 
-    /// Cells of all planes.
-    pub fn all_cells(&self) -> i64 {
+    /// Cells of all planes of one copy.
+    pub fn cells_of_a_copy(&self) -> i64 {
         self.cells().saturating_mul(self.planes.max(1))
     }
 
-    /// Bytes of all planes.
+    /// Cells of all planes and copies.
+    pub fn all_cells(&self) -> i64 {
+        self.copies.iter().copied().fold(self.cells_of_a_copy(), i64::saturating_mul)
+    }
+
+    /// Bytes of all of them.
     pub fn bytes(&self, program: &Program) -> i64 {
         self.all_cells().saturating_mul(program.field(self.field).element.bytes() as i64)
     }
@@ -118,6 +133,23 @@ pub enum Place {
     Arrays(Slot),
     /// A storage of the kernel, by index.
     Storage(usize),
+    /// A copy of a storage that has several: its index, and the numbers that tell the copies apart.
+    Copy(usize, Vec<IntExpr>),
+}
+
+impl Place {
+    /// The storage, if it is one, by index.
+    pub fn storage(&self) -> Option<usize> {
+        match self {
+            Place::Arrays(_) => None,
+            Place::Storage(index) | Place::Copy(index, _) => Some(*index),
+        }
+    }
+
+    /// The numbers that tell copies apart.
+    pub fn copy(&self) -> &[IntExpr] {
+        if let Place::Copy(_, copy) = self { copy } else { &[] }
+    }
 }
 
 /// The slot of the arrays that a value lies in.
@@ -176,6 +208,11 @@ pub struct Transfer {
     pub ranges: Vec<Range>,
     /// Which points of the box.
     pub region: Region,
+    /// Where not all of these are non-negative, it does not happen.
+    pub when: Vec<IntExpr>,
+    /// The points for which it may happen besides, where it does, and leaves junk: those of this box outside of `ranges` or of
+    /// the region ([`Instance::junk`](crate::plan::Instance::junk)).
+    pub junk: Option<Vec<Range>>,
     /// Where they are.
     pub from: Read,
     /// Where they go.

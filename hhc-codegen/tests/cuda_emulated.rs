@@ -3,7 +3,7 @@
 
 use execution::compare::compare;
 use execution::device_program::{DeviceKernel, DeviceProgram};
-use execution::emulator::{Emulator, ThreadOrder};
+use execution::emulator::{Emulator, Schedule, ThreadOrder};
 use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::{initial, reference};
@@ -66,6 +66,53 @@ fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: 
                 assert_eq!(comparison.mismatches, 0, "{context}, {back} levels back: {comparison:?}");
             }
         }
+    }
+}
+
+/// Teams of warps: several strips and chunks, grids narrower than a strip, and bands of all lengths, in every pacing.
+fn team(program: Program, tile: &str) {
+    let program = Arc::new(program);
+    let tile = TileSizes::parse(tile).unwrap();
+    let strategy = strategy::by_name("warp-pipeline").unwrap();
+    let plan = pipeline::plan(&program, strategy, &tile, Target::Cuda).unwrap().plan;
+    let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
+    let compiler = Compiler::find(Language::Cxx).unwrap();
+    let emulator = Emulator::compile_with(&plan, &device(&cuda), &compiler, &CACHE).unwrap();
+    let parameters = reference::default_parameters(&program);
+    let problems: [(&[i64], i64); 6] =
+        [(&[17, 151], 9), (&[16, 152], 3), (&[11, 128], 1), (&[7, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
+    let schedules = Schedule::adversarial(7).into_iter().cycle();
+    for (number, ((size, steps), schedule)) in problems.into_iter().zip(schedules).enumerate() {
+        let layout = match number % 2 {
+            0 => Layout::dense(&program, size).unwrap(),
+            _ => Layout::padded(&program, size).unwrap(),
+        };
+        let mut expected = ProgramData::zeroed_with(&program, layout).unwrap();
+        initial::fill_random(&program, &mut expected, 42).unwrap();
+        let mut found = expected.try_clone().unwrap();
+        reference::run_quietly(&program, &parameters, &mut expected, steps).unwrap();
+        let report = emulator.run(&parameters, &mut found, steps, schedule).unwrap();
+        let context = format!("{} {} on {size:?}, {steps} steps, {schedule:?}", program.name, plan.tile);
+        assert!(report.is_clean(), "{context}: {report:#?}");
+        for back in 0..2 {
+            let comparison = compare(&program, &expected, &found, steps - back);
+            assert_eq!(comparison.mismatches, 0, "{context}, {back} levels back: {comparison:?}");
+        }
+    }
+}
+
+#[test]
+fn teams_of_warps() {
+    for (name, tile) in [
+        ("star2d1r", "rpl=2,steps=2,warps=2,rows=5"),
+        ("star2d1r", "rpl=4,steps=1,warps=3,rows=6"),
+        ("box2d1r", "rpl=3,steps=2,warps=2,rows=5"),
+        ("star2d2r", "rpl=4,steps=1,warps=2,rows=4"),
+        ("asym2d", "rpl=2,steps=2,warps=1,rows=5"),
+        ("gradient2d", "rpl=2,steps=1,warps=2,rows=6"),
+        ("varcoef2d", "rpl=2,steps=2,warps=2,rows=5"),
+    ] {
+        team(polyhedral::shipped::load(name).unwrap(), tile);
     }
 }
 

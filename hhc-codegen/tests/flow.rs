@@ -106,7 +106,10 @@ fn kernels_on_the_arrays_work_as_the_program_does() {
             kernel.instances[0].writes = vec![Place::Arrays(Slot::At(0.into()))]
         }),
         ("as the program does", |kernel| kernel.instances[0].writes.clear()),
-        ("as the program does", |kernel| kernel.instances[0].junk = true),
+        ("as the program does", |kernel| {
+            let row = &mut kernel.instances[0];
+            row.junk = Some(row.ranges.clone());
+        }),
         ("followed by a barrier", |kernel| kernel.instances[0].sync = Sync::Nothing),
         ("more than rows", |kernel| kernel.warps = vec![Vec::new()]),
     ];
@@ -156,7 +159,7 @@ fn registers_of_lanes_are_those_of_a_warp() {
     };
     let lanes = |kernel: &mut Kernel, change: &dyn Fn(&mut IntExpr, &mut i64)| {
         for axis in kernel.storages.iter_mut().flat_map(|storage| &mut storage.axes) {
-            if let Axis::Lanes { first, extent } = axis {
+            if let Axis::Lanes { first, extent, .. } = axis {
                 change(first, extent);
             }
         }
@@ -181,7 +184,7 @@ fn registers_of_lanes_are_those_of_a_warp() {
             with(&|kernel| {
                 for axis in kernel.storages.iter_mut().flat_map(|storage| &mut storage.axes) {
                     if let Axis::Window { first, extent } = axis {
-                        *axis = Axis::Lanes { first: first.clone(), extent: *extent };
+                        *axis = Axis::Lanes { first: first.clone(), extent: *extent, points: 1 };
                     }
                 }
             }),

@@ -87,6 +87,8 @@ pub struct Storage {
     pub field: FieldId,
     /// Level `l` of a field with `i` initial levels lies in plane `(l + i - 1) mod planes`.
     pub planes: i64,
+    /// How many copies of it there are, by each of the numbers that tell them apart ([`Place::Storage`]).
+    pub copies: Vec<i64>,
     /// Per space dimension.
     pub axes: Vec<Axis>,
     /// Where the cells of the innermost dimension, a window, are lanes of a warp: how many lanes a warp has. Events that touch
@@ -127,6 +129,9 @@ pub struct Event {
     /// Its place in a block's time: variables of loops and constants, as many for all events of a kernel, compared
     /// lexicographically. Two events at one place run side by side.
     pub position: Vec<String>,
+    /// Which number of the position is that of a member of a team, where there is one. Events of different members at
+    /// positions that agree before it are not ordered.
+    pub team: Option<usize>,
     /// So many of its last numbers order the executions of this event alone, as points of a row follow each other; others
     /// run before all of them, or after, or beside them.
     pub within: usize,
@@ -139,6 +144,11 @@ pub struct Event {
     pub constraints: Vec<String>,
     /// Which of these points.
     pub region: Region,
+    /// Of junk, constraints on the points that are none: those of the box.
+    pub within_box: Vec<String>,
+    /// Whether it runs for the points of all cells of the innermost dimension, which are the same in all storages that it
+    /// touches, and is taken to run beyond.
+    pub whole: bool,
     /// The field whose value it makes or moves.
     pub field: FieldId,
     /// The level of the value.
@@ -147,6 +157,16 @@ pub struct Event {
     pub reads: Vec<Reads>,
     /// Where it leaves the value.
     pub writes: Vec<Place>,
+}
+
+impl Event {
+    /// Which copy of a storage it writes to, if it does.
+    pub fn copy_written(&self, storage: usize) -> Option<&[String]> {
+        self.writes.iter().find_map(|place| match place {
+            Place::Storage { index, copy } if *index == storage => Some(&copy[..]),
+            _ => None,
+        })
+    }
 }
 
 /// The points that an event is restricted to.
@@ -160,9 +180,9 @@ pub enum Region {
     Grid,
     /// The points of the grid that no statement of the field computes.
     Boundary,
-    /// The points outside a statement's domain, of the grid and beyond: the event computes something that nobody needs, from
-    /// cells that exist.
-    Junk(usize),
+    /// The points outside a statement's domain, or outside the grid where there is none, or outside of a box
+    /// ([`Event::within_box`]): the event leaves something that nobody needs, from cells that exist.
+    Junk(Option<usize>),
 }
 
 /// Reads of one level of one field, around an event's point.
@@ -190,8 +210,13 @@ pub enum Place {
         /// Over the event's variables.
         slot: Option<String>,
     },
-    /// A storage, by index.
-    Storage(usize),
+    /// A storage.
+    Storage {
+        /// Its index.
+        index: usize,
+        /// Which of its copies, over the event's variables: as many numbers as [`Storage::copies`] has.
+        copy: Vec<String>,
+    },
 }
 
 /// An event that supplies a value at the value's point.

@@ -16,6 +16,11 @@ int tw_lane() { return tw_thread_of_block() % 32; }
 [[maybe_unused]] static __device__ __forceinline__
 int tw_warp() { return tw_thread_of_block() / 32; }
 
+/* The warp, in a way that tells the compiler that it is the same for all lanes: then it branches
+ * without asking which of them do. */
+[[maybe_unused]] static __device__ __forceinline__
+int tw_warp_of_team() { return __shfl_sync(0xffffffffu, tw_warp(), 0); }
+
 /* The value of the lane `delta` below or above; where there is none any value, which nothing
  * may depend on. */
 template <class T> static __device__ __forceinline__ T tw_shift_up(T value, unsigned int delta)
@@ -100,6 +105,12 @@ void tw_store4(T *p, long long i, const tw_vector<T, 4> &value)
 {
     static_assert(sizeof(T) == 4, "at most 16 bytes are one access");
     *reinterpret_cast<tw_vector<T, 4> *>(p + i) = value;
+}
+
+/* Whether an array begins where accesses of so many elements do. */
+template <int count, class T> static __device__ __forceinline__ bool tw_is_aligned(const T *p)
+{
+    return (unsigned long long)p % (count * sizeof(T)) == 0;
 }
 
 /* Copies `count` elements, 4, 8 or 16 bytes, from global to shared memory; they are there after

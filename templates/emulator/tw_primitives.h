@@ -291,6 +291,9 @@ inline int tw_lane() {
 inline int tw_warp() {
     return tw_emulator::running.thread / tw_emulator::WARP;
 }
+inline int tw_warp_of_team() {
+    return tw_warp();
+}
 inline void tw_link_clear(const tw_emulator::Link &link, int line = __builtin_LINE()) {
     using namespace tw_emulator;
     running.line = line;
@@ -342,6 +345,10 @@ template <class Pointer> inline void
 tw_store4(const Pointer &p, long long i, const tw_vector<typename Pointer::Value, 4> &v,
           int line = __builtin_LINE()) {
     tw_emulator::store_vector<4>(p, i, v, line);
+}
+
+template <int N, class T> inline bool tw_is_aligned(const tw_emulator::Global<T> &p) {
+    return p.offset % N == 0;
 }
 
 template <int N = 1, class S, class G> inline void

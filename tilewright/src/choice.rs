@@ -156,6 +156,14 @@ pub fn choose(
     if wanted.tile.is_some() {
         return Ok(given("as given", limits));
     }
+    let strategy = strategy::by_name(&wanted.strategy)?;
+    let multiprocessors = modelled.machine.gpu().map_or(1, |gpu| gpu.n_sm);
+    strategy::taken(strategy, &modelled.problem.program, &modelled.problem.cone)?;
+    if let Some(tile) = strategy.own_tile(&stencil.program, &size, multiprocessors) {
+        let by = format!("the strategy's own, rows by the grid and {}", modelled.machine.name);
+        let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
+        return Ok(Chosen { limits, tuned: true, ..Chosen::new(tiling, by) });
+    }
     let Finalist { tuned, notes, .. } = stage(observer, "tune", || {
         finalists::finalist(&modelled, Objective::Time, &wanted.strategy, Method::Exact)
     })?;
@@ -181,6 +189,9 @@ fn on_any_gpu(
     let Problem { program, cone, .. } = &model.problem;
     strategy::taken(strategy, program, cone)?;
     let tile = strategy.default_tile(program, cone, Target::Cuda);
+    if strategy.own_tile(program, size, 1).is_some() {
+        return Ok(usual());
+    }
     let limits = DeviceLimits::default();
     stage(observer, "registers", || {
         let verdict = finalists::verdict(&model.problem, &limits, strategy, &tile, &emit::ARCHITECTURES);

@@ -354,6 +354,7 @@ impl Rows {
                 blocks_alike: false,
                 bindings: vec![Binding { name: "t0", value: int(0), comment: "first time step".to_owned() }],
                 sub_tiles: Vec::new(),
+                team: false,
                 rows: Loop { variable: "m", low: int(0), high: var("steps") - 1 },
                 instances: self.local.rows.iter().zip(&kernel.instances).map(instance).collect(),
                 memory: Memory::Arrays,

@@ -20,7 +20,7 @@ pub(super) const HIGH_NAMES: [&str; 3] = ["high0", "high1", "high2"];
 
 /// Whether some lanes have what nobody needs: they compute it, or what they hand over was never set.
 pub(super) fn has_junk(plan: &KernelPlan) -> bool {
-    has_lanes(plan) || plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.junk)
+    has_lanes(plan) || plan.kernels.iter().flat_map(|kernel| &kernel.instances).any(|row| row.junk.is_some())
 }
 
 /// Whether there are storages in the registers of lanes.
@@ -112,7 +112,10 @@ impl<'a> Work<'a> {
     /// The box of its points: first point and the one after the last, per dimension.
     pub(super) fn clipped(self, program: &Program) -> Vec<(IntExpr, IntExpr)> {
         let clip = |(d, range): (usize, &Range)| {
-            if matches!(self, Work::Row(Instance { junk: true, .. })) {
+            // Junk over another box is for who computes for all lanes at once.
+            if let Work::Row(Instance { junk: Some(junk), ranges, .. }) = self
+                && junk.iter().zip(ranges).all(|(junk, own)| junk.low == own.low && junk.high == own.high)
+            {
                 return (range.low.clone(), range.high.clone() + 1);
             }
             let (first, end) = match self.region() {
@@ -147,6 +150,15 @@ impl<'a> Work<'a> {
             }))
         };
         any(self.left_out(program).into_iter().map(within))
+    }
+
+    /// That it happens at all.
+    pub(super) fn happens(self) -> Expr {
+        let when = match self {
+            Work::Row(instance) => &instance.when,
+            Work::Transfer(transfer) => &transfer.when,
+        };
+        all(when.iter().map(|condition| expr(condition).ge(0)))
     }
 
     /// Declarations of the box, and that it has a point.
@@ -275,6 +287,18 @@ pub(super) fn plane_of_level(program: &Program, field: FieldId, level: IntExpr, 
     if planes > 1 { (level + (initial - 1)).modulo(planes) } else { int(0) }
 }
 
+/// The plane of a level in a copy of a storage, among those of all copies.
+pub(super) fn plane_of_copy(
+    program: &Program,
+    storage: &Storage,
+    (field, level): (FieldId, IntExpr),
+    copy: &[IntExpr],
+) -> IntExpr {
+    let numbers = storage.copies.iter().zip(copy);
+    let copy = numbers.fold(int(0), |before, (&count, number)| before * count + number.clone());
+    copy * storage.planes.max(1) + plane_of_level(program, field, level, storage.planes)
+}
+
 /// The slot of the arrays that a level of a field lies in; `None` where it is the first one.
 pub(super) fn slot(program: &Program, field: FieldId, level: IntExpr, slot: &Slot) -> Option<IntExpr> {
     let slots = program.field(field).role.slots() as i64;
@@ -310,9 +334,9 @@ pub(super) fn element(
     let point: Vec<IntExpr> =
         offset.iter().enumerate().map(|(d, &distance)| var(INDEX_NAMES[d]) + distance).collect();
     match place {
-        Place::Storage(index) => {
+        Place::Storage(index) | Place::Copy(index, _) => {
             let storage = &kernel.storages[*index];
-            let plane = plane_of_level(program, field, level, storage.planes);
+            let plane = plane_of_copy(program, storage, (field, level), place.copy());
             name(&storage.name).at(expr(&(plane * storage.cells() + cell(storage, &point))))
         }
         Place::Arrays(at) => {

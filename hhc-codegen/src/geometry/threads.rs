@@ -111,13 +111,15 @@ impl Threads {
     /// enough threads. Warps that run parts of their own lie one after the other along the innermost dimension, however
     /// many a block may have.
     pub fn in_parts(plan: &KernelPlan, kernel: &Kernel, limit: i64) -> Self {
-        if kernel.warps.is_empty() {
+        let count = kernel.team().and_then(|team| (team.high.clone() - team.low.clone() + 1).constant());
+        let warps = count.unwrap_or(kernel.warps.len() as i64);
+        if warps == 0 {
             let widths = widest(plan, kernel);
             return Threads::new(&widths, 2 * widths[0], limit);
         }
         let mut per_dimension = vec![1; plan.program.dimension()];
         if let Some(innermost) = per_dimension.last_mut() {
-            *innermost = kernel.warps.len() as i64 * WARP;
+            *innermost = warps * WARP;
         }
         Threads { per_dimension }
     }

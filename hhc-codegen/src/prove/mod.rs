@@ -144,6 +144,8 @@ fn piece(
     let fixed = vec![(1, launch_index as i64), (variables.len(), row as i64)];
     variables.push("row".to_string());
     constraints.push(format!("t = {}", instance.step.to_isl()));
+    let conditions = instance.when.iter().flat_map(IntExpr::least_of);
+    constraints.extend(conditions.map(|condition| format!("{} >= 0", condition.to_isl())));
     let bounds = bands.map_or([""; 2], |bands| [bands.first.name, bands.end.name]);
     let bindings = || kernel.bindings.iter().filter(|binding| !bounds.contains(&binding.name));
     constraints.extend(bindings().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())));

@@ -47,7 +47,7 @@ pub(super) fn orders(plan: &KernelPlan) -> Result<(), String> {
 
 /// Whether a row runs instances of its own, from the slots of their levels into that of theirs.
 fn works_as_the_program(instance: &Instance) -> bool {
-    let own = matches!(instance.role, Role::Owner) && !instance.junk;
+    let own = matches!(instance.role, Role::Owner) && instance.junk.is_none() && instance.when.is_empty();
     own && instance.reads.is_empty() && instance.writes == [Place::Arrays(Slot::OfLevel)]
 }
 

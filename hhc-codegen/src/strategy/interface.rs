@@ -1,7 +1,7 @@
 //! What a tiling strategy is: the one trait that all of them implement.
 
 pub use super::target::Target;
-use super::tile_space::TileSpace;
+use super::tile_space::{TileSpace, refused};
 use crate::counts::forms::Forms;
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
@@ -33,6 +33,14 @@ pub trait Strategy: Sync {
     /// The tile sizes that it takes for this program, which it takes.
     fn space(&self, program: &Program, cone: &Cone) -> TileSpace;
 
+    /// Whether sizes of the space, each of which is possible by itself, are possible together.
+    ///
+    /// # Errors
+    /// The size that should be another one, and why, as a sentence.
+    fn fits(&self, _program: &Program, _tile: &TileSizes) -> Result<(), (&'static str, String)> {
+        Ok(())
+    }
+
     /// Tile sizes that are legal for this program and sensible for this target.
     fn default_tile(&self, program: &Program, cone: &Cone, target: Target) -> TileSizes;
 
@@ -57,6 +65,12 @@ pub trait Strategy: Sync {
         None
     }
 
+    /// Its own sizes for a grid on a GPU with so many multiprocessors, where they are better than what models, which do not know
+    /// its text, would choose.
+    fn own_tile(&self, _program: &Program, _size: &[i64], _multiprocessors: i64) -> Option<TileSizes> {
+        None
+    }
+
     /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
 }
@@ -74,6 +88,9 @@ pub fn plan(
 ) -> Result<KernelPlan, PlanError> {
     taken(strategy, program, cone)?;
     strategy.space(program, cone).check(strategy.id(), tile)?;
+    strategy
+        .fits(program, tile)
+        .map_err(|(size, reason)| refused(strategy.id(), size, tile.get(size).unwrap_or(0), reason))?;
     Ok(strategy.plan(program, cone, tile))
 }
 

@@ -12,6 +12,7 @@ mod overlapped;
 mod pipeline_toy;
 mod target;
 pub(crate) mod tile_space;
+mod warp_pipeline;
 
 pub use interface::{Strategy, Target, plan, taken};
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, OptionalSize, TileSize, TileSpace};
@@ -21,7 +22,13 @@ use text_escape::suggest::nearest;
 
 /// All strategies, the preferred one first.
 pub fn all() -> &'static [&'static dyn Strategy] {
-    &[&hhc::HybridHexagonal, &naive::Naive, &overlapped::Overlapped, &pipeline_toy::PipelineToy]
+    &[
+        &hhc::HybridHexagonal,
+        &naive::Naive,
+        &overlapped::Overlapped,
+        &pipeline_toy::PipelineToy,
+        &warp_pipeline::WarpPipeline,
+    ]
 }
 
 /// The strategy whose results and times others are compared with: plain sweeps over the grid.

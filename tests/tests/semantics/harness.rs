@@ -69,8 +69,13 @@ pub fn plan_with_sizes(
     let cone = analyze(program).unwrap().cone;
     strategy.takes(program, &cone).ok()?;
     let space = strategy.space(program, &cone);
-    let tile = TileSizes::new(space.names().zip(sizes).collect::<Vec<_>>());
-    strategy::plan(strategy, program, &cone, &tile).ok()
+    let of = |sizes: [i64; 4]| TileSizes::new(space.names().zip(sizes).collect::<Vec<_>>());
+    let mut sizes = sizes;
+    // Sizes that do not go together do when they are small enough.
+    while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(sizes)).is_err() {
+        sizes = sizes.map(|size| (size + 1) / 2);
+    }
+    strategy::plan(strategy, program, &cone, &of(sizes)).ok()
 }
 
 /// The strategies whose blocks have storage of their own.

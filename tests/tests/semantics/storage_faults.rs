@@ -46,7 +46,7 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
         ("registers of more lanes than there are", |kernel| {
             change_axes(kernel, |axis| {
                 let Axis::Lanes { extent, .. } = axis else { return false };
-                *extent = 33;
+                *extent *= 33;
                 true
             })
         }),
@@ -70,9 +70,9 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
             lanes
         }),
         ("junk that reaches the arrays", |kernel| {
-            let junk = kernel.instances.iter().any(|row| row.junk);
-            kernel.instances.iter_mut().for_each(|row| row.junk |= junk);
-            junk
+            let some = kernel.instances.iter().any(|row| row.junk.is_some());
+            let others = kernel.instances.iter_mut().filter(|row| some && row.junk.is_none());
+            others.map(|row| row.junk = Some(row.ranges.clone())).count() > 0
         }),
         ("refills without their barriers", |kernel| {
             change_refills(kernel, |refill| refill.sync = Sync::Nothing)
@@ -87,7 +87,7 @@ pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
             )
         }),
         ("nothing stored or handed over", |kernel| {
-            change_transfers(kernel, |transfer| matches!(transfer.from.place, Place::Storage(_)), empty)
+            change_transfers(kernel, |transfer| transfer.from.place.storage().is_some(), empty)
         }),
         ("copies that call themselves owners", |kernel| {
             let copies = kernel.instances.iter_mut().filter(|row| matches!(row.role, Role::Copies { .. }));
@@ -170,7 +170,7 @@ pub fn slots_of_levels(plan: &KernelPlan) -> KernelPlan {
 
 /// Whether a transfer stays within the block.
 fn inside(transfer: &Transfer) -> bool {
-    matches!((&transfer.from.place, &transfer.to), (Place::Storage(_), Place::Storage(_)))
+    transfer.from.place.storage().is_some() && transfer.to.storage().is_some()
 }
 
 fn change_transfers(
@@ -252,13 +252,13 @@ fn shorten_lanes(axis: &mut Axis) -> bool {
 /// What was in shared memory goes to registers, whoever touches it.
 fn into_lanes(axis: &mut Axis) -> bool {
     let Axis::Window { first, extent } = axis else { return false };
-    *axis = Axis::Lanes { first: first.clone(), extent: *extent };
+    *axis = Axis::Lanes { first: first.clone(), extent: *extent, points: 1 };
     true
 }
 
 fn registers_without_waiting(kernel: &mut Kernel) -> bool {
     let in_lanes: Vec<bool> = kernel.storages.iter().map(|storage| storage.first_lane().is_some()).collect();
-    let written = |place: &Place| matches!(place, Place::Storage(index) if in_lanes[*index]);
+    let written = |place: &Place| place.storage().is_some_and(|index| in_lanes[index]);
     let rows = kernel.instances.iter_mut().filter(|row| row.writes.iter().any(written));
     let rows = rows.map(|row| row.sync = Sync::Nothing).count();
     rows + usize::from(change_transfers(
@@ -271,7 +271,7 @@ fn registers_without_waiting(kernel: &mut Kernel) -> bool {
 }
 
 fn shorten_ring(axis: &mut Axis) -> bool {
-    let Axis::Ring { extent } = axis else { return false };
+    let Axis::Ring { extent, .. } = axis else { return false };
     let long = *extent > 1;
     *extent -= i64::from(long);
     long

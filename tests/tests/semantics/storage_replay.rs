@@ -69,6 +69,10 @@ fn value_of(expr: &IntExpr, environment: &Environment) -> Result<i64, String> {
     expr.evaluate(environment).ok_or_else(|| format!("{} mentions an unknown variable", expr))
 }
 
+fn happens(when: &[IntExpr], environment: &Environment) -> Result<bool, String> {
+    when.iter().try_fold(true, |all, condition| Ok(all && value_of(condition, environment)? >= 0))
+}
+
 /// Replays a plan.
 ///
 /// # Errors
@@ -178,7 +182,7 @@ impl Replay<'_> {
                         block.insert(binding.name, value);
                     }
                     let cells = |storage: &hhc_codegen::storage::Storage| {
-                        vec![Cell::default(); (storage.cells() * storage.planes.max(1)) as usize]
+                        vec![Cell::default(); storage.all_cells() as usize]
                     };
                     self.storages = kernel.storages.iter().map(cells).collect();
                     for mut tile in nest(&kernel.sub_tiles, &block).ok_or_else(unknown)? {
@@ -237,7 +241,7 @@ impl Replay<'_> {
     fn row(&mut self, kernel: &Kernel, row: &Instance, environment: &Environment) -> Result<(), String> {
         self.part += 1;
         let step = value_of(&row.step, environment)?;
-        if (0..self.steps).contains(&step) {
+        if (0..self.steps).contains(&step) && happens(&row.when, environment)? {
             let program = self.program;
             let statement = &program.statements[row.statement];
             let domain = program.domain(row.statement, self.size);
@@ -322,7 +326,11 @@ impl Replay<'_> {
             Region::Domain(statement) => self.program.domain(statement, self.size),
             Region::Grid | Region::Boundary => self.size.iter().map(|&extent| (0, extent)).collect(),
         };
-        for point in self.points_in(&transfer.ranges, &clip, environment, false)? {
+        let points = match happens(&transfer.when, environment)? {
+            true => self.points_in(&transfer.ranges, &clip, environment, false)?,
+            false => Vec::new(),
+        };
+        for point in points {
             if transfer.region == Region::Boundary && self.computed(transfer.field, &point) {
                 continue;
             }
@@ -360,12 +368,23 @@ impl Replay<'_> {
                 let cell = self.arrays[field.0].get_mut(slot as usize * self.points + linear);
                 cell.ok_or_else(|| format!("there is no slot {slot}"))
             }
-            Place::Storage(index) => {
+            Place::Storage(index) | Place::Copy(index, _) => {
                 let storage = &kernel.storages[*index];
-                if storage.axes.iter().any(|axis| matches!(axis, Axis::Lanes { extent: 33.., .. })) {
+                let more =
+                    |axis: &Axis| matches!(axis, Axis::Lanes { extent, points, .. } if *extent > 32 * points);
+                if storage.axes.iter().any(more) {
                     return Err(format!("{} has more lanes than a warp", storage.name));
                 }
-                let mut cell = (level + levels - 1).rem_euclid(storage.planes.max(1));
+                let mut cell = 0;
+                for (count, number) in storage.copies.iter().zip(place.copy()) {
+                    let number = value_of(number, environment)?;
+                    if !(0..*count).contains(&number) {
+                        return Err(format!("{} has no copy {number}", storage.name));
+                    }
+                    cell = cell * count + number;
+                }
+                let planes = storage.planes.max(1);
+                cell = cell * planes + (level + levels - 1).rem_euclid(planes);
                 for (axis, &position) in storage.axes.iter().zip(point) {
                     let along = value_of(&axis.cell(int(position)), environment)?;
                     if along < 0 || along >= axis.extent() {

@@ -7,7 +7,7 @@ use super::super::bounds::expr;
 use super::super::storages::{self, INDEX_NAMES, Work};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::Kernel;
-use crate::storage::{Axis, Place, Storage};
+use crate::storage::{Axis, Storage};
 use c_tree::{Expr, Stmt, call, name};
 use polyhedral::program::{Access, ElementType, FieldId, Program};
 
@@ -15,11 +15,8 @@ use polyhedral::program::{Access, ElementType, FieldId, Program};
 pub(super) fn first<'a>(kernel: &'a Kernel, work: Work<'_>, program: &Program) -> Option<&'a IntExpr> {
     let reads = work.reads(program);
     let places = reads.iter().map(|(_, place)| *place).chain(work.writes());
-    let storages = places.filter_map(|place| match place {
-        Place::Storage(index) => Some(&kernel.storages[*index]),
-        Place::Arrays(_) => None,
-    });
-    storages.into_iter().find_map(Storage::first_lane)
+    let mut storages = places.filter_map(|place| Some(&kernel.storages[place.storage()?]));
+    storages.find_map(Storage::first_lane)
 }
 
 /// The number of a value's cell among those of its lane.

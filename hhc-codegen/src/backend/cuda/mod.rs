@@ -19,6 +19,7 @@ mod printer;
 mod rows;
 mod staged;
 mod staging;
+mod team;
 mod text;
 
 pub use kernel::CudaKernel;
@@ -78,8 +79,11 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         let symbol = format!("{}_{}", program.name, kernel.name);
         let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
-            let body = parts::block(plan, &names, kernel, &resources);
-            (resources.threads.block(), 1, resources.layout.bytes as u32, None, body)
+            let (blocks, body) = match team::Team::of(plan, &names, kernel) {
+                Some(team) => (team.blocks_at_once(&resources.threads), team.block(&resources.layout)),
+                None => (1, parts::block(plan, &names, kernel, &resources)),
+            };
+            (resources.threads.block(), blocks, resources.layout.bytes as u32, None, body)
         } else if kernel.memory == Memory::Arrays {
             let threads = Threads::in_memory(kernel, options.limits.threads_per_block);
             let direct = direct::Direct { plan, names: &names, kernel, threads: &threads };
@@ -125,7 +129,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         description: standalone::description(program),
         strategy: plan.strategy,
         tile: plan.tile.to_string(),
-        uses_warps: plan.kernels.iter().any(|kernel| !kernel.warps.is_empty()),
+        uses_warps: plan.kernels.iter().any(|kernel| kernel.team || !kernel.warps.is_empty()),
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows: !shapes.is_empty(),

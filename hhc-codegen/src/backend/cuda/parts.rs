@@ -159,7 +159,8 @@ impl Printer<'_> {
             true => truth(true),
             false => all((0..program.dimension()).map(|d| thread(self.threads, d).is(0))),
         };
-        let when = all([exists, has_points, !self.work.nothing_left(program), one_thread]);
+        let when =
+            all([self.work.happens(), exists, has_points, !self.work.nothing_left(program), one_thread]);
         let mut inner: Block = constants.iter().map(Constant::declaration).collect();
         inner.extend(waves.map_or_else(|| self.loops(), |waves| self.waves(waves)));
         let mut part = Block::from(Stmt::Comment(self.work.comment(program)));
@@ -287,8 +288,7 @@ impl Printer<'_> {
 
     /// The storage, if a place is in registers.
     fn in_lanes(&self, place: &Place) -> Option<&Storage> {
-        let Place::Storage(index) = place else { return None };
-        Some(&self.kernel.storages[*index]).filter(|storage| storage.first_lane().is_some())
+        Some(&self.kernel.storages[place.storage()?]).filter(|storage| storage.first_lane().is_some())
     }
 
     /// The value of a field and level in a place, at the present point moved by an offset.

@@ -99,7 +99,7 @@ impl Printer<'_> {
                 exists = step_exists(&instance.step);
             }
         }
-        let when = all([exists, has_points, !self.work.nothing_left(self.program)]);
+        let when = all([self.work.happens(), exists, has_points, !self.work.nothing_left(self.program)]);
         let waves = self.work.factors().map(Wavefronts::new);
         inner.push(Stmt::when(when, waves.map_or_else(|| self.lines(), |waves| self.waves(waves))));
         let mut body = Block::from(Stmt::Comment(self.work.comment(self.program)));
@@ -259,11 +259,11 @@ impl Printer<'_> {
         let along = var(LOW_NAMES[innermost]) + first;
         let mut point: Vec<IntExpr> = (0..innermost).map(|d| var(INDEX_NAMES[d]) + offset[d]).collect();
         match place {
-            Place::Storage(index) => {
+            Place::Storage(index) | Place::Copy(index, _) => {
                 let storage = &self.kernel.storages[*index];
-                let plane = storages::plane_of_level(self.program, field, level, storage.planes);
+                let plane = storages::plane_of_copy(self.program, storage, (field, level), place.copy());
                 let ring = match storage.axes[innermost] {
-                    Axis::Ring { extent } => Some(extent),
+                    Axis::Ring { extent, .. } => Some(extent),
                     Axis::Window { .. } | Axis::Lanes { .. } => None,
                 };
                 // In a ring, lines begin at its first cell.

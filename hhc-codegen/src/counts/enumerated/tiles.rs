@@ -174,7 +174,7 @@ fn words_from_arrays(program: &Program, row: &Instance, bounds: &[(i64, i64)]) -
 
 /// Whether a place is in shared memory.
 fn in_shared(kernel: &Kernel, place: &Place) -> bool {
-    matches!(place, Place::Storage(index) if kernel.storages[*index].first_lane().is_none())
+    place.storage().is_some_and(|index| kernel.storages[index].first_lane().is_none())
 }
 
 /// A kernel that says itself where values live: all sub-tiles of a block together.
@@ -223,7 +223,7 @@ fn in_parts(
                     RowOrder::Sequential => ran.points,
                     RowOrder::Skewed { factors } => wavefronts::rounds(factors, &ran.bounds, lanes),
                 };
-                if kernel.warps.is_empty() {
+                if kernel.warps.is_empty() && !kernel.team {
                     counts.lane_rounds += times * rounds(on.lanes);
                 } else {
                     lanes += times * rounds(on.warp) * on.warp;

@@ -7,9 +7,8 @@ mod order;
 use super::constraints::interval;
 use super::linear::Linear;
 use super::rows;
-use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, var};
-use crate::plan::{Binding, Instance, Kernel, KernelPlan, Launch, RowOrder, TimeBands};
+use crate::plan::{Binding, Instance, Kernel, KernelPlan, Launch, Range, RowOrder, TimeBands};
 use crate::storage::{self, Moment, Part, Read, Slot, Sync, Transfer};
 use polyhedral::dataflow::{Axis, Bands, Dataflow, Event, Place, Reads, Region, Storage, Supplier};
 use polyhedral::program::{Access, FieldRole};
@@ -41,14 +40,18 @@ fn overwrites(plan: &KernelPlan, kernel: &Kernel, instance: &Instance) -> bool {
         instance.writes.iter().map(move |write| (access, place, write))
     });
     pairs.any(|(access, from, to)| match (from, to) {
-        (storage::Place::Storage(from), storage::Place::Storage(to)) => {
-            from == to && (1 - access.time).rem_euclid(kernel.storages[*to].planes) == 0
-        }
         (storage::Place::Arrays(Slot::OfLevel), storage::Place::Arrays(Slot::OfLevel)) => {
             (1 - access.time).rem_euclid(slots as i64) == 0
         }
         (storage::Place::Arrays(_), storage::Place::Arrays(_)) => true,
-        _ => false,
+        _ => to.storage().is_some_and(|storage| {
+            // Copies whose numbers are a constant apart are different ones.
+            let apart = from.copy().iter().zip(to.copy());
+            let mut apart = apart.map(|(from, to)| to.minus(from));
+            from.storage() == Some(storage)
+                && (1 - access.time).rem_euclid(kernel.storages[storage].planes) == 0
+                && !apart.any(|distance| distance.is_some_and(|distance| distance != 0))
+        }),
     })
 }
 
@@ -78,7 +81,9 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
         flow.storages.extend(kernel.storages.iter().map(|storage| printer.storage(storage)));
         for (at, instance) in kernel.instances.iter().enumerate() {
             let row = printer.row(at, instance)?;
-            junk.extend(instance.junk.then(|| of_junk(&row, instance)).transpose()?);
+            let own = (&instance.when[..], &instance.ranges[..]);
+            let left = instance.junk.iter().map(|over| printer.junk(Part::Row(at), &row, own, over));
+            junk.extend(left.collect::<Result<Vec<_>, _>>()?);
             flow.events.push(row);
         }
         for (at, transfer) in kernel.transfers.iter().enumerate() {
@@ -89,22 +94,16 @@ pub(super) fn dataflow(plan: &KernelPlan) -> Result<Dataflow, String> {
                     kernel.name
                 ));
             }
-            flow.events.push(printer.transfer(at, transfer));
+            let moved = printer.transfer(at, transfer);
+            let own = (&transfer.when[..], &transfer.ranges[..]);
+            let left = transfer.junk.iter().map(|over| printer.junk(Part::Transfer(at), &moved, own, over));
+            junk.extend(left.collect::<Result<Vec<_>, _>>()?);
+            flow.events.push(moved);
         }
     }
     // Behind all others, whose numbers suppliers have.
     flow.events.extend(junk);
     Ok(flow)
-}
-
-/// What a row computes outside the domain of its statement.
-fn of_junk(row: &Event, instance: &Instance) -> Result<Event, String> {
-    let arrays = |place: &Place| matches!(place, Place::Arrays { .. });
-    if row.writes.iter().any(arrays) || row.reads.iter().any(|reads| arrays(&reads.place)) {
-        return Err(format!("{} computes junk from the arrays, or into them", row.name));
-    }
-    let (name, region) = (format!("junk of {}", row.name), Region::Junk(instance.statement));
-    Ok(Event { name, region, ..row.clone() })
 }
 
 /// That a kernel computes the bounds of the band as the plan says they are.
@@ -197,18 +196,19 @@ impl Printer<'_> {
 
     fn storage(&self, storage: &storage::Storage) -> Storage {
         let axis = |axis: &storage::Axis| match axis {
-            storage::Axis::Window { first, extent } | storage::Axis::Lanes { first, extent } => {
+            storage::Axis::Window { first, extent } | storage::Axis::Lanes { first, extent, .. } => {
                 Axis::Window { first: self.isl(first), extent: *extent }
             }
-            storage::Axis::Ring { extent } => Axis::Ring { extent: *extent },
+            storage::Axis::Ring { extent, .. } => Axis::Ring { extent: *extent },
         };
         Storage {
             name: storage.name.clone(),
             kernel: self.index,
             field: storage.field,
             planes: storage.planes,
+            copies: storage.copies.clone(),
             axes: storage.axes.iter().map(axis).collect(),
-            lanes: storage.first_lane().map(|_| WARP),
+            lanes: storage.axes.iter().find_map(lanes::of_warp),
         }
     }
 
@@ -216,10 +216,11 @@ impl Printer<'_> {
         match place {
             storage::Place::Arrays(Slot::OfLevel) => Place::Arrays { slot: None },
             storage::Place::Arrays(Slot::At(slot)) => Place::Arrays { slot: Some(self.isl(slot)) },
-            storage::Place::Storage(storage) => {
+            storage::Place::Storage(storage) | storage::Place::Copy(storage, _) => {
                 let before = &self.plan.kernels[..self.index];
                 let first: usize = before.iter().map(|kernel| kernel.storages.len()).sum();
-                Place::Storage(first + storage)
+                let copy = place.copy().iter().map(|number| self.isl(number)).collect();
+                Place::Storage { index: first + storage, copy }
             }
         }
     }
@@ -270,16 +271,93 @@ impl Printer<'_> {
             blocks: kernel.blocks.iter().map(|block| block.variable.to_owned()).collect(),
             loops: loops().map(|around| around.variable.to_owned()).collect(),
             position: self.position(part),
+            team: kernel.team.then(|| kernel.sub_tiles.len().saturating_sub(1)),
             within: 0,
             warp: order::warp_of(self.kernel, part),
             before: order::warp_of(self.kernel, part).map_or(Vec::new(), |warp| self.before[warp].clone()),
             constraints,
+            within_box: Vec::new(),
+            whole: false,
             region: Region::Grid,
             field: polyhedral::program::FieldId(0),
             level: String::new(),
             reads: Vec::new(),
             writes: Vec::new(),
         }
+    }
+
+    /// When a part happens, and for which points.
+    fn of_box(&self, when: &[IntExpr], ranges: &[Range]) -> Vec<String> {
+        let conditions = when.iter().flat_map(|condition| self.named(condition).least_of());
+        let conditions = conditions.map(|condition| format!("{} >= 0", condition.to_isl()));
+        let ranges = ranges.iter().enumerate();
+        let points = ranges.flat_map(|(d, range)| self.interval(&format!("p{d}"), &range.low, &range.high));
+        conditions.chain(points).collect()
+    }
+
+    /// Whether a box has exactly the points of the cells of the innermost dimension, in all storages that an event touches,
+    /// which are windows or lanes.
+    fn is_whole(&self, of: &Event, over: &[Range]) -> bool {
+        let places = of.writes.iter().chain(of.reads.iter().map(|reads| &reads.place));
+        let before =
+            self.plan.kernels[..self.index].iter().map(|kernel| kernel.storages.len()).sum::<usize>();
+        let mut storages = places.filter_map(|place| match place {
+            Place::Storage { index, .. } => self.kernel.storages.get(index.checked_sub(before)?),
+            Place::Arrays { .. } => None,
+        });
+        let Some(range) = over.last() else { return false };
+        let count = range.high.minus(&range.low).map(|last| last + 1);
+        storages.all(|storage| match storage.axes.last() {
+            Some(storage::Axis::Window { first, extent } | storage::Axis::Lanes { first, extent, .. }) => {
+                *first == range.low && Some(*extent) == count
+            }
+            _ => false,
+        })
+    }
+
+    /// What a part leaves over a box where it does not happen.
+    fn junk(
+        &self,
+        part: Part,
+        of: &Event,
+        (when, ranges): (&[IntExpr], &[Range]),
+        over: &[Range],
+    ) -> Result<Event, String> {
+        let arrays = |place: &Place| matches!(place, Place::Arrays { .. });
+        let (row, from_arrays) =
+            (matches!(part, Part::Row(_)), of.reads.iter().any(|reads| arrays(&reads.place)));
+        if of.writes.iter().any(arrays) || (row && from_arrays) {
+            return Err(format!("{} computes junk from the arrays, or into them", of.name));
+        }
+        let mut event =
+            self.event(part, of.loops.contains(&self.kernel.rows.variable.to_owned()), String::new());
+        // A row's lanes compute before they know whether it runs.
+        let (with, within) = if row { (&[][..], when) } else { (when, &[][..]) };
+        let whole = self.is_whole(of, over);
+        let bounded = if whole { over.len().saturating_sub(1) } else { over.len() };
+        event.constraints.extend(self.of_box(with, &over[..bounded]));
+        // A transfer from the arrays reads nothing else.
+        let reads = if from_arrays { Vec::new() } else { of.reads.clone() };
+        let statement = match of.region {
+            Region::Statement(k) | Region::Domain(k) => Some(k),
+            // Points of the box that are no boundary are left as they are, which is less than junk.
+            Region::Grid | Region::Boundary | Region::Junk(_) => None,
+        };
+        // Where the box is that of its points, these are the others of it.
+        let same = within.is_empty() && self.of_box(&[], ranges) == self.of_box(&[], over);
+        Ok(Event {
+            name: format!("junk of {}", of.name),
+            region: Region::Junk(statement),
+            within_box: if same { Vec::new() } else { self.of_box(within, ranges) },
+            position: of.position.clone(),
+            within: of.within,
+            whole,
+            field: of.field,
+            level: of.level.clone(),
+            reads,
+            writes: of.writes.clone(),
+            ..event
+        })
     }
 
     fn row(&self, at: usize, instance: &Instance) -> Result<Event, String> {
@@ -290,9 +368,7 @@ impl Printer<'_> {
             return Err(format!("{name} of kernel {} does not say where it reads", self.kernel.name));
         }
         let mut event = self.event(Part::Row(at), true, name);
-        for (d, range) in instance.ranges.iter().enumerate() {
-            event.constraints.extend(self.interval(&format!("p{d}"), &range.low, &range.high));
-        }
+        event.constraints.extend(self.of_box(&instance.when, &instance.ranges));
         let within = rows::within(instance);
         event.within = within.len();
         event.position.extend(within.iter().map(IntExpr::to_isl));
@@ -332,9 +408,7 @@ impl Printer<'_> {
         let grouped = !matches!(transfer.moment, Moment::Start | Moment::End);
         let mut event =
             self.event(Part::Transfer(at), grouped, format!("transfer {at} ({})", transfer.comment));
-        for (d, range) in transfer.ranges.iter().enumerate() {
-            event.constraints.extend(self.interval(&format!("p{d}"), &range.low, &range.high));
-        }
+        event.constraints.extend(self.of_box(&transfer.when, &transfer.ranges));
         event.region = match transfer.region {
             storage::Region::Grid => Region::Grid,
             storage::Region::Domain(statement) => Region::Domain(statement),

@@ -42,6 +42,17 @@ pub(super) fn of_warps(kernel: &Kernel) -> Result<Vec<Vec<Option<i64>>>, String>
     let wrong = |what: &str| Err(format!("kernel {}: {what}", kernel.name));
     let parts = kernel.parts_of_a_group();
     let alone = !kernel.warps.is_empty();
+    if let Some(team) = kernel.team() {
+        let count = (team.low.constant(), team.high.constant());
+        if !matches!(count, (Some(0), Some(0..=31))) || alone || !kernel.links.is_empty() {
+            return wrong("a team is up to 32 warps that run the same parts");
+        }
+        let all = (0..kernel.transfers.len()).map(Part::Transfer).chain(parts);
+        if all.into_iter().any(|part| sync(kernel, part) == Sync::Barrier) {
+            return wrong("the warps of a team wait for each other after all parts alone");
+        }
+        return Ok(Vec::new());
+    }
     if alone != parts.iter().any(|&part| sync(kernel, part) == Sync::Warp) {
         return wrong("warps wait by themselves where they run parts of their own, and only there");
     }

@@ -258,6 +258,7 @@ impl<'a> Geometry<'a> {
             blocks_alike: false,
             bindings,
             sub_tiles,
+            team: false,
             rows: steps,
             instances,
             memory: Memory::Window,

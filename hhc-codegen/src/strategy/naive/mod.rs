@@ -122,6 +122,7 @@ fn kernel(program: &Program, index: usize, sizes: &[i64]) -> Kernel {
         blocks_alike: true,
         bindings: Vec::new(),
         sub_tiles: Vec::new(),
+        team: false,
         rows: Loop { variable: "m", low: int(0), high: int(0) },
         instances: vec![Instance::in_arrays(program, index, var("step"), ranges, true)],
         memory: Memory::Arrays,

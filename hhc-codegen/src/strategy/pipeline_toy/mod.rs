@@ -201,14 +201,15 @@ impl Stream<'_> {
             let columns = if (shared && stage > 0) || extent > WARP {
                 Axis::Window { first, extent }
             } else {
-                Axis::Lanes { first, extent }
+                Axis::Lanes { first, extent, points: 1 }
             };
             Storage {
                 name: format!("{name}{stage}"),
                 comment: format!("{comment} stage {stage}"),
                 field: self.field,
                 planes: 1,
-                axes: vec![Axis::Ring { extent: rows }, columns],
+                copies: Vec::new(),
+                axes: vec![Axis::Ring { first: int(0), extent: rows }, columns],
             }
         };
         (0..self.stages)
@@ -261,6 +262,8 @@ impl Stream<'_> {
                 level: self.bands.first() + stage as i64,
                 ranges: self.row(stage, &self.hand_row(stage)),
                 region,
+                when: Vec::new(),
+                junk: None,
                 from,
                 to,
                 moment,
@@ -322,6 +325,7 @@ impl Stream<'_> {
         let last = stage + 1 == self.stages;
         let write =
             if last { Place::Arrays(self.bands.output()) } else { Place::Storage(self.hand(stage + 1)) };
+        let junk = !last && reads_itself_alone(self.program) && decides_nothing(self.program, 0);
         let owned = vec![self.interval(self.stages, 0), self.interval(self.stages, 1)];
         Instance {
             statement: 0,
@@ -329,7 +333,8 @@ impl Stream<'_> {
             ranges: self.row(stage + 1, &self.row_of(stage)),
             in_full_tiles: true,
             // The lanes of a stage compute whole rows; the next stage's boundary comes after them.
-            junk: !last && reads_itself_alone(self.program) && decides_nothing(self.program, 0),
+            when: Vec::new(),
+            junk: junk.then(|| self.row(stage + 1, &self.row_of(stage))),
             role: if last { Role::Owner } else { Role::Copies { owned } },
             order: RowOrder::Parallel { repeats: true },
             reads: self.program.statements[0].reads.iter().map(|access| self.read(stage, access)).collect(),
@@ -390,6 +395,7 @@ impl Stream<'_> {
                 low: own.clone() - (stages * down + up),
                 high: own + (self.sizes[0] - 1 + (stages - 1) * up),
             }],
+            team: false,
             rows: Loop { variable: bands::ROW, low: int(0), high: int(0) },
             instances: (0..self.stages).map(|stage| self.instance(stage)).collect(),
             memory: Memory::Storages,

@@ -14,7 +14,7 @@ impl<'a> FlowProof<'a> {
         let places = |event: &'a Event| {
             event.writes.iter().filter_map(move |place| match place {
                 Place::Arrays { slot } => Some((event, slot)),
-                Place::Storage(_) => None,
+                Place::Storage { .. } => None,
             })
         };
         let stores = self.flow.events.iter().flat_map(places);

@@ -9,6 +9,14 @@ use crate::isl::Conjunction;
 use crate::legality::LegalityError;
 use crate::program::{Boundary, FieldId};
 
+/// A read from a storage, and that another event writes to the copy that is read.
+struct Kept<'a> {
+    reader: &'a Event,
+    reads: &'a Reads,
+    storage: &'a Storage,
+    same_copy: String,
+}
+
 impl<'a> FlowProof<'a> {
     /// The storage, if it is one of the event's block for values of this field.
     fn storage_of(&self, event: &Event, field: FieldId, index: usize) -> Option<&'a Storage> {
@@ -23,24 +31,33 @@ impl<'a> FlowProof<'a> {
         let zero = vec![(0, 0); self.dimension()];
         let written = event.writes.iter().map(|place| (place, event.field, &event.level, &zero));
         let read = event.reads.iter().map(|reads| (&reads.place, reads.field, &reads.level, &reads.offsets));
+        let along = self.dimension() - 1;
+        let junk = matches!(event.region, Region::Junk(_));
         for (place, field, level, offsets) in written.chain(read) {
-            let Place::Storage(index) = place else { continue };
-            let Some(storage) = self.storage_of(event, field, *index) else {
+            let Place::Storage { index, copy } = place else { continue };
+            let storage = self.storage_of(event, field, *index);
+            let Some(storage) = storage.filter(|storage| storage.copies.len() == copy.len()) else {
                 return Err(LegalityError::Malformed {
                     piece: *index,
                     message: format!("{} touches a storage that is not for it", event.name),
                 });
             };
             let wrong = any(storage.axes.iter().enumerate().filter_map(|(d, axis)| match axis {
+                // What a lane without a neighbour is handed is junk as well.
+                Axis::Window { .. } if junk && d == along && storage.lanes.is_some() => None,
+                Axis::Window { .. } if event.whole && d == along => None,
                 Axis::Window { first, extent } => {
                     Some(format!("q{d} < ({first}) or q{d} >= ({first}) + {extent}"))
                 }
                 Axis::Ring { .. } => None,
             }));
-            let wrong = any([wrong, self.without_lane(storage)]);
+            let no_copy =
+                storage.copies.iter().zip(copy).map(|(count, own)| format!("not (0 <= {own} < {count})"));
+            let without_lane = if event.whole { "1 = 0".to_owned() } else { self.without_lane(storage) };
+            let wrong = any([wrong, without_lane].into_iter().chain(no_copy));
             // What junk reads may lie beside the grid.
             let grid = match event.region {
-                Region::Junk(_) => "1 = 1".to_owned(),
+                _ if junk => "1 = 1".to_owned(),
                 _ => self.in_grid("q"),
             };
             let bodies =
@@ -69,41 +86,51 @@ impl<'a> FlowProof<'a> {
     }
 
     /// No other value is written to a cell between supply and read. What is known of the supplier is its place in time.
-    pub fn kept(&self, reader: &'a Event, reads: &'a Reads, index: usize) -> Result<(), LegalityError> {
+    pub fn kept(
+        &self,
+        reader: &'a Event,
+        reads: &'a Reads,
+        (index, copy): (usize, &[String]),
+    ) -> Result<(), LegalityError> {
         let Some(storage) = self.storage_of(reader, reads.field, index) else { return Ok(()) };
         let cases = self.cases(reads.field);
-        for supplier in &reads.suppliers {
-            let supply = Supply::new(self, reader, reads, supplier)?;
-            if !supply.same_band {
+        let supplies = reads.suppliers.iter().map(|supplier| Supply::new(self, reader, reads, supplier));
+        let mut supplies: Vec<Supply> = supplies.collect::<Result<_, _>>()?;
+        supplies.retain(|supply| supply.same_band);
+        for writer in self.writers(index) {
+            let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
+            let written = writer.copy_written(index).unwrap_or_default();
+            let written: Vec<String> = written.iter().map(|own| marked(own, &moved)).collect();
+            let same_copy = equal(&written, copy);
+            if same_copy == "1 = 0" {
                 continue;
             }
-            for writer in self.writers(index) {
-                self.kept_from(reader, (reads, storage), &supply, writer, &cases)?;
+            let read = Kept { reader, reads, storage, same_copy };
+            for (at, supply) in supplies.iter().enumerate() {
+                // Suppliers whose positions differ in the last number alone are looked at together, since the first of them.
+                let beside = supplies.iter().filter(|other| other.is_beside(supply));
+                let first = beside.min_by_key(|other| other.last_number());
+                let later = supplies[..at].iter().any(|other| other.is_beside(supply));
+                if let Some(first) = first
+                    && (later || supplies[at + 1..].iter().any(|other| other.is_beside(supply)))
+                    && self.nothing_since(&read, first, writer)?
+                {
+                    continue;
+                }
+                self.kept_from(&read, supply, writer, &cases)?;
             }
         }
         Ok(())
     }
 
-    fn kept_from(
-        &self,
-        reader: &'a Event,
-        (reads, storage): (&'a Reads, &'a Storage),
-        supply: &Supply<'a>,
-        writer: &'a Event,
-        cases: &[Case],
-    ) -> Result<(), LegalityError> {
-        // Host variable and block are the reader's.
+    /// That an event runs between supply and read; `None` where it does not.
+    fn between(&self, reader: &Event, supply: &Supply<'a>, writer: &Event) -> Option<String> {
         let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
-        let marks: Vec<String> = moved.iter().map(|name| format!("{name}_w")).collect();
-        let names = [self.own(reader), self.point("q"), marks].concat();
         let position: Vec<String> = writer.position.iter().map(|place| marked(place, &moved)).collect();
         let between = all([
             not_before_in_block((writer, &position), (supply.event, &supply.position)),
             not_before_in_block((reader, &reader.position), (writer, &position)),
         ]);
-        if between == "1 = 0" {
-            return Ok(());
-        }
         // A row may write where it reads at the same point.
         let itself = if std::ptr::eq(writer, reader) {
             let points = (0..self.dimension()).map(|d| format!("p{d} != p{d}_w"));
@@ -111,22 +138,55 @@ impl<'a> FlowProof<'a> {
         } else {
             "1 = 1".to_owned()
         };
-        let level = marked(&writer.level, &moved);
+        (between != "1 = 0").then(|| all([between, itself, supply.exists.clone()]))
+    }
+
+    /// Executions of reader and writer, and more, where the writer writes to the cell that is read in one of the ways.
+    fn clashes(&self, read: &Kept<'a>, writer: &Event, way: String, between: &str) -> String {
+        let Kept { reader, reads, same_copy, .. } = read;
+        let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
+        // What is said of one of them is put together once.
+        let reading = all([self.runs_loosely(reader), around(&reads.offsets)]);
+        let writing = all([marked(&self.runs_loosely(writer), &moved), same_copy.clone(), way]);
+        all([reading, writing, between.to_owned()])
+    }
+
+    /// Whether an event writes nothing to the cell that is read after a supplier's place in time, whatever is supplied.
+    fn nothing_since(
+        &self,
+        read: &Kept<'a>,
+        supply: &Supply<'a>,
+        writer: &'a Event,
+    ) -> Result<bool, LegalityError> {
+        let Some(between) = self.between(read.reader, supply, writer) else { return Ok(true) };
+        for way in [true, false].into_iter().flat_map(|computed| self.ways(read, writer, computed)) {
+            if !self.not_empty_once(&self.clashes(read, writer, way, &between))?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn kept_from(
+        &self,
+        read: &Kept<'a>,
+        supply: &Supply<'a>,
+        writer: &'a Event,
+        cases: &[Case],
+    ) -> Result<(), LegalityError> {
+        let Some(between) = self.between(read.reader, supply, writer) else { return Ok(()) };
+        let Kept { reader, reads, .. } = read;
+        // Host variable and block are the reader's.
+        let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
+        let marks: Vec<String> = moved.iter().map(|name| format!("{name}_w")).collect();
+        let names = [self.own(reader), self.point("q"), marks].concat();
         for computed in [true, false] {
             let cases = || cases.iter().filter(|case| case.computed.is_some() == computed);
             if cases().all(|case| self.region_in(supply.event, case).is_none()) {
                 continue;
             }
-            for way in self.ways(reads, storage, writer, &level, computed) {
-                let loose = all([
-                    self.runs_loosely(reader),
-                    around(&reads.offsets),
-                    marked(&self.runs_loosely(writer), &moved),
-                    way,
-                    between.clone(),
-                    itself.clone(),
-                ]);
-                let loose = self.not_empty(self.set(&loose)?)?;
+            for way in self.ways(read, writer, computed) {
+                let loose = self.not_empty_once(&self.clashes(read, writer, way, &between))?;
                 if loose.is_empty() {
                     continue;
                 }
@@ -157,14 +217,10 @@ impl<'a> FlowProof<'a> {
 
     /// The ways in which an event can write another value to the cell of `q`: at a point a whole number of rings away,
     /// or at the point itself, a whole number of planes away.
-    fn ways(
-        &self,
-        reads: &Reads,
-        storage: &Storage,
-        writer: &Event,
-        level: &str,
-        computed: bool,
-    ) -> Vec<String> {
+    fn ways(&self, read: &Kept<'a>, writer: &Event, computed: bool) -> Vec<String> {
+        let Kept { reads, storage, .. } = read;
+        let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
+        let level = marked(&writer.level, &moved);
         let (_, slots) = levels(self.program, reads.field);
         let modulo = |value: String, period: i64| match period {
             1 => "1 = 1".to_owned(),
@@ -182,7 +238,8 @@ impl<'a> FlowProof<'a> {
             ways.push(all([rest, format!("p{d}_w != q{d}")]));
         }
         if matches!(writer.region, Region::Junk(_)) {
-            if !computed {
+            // Outside of a box it may be where values are computed, too.
+            if !computed || !writer.within_box.is_empty() {
                 let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
                 ways.push(all(point.chain([planes])));
             }
@@ -220,6 +277,9 @@ impl<'a> FlowProof<'a> {
                     Axis::Ring { extent } => format!("(p{d}_w - p{d}) mod {extent} = 0"),
                     Axis::Window { .. } => format!("p{d}_w = p{d}"),
                 });
+                let [own, other] = [first, second].map(|event| event.copy_written(index).unwrap_or_default());
+                let other: Vec<String> = other.iter().map(|other| marked(other, &moved)).collect();
+                let copy = equal(own, &other);
                 let level = marked(&second.level, &moved);
                 let plane = format!("(({level}) - ({})) mod {} = 0", first.level, storage.planes);
                 let differ = if at == with {
@@ -228,7 +288,7 @@ impl<'a> FlowProof<'a> {
                 } else {
                     "1 = 1".to_owned()
                 };
-                let clash = all(cell.chain([together, plane, differ]));
+                let clash = all(cell.chain([copy, together, plane, differ]));
                 let loose = [self.runs_loosely(first), marked(&self.runs_loosely(second), &moved)];
                 let exact = [self.exactly(first), marked(&self.exactly(second), &moved)];
                 let marks = moved.iter().map(|name| format!("{name}_w")).collect();

@@ -1,14 +1,14 @@
 //! Events as isl's text, and the questions that are asked about them.
 
 use super::bands::{self, OwnedBand};
-use super::text::{all, any, conjuncts, later_or_equal, renamed};
+use super::text::{all, any, conjuncts, later_or_equal, later_or_equal_in_team, renamed};
 use super::{FlowError, FlowKind};
-use crate::dataflow::{Dataflow, Event, Place, Region};
+use crate::dataflow::{Dataflow, Event, Region};
 use crate::isl::{Conjunction, Context, IslError, Sample, Set};
 use crate::legality::{LegalityError, Problem};
 use crate::program::{FieldId, FieldRole, Program};
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// The proof about one plan.
@@ -21,6 +21,8 @@ pub struct FlowProof<'a> {
     coordinates: Vec<String>,
     /// Constraints that were read, as unions of conjunctions.
     known: RefCell<HashMap<String, Rc<Vec<Conjunction<'a>>>>>,
+    /// Constraints that nothing meets.
+    empty: RefCell<HashSet<String>>,
     shown_empty: Cell<usize>,
 }
 
@@ -60,8 +62,15 @@ pub fn around(offsets: &[(i64, i64)]) -> String {
 impl<'a> FlowProof<'a> {
     pub fn new(context: &'a Context, program: &'a Program, flow: &'a Dataflow) -> Self {
         let (coordinates, shown_empty) = (Vec::new(), Cell::new(0));
-        let mut proof =
-            FlowProof { context, program, flow, coordinates, known: RefCell::default(), shown_empty };
+        let mut proof = FlowProof {
+            context,
+            program,
+            flow,
+            coordinates,
+            known: RefCell::default(),
+            empty: RefCell::default(),
+            shown_empty,
+        };
         let mut all: Vec<String> = proof.point_and_band();
         all.extend(proof.point("q"));
         all.extend(proof.bounds().iter().map(|name| format!("{name}_s")));
@@ -98,6 +107,12 @@ impl<'a> FlowProof<'a> {
     /// `prefix0, prefix1, ..`
     pub fn point(&self, prefix: &str) -> Vec<String> {
         (0..self.dimension()).map(|d| format!("{prefix}{d}")).collect()
+    }
+
+    /// Whether a text is about an event's point.
+    pub fn mentions_point(&self, text: &str) -> bool {
+        let point = self.point("p");
+        marked(text, &point) != text
     }
 
     /// A point in the domain of a statement.
@@ -177,12 +192,9 @@ impl<'a> FlowProof<'a> {
             Region::Grid => "1 = 1".to_owned(),
             Region::Boundary => any(self.beyond(event.field, "p")),
             Region::Junk(k) => {
-                let outside = format!("not ({})", self.in_domain(k, "p"));
-                return all([
-                    format!("1 <= ({}) <= steps", event.level),
-                    any([outside]),
-                    self.large_enough(),
-                ]);
+                let inside = k.map_or_else(|| self.in_grid("p"), |k| self.in_domain(k, "p"));
+                let outside = [&inside].into_iter().chain(&event.within_box);
+                return all([any(outside.map(|inside| format!("not ({inside})"))), self.large_enough()]);
             }
         };
         all([region, self.in_grid("p")])
@@ -205,7 +217,7 @@ impl<'a> FlowProof<'a> {
 
     /// Events that write to a storage.
     pub fn writers(&self, storage: usize) -> Vec<&'a Event> {
-        self.flow.events.iter().filter(|event| event.writes.contains(&Place::Storage(storage))).collect()
+        self.flow.events.iter().filter(|event| event.copy_written(storage).is_some()).collect()
     }
 
     /// Variables that a block's events have in common.
@@ -333,6 +345,18 @@ impl<'a> FlowProof<'a> {
         Ok(found)
     }
 
+    /// The points that meet a constraint, as far as isl does not show that there are none; asked once.
+    pub fn not_empty_once(&self, body: &str) -> Result<Vec<Conjunction<'a>>, IslError> {
+        if self.empty.borrow().contains(body) {
+            return Ok(Vec::new());
+        }
+        let found = self.not_empty(self.set(body)?)?;
+        if found.is_empty() {
+            self.empty.borrow_mut().insert(body.to_owned());
+        }
+        Ok(found)
+    }
+
     /// What isl does not show to be empty of a union.
     pub fn not_empty(&self, union: Vec<Conjunction<'a>>) -> Result<Vec<Conjunction<'a>>, IslError> {
         let mut rest = Vec::new();
@@ -447,7 +471,8 @@ impl<'a> FlowProof<'a> {
 }
 
 /// That an event at one position does not run before another one at its position, in one block. Two warps are ordered by
-/// the first numbers of the positions alone, two events without what orders the executions of each.
+/// the first numbers of the positions alone, two members of a team by those before the member's, two events without what
+/// orders the executions of each.
 pub fn not_before_in_block(
     (first, here): (&Event, &[String]),
     (second, there): (&Event, &[String]),
@@ -458,7 +483,12 @@ pub fn not_before_in_block(
         [(first, here), (second, there)]
             .map(|(event, place)| &place[..place.len().saturating_sub(event.within)])
     };
-    let (Some(own), Some(other)) = (first.warp, second.warp) else { return later_or_equal(here, there) };
+    let (Some(own), Some(other)) = (first.warp, second.warp) else {
+        return match first.team {
+            Some(member) => later_or_equal_in_team(here, there, member),
+            None => later_or_equal(here, there),
+        };
+    };
     if own == other {
         return later_or_equal(here, there);
     }

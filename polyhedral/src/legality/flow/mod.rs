@@ -57,8 +57,8 @@ fn of_events(context: &Context, program: &Program, flow: &Dataflow) -> Result<us
             |reads: &&Reads| proof.never_written(reads.field) && matches!(reads.place, Place::Arrays { .. });
         for reads in reader.reads.iter().filter(|reads| !known(reads)) {
             proof.supplied(reader, reads)?;
-            if let Place::Storage(storage) = reads.place {
-                proof.kept(reader, reads, storage)?;
+            if let Place::Storage { index, copy } = &reads.place {
+                proof.kept(reader, reads, (*index, copy))?;
             }
         }
     }

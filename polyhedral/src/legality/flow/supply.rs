@@ -165,6 +165,9 @@ pub struct Supply<'a> {
     /// The other half.
     here: String,
     level: String,
+    /// Of a team, that there is such a place in a block's time, and that it is the reader's copy: much less than that it
+    /// executes.
+    pub exists: String,
     /// It does not run before the reader.
     not_before: String,
     /// Its place in the block's time.
@@ -216,37 +219,66 @@ impl<'a> Supply<'a> {
         };
         let here = match &reads.place {
             _ if event.field != reads.field => "1 = 0".to_owned(),
-            Place::Storage(_) if event.kernel != reader.kernel || !event.writes.contains(&reads.place) => {
-                "1 = 0".to_owned()
-            }
-            Place::Storage(_) => {
-                let equal = proof.shared(event).into_iter().map(|name| (text(&name), name));
-                all(equal
-                    .filter(|(there, here)| there != here)
-                    .map(|(there, here)| format!("{there} = {here}")))
-            }
+            Place::Storage { .. } if event.kernel != reader.kernel => "1 = 0".to_owned(),
+            Place::Storage { index, copy } => match event.copy_written(*index) {
+                None => "1 = 0".to_owned(),
+                Some(written) => {
+                    let shared = proof.shared(event).into_iter().map(|name| (text(&name), name));
+                    let equal = shared.chain(written.iter().map(|own| text(own)).zip(copy.iter().cloned()));
+                    all(equal
+                        .filter(|(there, here)| there != here)
+                        .map(|(there, here)| format!("{there} = {here}")))
+                }
+            },
             Place::Arrays { slot } => {
                 let read = proof.slot(reads.field, &reads.level, slot);
                 any(event.writes.iter().filter_map(|place| match place {
                     Place::Arrays { slot } => {
                         Some(format!("{} = {read}", text(&proof.slot(event.field, &event.level, slot))))
                     }
-                    Place::Storage(_) => None,
+                    Place::Storage { .. } => None,
                 }))
             }
         };
         let executes = text(&proof.runs_loosely(event));
+        let exists = match event.team {
+            Some(_) => {
+                let of_point = |constraint: &&String| !proof.mentions_point(constraint);
+                all(event.constraints.iter().filter(of_point).map(|known| text(known)).chain([here.clone()]))
+            }
+            None => "1 = 1".to_owned(),
+        };
         Ok(Supply {
             event,
             there: all([executes.clone(), here.clone()]),
             executes,
             here,
+            exists,
             level: text(&event.level),
             not_before: proof.not_before((event, &text), (reader, &|text| text.to_owned())),
             position: event.position.iter().map(|place| text(place)).collect(),
             text: Box::new(text),
             same_band,
         })
+    }
+
+    /// Whether its place in the block's time is that of another one, but for the last number, which tells parts of a group
+    /// apart.
+    pub fn is_beside(&self, other: &Supply<'a>) -> bool {
+        let of_group = |supply: &Supply<'a>| {
+            let place = &supply.position;
+            let whole = supply.event.within == 0 && supply.event.team.is_some();
+            place
+                .split_last()
+                .filter(|_| whole && supply.last_number().is_some())
+                .map(|(_, rest)| rest.to_vec())
+        };
+        of_group(self).is_some() && of_group(self) == of_group(other)
+    }
+
+    /// The last number of its place, where it is a constant.
+    pub fn last_number(&self) -> Option<i64> {
+        self.position.last()?.parse().ok()
     }
 
     /// Its value is the one that is read: at boundary points, that of the same class of levels, in the plane that is read.
@@ -258,7 +290,7 @@ impl<'a> Supply<'a> {
             Some(_) => format!("({supplied}) = ({read})"),
             None => {
                 let planes = match reads.place {
-                    Place::Storage(index) => {
+                    Place::Storage { index, .. } => {
                         proof.flow.storages.get(index).map_or(1, |storage| storage.planes)
                     }
                     Place::Arrays { .. } => 1,

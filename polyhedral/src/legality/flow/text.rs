@@ -50,6 +50,24 @@ pub fn later_or_equal(a: &[String], b: &[String]) -> String {
     any([format!("({first}) > ({second})"), all([format!("({first}) = ({second})"), rest])])
 }
 
+/// The same where numbers from this one on order what one member of a team does, and nothing orders different members.
+pub fn later_or_equal_in_team(a: &[String], b: &[String], member: usize) -> String {
+    match (member, a, b) {
+        (0, [own, ..], [other, ..]) => {
+            let rest = later_or_equal(&a[1..], &b[1..]);
+            if own == other { rest } else { any([format!("({own}) != ({other})"), rest]) }
+        }
+        (_, [first, ..], [second, ..]) => {
+            let rest = later_or_equal_in_team(&a[1..], &b[1..], member - 1);
+            if first == second {
+                return rest;
+            }
+            any([format!("({first}) > ({second})"), all([format!("({first}) = ({second})"), rest])])
+        }
+        _ => "1 = 1".to_owned(),
+    }
+}
+
 fn constant(text: &str) -> Option<i64> {
     text.parse().ok()
 }

@@ -1,0 +1,152 @@
+//! Where points lie: registers of a lane, and pieces of rows in shared memory.
+//!
+//! A row in shared memory lies in pieces of as many elements as one access takes: first the first pieces of all lanes, then
+//! their second ones, and so on, so that the lanes of a warp access neighbouring pieces.
+
+use super::super::super::bounds::expr;
+use super::super::super::storages;
+use super::{LANE, SINCE, Team, WITHIN};
+use crate::geometry::WARP;
+use crate::int_expr::{IntExpr, int};
+use crate::storage::{Axis, Place};
+use c_tree::{BinaryOp, Expr, var};
+use polyhedral::program::FieldId;
+
+/// The value of an expression in which all variables cancel.
+pub(super) fn constant(of: &IntExpr) -> Option<i64> {
+    let mut terms = Vec::new();
+    let value = sum_up(of, 1, &mut terms);
+    terms.iter().all(|(_, factor)| *factor == 0).then_some(value)
+}
+
+/// An expression with like terms gathered.
+pub(super) fn gathered_long(of: &IntExpr) -> Expr {
+    let mut terms = Vec::new();
+    let value = sum_up(of, 1, &mut terms);
+    let terms = terms.into_iter().filter(|(_, factor)| *factor != 0);
+    terms.fold(c_tree::int(value), |sum, (term, factor)| sum + c_tree::int(factor) * expr(&term))
+}
+
+/// The same as an `int`: it counts cells, or positions.
+pub(super) fn gathered(of: &IntExpr) -> Expr {
+    gathered_long(of).cast("int").integer()
+}
+
+/// Adds the terms of an expression, with their factors, to others; its constant.
+fn sum_up(of: &IntExpr, factor: i64, terms: &mut Vec<(IntExpr, i64)>) -> i64 {
+    match of {
+        IntExpr::Const(value) => factor * value,
+        IntExpr::Add(a, b) => sum_up(a, factor, terms) + sum_up(b, factor, terms),
+        IntExpr::Sub(a, b) => sum_up(a, factor, terms) + sum_up(b, -factor, terms),
+        IntExpr::Scale(own, a) => sum_up(a, own * factor, terms),
+        atom => {
+            match terms.iter_mut().find(|(known, _)| known == atom) {
+                Some((_, known)) => *known += factor,
+                None => terms.push((atom.clone(), factor)),
+            }
+            0
+        }
+    }
+}
+
+impl Team<'_> {
+    /// Elements of an access: what 16 bytes take, as far as it divides the points of a lane.
+    pub(super) fn piece(&self, field: FieldId) -> i64 {
+        let most = 16 / self.plan.program.field(field).element.bytes() as i64;
+        [4, 2].into_iter().find(|&count| count <= most && self.points % count == 0).unwrap_or(1)
+    }
+
+    /// The cell of a coordinate of a row along an axis. In a ring it is a sum in which only the position, the row of the group
+    /// and the warp are variables, none of them with a negative factor, modulo the cells of the ring.
+    fn cell(&self, in_registers: bool, axis: &Axis, coordinate: &IntExpr) -> Option<Expr> {
+        let (first, extent) = match axis {
+            Axis::Ring { extent: 1, .. } => return Some(c_tree::int(0)),
+            Axis::Ring { first, extent } => (first, *extent),
+            Axis::Window { first, .. } => {
+                let cell = coordinate.clone() - first.clone();
+                return match constant(&cell) {
+                    Some(cell) => Some(c_tree::int(cell)),
+                    None => (!in_registers).then(|| gathered(&cell)),
+                };
+            }
+            Axis::Lanes { .. } => return None,
+        };
+        let (position, member, group) =
+            (self.position.variable, self.member.variable, self.kernel.rows.variable);
+        let distance = coordinate.clone() - first.clone();
+        let factor = |variable| Some(self.slope(&distance, variable)?.rem_euclid(extent));
+        let at_first = distance
+            .substitute(position, &self.position.low)
+            .substitute(member, &int(0))
+            .substitute(group, &int(0));
+        let least = constant(&at_first)?.rem_euclid(extent);
+        // Registers are where they were after a period, all that is in shared memory has an address.
+        let since = if in_registers { WITHIN } else { SINCE };
+        let sum = [(since, position), (member, member), (group, group)].into_iter().try_fold(
+            c_tree::int(least),
+            |sum, (name, variable)| match factor(variable)? {
+                0 => Some(sum),
+                factor => Some(sum + c_tree::int(factor) * var(name)),
+            },
+        )?;
+        Some(Expr::binary(BinaryOp::Rem, sum, extent))
+    }
+
+    /// The number of the first element of a row in a storage, over which `own` elements are counted.
+    fn first_element(
+        &self,
+        place: &Place,
+        row: &[IntExpr],
+        (field, level): (FieldId, &IntExpr),
+        own: i64,
+    ) -> Option<Expr> {
+        let storage = &self.kernel.storages[place.storage()?];
+        let in_registers = storage.first_lane().is_some();
+        // The first number of what is in registers is the warp's.
+        let copies = place.copy().iter().zip(&storage.copies).skip(usize::from(in_registers));
+        let copy = copies.fold(c_tree::int(0), |number, (copy, &count)| number * count + expr(copy));
+        let plane = storages::plane_of_level(&self.plan.program, field, level.clone(), storage.planes);
+        let plane = copy * storage.planes.max(1) + expr(&plane);
+        let outer = storage.axes.iter().zip(row);
+        let cell = outer.into_iter().try_fold(plane, |number, (axis, coordinate)| {
+            Some(number * axis.extent() + self.cell(in_registers, axis, coordinate)?)
+        })?;
+        Some(cell * own)
+    }
+
+    /// The first register of a row, if the place is in registers.
+    pub(super) fn register(
+        &self,
+        place: &Place,
+        row: &[IntExpr],
+        value: (FieldId, &IntExpr),
+    ) -> Option<Expr> {
+        let storage = &self.kernel.storages[place.storage()?];
+        storage.first_lane()?;
+        self.first_element(place, row, value, self.points)
+    }
+
+    /// The number of the lane's first piece of a row in shared memory; the next one is [`Team::stride_of_pieces`] behind it.
+    pub(super) fn shared_piece(
+        &self,
+        place: &Place,
+        row: &[IntExpr],
+        value: (FieldId, &IntExpr),
+    ) -> Option<Expr> {
+        let storage = &self.kernel.storages[place.storage()?];
+        let same_window = match storage.axes.last() {
+            Some(Axis::Window { first, extent }) => first == self.first && *extent == WARP * self.points,
+            _ => false,
+        };
+        if !same_window || storage.axes.len() != row.len() + 1 {
+            return None;
+        }
+        let first = self.first_element(place, row, value, WARP * self.points)?;
+        Some(first + c_tree::int(self.piece(value.0)) * var(LANE))
+    }
+
+    /// Elements between two pieces of a lane.
+    pub(super) fn stride_of_pieces(&self, field: FieldId) -> i64 {
+        WARP * self.piece(field)
+    }
+}

@@ -1,0 +1,278 @@
+//! Kernels whose blocks are teams of warps that stream along dimension 0, each with rows of the innermost dimension in the
+//! registers of its lanes.
+//!
+//! ```text
+//! for positions of the stream, as many at once as registers need to be where they were:
+//!     for each of them, unrolled:
+//!         if every row of the group runs:        one test; no branch from there on, so that rows overlap
+//!             for rows of the group, unrolled:   the row and what goes with it
+//!         else:                                  the same with a test for each row
+//!         what leaves the warp
+//!         barrier
+//! ```
+//!
+//! All numbers of registers are constants once the loops are unrolled. Lanes touch nobody else's registers and, in shared memory,
+//! nothing but the pieces of their own points, so that the barrier of a position is the only one: shuffles are their own.
+
+mod cells;
+mod part;
+
+use super::super::bounds::{expr, non_negative};
+use super::super::constants::{self, Source};
+use super::super::names::Names;
+use super::super::points::{INT, max, min};
+use super::super::storages::{self, Work};
+use super::text::{barrier, shared};
+use crate::geometry::{StorageLayout, Threads, WARP};
+use crate::int_expr::{IntExpr, int};
+use crate::plan::{Kernel, KernelPlan, Loop};
+use crate::storage::{Axis, Storage};
+use c_tree::{Block, Declaration, Expr, Stmt, all, call, name, var};
+use cells::{constant, gathered, gathered_long};
+use std::cell::RefCell;
+
+/// The number of the lane, the position of the stream since its first one, and that within what is unrolled.
+const LANE: &str = "tw_own";
+const SINCE: &str = "tw_since";
+const WITHIN: &str = "k";
+/// The position with which what is unrolled begins.
+const FROM: &str = "tw_from";
+/// Positions of the stream.
+const COUNT: &str = "tw_count";
+
+/// What is known of the rows of a group where a part is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    /// Nothing: it is before them, or after them.
+    Any,
+    /// They run: no fact is negative.
+    Run,
+    /// One of the facts is negative.
+    Rest,
+}
+
+/// A kernel that is printed so.
+pub(super) struct Team<'a> {
+    plan: &'a KernelPlan,
+    names: &'a Names,
+    kernel: &'a Kernel,
+    position: &'a Loop,
+    member: &'a Loop,
+    /// The point of lane 0, and neighbouring points of a lane.
+    first: &'a IntExpr,
+    points: i64,
+    /// Positions after which rows lie in the same registers again.
+    period: i64,
+    /// What is not negative where all rows of a group run: their conditions, of any row of the group.
+    facts: Vec<IntExpr>,
+    /// What the text declares before the stream, as it does not change there.
+    before: RefCell<Vec<Stmt>>,
+}
+
+impl<'a> Team<'a> {
+    /// The kernel, if it has that form.
+    pub(super) fn of(plan: &'a KernelPlan, names: &'a Names, kernel: &'a Kernel) -> Option<Self> {
+        kernel.team()?;
+        let [position, member] = &kernel.sub_tiles[..] else { return None };
+        if plan.program.dimension() < 2 {
+            return None;
+        }
+        let in_registers = || kernel.storages.iter().filter(|storage| storage.first_lane().is_some());
+        let (first, points) =
+            in_registers().flat_map(|storage| &storage.axes).find_map(|axis| match axis {
+                Axis::Lanes { first, points, .. } => Some((first, *points)),
+                _ => None,
+            })?;
+        let period = in_registers().map(rows).fold(1, least_common_multiple);
+        let mut facts: Vec<IntExpr> = Vec::new();
+        for fact in kernel.instances.iter().flat_map(|row| &row.when) {
+            if !facts.contains(fact) {
+                facts.push(fact.clone());
+            }
+        }
+        let before = RefCell::default();
+        let team = Team { plan, names, kernel, position, member, first, points, period, facts, before };
+        let works = || storages::parts(kernel).into_iter().flatten();
+        works().all(|work| team.prints(work)).then_some(team)
+    }
+
+    /// Blocks that shall fit in the registers of a multiprocessor: the compiler needs some besides those of the rows.
+    pub(super) fn blocks_at_once(&self, threads: &Threads) -> i64 {
+        const OF_A_MULTIPROCESSOR: i64 = 65_536;
+        // Besides the rows, of which a few are on their way. A warp alone is in no hurry and may have all that there are.
+        const MOST: i64 = 255;
+        let others = |rows: i64| (rows / 4).max(60);
+        let program = &self.plan.program;
+        let words = |storage: &Storage| {
+            // Of the last copy one row is left.
+            let last = storage.copies.iter().skip(1).product::<i64>().max(1);
+            let read = storage.cells_of_a_lane() / last * (last - 1).max(1);
+            read * program.field(storage.field).element.bytes() as i64 / 4
+        };
+        let rows: i64 =
+            self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some()).map(words).sum();
+        let of_a_thread = if threads.count() <= WARP { MOST } else { (rows + others(rows)).min(MOST) };
+        (OF_A_MULTIPROCESSOR / (threads.count() * of_a_thread).max(1)).max(1)
+    }
+
+    /// The body of the kernel.
+    pub(super) fn block(&self, layout: &StorageLayout) -> Block {
+        let program = &*self.plan.program;
+        let mut body = Block::from([
+            Stmt::constant("int", LANE, call("tw_lane", [])),
+            Stmt::constant("int", self.member.variable, call("tw_warp_of_team", []))
+                .note("the warp's number in its team"),
+        ]);
+        for (storage, &byte_offset) in self.kernel.storages.iter().zip(&layout.offsets) {
+            let element = program.field(storage.field).element.c_name();
+            if storage.first_lane().is_some() {
+                let cells = Declaration::array(element, &storage.name, storage.cells_of_a_lane());
+                body.push(Stmt::Declare(vec![cells]).note(format!("{}, in registers", storage.comment)));
+                body.push(Stmt::call("tw_without_value", [name(&storage.name)]));
+            } else {
+                let array = shared(element, &storage.name, storage.all_cells(), byte_offset);
+                body.push(array.note(storage.comment.as_str()));
+            }
+        }
+        for instance in &self.kernel.instances {
+            let statement = &program.statements[instance.statement];
+            let constants = constants::all(program, self.names, statement, Source::Arguments, "now");
+            body.extend(constants.iter().map(constants::Constant::declaration));
+        }
+        let (low, high) = (&self.position.low, &self.position.high);
+        let count = gathered(&(high.clone() - low.clone() + 1));
+        body.push(Stmt::constant("int", COUNT, count).note("positions of the stream"));
+        let stream = self.stream();
+        body.extend(self.flags(&stream));
+        body.extend(self.before.take());
+        body.extend(stream);
+        body
+    }
+
+    /// The loop over the positions.
+    fn stream(&self) -> Block {
+        let (low, high) = (&self.position.low, &self.position.high);
+        let mut once = Block::from(Stmt::constant("int", SINCE, var(FROM) + var(WITHIN)));
+        let whole = constant(&(high.clone() - low.clone() + 1)).is_some_and(|count| count % self.period == 0);
+        if !whole && self.period > 1 {
+            once.push(Stmt::when(var(SINCE).ge(var(COUNT)), Stmt::Break));
+        }
+        let at_a_position = self.at_a_position();
+        if at_a_position.mentions(self.position.variable) {
+            once.push(Stmt::constant(INT, self.position.variable, expr(low) + var(SINCE)));
+        }
+        once.extend(at_a_position);
+        let unrolled = [Stmt::Pragma("unroll".into()), Stmt::count("int", WITHIN, 0, self.period, once)];
+        let condition = var(FROM).lt(var(COUNT));
+        Stmt::each("int", FROM, 0, condition, self.period, Block::from(unrolled)).into()
+    }
+
+    /// What the warp does at one position.
+    fn at_a_position(&self) -> Block {
+        let [start, group, end] = storages::parts(self.kernel);
+        let every = |works: &[Work<'_>], rows: Rows| -> Block {
+            works.iter().flat_map(|&work| self.part(work, rows)).collect()
+        };
+        let Loop { variable, low, high } = &self.kernel.rows;
+        let rows = |body: Block| -> Block {
+            let around = Stmt::each("int", *variable, expr(low), var(*variable).le(expr(high)), 1, body);
+            [Stmt::Pragma("unroll".into()), around].into_iter().collect()
+        };
+        let mut body = every(&start, Rows::Any);
+        if self.facts.is_empty() {
+            body.extend(rows(every(&group, Rows::Run)));
+        } else {
+            body.comment("whether all rows of the group run");
+            body.push(Stmt::constant("bool", "tw_all", self.all_run()));
+            let here = all(self.hold(&self.facts));
+            // What is the same whether a row runs or not is printed once.
+            let same = |work: &Work<'_>| self.part(*work, Rows::Run) == self.part(*work, Rows::Rest);
+            let last = group.iter().rposition(|work| !same(work)).map_or(0, |last| last + 1);
+            let (changing, rest) = group.split_at(last);
+            let mut each =
+                Block::from(Stmt::choose(here, every(changing, Rows::Run), every(changing, Rows::Rest)));
+            each.extend(every(rest, Rows::Any));
+            body.push(Stmt::choose(c_tree::flag("tw_all"), rows(every(&group, Rows::Run)), rows(each)));
+        }
+        body.extend(every(&end, Rows::Any));
+        body.push(barrier());
+        body
+    }
+
+    /// That the conditions hold for all rows of the group: they are linear, so that its ends decide.
+    fn all_run(&self) -> Expr {
+        let Loop { variable, low, high } = &self.kernel.rows;
+        let ends = |fact: &IntExpr| match self.slope(fact, variable) {
+            Some(0..) => vec![fact.substitute(variable, low)],
+            Some(_) => vec![fact.substitute(variable, high)],
+            None => vec![fact.substitute(variable, low), fact.substitute(variable, high)],
+        };
+        all(self.hold(&self.facts.iter().flat_map(ends).collect::<Vec<_>>()))
+    }
+
+    /// That none of these is negative. What changes with the position alone bounds it, and the bounds are found before.
+    fn hold(&self, conditions: &[IntExpr]) -> Vec<Expr> {
+        let (position, group) = (self.position.variable, self.kernel.rows.variable);
+        let (mut least, mut most, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for condition in conditions {
+            let at_first = condition.substitute(position, &self.position.low);
+            match (self.slope(condition, position), condition.mentions(group)) {
+                (Some(1), false) => least.push(int(0) - at_first),
+                (Some(-1), false) => most.push(at_first),
+                (Some(0), false) if !self.is_of_the_warp(condition) => {
+                    rest.push(self.declared("bool", "tw_when", non_negative(condition)));
+                }
+                _ => rest.push(non_negative(condition)),
+            }
+        }
+        let count = || var(COUNT).cast(INT).integer();
+        let bound = |of: Vec<IntExpr>, of_all: &dyn Fn(Expr, Expr) -> Expr| {
+            of.iter().map(gathered_long).reduce(of_all)
+        };
+        let least = bound(least, &max).map(|least| max(min(least, count()), c_tree::int(0)));
+        let most = bound(most, &min).map(|most| max(min(most, count()), c_tree::int(-1)));
+        let since = || var(SINCE);
+        let least = least.map(|least| since().ge(self.declared("int", "tw_first", least.cast("int"))));
+        let most = most.map(|most| since().le(self.declared("int", "tw_last", most.cast("int"))));
+        rest.into_iter().chain(least).chain(most).collect()
+    }
+
+    /// Whether a condition is one on the number of the warp, so that it costs nothing.
+    fn is_of_the_warp(&self, condition: &IntExpr) -> bool {
+        constant(&condition.substitute(self.member.variable, &int(0))).is_some()
+    }
+
+    /// A value that is declared before the stream.
+    fn declared(&self, kind: &str, wanted: &str, value: Expr) -> Expr {
+        let mut before = self.before.borrow_mut();
+        let declaration = |number: usize| Stmt::constant(kind, format!("{wanted}{number}"), value.clone());
+        let known = (0..before.len()).find(|&number| before[number] == declaration(number));
+        let number = known.unwrap_or_else(|| {
+            let number = before.len();
+            before.push(declaration(number));
+            number
+        });
+        let name = format!("{wanted}{number}");
+        if kind == "bool" { c_tree::flag(name) } else { var(name) }
+    }
+
+    /// By how much an expression grows with a variable, if it is linear in it.
+    fn slope(&self, of: &IntExpr, variable: &'static str) -> Option<i64> {
+        let at = |value: i64| of.substitute(variable, &int(value));
+        let slope = constant(&(at(1) - at(0)))?;
+        (constant(&(at(8) - at(0)))? == 8 * slope).then_some(slope)
+    }
+}
+
+/// Rows that a storage has along the stream.
+fn rows(storage: &Storage) -> i64 {
+    storage.axes.first().map_or(1, Axis::extent)
+}
+
+fn least_common_multiple(a: i64, b: i64) -> i64 {
+    let (mut greatest, mut rest) = (a.max(1), b.max(1));
+    while rest != 0 {
+        (greatest, rest) = (rest, greatest % rest);
+    }
+    a.max(1) / greatest * b.max(1)
+}

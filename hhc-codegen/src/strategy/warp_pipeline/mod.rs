@@ -1,0 +1,131 @@
+//! A pipeline in time whose stages are the warps of a block, in two dimensions.
+//!
+//! A block streams along the rows of a strip. Each of its warps has some consecutive time steps of a band, each of its lanes
+//! some neighbouring points of a row: rows stay in registers, neighbours are in the same lane or come from the next one, and
+//! only what leaves a warp goes through shared memory, to the warp of the steps after. Blocks lie along both dimensions and
+//! compute what lies around them several times, as overlapped tiles do.
+
+mod sizes;
+mod team;
+
+use super::bands::{self, Bands};
+use super::interface::{Strategy, Target};
+use super::tile_space::TileSpace;
+use crate::TileSizes;
+use crate::int_expr::{IntExpr, int};
+use crate::plan::{KernelPlan, Launch};
+use crate::window::Windows;
+use polyhedral::cone::Cone;
+use polyhedral::program::{Boundary, FieldRole, Program};
+use std::sync::Arc;
+use team::{Sizes, Team};
+
+/// Warps as stages in time.
+#[derive(Debug, Clone, Copy)]
+pub struct WarpPipeline;
+
+impl Strategy for WarpPipeline {
+    fn id(&self) -> &'static str {
+        "warp-pipeline"
+    }
+
+    fn description(&self) -> &'static str {
+        "warps as stages in time, rows in registers (2-D, for GPUs)"
+    }
+
+    fn size_names(&self) -> &'static [&'static str] {
+        &sizes::NAMES
+    }
+
+    fn size_text(&self, name: &str, value: i64) -> String {
+        sizes::text(name, value)
+    }
+
+    fn in_auto(&self) -> bool {
+        false
+    }
+
+    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+        if program.dimension() != 2 {
+            return Err("it streams in two dimensions".to_owned());
+        }
+        if program.statements.len() != 1 {
+            return Err("each of its stages is one statement".to_owned());
+        }
+        if !program.series.is_empty() {
+            return Err("its stages have no values that change with time but the field's".to_owned());
+        }
+        if program.boundary == Boundary::PerSlot {
+            return Err("a boundary that belongs to slots is not one for all stages".to_owned());
+        }
+        let statement = &program.statements[0];
+        let reads = |read: &polyhedral::program::Access| {
+            read.field == statement.target || program.field(read.field).role == FieldRole::Coefficient
+        };
+        if !statement.reads.iter().all(reads) {
+            return Err("it reads a field that no statement computes and that is no coefficient".to_owned());
+        }
+        if !statement.domain.iter().all(|interval| interval.is_wide()) {
+            return Err("its statement computes a few rows or columns alone".to_owned());
+        }
+        bands::one_level_in_two_slots(program)
+    }
+
+    fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
+        sizes::space(program)
+    }
+
+    fn fits(&self, program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
+        sizes::fit(program, tile)
+    }
+
+    fn default_tile(&self, program: &Program, _cone: &Cone, _target: Target) -> TileSizes {
+        sizes::default(program)
+    }
+
+    fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
+        Some(sizes::with_rows(program, &sizes::default(program), size, multiprocessors))
+    }
+
+    fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
+        let sizes = sizes::of(tile);
+        let bands = Bands { depth: sizes.depth() };
+        let team = |sizes: Sizes, narrow: bool| Team {
+            program,
+            bands,
+            sizes,
+            reach: bands::reach(program),
+            field: program.statements[0].target,
+            narrow,
+        };
+        // Bands of no more steps than a warp has need one warp.
+        let wide = |team: &Team| team.wider();
+        let mut teams = vec![("team", team(sizes, false), Vec::new())];
+        if sizes.warps > 1 {
+            teams[0].2.push(bands.length() - (sizes.steps + 1));
+            teams.push(("short", team(sizes::short(sizes), false), vec![int(sizes.steps) - bands.length()]));
+        }
+        for (_, team, when) in &mut teams {
+            when.push(wide(team));
+        }
+        let narrow = team(sizes, true);
+        let when = int(-1) - wide(&narrow);
+        teams.push(("narrow", narrow, vec![when]));
+        let stored: Vec<_> =
+            teams.iter().enumerate().map(|(kernel, (_, team, _))| team.stored(kernel)).collect();
+        let launches = teams
+            .iter()
+            .enumerate()
+            .map(|(kernel, (_, _, when))| Launch { kernel, when: when.iter().cloned().reduce(IntExpr::min) });
+        KernelPlan {
+            program: program.clone(),
+            strategy: self.id(),
+            tile: tile.clone(),
+            outer: bands.outer(),
+            bands: Some(bands.time_bands()),
+            launches: launches.collect(),
+            kernels: teams.iter().map(|(name, team, _)| team.kernel(name, &stored)).collect(),
+            windows: Windows::default(),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! The tile sizes: points of a lane, steps of a warp, warps of a block, and rows of a stream.
+
+use super::team::Sizes;
+use crate::TileSizes;
+use crate::geometry::WARP;
+use crate::plan::decides_nothing;
+use crate::strategy::bands;
+use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
+use polyhedral::program::{BinaryOp, ElementType, ExprKind, Program};
+
+/// Their names.
+pub(super) const NAMES: [&str; 4] = ["rpl", "steps", "warps", "rows"];
+
+/// Points of a lane at most: twice as many would not fit in registers.
+const MOST_POINTS: i64 = 64;
+/// Warps of a block at most.
+const MOST_WARPS: i64 = 32;
+/// Steps of a warp at most: their text is unrolled.
+const MOST_STEPS: i64 = 16;
+
+/// Rows of a stream where nobody says how large the grid is.
+const ROWS: i64 = 1024;
+
+pub(super) fn space(program: &Program) -> TileSpace {
+    let size = |at: usize, meaning, along, most| TileSize {
+        name: NAMES[at],
+        meaning,
+        along,
+        least: 1,
+        most,
+        step: 1,
+        whole: false,
+    };
+    let time = || Along::Time { rows_per_step: 1 };
+    TileSpace {
+        sizes: vec![
+            size(0, "the neighbouring points of a lane", Along::Space(1), MOST_POINTS),
+            size(1, "the time steps of a warp", time(), MOST_STEPS),
+            size(2, "the warps of a block, one behind the other in time", time(), MOST_WARPS),
+            size(3, "the rows that a block streams through", Along::Space(0), LARGEST_SIZE),
+        ],
+        optional: Vec::new(),
+        constraints: Vec::new(),
+        program: program.name.clone(),
+    }
+}
+
+/// The sizes of a complete tile.
+pub(super) fn of(tile: &TileSizes) -> Sizes {
+    let [points, steps, warps, rows] = NAMES.map(|name| tile.get(name).unwrap_or(1));
+    Sizes { points, steps, warps, rows }
+}
+
+/// Whether a strip has points of its own.
+pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
+    let sizes = of(tile);
+    let (low, high) = bands::reach(program)[1];
+    let ghosts = sizes.depth() * (low + high);
+    if ghosts < sizes.columns() {
+        return Ok(());
+    }
+    let least = ghosts / WARP + 1;
+    Err((
+        NAMES[0],
+        format!(
+            "a strip has {WARP} times as many columns, {ghosts} of which its neighbours have, too, after {} steps; with fewer \
+             steps or warps, or {} of at least {least}, some are its own",
+            sizes.depth(),
+            NAMES[0]
+        ),
+    ))
+}
+
+/// The sizes for bands of no more steps than a warp has: one warp alone, and blocks so much shorter that there are enough.
+pub(super) fn short(sizes: Sizes) -> Sizes {
+    Sizes { warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
+}
+
+/// Sizes that neither spill registers nor compute many points twice.
+pub(super) fn default(program: &Program) -> TileSizes {
+    let statement = &program.statements[0];
+    let double = program.field(statement.target).element == ElementType::F64;
+    let reach = bands::reach(program);
+    let wide = reach.iter().map(|(low, high)| low + high).max().unwrap_or(0);
+    let diagonal = statement.reads.iter().any(|read| read.offset.iter().filter(|&&at| at != 0).count() > 1);
+    let others = statement.reads.iter().any(|read| read.field != statement.target);
+    // What needs many registers besides the rows.
+    let costly = others || !decides_nothing(program, 0) || divides(program);
+    let (points, steps, warps) = match (costly, double, wide) {
+        (true, _, 0..=2) => (8, 2, 8),
+        (true, ..) => (8, 1, 8),
+        (false, false, 0..=2) if diagonal => (16, 3, 8),
+        (false, false, 0..=2) => (12, 3, 4),
+        (false, false, 3..=4) => (16, 2, 8),
+        (false, false, _) => (8, 1, 8),
+        (false, true, 0..=2) => (12, 2, 8),
+        (false, true, 3..=4) => (12, 1, 8),
+        (false, true, _) => (6, 1, 8),
+    };
+    let (low, high) = reach[1];
+    // As many warps as leave a strip three quarters of its columns.
+    let most = points * WARP / (4 * steps * (low + high)).max(1);
+    let sizes = [points, steps, most.clamp(1, warps), ROWS];
+    TileSizes::new(NAMES.into_iter().zip(sizes))
+}
+
+fn divides(program: &Program) -> bool {
+    let statement = &program.statements[0];
+    let mut divides = false;
+    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+        value.walk(|expr| divides |= matches!(expr.kind, ExprKind::Binary(BinaryOp::Div, ..)));
+    }
+    divides
+}
+
+/// Blocks that the registers of a multiprocessor have room for: those of the rows, and others.
+fn resident(program: &Program, sizes: Sizes) -> i64 {
+    const REGISTERS: i64 = 65_536;
+    const OTHERS: i64 = 60;
+    const MOST: i64 = 255;
+    let (down, up) = bands::reach(program)[0];
+    let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
+    let rows = sizes.steps * (down + up + 1) * sizes.points * words;
+    let of_a_thread = (rows + OTHERS.max(rows / 4)).min(MOST);
+    (REGISTERS / (sizes.warps * WARP * of_a_thread)).max(1)
+}
+
+/// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.
+///
+/// ```text
+/// ceil(strips*chunks / blocks at once) * (rows of a chunk + positions before its first row and behind its last one)
+/// ```
+pub(super) fn with_rows(
+    program: &Program,
+    tile: &TileSizes,
+    size: &[i64],
+    multiprocessors: i64,
+) -> TileSizes {
+    let sizes = of(tile);
+    let at_once = multiprocessors * resident(program, sizes);
+    let reach = bands::reach(program);
+    let (low, high) = reach[1];
+    let own = (sizes.columns() - sizes.depth() * (low + high)).max(1);
+    let up = |a: i64, b: i64| (a + b - 1).div_euclid(b.max(1));
+    let strips = up(size[1], own).max(1);
+    let more = sizes.depth() * (reach[0].0 + reach[0].1) + 2 * sizes.warps + 1;
+    let time = |chunks: i64| up(strips * chunks, at_once) * (up(size[0], chunks) + more);
+    let most = up(4 * at_once, strips).min(size[0]).max(1);
+    let chunks = (1..=most).min_by_key(|&chunks| time(chunks)).unwrap_or(1);
+    tile.clone().with(NAMES[3], up(size[0], chunks).clamp(1, LARGEST_SIZE))
+}
+
+/// A size in words.
+pub(super) fn text(name: &str, value: i64) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    match name {
+        "rpl" => format!("rpl: {value} point{plural} of a row in a lane"),
+        "steps" => format!("steps: {value} time step{plural} of a warp"),
+        "warps" => format!("warps: {value} warp{plural} of a block"),
+        _ => format!("{name}: {value} row{plural} of a block's stream"),
+    }
+}
