@@ -3,20 +3,19 @@
 //! A full sub-tile of a block takes, alone on a multiprocessor (cycles; `W` of [`hhc_codegen::counts::work`]):
 //!
 //! ```text
-//! l     = max(issued / 4, vector / (n_V / 32), arithmetic / (lanes of its type / 32))
-//! s     = shared / (words per cycle / 32)
+//! c     = max(issued / 4, vector / (n_V / 32), arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
 //! m     = max(words * L, cached words * L_2)             the multiprocessor's share of the bandwidths
-//! alone = max(chain * 128 / n_V + waits * 30 + far waits * 480, l + s) + barriers * tau_sync
+//! alone = max(chain * 128 / n_V + waits * 30 + far waits * 480, c) + barriers * tau_sync
 //! ```
 //!
-//! `k` resident blocks share what issues, shared memory and memory, and wait for latencies side by side: a closed network of three
-//! stations with these demands and a delay `Z = alone - l - s` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980).
-//! With one block nothing overlaps, with many the longest of the demands remains: barriers keep the warps of a block in step,
-//! so that other blocks fill one pipe while it uses another. Words that are loaded ahead, while the sub-tile before computes, are
-//! waited for by nobody (they are not among far waits), but they take their turn in the queue to memory:
+//! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
+//! stations with demands `c` and `m` and a delay `Z = alone - c` (mean-value analysis: Reiser and Lavenberg, J. ACM 27, 1980).
+//! With one block nothing overlaps, with many the longer of both demands remains. Words that are loaded ahead, while the sub-tile
+//! before computes, are no part of `m`; but `T_k` is not less than what `k` tiles move:
 //!
 //! ```text
-//! Q_i = 0;   for n = 1 .. k:  R_i = d_i * (1 + Q_i),  T_n = Z + sum of R_i,  Q_i = n * R_i / T_n       d = l, s, m
+//! Q_c = Q_m = 0;   for n = 1 .. k:  R_c = c * (1 + Q_c),  R_m = m * (1 + Q_m),  T_n = Z + R_c + R_m,
+//!                                   Q_c = n * R_c / T_n,  Q_m = n * R_m / T_n
 //! ```
 //!
 //! Wavefronts have `floor(w / (k * n_SM))` rounds of `k` tiles on each multiprocessor and a last one of fewer, whose tiles have
@@ -82,21 +81,13 @@ impl Counted {
         }
     }
 
-    /// Seconds in which schedulers and lanes that wait for nothing execute this.
-    fn lanes_s(&self, work: &Work) -> f64 {
-        let cycles =
-            (work.issued / SCHEDULERS).max(work.vector / self.lanes).max(work.arithmetic / self.arithmetic);
-        cycles / self.clock_hz
-    }
-
-    /// Seconds in which shared memory delivers what this asks it for.
-    fn shared_s(&self, work: &Work) -> f64 {
-        work.shared / self.shared / self.clock_hz
-    }
-
     /// Seconds in which a multiprocessor that waits for nothing executes this.
     fn compute_s(&self, work: &Work) -> f64 {
-        self.lanes_s(work).max(self.shared_s(work))
+        let cycles = (work.issued / SCHEDULERS)
+            .max(work.vector / self.lanes)
+            .max(work.arithmetic / self.arithmetic)
+            .max(work.shared / self.shared);
+        cycles / self.clock_hz
     }
 
     /// `C_iter` of a program from its instructions, in seconds on one of `n_v` lanes.
@@ -108,12 +99,10 @@ impl Counted {
 /// Seconds of a sub-tile that has a multiprocessor to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Demands {
-    /// Schedulers and lanes.
-    lanes: f64,
-    /// Shared memory.
-    shared: f64,
-    /// Memory.
+    compute: f64,
     transfer: f64,
+    /// Transfers behind which nobody waits, as long as memory keeps up.
+    ahead: f64,
     /// Latencies and barriers, as far as its own instructions do not fill them.
     wait: f64,
 }
@@ -180,30 +169,37 @@ pub(super) struct CountedTime<'a> {
 impl CountedTime<'_> {
     fn demands(&self, work: &Work) -> Demands {
         let Counted { clock_hz, lanes, reached, .. } = *self.rates;
-        let (own, shared) = (self.rates.lanes_s(work), self.rates.shared_s(work));
+        let compute = self.rates.compute_s(work);
         let chain = work.chain * (SCHEDULERS / lanes).max(1.0)
             + work.waits * NEAR_CYCLES
             + work.far_waits * FAR_CYCLES;
         Demands {
-            lanes: own,
-            shared,
-            transfer: ((work.words + work.ahead) * self.constants.l_s_per_word / reached)
+            compute,
+            transfer: (work.words * self.constants.l_s_per_word / reached)
                 .max(work.cached * self.rates.cached_s),
-            wait: (chain / clock_hz - own - shared).max(0.0) + work.barriers * self.constants.tau_sync_s,
+            ahead: work.ahead * self.constants.l_s_per_word / reached,
+            wait: (chain / clock_hz - compute).max(0.0) + work.barriers * self.constants.tau_sync_s,
         }
     }
 
     /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
     fn round(&self, demands: &Demands, k: i64) -> Round {
-        let Demands { lanes, shared, transfer, wait } = *demands;
-        let demands = [lanes, shared, transfer];
-        let (mut times, mut waiting) = ([0.0; 3], [0.0; 3]);
-        for n in 1..=k {
-            times = [0, 1, 2].map(|station| demands[station] * (1.0 + waiting[station]));
-            let all = (wait + times.iter().sum::<f64>()).max(f64::MIN_POSITIVE);
-            waiting = times.map(|time| n as f64 * time / all);
+        let Demands { compute, transfer, ahead, wait } = *demands;
+        if compute + transfer + ahead + wait == 0.0 {
+            return Round::default();
         }
-        Round { compute: times[0] + times[1], transfer: times[2], wait }
+        let (mut waiting_c, mut waiting_m) = (0.0, 0.0);
+        let mut round = Round::default();
+        for n in 1..=k {
+            round =
+                Round { compute: compute * (1.0 + waiting_c), transfer: transfer * (1.0 + waiting_m), wait };
+            let per = n as f64 / round.seconds().max(f64::MIN_POSITIVE);
+            (waiting_c, waiting_m) = (round.compute * per, round.transfer * per);
+        }
+        // Memory that does not keep up is waited for after all.
+        let late = k as f64 * (transfer + ahead) - round.seconds();
+        round.transfer += late.max(0.0);
+        round
     }
 
     /// Rounds of `k` tiles in a wavefront of `w`, then the tiles of a multiprocessor in the last one, and the part of their share
@@ -225,7 +221,11 @@ impl CountedTime<'_> {
         let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
         let full = self.demands(&work.full);
         let clipped = self.demands(&work.full.and(&work.clipped));
-        let some = |demands: &Demands, share: f64| Demands { transfer: demands.transfer * share, ..*demands };
+        let some = |demands: &Demands, share: f64| Demands {
+            transfer: demands.transfer * share,
+            ahead: demands.ahead * share,
+            ..*demands
+        };
         let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
             (self.round(&some(&full, share), tiles), self.round(&some(&clipped, share), tiles))
         });
@@ -287,10 +287,10 @@ impl CountedTime<'_> {
     /// Seconds of all multiprocessors together in which a launch's tiles compute, if nothing is ever waited for.
     pub fn busy_s(&self, counts: &TileCounts, work: &TileWork) -> [f64; 2] {
         let tiles = counts.tiles_per_wavefront as f64 / self.hardware.n_sm as f64;
-        let full = self.rates.compute_s(&work.full);
-        let clipped = self.rates.compute_s(&work.full.and(&work.clipped));
+        let full = self.demands(&work.full).compute;
+        let clipped = self.demands(&work.full.and(&work.clipped)).compute;
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
-        let partly = self.rates.compute_s(&work.full.times(work.part).and(&work.clipped));
+        let partly = self.demands(&work.full.times(work.part).and(&work.clipped)).compute;
         let launches = work.full_launches + work.clipped_launches * work.part;
         let more = work.full_launches * work.clipped_sub_tiles * (clipped - full)
             + work.clipped_launches * q * (partly - work.part * full);
@@ -300,16 +300,16 @@ impl CountedTime<'_> {
     /// No tile of a box takes less, `k` of them resident; `w` is the least number of tiles of a wavefront.
     ///
     /// `T_n` grows with each demand and with `alone`. In the last round a tile has at most twice its share of the bandwidth
-    /// more than one of two such has, so that half of its words count. Because rounds of `k` take `k` times the longest demand at least,
+    /// more than one of two such has, so that half of its words count. Because rounds of `k` take `k * max(c, m)` at least,
     /// all of them together take what all tiles compute and move, whatever `w` and `k` are.
     pub fn least_s(&self, least: &LeastWork, wavefronts: f64, w: f64, k: i64) -> f64 {
         let (number, last, share) = self.waves(w, k);
         let tile = self.demands(&least.tile);
         let share = share.min(0.5);
-        let rest = Demands { transfer: tile.transfer * share, ..tile };
+        let rest = Demands { transfer: tile.transfer * share, ahead: tile.ahead * share, ..tile };
         let waves = number * self.round(&tile, k).seconds() + self.round(&rest, last).seconds();
         let all = self.demands(&least.all);
-        let spread = all.lanes.max(all.shared).max(all.transfer) / self.hardware.n_sm as f64;
+        let spread = all.compute.max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
         wavefronts * self.constants.t_sync_s + (least.launches * waves).max(spread)
     }
 }
