@@ -3,7 +3,7 @@
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, as_it_is, max, min, plus};
 use super::super::super::storages::{self, INDEX_NAMES, InArrays, Work};
-use super::cells::{constant, gathered_long};
+use super::sums::{constant, gathered_long};
 use super::{LANE, Rows, Team};
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
