@@ -322,16 +322,14 @@ impl Team<'_> {
         let of_row = self.hold(&of_row);
         let (low, high) = ends(row.len());
         let mut columns = self.columns_of(ranges);
-        for (low, high) in [(low, high)] {
-            let (low, high) = (low - self.first.clone(), high - self.first.clone());
-            match constant(&low) {
-                Some(low) => columns.least = columns.least.max(low),
-                None => columns.low.push(low),
-            }
-            match constant(&high) {
-                Some(high) => columns.most = columns.most.min(high),
-                None => columns.high.push(high),
-            }
+        let (low, high) = (low - self.first.clone(), high - self.first.clone());
+        match constant(&low) {
+            Some(low) => columns.least = columns.least.max(low),
+            None => columns.low.push(low),
+        }
+        match constant(&high) {
+            Some(high) => columns.most = columns.most.min(high),
+            None => columns.high.push(high),
         }
         (of_row, columns)
     }
