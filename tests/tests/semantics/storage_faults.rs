@@ -219,6 +219,7 @@ fn shorten(transfer: &mut Transfer, innermost: bool) {
 fn empty(transfer: &mut Transfer) {
     transfer.ranges[0].low = int(0);
     transfer.ranges[0].high = int(-1);
+    transfer.junk = None;
 }
 
 /// Those of the first row: later ones may still have points enough.

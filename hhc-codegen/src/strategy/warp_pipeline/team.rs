@@ -312,7 +312,7 @@ impl Team<'_> {
         suppliers
     }
 
-    fn from_ring(&self, level: &IntExpr) -> Read {
+    fn out_of_ring(&self, level: &IntExpr) -> Read {
         Read { place: Self::ring(level.clone()), suppliers: self.suppliers(level) }
     }
 
@@ -369,7 +369,7 @@ impl Team<'_> {
             sync: Sync::Warp,
         };
         let on = |comment: &str, level| {
-            let here = self.from_ring(&Self::group());
+            let here = self.out_of_ring(&Self::group());
             transfer(comment, level, (&computed, &new), here, Self::ring(next.clone()))
         };
         let boundary = |comment: &str, columns: Vec<Range>| {
@@ -445,7 +445,7 @@ impl Team<'_> {
                 }
             }
             Move::Send => {
-                let (from, to) = (self.from_ring(&steps), Place::Copy(LINK, vec![member.clone()]));
+                let (from, to) = (self.out_of_ring(&steps), Place::Copy(LINK, vec![member.clone()]));
                 Transfer {
                     when: vec![int(last - 1) - member],
                     moment: Moment::End,
@@ -453,7 +453,7 @@ impl Team<'_> {
                 }
             }
             Move::Store => {
-                let (from, to) = (self.from_ring(&steps), Place::Arrays(self.bands.output()));
+                let (from, to) = (self.out_of_ring(&steps), Place::Arrays(self.bands.output()));
                 let all = int(self.sizes.depth());
                 Transfer {
                     region: Region::Domain(0),
@@ -475,7 +475,7 @@ impl Team<'_> {
         if self.program.field(access.field).role == FieldRole::Coefficient {
             return Read { place: Place::Arrays(Slot::OfLevel), suppliers: Vec::new() };
         }
-        self.from_ring(&Self::group())
+        self.out_of_ring(&Self::group())
     }
 
     fn instance(&self) -> Instance {

@@ -5,49 +5,13 @@
 
 use super::super::super::bounds::expr;
 use super::super::super::storages;
+use super::sums::{constant, gathered};
 use super::{LANE, SINCE, Team, WITHIN};
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int};
 use crate::storage::{Axis, Place};
 use c_tree::{BinaryOp, Expr, var};
 use polyhedral::program::FieldId;
-
-/// The value of an expression in which all variables cancel.
-pub(super) fn constant(of: &IntExpr) -> Option<i64> {
-    let mut terms = Vec::new();
-    let value = sum_up(of, 1, &mut terms);
-    terms.iter().all(|(_, factor)| *factor == 0).then_some(value)
-}
-
-/// An expression with like terms gathered.
-pub(super) fn gathered_long(of: &IntExpr) -> Expr {
-    let mut terms = Vec::new();
-    let value = sum_up(of, 1, &mut terms);
-    let terms = terms.into_iter().filter(|(_, factor)| *factor != 0);
-    terms.fold(c_tree::int(value), |sum, (term, factor)| sum + c_tree::int(factor) * expr(&term))
-}
-
-/// The same as an `int`: it counts cells, or positions.
-pub(super) fn gathered(of: &IntExpr) -> Expr {
-    gathered_long(of).cast("int").integer()
-}
-
-/// Adds the terms of an expression, with their factors, to others; its constant.
-fn sum_up(of: &IntExpr, factor: i64, terms: &mut Vec<(IntExpr, i64)>) -> i64 {
-    match of {
-        IntExpr::Const(value) => factor * value,
-        IntExpr::Add(a, b) => sum_up(a, factor, terms) + sum_up(b, factor, terms),
-        IntExpr::Sub(a, b) => sum_up(a, factor, terms) + sum_up(b, -factor, terms),
-        IntExpr::Scale(own, a) => sum_up(a, own * factor, terms),
-        atom => {
-            match terms.iter_mut().find(|(known, _)| known == atom) {
-                Some((_, known)) => *known += factor,
-                None => terms.push((atom.clone(), factor)),
-            }
-            0
-        }
-    }
-}
 
 impl Team<'_> {
     /// Elements of an access: what 16 bytes take, as far as it divides the points of a lane.

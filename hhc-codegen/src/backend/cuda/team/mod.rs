@@ -16,6 +16,7 @@
 
 mod cells;
 mod part;
+mod sums;
 
 use super::super::bounds::{expr, non_negative};
 use super::super::constants::{self, Source};
@@ -28,8 +29,8 @@ use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Storage};
 use c_tree::{Block, Declaration, Expr, Stmt, all, call, name, var};
-use cells::{constant, gathered, gathered_long};
 use std::cell::RefCell;
+use sums::{constant, gathered, gathered_long};
 
 /// The number of the lane, the position of the stream since its first one, and that within what is unrolled.
 const LANE: &str = "tw_own";

@@ -3,7 +3,7 @@
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, as_it_is, max, min, plus};
 use super::super::super::storages::{self, INDEX_NAMES, InArrays, Work};
-use super::cells::{constant, gathered_long};
+use super::sums::{constant, gathered_long};
 use super::{LANE, Rows, Team};
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
@@ -322,16 +322,14 @@ impl Team<'_> {
         let of_row = self.hold(&of_row);
         let (low, high) = ends(row.len());
         let mut columns = self.columns_of(ranges);
-        for (low, high) in [(low, high)] {
-            let (low, high) = (low - self.first.clone(), high - self.first.clone());
-            match constant(&low) {
-                Some(low) => columns.least = columns.least.max(low),
-                None => columns.low.push(low),
-            }
-            match constant(&high) {
-                Some(high) => columns.most = columns.most.min(high),
-                None => columns.high.push(high),
-            }
+        let (low, high) = (low - self.first.clone(), high - self.first.clone());
+        match constant(&low) {
+            Some(low) => columns.least = columns.least.max(low),
+            None => columns.low.push(low),
+        }
+        match constant(&high) {
+            Some(high) => columns.most = columns.most.min(high),
+            None => columns.high.push(high),
         }
         (of_row, columns)
     }
@@ -411,7 +409,7 @@ impl Team<'_> {
         // What is beside the region in few columns of junk is junk.
         let left_out = match few && transfer.junk.is_some() {
             true => LeftOut::Nothing,
-            false => self.left_out(transfer, row, known),
+            false => self.left_out(transfer, row, known, few),
         };
         if few {
             return (columns.least..=columns.most)
@@ -486,7 +484,7 @@ impl Team<'_> {
                 }
                 let mut condition = self.has(&columns, number);
                 if transfer.junk.is_none()
-                    && let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain)
+                    && let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain, true)
                 {
                     condition = condition.and(test(c_tree::int(number)));
                 }
@@ -503,7 +501,7 @@ impl Team<'_> {
     }
 
     /// Which points of its box a transfer does not move.
-    fn left_out(&self, transfer: &Transfer, row: &[IntExpr], known: &[IntExpr]) -> LeftOut {
+    fn left_out(&self, transfer: &Transfer, row: &[IntExpr], known: &[IntExpr], few: bool) -> LeftOut {
         let domains = Work::Transfer(transfer).left_out(&self.plan.program);
         if domains.is_empty() {
             return LeftOut::Nothing;
@@ -520,11 +518,26 @@ impl Team<'_> {
         };
         let rows: Vec<Vec<Expr>> = domains.iter().map(row_tests).collect();
         let by_column = rows.iter().all(Vec::is_empty);
+        // Of points that are tested one by one the ends are numbers of columns, found before.
+        let end = |of: &IntExpr| {
+            let column = of.clone() - first.clone();
+            let within = max(
+                min(gathered_long(&column), c_tree::int(self.strip()).cast(INT).integer()),
+                c_tree::int(0),
+            );
+            if by_column && !few {
+                self.declared("int", "tw_inner", within.cast("int"))
+            } else {
+                expr(&column)
+            }
+        };
+        let ends = domains.iter().map(|domain| domain.last().map(|(low, high)| (end(low), end(high))));
+        let ends: Vec<Option<(Expr, Expr)>> = ends.collect();
         let test = move |number: Expr| {
-            !any(domains.iter().zip(&rows).map(|(domain, rows)| {
-                let Some((low, high)) = domain.last() else { return c_tree::truth(false) };
-                let low = number.clone().ge(expr(&(low.clone() - first.clone())));
-                let high = number.clone().lt(expr(&(high.clone() - first.clone())));
+            !any(ends.iter().zip(&rows).map(|(ends, rows)| {
+                let Some((low, high)) = ends else { return c_tree::truth(false) };
+                let low = number.clone().ge(low);
+                let high = number.clone().lt(high);
                 all(rows.iter().cloned().chain([low, high]))
             }))
         };
