@@ -85,7 +85,7 @@ impl Terms {
         direct_thread: [50.0, 92.0, 60.0],
         function: 12.0,
         loads_at_once: 16,
-        clipped_at_once: 7,
+        clipped_at_once: 4,
         own_code: 6000.0,
         unrolled: 0.0,
         loads_ahead: true,

@@ -21,7 +21,7 @@ use polyhedral::sweep::{CellBox, Live};
 const BATCH: i64 = 32;
 
 /// Registers that hold a batch in a tile that may be partial: conditions need some, too.
-const CLIPPED_BATCH: i64 = 8;
+const CLIPPED_BATCH: i64 = 4;
 
 /// The cells of one box, as a thread sees them.
 struct Part<'a> {
