@@ -9,7 +9,9 @@
 # reference, on all processors side by side; then `hhc` and `naive` are timed on large grids; compute-sanitizer looks at
 # some runs where it is installed; the cost models are calibrated and compared with measured tiles. Everything goes into
 # one file, benches/results/gpu-NAME-DATE.json, the calibrated machine into machines/measured/NAME.toml, and a summary to
-# the screen.
+# the screen: rates, those that the model predicts, and those that counted machine code does not exceed (`inspect`; with
+# scripts/get-nvdisasm.sh, or with counts made elsewhere of the same stencil, type, strategy, size and tile, as
+# DIR/counts/*.json).
 #
 # TW_TIMEOUT is the most seconds that a run may take (300). Exit code 1: a verification failed; 3: no GPU.
 set -eu
@@ -73,6 +75,9 @@ fi
 value() {
     tr ',{}' '\n\n\n' <"$1" | sed -n 's/^ *"'"$2"'": *"\{0,1\}\([^"]*\)"\{0,1\} *$/\1/p' | head -1
 }
+
+# The same of a string with commas in it, in a file with one key a line.
+text() { sed -n 's/^ *"'"$2"'": *"\([^"]*\)",\{0,1\}$/\1/p' "$1" | head -1; }
 
 # A list of the lines of standard input with commas between.
 joined() { sed '$!s/$/,/'; }
@@ -182,6 +187,7 @@ fi
 # 3. Times.
 : >"$scratch/timed.json"
 : >"$scratch/table"
+: >"$scratch/rates"
 for stencil in $timed; do
     case $(dimension "$stencil") in
         1) size=$size1 ;;
@@ -192,7 +198,9 @@ for stencil in $timed; do
         rates=
         for strategy in hhc naive; do
             if run timed "$stencil" --size "$size" --steps "$steps" --strategy "$strategy" --dtype "$dtype" --repeat "$repeat"; then
-                rates="$rates $(value "$scratch/run.json" gstencil_per_s)"
+                rate=$(value "$scratch/run.json" gstencil_per_s)
+                rates="$rates $rate"
+                echo "$stencil $dtype $size $strategy $(text "$scratch/run.json" tile_text) $rate" >>"$scratch/rates"
             else
                 rates="$rates -"
                 say "not timed: $stencil $size $strategy $dtype: $(tail -1 "$scratch/run.err")"
@@ -228,7 +236,49 @@ else
     echo null >"$scratch/calibrated.json"
 fi
 
-# 5. One file, published by renaming.
+# 5. Beside the rates: what the model predicts, and what counted machine code cannot exceed.
+: >"$scratch/bounded.json"
+: >"$scratch/bounds"
+[ -s "$machine" ] || machine=$(ls machines/*.toml | grep -F "/${short##*nvidia-}" | head -1 || true)
+# Counts of the stencil $1, type $2, size $3, strategy $4, tile $5 among those that were brought along.
+brought() {
+    for counts in "${prebuilt:-/nonexistent}"/counts/*.json; do
+        [ -s "$counts" ] || continue
+        extents=$(sed -n '/^ *"size": *\[/,/\]/p' "$counts" | tr -cd '0-9\n' | grep . | paste -s -d x -)
+        if [ "$(text "$counts" stencil) $(text "$counts" element) $extents $(text "$counts" strategy) $(text "$counts" tile)" \
+            = "$1 $2 $3 $4 $5" ]; then
+            cp "$counts" "$scratch/counts.json"
+            return 0
+        fi
+    done
+    return 1
+}
+while read -r stencil dtype size strategy tile rate; do
+    if ! brought "$stencil" "$dtype" "$size" "$strategy" "$tile"; then
+        # shellcheck disable=SC2086
+        limited "$tilewright" inspect "$stencil" --size "$size" --steps "$steps" --strategy "$strategy" --dtype "$dtype" \
+            --tile "$tile" ${machine:+--machine "$machine"} --json >"$scratch/counts.json" 2>"$scratch/run.err" \
+            || : >"$scratch/counts.json"
+    fi
+    : >"$scratch/predicted.json"
+    if [ -n "$machine" ]; then
+        limited "$tilewright" predict "$stencil" --size "$size" --steps "$steps" --strategy "$strategy" --dtype "$dtype" \
+            --tile "$tile" --machine "$machine" --json >"$scratch/predicted.json" 2>"$scratch/predict.err" || true
+    fi
+    predicted=$(value "$scratch/predicted.json" gstencil_per_s)
+    bound=$(value "$scratch/counts.json" gstencil_per_s)
+    resource=$(value "$scratch/counts.json" resource)
+    imbalance=$(value "$scratch/counts.json" imbalance)
+    printf '{"stencil": "%s", "dtype": "%s", "size": "%s", "strategy": "%s", "tile": "%s", "gstencil_per_s": %s, ' \
+        "$stencil" "$dtype" "$size" "$strategy" "$tile" "$rate" >>"$scratch/bounded.json"
+    printf '"predicted": %s, "bound": %s, "resource": "%s", "imbalance": %s}\n' \
+        "${predicted:-null}" "${bound:-null}" "$resource" "${imbalance:-null}" >>"$scratch/bounded.json"
+    echo "$stencil $dtype $strategy $tile $rate ${predicted:--} ${bound:--} ${resource:--} ${imbalance:--}" >>"$scratch/bounds"
+done <"$scratch/rates"
+[ ! -s "$scratch/bounds" ] || grep -q -v ' - - -$' "$scratch/bounds" \
+    || say "nothing is counted: $(tail -1 "$scratch/run.err")"
+
+# 6. One file, published by renaming.
 mkdir -p benches/results
 file=benches/results/gpu-$short-$(date -u +%Y%m%d).json
 temporary=$(mktemp "benches/results/.gpu-check.XXXXXX")
@@ -240,7 +290,7 @@ trap 'rm -rf "$scratch" "$temporary"' EXIT
     printf '"machine": %s,\n' "$(tr -d '\n' <"$scratch/device.json")"
     printf '"verification": {"runs": %d, "refused": %d, "failures": %d},\n' "$((runs - refused))" "$refused" "$failures"
     printf '"calibration": %s,\n' "$(tr -d '\n' <"$scratch/calibrated.json")"
-    for list in verified sanitized validated timed; do
+    for list in verified sanitized validated bounded timed; do
         printf '"%s": [\n' "$list"
         joined <"$scratch/$list.json"
         if [ "$list" = timed ]; then echo ']'; else echo '],'; fi
@@ -250,12 +300,17 @@ trap 'rm -rf "$scratch" "$temporary"' EXIT
 chmod 644 "$temporary"
 mv "$temporary" "$file"
 
-# 6. The summary.
+# 7. The summary.
 echo "$device_name, $steps steps, 10^9 points per second"
 awk 'BEGIN { printf "%-12s %-5s %-14s %9s %9s %7s\n", "stencil", "type", "size", "hhc", "naive", "ratio" }
     { ratio = ($4 > 0 && $5 > 0) ? sprintf("%.2f", $4 / $5) : "-"
       printf "%-12s %-5s %-14s %9s %9s %7s\n", $1, $2, $3, $4 == "-" ? "-" : sprintf("%.2f", $4),
           $5 == "-" ? "-" : sprintf("%.2f", $5), ratio }' "$scratch/table"
+awk 'BEGIN { printf "%-12s %-5s %-6s %-22s %9s %9s %9s %5s  %s\n", "stencil", "type", "", "tile", "measured", "predicted", "at most", "part", "by" }
+    function rate(x) { return x == "-" ? "-" : sprintf("%.0f", x) }
+    { part = $7 > 0 ? sprintf("%.2f", $5 / $7) : "-"
+      printf "%-12s %-5s %-6s %-22s %9s %9s %9s %5s  %s%s\n", $1, $2, $3, $4, rate($5), rate($6), rate($7), part, $8,
+          $9 == "-" ? "" : sprintf(", slowest block %.2f", $9) }' "$scratch/bounds"
 while read -r stencil rmse picked; do
     echo "$stencil: model within ${rmse} (RMSE of the best tiles), its choice takes ${picked} times the best of the sample"
 done <"$scratch/fits"

@@ -32,7 +32,16 @@ pub fn instruction(line: usize, address: u32, text: &str) -> Result<Instruction>
         label: None,
         target: None,
     };
+    let mut byte = None;
     for operand in split(operands) {
+        // A byte of a register, where its bits become predicates.
+        let operand = match operand.split_once(".B") {
+            Some((register, number @ ("0" | "1" | "2" | "3"))) if shape.op == Op::RegisterToPredicates => {
+                byte = number.parse().ok();
+                register
+            }
+            _ => operand,
+        };
         if let Some(label) = operand.strip_prefix("`(").and_then(|rest| rest.strip_suffix(')')) {
             instruction.label = Some(label.to_owned());
             continue;
@@ -53,6 +62,7 @@ pub fn instruction(line: usize, address: u32, text: &str) -> Result<Instruction>
             instruction.sources.push(source);
         }
     }
+    instruction.sources.extend(byte.map(|byte: u32| Source::Integer(8 * byte)));
     let optional = matches!(shape.op, Op::Vote { .. });
     if (count(&instruction, false) < shape.registers && !optional)
         || instruction.sources.len() < shape.sources

@@ -579,8 +579,12 @@ impl<'a> Warp<'a> {
             }
             Op::RegisterToPredicates => {
                 let (from, wanted) = (self.source(instruction, 0)?, self.source(instruction, 1)?);
+                let first = match instruction.sources.get(2) {
+                    Some(_) => self.source(instruction, 2)?.0[0],
+                    None => 0,
+                };
                 for index in (0..7).filter(|index| wanted.0[0] >> index & 1 == 1) {
-                    let value = mask_of(|lane| from.0[lane] >> index & 1 == 1);
+                    let value = mask_of(|lane| from.0[lane] >> first >> index & 1 == 1);
                     self.predicates[index] = self.predicates[index] & !mask | value & mask;
                     self.predicates_data[index] = self.predicates_data[index] & !mask | from.1 & mask;
                 }

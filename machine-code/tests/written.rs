@@ -138,6 +138,10 @@ fn integers_lead_to_the_right_places() {
         ["ISETP.LT.AND P2, PT, R0, 0x4, PT", "P2R R1, PR, RZ, 0x4", "ISETP.NE.AND P2, PT, RZ, RZ, PT"];
     let unpacked = ["R2P PR, R1, 0x4", "SEL R0, R0, RZ, P2"];
     assert_eq!(stored(&[&[id], &packed[..], &unpacked[..]].concat()), [0, 1, 2, 3]);
+    // Predicate 2 from bit 10.
+    let of_byte = ["SHF.L.U32 R1, R0, 0x8, RZ", "R2P PR, R1.B1, 0x4", "SEL R0, R0, RZ, P2"];
+    let with_bit_2: Vec<_> = (0..32).filter(|lane| lane & 4 != 0).collect();
+    assert_eq!(stored(&[&[id], &of_byte[..]].concat()), [&[0], &with_bit_2[..]].concat());
     assert_eq!(stored(&[id, "STL [R1+0x8], R0", "MOV R0, RZ", "LDL R0, [R1+0x8]"]), lanes);
     // A constant made of two halves: 4 in the lower bits.
     assert_eq!(stored(&["HFMA2.MMA R0, -RZ, RZ, 0, 2.384185791015625e-07"]), [4]);

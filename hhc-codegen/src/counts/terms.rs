@@ -27,7 +27,7 @@ pub struct Terms {
     pub sub_tile: f64,
     /// Of a word of the window in a sub-tile at an edge of the grid: whether it is there, whether it is wanted.
     pub clipped: f64,
-    /// Of a row at an edge, in addition: whether it exists, where it ends.
+    /// Of a row at an edge, in addition: whether it exists, where it ends, and that its points come a few at once.
     pub clipped_row: f64,
     /// Of a pass at an edge, in addition: whether its column exists.
     pub clipped_pass: f64,
@@ -74,9 +74,9 @@ impl Terms {
         stored: 3.0,
         moved: [7.0, 7.0, 30.0],
         sub_tile: 60.0,
-        clipped: 36.0,
-        clipped_row: 30.0,
-        clipped_pass: 25.0,
+        clipped: 15.0,
+        clipped_row: 35.0,
+        clipped_pass: 30.0,
         direct_point: [1.0, 3.75, 3.75],
         direct_batch: [24.0, 24.0, 52.0],
         direct_pass: [0.0, 0.0, 75.0],
@@ -85,7 +85,7 @@ impl Terms {
         direct_thread: [50.0, 92.0, 60.0],
         function: 12.0,
         loads_at_once: 16,
-        clipped_at_once: 2,
+        clipped_at_once: 4,
         own_code: 6000.0,
         unrolled: 0.0,
         loads_ahead: true,

@@ -12,7 +12,7 @@ use super::staging::Staging;
 use super::text::{here, thread};
 use crate::int_expr;
 use crate::window::{Plane, Within};
-use c_tree::{Block, Declaration, Expr, Stmt, all, any, flag, int, name, truth, var};
+use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, any, flag, int, name, truth, var};
 use polyhedral::domain::{Bound, GridEnd};
 use polyhedral::program::FieldRole;
 use polyhedral::sweep::{CellBox, Live};
@@ -20,9 +20,8 @@ use polyhedral::sweep::{CellBox, Live};
 /// Registers that hold a batch in a full tile.
 const BATCH: i64 = 32;
 
-/// Lines in a batch of a tile that may be partial: the compiler decides how many of them wait at once, since their
-/// conditions need registers, too.
-const CLIPPED_BATCH: i64 = 8;
+/// Registers that hold a batch in a tile that may be partial: conditions need some, too.
+const CLIPPED_BATCH: i64 = 4;
 
 /// The cells of one box, as a thread sees them.
 struct Part<'a> {
@@ -390,7 +389,10 @@ impl Printer<'_> {
         let (window, threads) = (self.staging.window, &self.staging.threads);
         let plane = part.plane;
         let last = self.dimension() - 1;
-        let batch = part.mine[0].min(CLIPPED_BATCH);
+        let words = self.program.fields[plane.field].element.bytes() as i64 / 4;
+        // Batches of equal length.
+        let batches = (part.mine[0] * words + CLIPPED_BATCH - 1) / CLIPPED_BATCH;
+        let batch = (part.mine[0] + batches - 1) / batches;
         let several = part.mine[0] > batch;
         let k = || if batch > 1 { var("k") } else { int(0) };
         let on_grid = |d: usize| {
@@ -419,16 +421,25 @@ impl Printer<'_> {
         let first = if several { plus(first, var("begin") * step) } else { first };
         let place = Stmt::declare(INT, "place", self.source(plane, Some(first)));
         let conditions = all(on_line.into_iter().chain([on_grid(0), self.wanted(plane)]));
+        // All lines of a batch wait for memory at once.
         let source = name(&self.names.fields[plane.field]).at(var("place"));
-        let mut load = Block::from(Stmt::when(conditions, Stmt::assign(self.cell(plane), source)));
+        let value = name("tw_value").at(k());
+        let bit = || Expr::binary(BinaryOp::Shl, int(1), k());
+        let wanted = Stmt::Update(name("tw_wanted"), "|=", bit());
+        let mut load = Block::from(Stmt::when(conditions, [wanted, Stmt::assign(value.clone(), source)]));
         if batch > 1 {
             let stride = if last > 0 { var("stride0") } else { int(1) };
             load.push(Stmt::Update(name("place"), "+=", int(step) * stride));
         }
+        let is_wanted = Expr::binary(BinaryOp::BitAnd, var("tw_wanted"), bit()).is_not(0);
+        let store = Stmt::when(is_wanted, Stmt::assign(self.cell(plane), value));
 
         let mut body: Block = self.lanes().into_iter().take(1).filter(|_| step > 1).collect();
         body.push(place);
+        body.push(Stmt::Declare(vec![Declaration::array(self.element(plane), "tw_value", int(batch))]));
+        body.push(Stmt::declare("int", "tw_wanted", 0));
         body.extend(each_line(load));
+        body.extend(each_line(store.into()));
         let rolled = |statement: Stmt| Block::from([Stmt::Pragma("unroll 1".into()), statement]);
         body = match several {
             true => rolled(Stmt::each("int", "begin", 0, var("begin").lt(part.mine[0]), batch, body)),
