@@ -4,7 +4,7 @@
 //! value, no later one is better. In between, the sharper bound
 //!
 //! ```text
-//! T >= N_w * ( T_sync + max(io, compute) * q * w / n_SM )
+//! T >= N_w * ( T_sync + max(io, compute) * q * ceil(w / n_SM) + min(io, compute) )
 //! ```
 //!
 //! spares the loop over `k`.

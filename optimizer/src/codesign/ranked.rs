@@ -107,7 +107,27 @@ impl<'a> Ranked<'a> {
     /// The candidates that fit `hardware`, each with the largest `k` for which blocks of the fewest threads do.
     pub fn fitting(&self, hardware: &Hardware) -> Fitting {
         let fewest = self.threads.fewest();
-        let most = |candidate: u32| most_k(self.entries(candidate as usize), fewest, hardware) as u32;
+        // Candidates of equal registers differ in memory alone.
+        let mut known: Option<(i64, i64)> = None;
+        let mut most = |candidate: u32| {
+            let [counts] = self.entries(candidate as usize) else {
+                return most_k(self.entries(candidate as usize), fewest, hardware) as u32;
+            };
+            let limit = match known {
+                Some((registers, limit)) if registers == counts.registers => limit,
+                _ => {
+                    let none = TileCounts { tile_bytes: 0, ..*counts };
+                    let limit = most_k(&[none], fewest, hardware);
+                    known = Some((counts.registers, limit));
+                    limit
+                }
+            };
+            match counts.tile_bytes {
+                0 => limit as u32,
+                bytes if bytes > hardware.shared_per_block_bytes => 0,
+                bytes => limit.min(hardware.m_sm_bytes / (bytes + hardware.shared_reserved_bytes)) as u32,
+            }
+        };
         let list: Vec<(u32, u32)> = (self.order.iter())
             .map(|&candidate| (candidate, most(candidate)))
             .filter(|(_, k)| *k > 0)
