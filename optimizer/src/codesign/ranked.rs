@@ -28,6 +28,8 @@ pub struct Ranked<'a> {
     order: Vec<u32>,
     /// By candidate.
     density: Vec<Density>,
+    /// By candidate, where it has one kernel: seconds of the longer and of the shorter one of computing and moving.
+    parts: Vec<(f64, f64)>,
 }
 
 /// The constants of an execution; static power is added per design.
@@ -74,11 +76,21 @@ impl<'a> Ranked<'a> {
             // Each statement has its own share of the iterations, bounded below by `iterations`.
             Density { seconds: sum.0 / statements, joules: sum.1 / statements }
         };
+        let parts = match table.stride {
+            1 => (table.counts.iter())
+                .map(|counts| {
+                    let parts = model.parts(counts, 1);
+                    let (io, compute) = (parts.io_s(), parts.compute_s());
+                    (io.max(compute), io.min(compute))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
         let density: Vec<Density> = table.counts.chunks(table.stride).map(of_candidate).collect();
         let mut order: Vec<u32> = (0..density.len() as u32).collect();
         let seconds = |candidate: u32| density[candidate as usize].seconds;
         order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
-        Ranked { space, table, constants, threads, n_v, order, density }
+        Ranked { space, table, constants, threads, n_v, order, density, parts }
     }
 
     /// The model of an execution on a design. Static power is the design's own.
@@ -92,6 +104,18 @@ impl<'a> Ranked<'a> {
 
     pub(super) fn density(&self, candidate: usize) -> Density {
         self.density[candidate]
+    }
+
+    /// Seconds that no number of resident tiles goes below, without the counts of the tile; `None` where it has several
+    /// kernels. See [`GpuCost::seconds_with_any_k`].
+    #[inline]
+    pub(super) fn least_seconds(&self, run: usize, candidate: usize, model: &GpuCost) -> Option<f64> {
+        let (longer, shorter) = *self.parts.get(candidate)?;
+        let grid = self.space.of_grid(run, candidate, 0);
+        let n_sm = model.time.n_sm;
+        let rounds = ((grid.tiles_per_wavefront + n_sm - 1) / n_sm) as f64;
+        let work = longer * grid.sub_tiles as f64 * rounds + shorter;
+        Some(grid.wavefronts as f64 * (model.time.constants.t_sync_s + work))
     }
 
     /// Joules of an iteration, wherever its words are.
