@@ -209,11 +209,11 @@ fn infeasible_requests_and_wrong_machines() {
     assert_eq!(output.code, 1);
     assert!(output.stderr.contains("shared_per_block allows 1024"), "{}", output.stderr);
 
-    let broken = text.replace("n_sm = 16", "n_sm = 0").replace("warp = 32", "wrap = 32");
+    let broken = text.replace("n_sm = 16", "n_sm = 0").replace("m_sm_kb = 96", "m_ms_kb = 96");
     let broken = folder.write("broken.toml", &broken);
     let output = tilewright(&[&request[..], &[&broken]].concat());
     assert_eq!(output.code, 2);
-    for part in ["facts.n_sm", "facts.warp", "facts.wrap", "3 problems", "broken.toml:"] {
+    for part in ["facts.n_sm", "facts.m_sm_kb", "facts.m_ms_kb", "problems", "broken.toml:"] {
         assert!(output.stderr.contains(part), "{part}: {}", output.stderr);
     }
     let output = tilewright(&[&request[..], &["gtx890"]].concat());

@@ -196,7 +196,7 @@ impl AreaModel {
     pub fn with_logic_of(&self, die: &Chip, area_mm2: f64) -> Option<AreaModel> {
         let area = self.area(die);
         let factor = (area_mm2 - area.l2) / (area.total() - area.l2);
-        (factor > 0.0).then(|| AreaModel {
+        (factor > 0.0).then_some(AreaModel {
             b_vu: self.b_vu * factor,
             b_r: self.b_r * factor,
             a_r: self.a_r * factor,

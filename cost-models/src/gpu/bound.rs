@@ -58,12 +58,14 @@ pub(super) fn joules(constants: &EnergyConstants, bounds: &CountBounds) -> (f64,
     )
 }
 
-/// `N_w * (T_sync + max(io, compute) * q * w / n_SM)`: no number of resident tiles takes less.
+/// `N_w * (T_sync + max(io, compute) * q * ceil(w / n_SM) + min(io, compute))`: no number of resident tiles takes less, because
+/// `k` tiles in `R` rounds are whole numbers with `k * R * n_SM >= w`.
 #[inline]
 pub(super) fn seconds_with_any_k(time: &GpuTime, counts: &TileCounts) -> f64 {
     let parts = time.parts(counts, 1);
-    let work = parts.io_s().max(parts.compute_s()) * parts.sub_tiles * counts.tiles_per_wavefront as f64;
-    parts.wavefronts * (time.constants.t_sync_s + work / time.n_sm as f64)
+    let (io, compute) = (parts.io_s(), parts.compute_s());
+    let work = io.max(compute) * parts.sub_tiles * parts.tile_rounds + io.min(compute);
+    parts.wavefronts * (time.constants.t_sync_s + work)
 }
 
 /// What an iteration costs a multiprocessor that always computes or moves at full rate.

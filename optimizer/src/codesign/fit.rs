@@ -146,15 +146,15 @@ fn fit(setting: &mut Setting) -> Result<(), CodesignError> {
     report(setting, &targets, &constants)
 }
 
-/// The stated constants and, where any has a range, its ends and middle; each with two guesses of `C_iter`.
+/// The stated constants with two guesses of `C_iter` and, where any has a range, its ends and middle.
 fn starting_points(nearest: [f64; 3], ranges: [Option<(f64, f64)>; 3]) -> Vec<([f64; 3], f64)> {
     let mut machines = vec![nearest];
     if ranges.iter().any(Option::is_some) {
         let at = |of: fn((f64, f64)) -> f64| std::array::from_fn(|m| ranges[m].map_or(nearest[m], of));
         machines.extend([at(|(low, _)| low), at(|(_, high)| high), at(|(low, high)| (low * high).sqrt())]);
     }
-    let guesses = machines.into_iter().flat_map(|machine| [1.0, 0.25].map(|factor| (machine, factor)));
-    guesses.collect()
+    let with_other_guess = (machines[0], 0.25);
+    machines.into_iter().map(|machine| (machine, 1.0)).chain([with_other_guess]).collect()
 }
 
 impl Constants {

@@ -4,7 +4,7 @@
 //! value, no later one is better. In between, the sharper bound
 //!
 //! ```text
-//! T >= N_w * ( T_sync + max(io, compute) * q * w / n_SM )
+//! T >= N_w * ( T_sync + max(io, compute) * q * ceil(w / n_SM) + min(io, compute) )
 //! ```
 //!
 //! spares the loop over `k`.
@@ -132,8 +132,14 @@ impl Space for Execution<'_> {
                 return Bound { of_part, of_rest };
             }
         }
-        let counts = tile.counts.insert(self.ranked.counts(self.run, candidate));
-        let of_part = self.cost(self.model.seconds_with_any_k(counts) * SAFE, joules);
+        let seconds = match self.ranked.least_seconds(self.run, candidate, self.model) {
+            Some(seconds) => seconds,
+            None => {
+                let counts = tile.counts.insert(self.ranked.counts(self.run, candidate));
+                self.model.seconds_with_any_k(counts)
+            }
+        };
+        let of_part = self.cost(seconds * SAFE, joules);
         Bound { of_part, of_rest }
     }
 

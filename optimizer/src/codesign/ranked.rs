@@ -28,6 +28,8 @@ pub struct Ranked<'a> {
     order: Vec<u32>,
     /// By candidate.
     density: Vec<Density>,
+    /// By candidate, where it has one kernel: seconds of the longer and of the shorter one of computing and moving.
+    parts: Vec<(f64, f64)>,
 }
 
 /// The constants of an execution; static power is added per design.
@@ -74,11 +76,21 @@ impl<'a> Ranked<'a> {
             // Each statement has its own share of the iterations, bounded below by `iterations`.
             Density { seconds: sum.0 / statements, joules: sum.1 / statements }
         };
+        let parts = match table.stride {
+            1 => (table.counts.iter())
+                .map(|counts| {
+                    let parts = model.parts(counts, 1);
+                    let (io, compute) = (parts.io_s(), parts.compute_s());
+                    (io.max(compute), io.min(compute))
+                })
+                .collect(),
+            _ => Vec::new(),
+        };
         let density: Vec<Density> = table.counts.chunks(table.stride).map(of_candidate).collect();
         let mut order: Vec<u32> = (0..density.len() as u32).collect();
         let seconds = |candidate: u32| density[candidate as usize].seconds;
         order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
-        Ranked { space, table, constants, threads, n_v, order, density }
+        Ranked { space, table, constants, threads, n_v, order, density, parts }
     }
 
     /// The model of an execution on a design. Static power is the design's own.
@@ -94,6 +106,18 @@ impl<'a> Ranked<'a> {
         self.density[candidate]
     }
 
+    /// Seconds that no number of resident tiles goes below, without the counts of the tile; `None` where it has several
+    /// kernels. See [`GpuCost::seconds_with_any_k`].
+    #[inline]
+    pub(super) fn least_seconds(&self, run: usize, candidate: usize, model: &GpuCost) -> Option<f64> {
+        let (longer, shorter) = *self.parts.get(candidate)?;
+        let grid = self.space.of_grid(run, candidate, 0);
+        let n_sm = model.time.n_sm;
+        let rounds = ((grid.tiles_per_wavefront + n_sm - 1) / n_sm) as f64;
+        let work = longer * grid.sub_tiles as f64 * rounds + shorter;
+        Some(grid.wavefronts as f64 * (model.time.constants.t_sync_s + work))
+    }
+
     /// Joules of an iteration, wherever its words are.
     pub(super) fn e_iter_j(&self) -> f64 {
         self.constants[0].1.e_iter_j
@@ -107,7 +131,27 @@ impl<'a> Ranked<'a> {
     /// The candidates that fit `hardware`, each with the largest `k` for which blocks of the fewest threads do.
     pub fn fitting(&self, hardware: &Hardware) -> Fitting {
         let fewest = self.threads.fewest();
-        let most = |candidate: u32| most_k(self.entries(candidate as usize), fewest, hardware) as u32;
+        // Candidates of equal registers differ in memory alone.
+        let mut known: Option<(i64, i64)> = None;
+        let mut most = |candidate: u32| {
+            let [counts] = self.entries(candidate as usize) else {
+                return most_k(self.entries(candidate as usize), fewest, hardware) as u32;
+            };
+            let limit = match known {
+                Some((registers, limit)) if registers == counts.registers => limit,
+                _ => {
+                    let none = TileCounts { tile_bytes: 0, ..*counts };
+                    let limit = most_k(&[none], fewest, hardware);
+                    known = Some((counts.registers, limit));
+                    limit
+                }
+            };
+            match counts.tile_bytes {
+                0 => limit as u32,
+                bytes if bytes > hardware.shared_per_block_bytes => 0,
+                bytes => limit.min(hardware.m_sm_bytes / (bytes + hardware.shared_reserved_bytes)) as u32,
+            }
+        };
         let list: Vec<(u32, u32)> = (self.order.iter())
             .map(|&candidate| (candidate, most(candidate)))
             .filter(|(_, k)| *k > 0)

@@ -68,7 +68,7 @@ fn the_study_of_the_paper() {
         assert!((fit.l_s_per_word / 4.0 * setting.base.bandwidth_bytes_per_s - 1.0).abs() < 1e-3);
     }
     let fit = setting.fit.as_ref().unwrap();
-    assert_eq!((fit.rates, fit.fitted.len(), fit.starts.len()), (6, 9, 8));
+    assert_eq!((fit.rates, fit.fitted.len(), fit.starts.len()), (6, 9, 5));
     assert!(fit.starts.iter().all(|start| start.fixed_point && start.sum_of_residuals < 1e-3), "{fit:?}");
     let study = run(&setting, &Control::NONE).unwrap();
     assert!(

@@ -142,6 +142,13 @@ impl Hexagonal {
         widths.into_iter().collect()
     }
 
+    /// The same on another multiprocessor.
+    #[must_use]
+    pub fn on(&self, on: &Multiprocessor) -> Hexagonal {
+        let bases = self.alike.iter().flat_map(|&(_, width, rows)| (0..rows).map(move |_| width));
+        Hexagonal { rounds: Rounds::new(bases, on.lanes), on: *on, ..self.clone() }
+    }
+
     /// Registers of a thread that computes one point at a time, however many threads there are.
     pub fn registers_of_one_point(&self) -> i64 {
         self.registers[1].min(self.on.registers_per_thread)

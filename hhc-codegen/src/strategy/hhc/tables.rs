@@ -25,6 +25,8 @@ struct List {
     heights: Vec<i64>,
     /// By height: widths of rows for `s0 = 1`, and how many rows have each.
     widths: Vec<Vec<(i64, i64)>>,
+    /// By height, on no multiprocessor in particular.
+    forms: Vec<Hexagonal>,
 }
 
 impl Tables {
@@ -67,6 +69,7 @@ impl List {
             let height = list.heights.len() as u32;
             list.heights.push(st);
             list.widths.push(forms.row_widths());
+            list.forms.push(forms.clone());
             for s0 in (least[0]..=reach[0].max(least[0])).take_while(|&s0| fits([s0, least[1], least[2]])) {
                 if dimension == 1 {
                     list.push([st, s0, 0, 0], height);
@@ -102,8 +105,7 @@ impl Candidates for Tables {
     }
 
     fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts> {
-        let heights = self.list.heights.iter();
-        let forms: Vec<_> = heights.map(|&st| Hexagonal::new(&self.problem, st, on, [None; 3])).collect();
+        let forms: Vec<_> = self.list.forms.iter().map(|forms| forms.on(on)).collect();
         let of = |(sizes, height): (&Sizes, &u32)| {
             let forms = &forms[*height as usize];
             TileCounts { registers: forms.registers_of_one_point(), ..forms.counts(of_dimensions(*sizes)) }

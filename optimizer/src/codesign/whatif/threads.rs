@@ -75,12 +75,11 @@ pub fn threads(
         return Ok(Vec::new());
     }
     let mut all = vec![ThreadSetting { name: "tuned", stencils: under(setting, study) }];
-    let rules: [(&str, &dyn Fn(&Subject) -> Option<i64>); 2] =
-        [("fixed", &stated), ("control", &|_| Some(CONTROL))];
-    for (name, rule) in rules {
+    for name in ["fixed", "control"] {
         let mut changed = setting.clone();
         for subject in &mut changed.subjects {
-            if let Some(threads) = rule(subject) {
+            let rule = if name == "fixed" { stated(subject) } else { Some(CONTROL) };
+            if let Some(threads) = rule {
                 subject.threads = Threads::fixed(threads);
             }
         }
