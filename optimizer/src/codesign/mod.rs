@@ -19,6 +19,7 @@
 pub mod answers;
 pub mod design;
 pub mod document;
+pub mod facility;
 pub mod findings;
 pub mod inner;
 pub mod journal;
@@ -28,6 +29,7 @@ pub mod setting;
 pub mod study;
 pub mod sweep;
 pub mod tiles;
+pub mod uncertainty;
 pub mod whatif;
 pub mod workload;
 pub mod workload_file;
