@@ -338,6 +338,9 @@ struct Candidate {
     energy: EnergyConstants,
 }
 
+/// Of a sweep, by design: the best tiles of each stencil's executions.
+type Pilot = HashMap<usize, Vec<Vec<Outcome>>>;
+
 /// Of a design, by stencil and execution: the pool.
 type Pools = Vec<Vec<Vec<Candidate>>>;
 
@@ -463,7 +466,7 @@ fn pilots(
     study: &Study,
     ranges: &Ranges,
     control: &Control<'_>,
-) -> Result<Vec<HashMap<usize, Vec<Vec<Outcome>>>>, CodesignError> {
+) -> Result<Vec<Pilot>, CodesignError> {
     let (mut pilots, mut seen) = (Vec::new(), Vec::new());
     for (moving, computing) in [(0.05, 0.95), (0.95, 0.05)] {
         let mut factors = Factors::none(setting.subjects.len());
@@ -497,7 +500,7 @@ fn pilots(
 }
 
 /// The pools of all designs. Designs with the same tables are worked on together.
-fn pools(setting: &Setting, study: &Study, pilots: &[HashMap<usize, Vec<Vec<Outcome>>>]) -> Vec<Pools> {
+fn pools(setting: &Setting, study: &Study, pilots: &[Pilot]) -> Vec<Pools> {
     let mut groups: Vec<(Key, Vec<usize>)> = Vec::new();
     for (index, weighed) in study.designs.iter().enumerate() {
         let key = setting.key(&weighed.design);
