@@ -3,9 +3,9 @@
 //! A block reads the union of itself, shifted by the offsets of its reads, of each level: the larger it is, the more, and
 //! never less than itself of each.
 
-use crate::bounds::{LeastWork, OfBox, PointWork, Shapes, pieces};
 use crate::interval::Interval;
 use crate::model::Model;
+use crate::shapes::{LeastWork, OfBox, PointWork, Shapes, pieces};
 use hhc_codegen::counts::{Problem, TileCounts, TileForms, Work};
 use hhc_codegen::geometry::{ADDRESS_REGISTERS, Threads, operand_registers};
 use std::collections::BTreeSet;

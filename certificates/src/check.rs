@@ -1,9 +1,10 @@
 //! Whether a certificate proves what it claims.
 
-use crate::bounds::{Bounded, LeftOut, Programs};
+use crate::bounds::{Bounded, LeftOut};
 use crate::cover::{Block, Gap, gap};
 use crate::document::{Certificate, FamilyName, SCHEMA, Tile, TileBox};
 use crate::model::Model;
+use crate::shapes::Programs;
 use cost_models::machine::Machine;
 use hhc_codegen::counts::{Family, Problem, SizeOf, forms};
 use hhc_codegen::strategy;

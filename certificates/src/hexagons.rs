@@ -10,10 +10,10 @@
 //! - words are `lines(s0, s1) * s2` (`lines(s0) * s1` in two dimensions), and lines are unions of boxes whose corners are
 //!   constants or constants and a size: bilinear once a size exceeds all constants.
 
-use crate::bounds::{LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
 use crate::document::Form;
 use crate::interval::Interval;
 use crate::model::Model;
+use crate::shapes::{LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
 use hhc_codegen::counts::{Family, Problem, TileForms, TileWork, Work};
 use hhc_codegen::geometry::Threads;
 use polyhedral::domain::{Bound, GridEnd};

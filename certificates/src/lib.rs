@@ -16,6 +16,7 @@
 //! use certificates::{Against, Best, Certificate, Claim, Form, Objective, check};
 //!
 //! // A claim without any evidence.
+//! let strategy = hhc_codegen::strategy::baseline().id().to_owned();
 //! let claim = Claim {
 //!     program: polyhedral::shipped::load("heat1d").ok_or("no such stencil")?.to_source(),
 //!     size: vec![4000],
@@ -23,11 +24,11 @@
 //!     machine: cost_models::machine::source("v100").ok_or("no such machine")?.to_owned(),
 //!     model: Form::Paper,
 //!     objective: Objective::Time,
-//!     strategies: vec!["naive".to_owned()],
+//!     strategies: vec![strategy.clone()],
 //!     most_height: None,
 //!     sure_of_registers: false,
 //!     passed_over: Vec::new(),
-//!     best: Best { strategy: "naive".to_owned(), tile: "s0=256".to_owned(), k: 1, value: 1.0 },
+//!     best: Best { strategy, tile: "s0=256".to_owned(), k: 1, value: 1.0 },
 //!     bound: 1.0,
 //! };
 //! let certificate = Certificate::new(claim, Vec::new(), Vec::new(), Vec::new());
@@ -44,6 +45,7 @@ mod document;
 mod hexagons;
 mod interval;
 mod model;
+mod shapes;
 
 pub use check::{Accepted, Against, Rejected, TOLERANCE, can_check, check, name_of};
 pub use document::{

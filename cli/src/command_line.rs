@@ -15,6 +15,7 @@ use crate::inspect::InspectArguments;
 use crate::list::ListArguments;
 use crate::manual::ManualArguments;
 use crate::pareto::ParetoArguments;
+use crate::pick::PickArguments;
 use crate::predict::PredictArguments;
 use crate::run::RunArguments;
 use crate::search::arguments::SearchArguments;
@@ -190,11 +191,21 @@ Examples:
   tilewright codesign examples/workload.toml --area 200..240 --objective edp -o out
   tilewright codesign today --what-if none --json -o out
   tilewright codesign examples/workload.toml -o study --trials designs.db
+  tilewright codesign examples/workload.toml -o study --uncertainty default --samples 200
 
 The folder gets designs.csv, pareto.csv, report.json and report.html, which needs nothing else. An
 interrupted run goes on where it was if it is started again with the same arguments. docs/codesign.md
 describes workload files.")]
     Codesign(CodesignArguments),
+    /// Choose the designs of a finished study that serve its workload best together
+    #[command(after_help = "\
+Examples:
+  tilewright codesign examples/workload.toml -o study
+  tilewright pick study/report.json --designs 2
+  tilewright pick study/report.json --designs 2 --weight heat=3 --json
+
+Each stencil runs on that of the chosen designs which is best for it; the choice is the optimum of an integer program.")]
+    Pick(PickArguments),
     /// Find the exact Pareto front of the rows of a CSV file
     #[command(after_help = "\
 Examples:

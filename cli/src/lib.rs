@@ -30,6 +30,7 @@ pub mod inspect;
 pub mod list;
 pub mod manual;
 pub mod pareto;
+pub mod pick;
 pub mod predict;
 pub mod run;
 pub mod search;
@@ -147,6 +148,9 @@ fn execute(arguments: &Arguments) -> u8 {
         }
         Command::Codesign(arguments) => {
             codesign::codesign(arguments, &session).and_then(|report| Printed::of(&report, &session))
+        }
+        Command::Pick(arguments) => {
+            pick::pick(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Pareto(arguments) => {
             pareto::pareto(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -291,6 +291,37 @@ fn wrong_requests_are_refused() {
     assert_eq!((&document["id"], &document["pareto"][0]["id"]), (&Value::Null, &"1".into()));
 }
 
+/// Constants that vary are in the document and on the page; the designs of the document can be chosen from.
+#[test]
+fn uncertain_constants_and_several_designs() {
+    let (folder, workload) = folder();
+    let ranges = folder.write("ranges.toml", "l = 2.0\nc_iter = { sigma = 0.2 }\n");
+    let arguments =
+        ["codesign", &workload, "--what-if", "none", "-o", &folder.arg("out"), "--uncertainty", &ranges];
+    let document = tilewright(&[&arguments[..], &["--samples", "32", "--seed", "3", "--json"]].concat());
+    let document = document.succeeded().json();
+    let uncertainty = &document["uncertainty"];
+    assert_eq!((&uncertainty["samples"], &uncertainty["seed"]), (&32.into(), &3.into()));
+    assert_eq!(
+        uncertainty["designs"].as_array().unwrap().len(),
+        document["designs"].as_array().unwrap().len()
+    );
+    assert!(read(&folder, "out/report.html").contains("How sure this is"));
+    let picked = |more: &[&str]| {
+        let report = folder.arg("out/report.json");
+        tilewright(&[&["pick", &report, "--json"], more].concat())
+    };
+    let cost = |designs: &str| picked(&["--designs", designs]).succeeded().json()["cost"].as_f64().unwrap();
+    let two = picked(&["--designs", "2"]).succeeded().json();
+    assert!(
+        cost("1") >= cost("2") && (cost("2") - two["least_cost"].as_f64().unwrap()).abs() < 1e-9 * cost("2")
+    );
+    assert!((cost("1") - document["best"]["cost"].as_f64().unwrap()).abs() < 1e-9 * cost("1"));
+    let wrong = picked(&["--designs", "2", "--weight", "nobody=2"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("its stencils are"), "{}", wrong.stderr);
+    assert_eq!(picked(&["--designs", "0"]).code, 2);
+}
+
 /// The first headless browser that is there.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];

@@ -144,6 +144,57 @@ mod tests {
         assert!(sample.joules >= 2.0 * runs + 10.0 * sample.seconds - 1e-6, "{sample:?}");
     }
 
+    /// Through counters that tick, wrap around and are noisy: simulated ones, since those of hardware are seldom to be had.
+    #[test]
+    fn constants_are_recovered_through_simulated_counters() {
+        use toolchain::energy::{Simulated, SimulatedMeter};
+        let constants_of = [6e-10, 1e-11, 3e-12, 2e-9, 4e-6, 40.0];
+        let runs = [
+            [0.0, 0.0, 0.0, 0.0, 0.0, 20.0],
+            [4e12, 0.0, 0.0, 0.0, 1e3, 20.0],
+            [1e10, 6e13, 2e13, 1e8, 2e3, 20.0],
+            [1e10, 6e13, 4e14, 1e8, 2e3, 20.0],
+            [0.0, 0.0, 0.0, 6e11, 1e3, 20.0],
+            [0.0, 0.0, 0.0, 0.0, 2e8, 20.0],
+        ];
+        for kind in [Simulated::Rapl, Simulated::Nvml] {
+            for (seed, noise) in [(1, 0.0), (2, 0.01), (3, 0.01)] {
+                let mut meter = SimulatedMeter::new(kind, noise, seed);
+                let samples = runs.repeat(5).into_iter().map(|run| {
+                    let before = meter.joules().unwrap();
+                    let [words, fast_words, flops, barriers, launches, seconds] = run;
+                    meter
+                        .spend(seconds, run.iter().zip(constants_of).map(|(count, each)| count * each).sum());
+                    let joules = meter.joules().unwrap() - before;
+                    EnergySample {
+                        events: Events { words, fast_words, flops, barriers, launches },
+                        seconds,
+                        joules,
+                    }
+                });
+                let samples: Vec<EnergySample> = samples.collect();
+                let found = constants(&samples, &meter.name()).unwrap();
+                assert!(found.source.starts_with("simulated"));
+                let found = [
+                    found.e_glob_j,
+                    found.e_shared_j,
+                    found.e_flop_j,
+                    found.e_sync_j,
+                    found.e_launch_j,
+                    found.p_static_w,
+                ];
+                for (at, (found, expected)) in found.into_iter().zip(constants_of).enumerate() {
+                    // Ticks of 100 ms in 20 s, and five samples with the noise.
+                    let within = 0.02 + 10.0 * noise;
+                    assert!(
+                        (found / expected - 1.0).abs() < within,
+                        "{kind:?} {seed} {at}: {found} {expected}"
+                    );
+                }
+            }
+        }
+    }
+
     #[test]
     fn constants_are_recovered() {
         let [glob, fast, flop, sync, launch, watts] = [6e-10, 1e-11, 3e-12, 2e-9, 4e-6, 40.0];

@@ -29,6 +29,15 @@ pub struct CodesignArguments {
     /// Further questions to answer; all where not given
     #[arg(long, value_name = "QUESTION,...", value_delimiter = ',')]
     pub what_if: Vec<Question>,
+    /// How sure the answer is: let the constants vary, as a file says or within the usual ranges (default)
+    #[arg(long, value_name = "default|FILE")]
+    pub uncertainty: Option<String>,
+    /// Samples of the constants
+    #[arg(long, value_name = "N", default_value_t = 400, requires = "uncertainty", value_parser = clap::value_parser!(u32).range(8..=1_000_000))]
+    pub samples: u32,
+    /// What chooses the samples
+    #[arg(long, value_name = "S", default_value_t = 1, requires = "uncertainty")]
+    pub seed: u64,
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,

@@ -4,6 +4,7 @@ pub mod arguments;
 mod page;
 mod records;
 mod tables;
+mod uncertain;
 
 use optimizer::codesign::document::Document;
 
@@ -22,6 +23,7 @@ use optimizer::codesign::journal::{self, Journal};
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::{Control, groups};
+use optimizer::codesign::uncertainty::uncertainty;
 use optimizer::codesign::workload::{Keep, Workload, strategies};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -69,6 +71,7 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
         folder.check_own(Path::new(name), journal::is_own)?;
     }
     let setting = session.stage("tile sizes and constants", || Setting::new(workload))?;
+    let ranges = uncertain::ranges(arguments, &setting)?;
     let identity = identity(&setting, &text);
     let journal = Journal::open(&folder.make()?.join(journal::FILES[0]), &identity)?;
     session.tell_damage(journal.damage());
@@ -78,7 +81,13 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
         let mut store = trials_file::open(path, session)?;
         session.stage("trials", || records::append(&mut store, &setting, &study, &identity))?;
     }
-    let answers = session.stage("questions", || answers(arguments, &setting, &study, session))?;
+    let mut answers = session.stage("questions", || answers(arguments, &setting, &study, session))?;
+    if let Some(ranges) = &ranges {
+        let samples = (arguments.samples as usize, arguments.seed);
+        let control = Control { stop: &interrupt::requested, ..Control::NONE };
+        answers.uncertainty =
+            Some(session.stage("uncertainty", || uncertainty(&setting, &study, ranges, samples, &control))?);
+    }
     let mut document = Document::new(&setting, &study, answers);
     document.findings = findings::findings(&document);
     let files = session.stage("report", || write(&folder, &setting, &study, &document))?;
@@ -232,6 +241,10 @@ impl Report for CodesignReport {
         text.push('\n');
         for finding in &document.findings {
             text.push_str(&format!("- {finding}\n"));
+        }
+        if let Some(own) = &document.answers.uncertainty {
+            text.push('\n');
+            text.push_str(&uncertain::text(own));
         }
         text.push('\n');
         let files = self.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join("\n");

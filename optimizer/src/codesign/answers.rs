@@ -4,6 +4,7 @@ use super::CodesignError;
 use super::setting::Setting;
 use super::study::Study;
 use super::sweep::Control;
+use super::uncertainty::Uncertainty;
 use super::whatif;
 use super::workload::{Objective, strategies};
 use hhc_codegen::strategy;
@@ -62,6 +63,8 @@ pub struct Answers {
     pub allocation: Vec<whatif::Allocation>,
     /// What lanes and memory of the best design allow, and what stencils reach; with the question where the time goes.
     pub roofline: Option<whatif::Roofline>,
+    /// How sure the answer is; `None` where nobody asked.
+    pub uncertainty: Option<Uncertainty>,
     /// The best designs of the paper's formulations that were asked for.
     pub formulations: Vec<whatif::Formulation>,
 }

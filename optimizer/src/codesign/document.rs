@@ -89,6 +89,8 @@ pub struct DesignFacts {
     pub on_front: bool,
     /// Rate of each stencil in GFLOP/s.
     pub stencil_gflops: Vec<f64>,
+    /// Cost of each stencil in the objective's unit.
+    pub stencil_costs: Vec<f64>,
 }
 
 /// The best design.
@@ -300,6 +302,7 @@ impl DesignFacts {
             on_area_gflops_front: study.fronts.area_gflops.contains(&index),
             on_front: study.fronts.all.contains(&index),
             stencil_gflops: stencils.iter().map(|rates| rates.gflops).collect(),
+            stencil_costs: stencils.iter().map(|rates| rates.cost).collect(),
         }
     }
 }

@@ -5,6 +5,7 @@ mod brute_force;
 mod files;
 mod findings;
 mod resume;
+mod uncertainty;
 
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::workload::Workload;

@@ -2,9 +2,11 @@
 
 mod nvml;
 mod rapl;
+mod simulated;
 
 pub use nvml::NvmlMeter;
 pub use rapl::Rapl;
+pub use simulated::{Simulated, SimulatedMeter};
 
 /// A counter of joules.
 pub trait EnergyMeter {

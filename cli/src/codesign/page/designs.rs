@@ -60,6 +60,7 @@ pub(super) fn cards(document: &Document) -> Vec<Card> {
         ),
         ("Fastest", least(|facts| -facts.rates.gflops), "of the front in three objectives"),
         ("Smallest", least(|facts| facts.area_mm2), "of the front in three objectives"),
+        ("Robust", robust(document), "least greatest regret while the constants vary"),
     ];
     let mut cards: Vec<(&DesignFacts, Card)> = Vec::new();
     for (role, facts, note) in roles {
@@ -76,6 +77,11 @@ pub(super) fn cards(document: &Document) -> Vec<Card> {
         ));
     }
     cards.into_iter().map(|(_, card)| card).collect()
+}
+
+fn robust(document: &Document) -> Option<&DesignFacts> {
+    let robust = &document.answers.uncertainty.as_ref()?.robust.design;
+    document.designs.iter().find(|facts| facts.design == *robust)
 }
 
 fn lower(text: &str) -> String {

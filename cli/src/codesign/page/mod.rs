@@ -3,6 +3,7 @@
 mod charts;
 mod designs;
 mod tables;
+mod uncertain;
 
 use crate::drawing::finished;
 use crate::error::Result;
@@ -30,6 +31,7 @@ struct Page<'a> {
     lines: Figure,
     designs: Designs,
     roofline: Option<Figure>,
+    uncertainty: Option<uncertain::Section>,
     front: Front,
     resources: [Figure; 2],
     applications: Table,
@@ -128,6 +130,7 @@ fn data(document: &Document) -> plots::Result<Page<'_>> {
         lines: designs::lines(document)?,
         designs: all_designs(document),
         roofline: designs::roofline(document)?,
+        uncertainty: uncertain::section(document)?,
         front: Front {
             count: document.pareto.len(),
             more: document.pareto.len().saturating_sub(tables::MOST_ROWS),
