@@ -525,8 +525,8 @@ fn pools(setting: &Setting, study: &Study, pilots: &[Pilot]) -> Vec<Pools> {
                     let mut pool: Vec<(&Outcome, Candidate)> = Vec::new();
                     for outcome in outcomes {
                         if pool.iter().any(|(same, _)| {
-                            (same.strategy, same.sizes, same.k)
-                                == (outcome.strategy, outcome.sizes, outcome.k)
+                            (same.strategy, same.sizes, same.k, same.threads)
+                                == (outcome.strategy, outcome.sizes, outcome.k, outcome.threads)
                         }) {
                             continue;
                         }
@@ -534,9 +534,10 @@ fn pools(setting: &Setting, study: &Study, pilots: &[Pilot]) -> Vec<Pools> {
                         else {
                             continue;
                         };
-                        let place = (outcome.strategy.id(), run, outcome.sizes);
-                        let tiles = known.entry(place).or_insert_with(|| of.details(run, &outcome.sizes));
-                        let model = of.model(&on);
+                        let place = (outcome.strategy.id(), run, outcome.sizes, outcome.threads);
+                        let counted = || of.details(run, &outcome.sizes, outcome.threads);
+                        let tiles = known.entry(place).or_insert_with(counted);
+                        let model = of.model(&on, run);
                         if let (Some(tiles), Some(energy)) = (tiles.clone(), model.energy) {
                             let (time, k) = (model.time, outcome.k);
                             pool.push((outcome, Candidate { tiles, k, time, energy }));
