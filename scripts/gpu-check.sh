@@ -147,10 +147,10 @@ END
 for stencil in $checked; do
     case $(dimension "$stencil") in
         1) sizes='61 1009 4097' ;;
-        2) sizes='61x77 509x401' ;;
+        2) sizes='61x77 509x1401' ;;
         *) sizes='37x23x41 67x101x97' ;;
     esac
-    for strategy in hhc naive overlapped pipeline-toy; do
+    for strategy in hhc naive overlapped pipeline-toy warp-pipeline; do
         for dtype in f32 f64; do
             for size in $sizes; do echo "$stencil $size $strategy $dtype"; done
         done
