@@ -15,6 +15,9 @@
 //! nothing but the pieces of their own points, so that the barrier of a position is the only one: shuffles are their own.
 
 mod cells;
+mod columns;
+mod facts;
+mod moves;
 mod part;
 mod sums;
 
@@ -36,6 +39,8 @@ use sums::{constant, gathered, gathered_long};
 const LANE: &str = "tw_own";
 const SINCE: &str = "tw_since";
 const WITHIN: &str = "k";
+/// The number of a point among those of its lane.
+const POINT: &str = "r";
 /// The position with which what is unrolled begins.
 const FROM: &str = "tw_from";
 /// Positions of the stream.

@@ -1,0 +1,160 @@
+//! Points of a strip: which of them a part has, by their numbers in the strip.
+
+use super::super::super::points::{INT, max, min};
+use super::facts::implied;
+use super::sums::{constant, gathered_long};
+use super::{LANE, Team};
+use crate::geometry::WARP;
+use crate::int_expr::{IntExpr, int, var};
+use crate::plan::{Range, SIZE_NAMES, bound};
+use crate::storage::{Place, Region};
+use c_tree::{Block, Expr, Stmt};
+
+/// Points of a strip that a part has: those of which all of these bounds are true, by their numbers in the strip.
+#[derive(Default)]
+pub(super) struct Columns {
+    pub(super) low: Vec<IntExpr>,
+    pub(super) high: Vec<IntExpr>,
+    /// The first and the last of them that the plan's constants leave.
+    pub(super) least: i64,
+    pub(super) most: i64,
+}
+
+impl Columns {
+    /// Whether they are all of a strip.
+    pub(super) fn all(&self, strip: i64) -> bool {
+        self.low.is_empty() && self.high.is_empty() && self.least <= 0 && self.most >= strip - 1
+    }
+}
+
+/// `#pragma unroll for (int i = 0; i < count; ++i) { body }`
+pub(super) fn unrolled(variable: &str, count: i64, body: impl Into<Block>) -> [Stmt; 2] {
+    [Stmt::Pragma("unroll".into()), Stmt::count("int", variable, 0, count, body)]
+}
+
+/// The row that a part has, by its plan, as its coordinates in all dimensions but the innermost: those of its junk, or what
+/// bounds its box from both sides.
+pub(super) fn row_of(ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<IntExpr>> {
+    let outer = |ranges: &[Range], one: &dyn Fn(&Range) -> Option<IntExpr>| -> Option<Vec<IntExpr>> {
+        ranges.split_last()?.1.iter().map(one).collect()
+    };
+    if let Some(junk) = junk {
+        return outer(junk, &|rows| (rows.low == rows.high).then(|| rows.low.clone()));
+    }
+    outer(ranges, &|rows| {
+        let high = rows.high.least_of();
+        rows.low.largest_of().into_iter().find(|row| high.contains(row))
+    })
+}
+
+/// A row at an offset from another one.
+pub(super) fn beside(row: &[IntExpr], offset: &[i64]) -> Vec<IntExpr> {
+    row.iter().zip(offset).map(|(coordinate, &offset)| coordinate.clone() + offset).collect()
+}
+
+/// Whether columns are bounded by something that mentions one of these variables.
+pub(super) fn changes_with(columns: &Columns, variables: [&str; 2]) -> bool {
+    let bounds = columns.low.iter().chain(&columns.high);
+    bounds.into_iter().any(|bound| variables.iter().any(|name| bound.mentions(name)))
+}
+
+impl Team<'_> {
+    pub(super) fn strip(&self) -> i64 {
+        WARP * self.points
+    }
+
+    /// That the points of the strip from one number to another one are among some columns.
+    pub(super) fn have(&self, columns: &Columns, first: &Expr, last: &Expr) -> Vec<Expr> {
+        let strip = || c_tree::int(self.strip()).cast(INT).integer();
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let named = |wanted: &str, value: Expr| match changes_with(columns, changing) {
+            true => value.cast("int").integer(),
+            false => self.declared("int", wanted, value.cast("int")),
+        };
+        let low = columns.low.iter().map(gathered_long).reduce(max).map(|low| {
+            let low = max(min(low, strip()), c_tree::int(columns.least));
+            first.clone().ge(named("tw_low", low))
+        });
+        let high = columns.high.iter().map(gathered_long).reduce(min).map(|high| {
+            let high = max(min(high, c_tree::int(columns.most).cast(INT).integer()), c_tree::int(-1));
+            last.clone().le(named("tw_high", high))
+        });
+        let least = (columns.least > 0 && columns.low.is_empty()).then(|| first.clone().ge(columns.least));
+        let most = columns.most < self.strip() - 1 && columns.high.is_empty();
+        let most = most.then(|| last.clone().le(columns.most));
+        least.into_iter().chain(most).chain(low).chain(high).collect()
+    }
+
+    pub(super) fn in_registers(&self, place: &Place) -> bool {
+        place.storage().is_some_and(|storage| self.kernel.storages[storage].first_lane().is_some())
+    }
+
+    pub(super) fn storage_name(&self, place: &Place) -> &str {
+        place.storage().map_or("", |storage| self.kernel.storages[storage].name.as_str())
+    }
+
+    /// The number in the strip of the lane's point with a number.
+    pub(super) fn number(&self, point: Expr) -> Expr {
+        c_tree::int(self.points) * c_tree::var(LANE) + point
+    }
+
+    /// What must be true of a row, and its columns, for a box and a region, besides what is known.
+    pub(super) fn tests(
+        &self,
+        ranges: &[Range],
+        region: Region,
+        row: &[IntExpr],
+        known: &[IntExpr],
+    ) -> (Vec<Expr>, Columns) {
+        let ends = |d: usize| -> (IntExpr, IntExpr) {
+            match region {
+                Region::Domain(statement) => {
+                    let interval = self.plan.program.statements[statement].domain[d];
+                    (bound(interval.low, d), bound(interval.high, d) - 1)
+                }
+                Region::Grid | Region::Boundary => (int(0), var(SIZE_NAMES[d]) - 1),
+            }
+        };
+        let lows = |d: usize| ranges[d].low.largest_of().into_iter().chain([ends(d).0]);
+        let highs = |d: usize| ranges[d].high.least_of().into_iter().chain([ends(d).1]);
+        let of_row = row.iter().enumerate().flat_map(|(d, row)| {
+            let low = lows(d).map(|low| row.clone() - low);
+            low.chain(highs(d).map(|high| high - row.clone())).collect::<Vec<_>>()
+        });
+        let of_row: Vec<IntExpr> = of_row.filter(|test| !implied(test, known)).collect();
+        let of_row = self.hold(&of_row);
+        let (low, high) = ends(row.len());
+        let mut columns = self.columns_of(ranges);
+        let (low, high) = (low - self.first.clone(), high - self.first.clone());
+        match constant(&low) {
+            Some(low) => columns.least = columns.least.max(low),
+            None => columns.low.push(low),
+        }
+        match constant(&high) {
+            Some(high) => columns.most = columns.most.min(high),
+            None => columns.high.push(high),
+        }
+        (of_row, columns)
+    }
+
+    /// The columns of a box, whatever the grid is.
+    pub(super) fn columns_of(&self, ranges: &[Range]) -> Columns {
+        let mut columns = Columns { least: 0, most: self.strip() - 1, ..Columns::default() };
+        let Some(range) = ranges.last() else { return columns };
+        for low in range.low.largest_of() {
+            let low = low - self.first.clone();
+            match constant(&low) {
+                Some(low) => columns.least = columns.least.max(low),
+                None => columns.low.push(low),
+            }
+        }
+        for high in range.high.least_of() {
+            let high = high - self.first.clone();
+            match constant(&high) {
+                Some(high) => columns.most = columns.most.min(high),
+                None => columns.high.push(high),
+            }
+        }
+        columns
+    }
+}

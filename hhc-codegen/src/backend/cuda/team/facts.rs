@@ -1,0 +1,48 @@
+//! What is known of integer expressions where a part is printed.
+
+use super::sums::constant;
+use crate::int_expr::IntExpr;
+
+/// What is not negative where a row goes through a domain, whose box this is.
+pub(super) fn of_domain(domain: &[(IntExpr, IntExpr)], row: &[IntExpr]) -> Vec<IntExpr> {
+    let ends = row.iter().zip(domain);
+    ends.flat_map(|(row, (low, high))| [row.clone() - low.clone(), high.clone() - 1 - row.clone()]).collect()
+}
+
+/// The expressions of which one is the greatest.
+pub(super) fn parts_of_max(of: &IntExpr) -> Vec<IntExpr> {
+    match of {
+        IntExpr::Max(a, b) => [parts_of_max(a), parts_of_max(b)].concat(),
+        other => vec![other.clone()],
+    }
+}
+
+/// Whether a condition follows from those that are known.
+pub(super) fn implied(condition: &IntExpr, known: &[IntExpr]) -> bool {
+    let follows = |condition: &IntExpr| {
+        constant(condition).is_some_and(|value| value >= 0)
+            || known
+                .iter()
+                .any(|fact| constant(&(condition.clone() - fact.clone())).is_some_and(|more| more >= 0))
+    };
+    match condition {
+        IntExpr::Max(a, b) => implied(a, known) || implied(b, known),
+        IntExpr::Min(a, b) => implied(a, known) && implied(b, known),
+        condition => follows(condition),
+    }
+}
+
+/// Whether it contradicts one of them.
+pub(super) fn refuted(condition: &IntExpr, known: &[IntExpr]) -> bool {
+    let contradicts = |condition: &IntExpr| {
+        constant(condition).is_some_and(|value| value < 0)
+            || known
+                .iter()
+                .any(|fact| constant(&(condition.clone() + fact.clone())).is_some_and(|sum| sum < 0))
+    };
+    match condition {
+        IntExpr::Max(a, b) => refuted(a, known) && refuted(b, known),
+        IntExpr::Min(a, b) => refuted(a, known) || refuted(b, known),
+        condition => contradicts(condition),
+    }
+}

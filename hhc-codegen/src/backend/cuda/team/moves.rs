@@ -1,0 +1,391 @@
+//! A transfer between registers, shared memory and the arrays.
+
+use super::super::super::bounds::{expr, non_negative};
+use super::super::super::points::{INT, max, min, plus};
+use super::super::super::storages::{self, Work};
+use super::columns::{Columns, changes_with, row_of, unrolled};
+use super::facts::{implied, of_domain, refuted};
+use super::sums::{constant, gathered_long};
+use super::{LANE, POINT, Team};
+use crate::int_expr::IntExpr;
+use crate::storage::{Place, Transfer};
+use c_tree::{Block, Expr, Sort, Stmt, Type, all, any, call, name};
+use polyhedral::program::FieldId;
+
+/// A piece of the lane's points.
+pub(super) const PIECE: &str = "q";
+/// The element of the arrays at the lane's first point.
+const ELEMENT: &str = "tw_element";
+
+impl Team<'_> {
+    /// A transfer: the lane's points of a row.
+    pub(super) fn transfer(&self, transfer: &Transfer, known: &[IntExpr]) -> Block {
+        let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { return Block::new() };
+        let value = (transfer.field, &transfer.level);
+        let (from, to) = (&transfer.from.place, &transfer.to);
+        let in_arrays = |place: &Place| matches!(place, Place::Arrays(_));
+        // What is moved beyond the box is junk, which never leaves the block, nor is it loaded.
+        let (rows, columns) = match &transfer.junk {
+            Some(junk) if !in_arrays(from) && !in_arrays(to) => (Vec::new(), self.columns_of(junk)),
+            _ => self.tests(&transfer.ranges, transfer.region, &row, known),
+        };
+        let body = match (from, to) {
+            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, &row, &columns),
+            _ if self.in_registers(from) && self.in_registers(to) => {
+                let (Some(from), Some(to)) =
+                    (self.register(from, &row, value), self.register(to, &row, value))
+                else {
+                    return Block::new();
+                };
+                let (from_name, to_name) =
+                    (self.storage_name(&transfer.from.place), self.storage_name(&transfer.to));
+                let moved = |point: Expr| {
+                    Stmt::assign(
+                        name(to_name).at(to.clone() + point.clone()),
+                        name(from_name).at(from.clone() + point),
+                    )
+                };
+                self.at_points(transfer, (&row, &columns), known, &moved)
+            }
+            _ => self.through_shared(transfer, &row),
+        };
+        if body.is_empty() || rows.is_empty() {
+            return body;
+        }
+        // Groups of copies are counted by positions, whether there is a row or not.
+        let (body, always): (Vec<Stmt>, Vec<Stmt>) =
+            body.statements.into_iter().partition(|line| *line != Stmt::call("tw_copy_commit", []));
+        let mut block = Block::from(Stmt::when(all(rows), body.into_iter().collect::<Block>()));
+        block.extend(always);
+        block
+    }
+
+    /// Something done for the points of a box and a region: for few of them where they are at the ends of a strip.
+    fn at_points(
+        &self,
+        transfer: &Transfer,
+        (row, columns): (&[IntExpr], &Columns),
+        known: &[IntExpr],
+        done: &dyn Fn(Expr) -> Stmt,
+    ) -> Block {
+        let few = self.few(columns);
+        // What is beside the region in few columns of junk is junk.
+        let left_out = match few && transfer.junk.is_some() {
+            true => LeftOut::Nothing,
+            false => self.left_out(transfer, row, known, few),
+        };
+        if few {
+            return (columns.least..=columns.most)
+                .map(|number| {
+                    let flag = self.flag(transfer, number);
+                    let condition = match &left_out {
+                        LeftOut::ByColumn(_) | LeftOut::Nothing => c_tree::flag(flag),
+                        LeftOut::ByPoint(test) => self.has(columns, number).and(test(c_tree::int(number))),
+                    };
+                    Stmt::when(condition, done(c_tree::int(number % self.points)))
+                })
+                .collect();
+        }
+        let number = self.number(c_tree::var(POINT));
+        let mut tests = self.have(columns, &number, &number);
+        match &left_out {
+            LeftOut::Nothing => {}
+            LeftOut::ByColumn(test) | LeftOut::ByPoint(test) => tests.push(test(number)),
+        }
+        let done = done(c_tree::var(POINT));
+        let each = if tests.is_empty() { done } else { Stmt::when(all(tests), done) };
+        Block::from(unrolled(POINT, self.points, each))
+    }
+
+    /// Whether they are so few that each is printed by itself.
+    fn few(&self, columns: &Columns) -> bool {
+        columns.most - columns.least < self.points.min(8)
+    }
+
+    /// That the lane has the point with this number, and the box, too.
+    fn has(&self, columns: &Columns, number: i64) -> Expr {
+        let (lane, number) = (number / self.points, c_tree::int(number));
+        c_tree::var(LANE).is(lane).and(all(self.have(columns, &number, &number)))
+    }
+
+    /// The name of what is true where the lane moves the point with this number of a row of the domain.
+    fn flag(&self, transfer: &Transfer, number: i64) -> String {
+        let at = self.kernel.transfers.iter().position(|other| std::ptr::eq(other, transfer));
+        format!("tw_edge{}_{number}", at.unwrap_or(0))
+    }
+
+    /// Whether the rows of an array, and those of the strip in them, begin where accesses of several elements do.
+    fn aligned(&self, field: FieldId) -> Expr {
+        let piece = self.piece(field);
+        let even = |value: Expr| Expr::binary(c_tree::BinaryOp::Rem, value, piece).is(0);
+        let array = name(&self.names.fields[field.0]);
+        let aligned = flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [array]));
+        let strides = (0..self.plan.program.dimension() - 1).map(|d| format!("stride{d}"));
+        let distances = ["level_stride".to_owned()].into_iter().chain(strides);
+        let distances = distances.map(|distance| even(c_tree::var(distance)));
+        let condition = all([aligned].into_iter().chain(distances).chain([even(expr(self.first))]));
+        self.declared("bool", "tw_aligned", condition)
+    }
+
+    /// Declarations of what does not change with the position, as far as a text mentions it.
+    pub(super) fn flags(&self, text: &Block) -> Block {
+        let mut flags = Block::new();
+        for transfer in &self.kernel.transfers {
+            let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { continue };
+            let columns = match &transfer.junk {
+                Some(junk) => self.columns_of(junk),
+                None => self.tests(&transfer.ranges, transfer.region, &row, &[]).1,
+            };
+            if !self.few(&columns) {
+                continue;
+            }
+            let in_row_of_domain = self.in_domain_rows(transfer, &row);
+            for number in columns.least..=columns.most {
+                let flag = self.flag(transfer, number);
+                if !text.mentions(&flag) {
+                    continue;
+                }
+                let mut condition = self.has(&columns, number);
+                if transfer.junk.is_none()
+                    && let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain, true)
+                {
+                    condition = condition.and(test(c_tree::int(number)));
+                }
+                flags.push(Stmt::constant("bool", flag, condition));
+            }
+        }
+        flags
+    }
+
+    /// That a row is one of the domains that a transfer leaves out.
+    fn in_domain_rows(&self, transfer: &Transfer, row: &[IntExpr]) -> Vec<IntExpr> {
+        let domains = Work::Transfer(transfer).left_out(&self.plan.program);
+        domains.iter().flat_map(|domain| of_domain(domain, row)).collect()
+    }
+
+    /// Which points of its box a transfer does not move.
+    fn left_out(&self, transfer: &Transfer, row: &[IntExpr], known: &[IntExpr], few: bool) -> LeftOut {
+        let domains = Work::Transfer(transfer).left_out(&self.plan.program);
+        if domains.is_empty() {
+            return LeftOut::Nothing;
+        }
+        let first = self.first.clone();
+        let beyond = |domain: &Vec<_>| of_domain(domain, row).iter().any(|test| refuted(test, known));
+        let domains: Vec<_> = domains.into_iter().filter(|domain| !beyond(domain)).collect();
+        if domains.is_empty() {
+            return LeftOut::Nothing;
+        }
+        let row_tests = |domain: &Vec<_>| -> Vec<Expr> {
+            let open = of_domain(domain, row).into_iter().filter(|test| !implied(test, known));
+            open.map(|test| non_negative(&test)).collect()
+        };
+        let rows: Vec<Vec<Expr>> = domains.iter().map(row_tests).collect();
+        let by_column = rows.iter().all(Vec::is_empty);
+        // Of points that are tested one by one the ends are numbers of columns, found before.
+        let end = |of: &IntExpr| {
+            let column = of.clone() - first.clone();
+            let within = max(
+                min(gathered_long(&column), c_tree::int(self.strip()).cast(INT).integer()),
+                c_tree::int(0),
+            );
+            if by_column && !few {
+                self.declared("int", "tw_inner", within.cast("int"))
+            } else {
+                expr(&column)
+            }
+        };
+        let ends = domains.iter().map(|domain| domain.last().map(|(low, high)| (end(low), end(high))));
+        let ends: Vec<Option<(Expr, Expr)>> = ends.collect();
+        let test = move |number: Expr| {
+            !any(ends.iter().zip(&rows).map(|(ends, rows)| {
+                let Some((low, high)) = ends else { return c_tree::truth(false) };
+                let low = number.clone().ge(low);
+                let high = number.clone().lt(high);
+                all(rows.iter().cloned().chain([low, high]))
+            }))
+        };
+        if by_column { LeftOut::ByColumn(Box::new(test)) } else { LeftOut::ByPoint(Box::new(test)) }
+    }
+
+    /// From shared memory to registers, or back: pieces of a whole row.
+    fn through_shared(&self, transfer: &Transfer, row: &[IntExpr]) -> Block {
+        let value = (transfer.field, &transfer.level);
+        let (from, to) = (&transfer.from.place, &transfer.to);
+        let takes = self.in_registers(to);
+        let (inner, outer) = if takes { (to, from) } else { (from, to) };
+        let (Some(register), Some(first)) =
+            (self.register(inner, row, value), self.shared_piece(outer, row, value))
+        else {
+            return Block::new();
+        };
+        let mut body = Block::new();
+        if takes && let Some(groups) = self.groups_under_way(transfer) {
+            body.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
+        }
+        let piece = first + c_tree::int(self.stride_of_pieces(transfer.field)) * c_tree::var(PIECE);
+        let (registers, shared) = (name(self.storage_name(inner)), name(self.storage_name(outer)));
+        body.extend(self.pieces(transfer.field, (takes, &registers, &register), &shared, piece));
+        body
+    }
+
+    /// Moves between registers and memory, piece by piece.
+    pub(super) fn pieces(
+        &self,
+        field: FieldId,
+        (takes, registers, first): (bool, &Expr, &Expr),
+        memory: &Expr,
+        element: Expr,
+    ) -> [Stmt; 2] {
+        let count = self.piece(field);
+        let own = |j: Expr| registers.at(first.clone() + c_tree::int(count) * c_tree::var(PIECE) + j);
+        let body = if count == 1 {
+            let (own, other) = (own(c_tree::int(0)), memory.at(element));
+            Block::from(if takes { Stmt::assign(own, other) } else { Stmt::assign(other, own) })
+        } else {
+            let kind =
+                Type::new(format!("tw_vector<{}, {count}>", self.plan.program.field(field).element.c_name()));
+            let vector = name("tw_piece");
+            let part = |j: Expr| vector.dot("x").at(j);
+            let j = || c_tree::var("j");
+            match takes {
+                true => {
+                    let load = call(format!("tw_load{count}"), [memory.clone(), element]);
+                    let mut body = Block::from(Stmt::constant(kind, "tw_piece", load));
+                    body.extend(unrolled("j", count, Stmt::assign(own(j()), part(j()))));
+                    body
+                }
+                false => {
+                    let mut body = Block::from(Stmt::uninitialised(kind, "tw_piece"));
+                    body.extend(unrolled("j", count, Stmt::assign(part(j()), own(j()))));
+                    body.push(Stmt::call(
+                        format!("tw_store{count}"),
+                        [memory.clone(), element, vector.clone()],
+                    ));
+                    body
+                }
+            }
+        };
+        unrolled(PIECE, self.points / count, body)
+    }
+
+    /// How many of the newest groups of copies need not have landed when a transfer takes what they bring: one is
+    /// committed at each position.
+    fn groups_under_way(&self, transfer: &Transfer) -> Option<i64> {
+        let storage = transfer.from.place.storage()?;
+        let takes = row_of(&transfer.ranges, transfer.junk.as_ref())?;
+        let order = |wanted: &Transfer| {
+            self.kernel.transfers.iter().position(|other| std::ptr::eq(other, wanted)).unwrap_or(0)
+        };
+        let brings = self.kernel.transfers.iter().find(|other| {
+            matches!(other.from.place, Place::Arrays(_)) && other.to.storage() == Some(storage)
+        })?;
+        let along = |row: Vec<IntExpr>| row.into_iter().next();
+        let brought = along(row_of(&brings.ranges, brings.junk.as_ref())?)?;
+        let ahead = constant(&(brought - along(takes)?))?;
+        Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
+    }
+
+    /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
+    fn through_arrays(&self, transfer: &Transfer, row: &[IntExpr], columns: &Columns) -> Block {
+        let program = &*self.plan.program;
+        let value = (transfer.field, &transfer.level);
+        let loads = matches!(transfer.from.place, Place::Arrays(_));
+        let (outer, inner) = match loads {
+            true => (&transfer.from.place, &transfer.to),
+            false => (&transfer.to, &transfer.from.place),
+        };
+        let Place::Arrays(slot) = outer else { return Block::new() };
+        let array = name(&self.names.fields[transfer.field.0]);
+        let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
+        let start = row.iter().enumerate().map(|(d, row)| expr(row) * c_tree::var(format!("stride{d}")));
+        let in_row = start.chain([expr(self.first)]).reduce(plus).unwrap_or(c_tree::int(0));
+        let in_row = plus(in_row, self.number(c_tree::int(0)));
+        let element = match slot {
+            Some(slot) => plus(expr(&slot) * c_tree::var("level_stride"), in_row),
+            None => in_row,
+        };
+        let count = self.piece(transfer.field);
+        let own = name(self.storage_name(inner));
+        let point = || c_tree::var(POINT);
+        let there = || c_tree::var(ELEMENT) + c_tree::int(count) * c_tree::var(PIECE);
+        let (whole, single): ([Stmt; 2], Stmt) = if self.in_registers(inner) {
+            let Some(register) = self.register(inner, row, value) else { return Block::new() };
+            let whole = self.pieces(transfer.field, (loads, &own, &register), &array, there());
+            let (cell, other) = (own.at(register + point()), array.at(c_tree::var(ELEMENT) + point()));
+            (whole, if loads { Stmt::assign(cell, other) } else { Stmt::assign(other, cell) })
+        } else {
+            let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
+            let stride = self.stride_of_pieces(transfer.field);
+            let copy = Expr::instance(
+                "tw_copy_async",
+                [c_tree::int(count)],
+                [
+                    own.clone(),
+                    first.clone() + c_tree::int(stride) * c_tree::var(PIECE),
+                    array.clone(),
+                    there(),
+                ],
+            );
+            let whole = unrolled(PIECE, self.points / count, Stmt::Expr(copy));
+            let (q, j) = (
+                Expr::binary(c_tree::BinaryOp::Div, point(), count),
+                Expr::binary(c_tree::BinaryOp::Rem, point(), count),
+            );
+            let cell = first + c_tree::int(stride) * q + j;
+            let element = c_tree::var(ELEMENT) + point();
+            let single = Expr::instance(
+                "tw_copy_async",
+                [c_tree::int(1)],
+                [own.clone(), cell, array.clone(), element],
+            );
+            (whole, Stmt::Expr(single))
+        };
+        let mut body = Block::from(Stmt::constant(INT, ELEMENT, element));
+        let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
+        let number = self.number(point());
+        let tests = self.have(columns, &number, &number);
+        let single = if tests.is_empty() { single } else { Stmt::when(all(tests), single) };
+        // Between the arrays and shared memory numbers need not be constants, and short text is better.
+        let single = match self.in_registers(inner) {
+            true => Block::from(unrolled(POINT, self.points, single)),
+            false => Block::from([
+                Stmt::Pragma("unroll 1".into()),
+                Stmt::count("int", POINT, 0, self.points, single),
+            ]),
+        };
+        if count == 1 && columns.all(self.strip()) {
+            body.extend(whole);
+        } else {
+            let aligned = if count == 1 { c_tree::truth(true) } else { self.aligned(transfer.field) };
+            let lane_whole = all([aligned].into_iter().chain(self.have(columns, &first, &last)));
+            let lane_whole = match changes_with(columns, [self.position.variable, self.kernel.rows.variable])
+            {
+                true => lane_whole,
+                false => self.declared("bool", "tw_whole", lane_whole),
+            };
+            body.push(Stmt::choose(lane_whole, Block::from(whole), single));
+        }
+        if !self.in_registers(inner) {
+            body.push(Stmt::call("tw_copy_commit", []));
+        }
+        body
+    }
+}
+
+/// Which points a transfer leaves out.
+enum LeftOut {
+    /// None.
+    Nothing,
+    /// Those of some columns: what is true of the number of a point that is moved.
+    ByColumn(Box<dyn Fn(Expr) -> Expr>),
+    /// The same, which the row decides, too.
+    ByPoint(Box<dyn Fn(Expr) -> Expr>),
+}
+
+/// A call that gives a truth value.
+fn flag_of(mut call: Expr) -> Expr {
+    if let Expr::Call { sort, .. } = &mut call {
+        *sort = Sort::Truth;
+    }
+    call
+}
