@@ -8,7 +8,7 @@ use super::super::points::{max, min};
 use super::full_rows::FullRow;
 use super::loads::{cell_by, cell_of};
 use super::printer::Printer;
-use super::text::{here, thread};
+use super::text::{ends_of_time, here, thread};
 use c_tree::{BinaryOp, Block, Expr, Stmt, all, flag, int, name, truth, var};
 
 /// Points of a row that the grid cuts, at once, at most.
@@ -16,16 +16,6 @@ const MOST_AT_ONCE: i64 = 4;
 
 /// Rows for which one word has bits; an `int` without its sign.
 const ROWS_OF_A_WORD: usize = 31;
-
-/// The local times at which the run begins and ends, if they are near.
-pub(super) fn ends_of_time() -> [String; 2] {
-    ["begin_step", "end_step"].map(str::to_string)
-}
-
-/// The names of the cells at which the grid begins and ends.
-pub(super) fn ends_of_space(dimension: usize) -> impl Iterator<Item = String> {
-    (0..dimension).flat_map(|d| [format!("start{d}"), format!("end{d}")])
-}
 
 fn word(number: usize) -> (String, i64) {
     (format!("unclipped{}", number / ROWS_OF_A_WORD), 1 << (number % ROWS_OF_A_WORD))

@@ -10,10 +10,11 @@
 
 use super::super::constants::{self, Constant, Source};
 use super::super::points::{INT, plus};
-use super::clipped_rows::{ends_of_space, ends_of_time};
 use super::printer::Printer;
 use super::staging::Staging;
-use super::text::{barrier, parameters, suffixed, thread, thread_declarations, used};
+use super::text::{
+    barrier, ends_of_space, ends_of_time, parameters, suffixed, thread, thread_declarations, used,
+};
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
 use crate::window::WindowRow;

@@ -15,12 +15,14 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, max, min, modulo, place, plus};
-use super::clipped_rows::{ends_of_space, ends_of_time};
 use super::full_rows;
 use super::printer::Printer;
 use super::rows;
 use super::staging::Staging;
-use super::text::{barrier, here, parameters, passed, shared, suffixed, thread_declarations, used};
+use super::text::{
+    barrier, ends_of_space, ends_of_time, here, parameters, passed, shared, suffixed, thread_declarations,
+    used,
+};
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
 use crate::plan::{Kernel, KernelPlan};

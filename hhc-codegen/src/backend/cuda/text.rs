@@ -67,3 +67,13 @@ pub(super) fn shared(element: &str, array: &str, count: i64, byte_offset: i64) -
 pub(super) fn here(value: Expr) -> Expr {
     Expr::call("tw_here", [value], c_tree::Sort::Integer)
 }
+
+/// The local times at which the run begins and ends, if they are near.
+pub(super) fn ends_of_time() -> [String; 2] {
+    ["begin_step", "end_step"].map(str::to_string)
+}
+
+/// The names of the cells at which the grid begins and ends.
+pub(super) fn ends_of_space(dimension: usize) -> impl Iterator<Item = String> {
+    (0..dimension).flat_map(|d| [format!("start{d}"), format!("end{d}")])
+}
