@@ -283,6 +283,7 @@ fn every_document_names_its_schema() {
     let model = ["--size", "256x256", "--steps", "20", "--machine", "gtx980"];
     let cpu = ["--size", "64x64", "--steps", "4", "--machine", "zen4", "--backend", "openmp"];
     let small = ["--what-if", "none", "-o", &own("study")];
+    let (certificate, report) = (own("heat2d.certificate"), own("study/report.json"));
     let mut calls: Vec<(&str, Vec<&str>)> = vec![
         ("list", vec![]),
         ("analyze", vec!["heat1d"]),
@@ -291,9 +292,11 @@ fn every_document_names_its_schema() {
         ("convert", vec!["heat1d"]),
         ("run", vec!["heat1d", "--size", "64", "--steps", "4", "--backend", "reference"]),
         ("predict", [&["heat2d", "--tile", "st=2,s0=8,s1=32"], &model[..]].concat()),
-        ("tune", [&["heat2d", "--strategy", "hhc"], &model[..]].concat()),
+        ("tune", [&["heat2d", "--strategy", "hhc", "--certificate", &certificate], &model[..]].concat()),
         ("validate", [&["heat2d", "--samples", "2", "--repeat", "1"], &cpu[..]].concat()),
         ("codesign", [&[workload.as_str()], &small[..]].concat()),
+        ("check-certificate", vec![&certificate]),
+        ("pick", vec![&report, "--designs", "2"]),
         ("pareto", vec![&csv, "--x", "a", "--y", "time", "--min", "time"]),
         (
             "search",

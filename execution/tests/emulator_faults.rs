@@ -152,10 +152,5 @@ fn a_staging_row_dropped_in_full_tiles() {
 
 #[test]
 fn a_staging_row_dropped_in_partial_tiles() {
-    finds(
-        "/* cells on the grid",
-        "if (w0 >= start0",
-        "if (w0 > 0 && w0 >= start0",
-        ViolationKind::SharedUnwritten,
-    );
+    finds("/* cells on the grid", "w0 >= start0", "w0 > 0 && w0 >= start0", ViolationKind::SharedUnwritten);
 }

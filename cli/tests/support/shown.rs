@@ -21,7 +21,7 @@ const INPUTS: [&str; 11] = [
     "spec", "machine", "space", "replay", "file", "files", "workload", "include", "input", "with", "stencil",
 ];
 /// and those that name files or folders to write.
-const OUTPUTS: [&str; 8] = ["output", "svg", "csv", "export", "trials", "log", "dot", "curve"];
+const OUTPUTS: [&str; 9] = ["output", "svg", "csv", "export", "trials", "log", "dot", "curve", "certificate"];
 
 impl Shown {
     /// The command.

@@ -30,7 +30,7 @@ use super::text::{barrier, shared};
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
-use crate::storage::{Axis, Storage};
+use crate::storage::{Axis, Region, Storage, Transfer};
 use c_tree::{Block, Declaration, Expr, Stmt, all, call, name, var};
 use std::cell::RefCell;
 use sums::{constant, gathered, gathered_long};
@@ -104,6 +104,11 @@ impl<'a> Team<'a> {
 
     /// Blocks that shall fit in the registers of a multiprocessor: the compiler needs some besides those of the rows.
     pub(super) fn blocks_at_once(&self, threads: &Threads) -> i64 {
+        // Text that asks of each point whether it is on the boundary has all registers that there are.
+        let asks = |transfer: &Transfer| transfer.region == Region::Boundary && transfer.junk.is_none();
+        if self.kernel.transfers.iter().any(asks) {
+            return 1;
+        }
         const OF_A_MULTIPROCESSOR: i64 = 65_536;
         // Besides the rows, of which a few are on their way. A warp alone is in no hurry and may have all that there are.
         const MOST: i64 = 255;
