@@ -202,7 +202,7 @@ describes workload files.")]
 Examples:
   tilewright codesign examples/workload.toml -o study
   tilewright pick study/report.json --designs 2
-  tilewright pick study/report.json --designs 2 --weight heat=3 --json
+  tilewright pick study/report.json --designs 2 --weight heat2d=3 --json
 
 Each stencil runs on that of the chosen designs which is best for it; the choice is the optimum of an integer program.")]
     Pick(PickArguments),
