@@ -291,13 +291,22 @@ impl Printer<'_> {
         Some(&self.kernel.storages[place.storage()?]).filter(|storage| storage.first_lane().is_some())
     }
 
-    /// The value of a field and level in a place, at the present point moved by an offset.
     fn element(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> Expr {
-        let element = |field: FieldId, slot: Option<IntExpr>, place: Expr| {
-            let slot = slot.map(|slot| expr(&slot) * as_it_is("level_stride"));
-            name(&self.names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
-        };
-        let arrays = InArrays { stride: &as_it_is, element: &element };
-        storages::element((&self.plan.program, self.kernel), &arrays, (field, level), place, offset)
+        element((self.plan, self.names, self.kernel), (field, level), place, offset)
     }
+}
+
+/// The value of a field and level in a place, at the present point moved by an offset.
+pub(super) fn element(
+    (plan, names, kernel): (&KernelPlan, &Names, &Kernel),
+    value: (FieldId, IntExpr),
+    place: &Place,
+    offset: &[i64],
+) -> Expr {
+    let element = |field: FieldId, slot: Option<IntExpr>, place: Expr| {
+        let slot = slot.map(|slot| expr(&slot) * as_it_is("level_stride"));
+        name(&names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
+    };
+    let arrays = InArrays { stride: &as_it_is, element: &element };
+    storages::element((&plan.program, kernel), &arrays, value, place, offset)
 }

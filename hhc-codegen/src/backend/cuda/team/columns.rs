@@ -21,6 +21,22 @@ pub(super) struct Columns {
 }
 
 impl Columns {
+    /// Leaves out the columns before one.
+    fn begin(&mut self, low: IntExpr) {
+        match constant(&low) {
+            Some(low) => self.least = self.least.max(low),
+            None => self.low.push(low),
+        }
+    }
+
+    /// Leaves out the columns behind one.
+    fn end(&mut self, high: IntExpr) {
+        match constant(&high) {
+            Some(high) => self.most = self.most.min(high),
+            None => self.high.push(high),
+        }
+    }
+
     /// Whether they are all of a strip.
     pub(super) fn all(&self, strip: i64) -> bool {
         self.low.is_empty() && self.high.is_empty() && self.least <= 0 && self.most >= strip - 1
@@ -125,15 +141,8 @@ impl Team<'_> {
         let of_row = self.hold(&of_row);
         let (low, high) = ends(row.len());
         let mut columns = self.columns_of(ranges);
-        let (low, high) = (low - self.first.clone(), high - self.first.clone());
-        match constant(&low) {
-            Some(low) => columns.least = columns.least.max(low),
-            None => columns.low.push(low),
-        }
-        match constant(&high) {
-            Some(high) => columns.most = columns.most.min(high),
-            None => columns.high.push(high),
-        }
+        columns.begin(low - self.first.clone());
+        columns.end(high - self.first.clone());
         (of_row, columns)
     }
 
@@ -141,20 +150,8 @@ impl Team<'_> {
     pub(super) fn columns_of(&self, ranges: &[Range]) -> Columns {
         let mut columns = Columns { least: 0, most: self.strip() - 1, ..Columns::default() };
         let Some(range) = ranges.last() else { return columns };
-        for low in range.low.largest_of() {
-            let low = low - self.first.clone();
-            match constant(&low) {
-                Some(low) => columns.least = columns.least.max(low),
-                None => columns.low.push(low),
-            }
-        }
-        for high in range.high.least_of() {
-            let high = high - self.first.clone();
-            match constant(&high) {
-                Some(high) => columns.most = columns.most.min(high),
-                None => columns.high.push(high),
-            }
-        }
+        range.low.largest_of().into_iter().for_each(|low| columns.begin(low - self.first.clone()));
+        range.high.least_of().into_iter().for_each(|high| columns.end(high - self.first.clone()));
         columns
     }
 }

@@ -19,30 +19,25 @@ pub(super) fn parts_of_max(of: &IntExpr) -> Vec<IntExpr> {
 
 /// Whether a condition follows from those that are known.
 pub(super) fn implied(condition: &IntExpr, known: &[IntExpr]) -> bool {
-    let follows = |condition: &IntExpr| {
-        constant(condition).is_some_and(|value| value >= 0)
-            || known
-                .iter()
-                .any(|fact| constant(&(condition.clone() - fact.clone())).is_some_and(|more| more >= 0))
-    };
     match condition {
         IntExpr::Max(a, b) => implied(a, known) || implied(b, known),
         IntExpr::Min(a, b) => implied(a, known) && implied(b, known),
-        condition => follows(condition),
+        condition => {
+            constant(condition).is_some_and(|value| value >= 0)
+                || known.iter().any(|fact| condition.minus(fact).is_some_and(|more| more >= 0))
+        }
     }
 }
 
 /// Whether it contradicts one of them.
 pub(super) fn refuted(condition: &IntExpr, known: &[IntExpr]) -> bool {
-    let contradicts = |condition: &IntExpr| {
-        constant(condition).is_some_and(|value| value < 0)
-            || known
-                .iter()
-                .any(|fact| constant(&(condition.clone() + fact.clone())).is_some_and(|sum| sum < 0))
-    };
     match condition {
         IntExpr::Max(a, b) => refuted(a, known) && refuted(b, known),
         IntExpr::Min(a, b) => refuted(a, known) || refuted(b, known),
-        condition => contradicts(condition),
+        condition => {
+            let sum = |fact: &IntExpr| constant(&(condition.clone() + fact.clone()));
+            constant(condition).is_some_and(|value| value < 0)
+                || known.iter().any(|fact| sum(fact).is_some_and(|sum| sum < 0))
+        }
     }
 }

@@ -270,8 +270,8 @@ impl<'a> Team<'a> {
     /// By how much an expression grows with a variable, if it is linear in it.
     fn slope(&self, of: &IntExpr, variable: &'static str) -> Option<i64> {
         let at = |value: i64| of.substitute(variable, &int(value));
-        let slope = constant(&(at(1) - at(0)))?;
-        (constant(&(at(8) - at(0)))? == 8 * slope).then_some(slope)
+        let slope = at(1).minus(&at(0))?;
+        (at(8).minus(&at(0))? == 8 * slope).then_some(slope)
     }
 }
 

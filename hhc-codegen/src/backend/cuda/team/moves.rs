@@ -5,7 +5,7 @@ use super::super::super::points::{INT, max, min, plus};
 use super::super::super::storages::{self, Work};
 use super::columns::{Columns, changes_with, row_of, unrolled};
 use super::facts::{implied, of_domain, refuted};
-use super::sums::{constant, gathered_long};
+use super::sums::gathered_long;
 use super::{LANE, POINT, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
@@ -49,14 +49,14 @@ impl Team<'_> {
             }
             _ => self.through_shared(transfer, &row),
         };
-        if body.is_empty() || rows.is_empty() {
+        if body.is_empty() {
             return body;
         }
+        let mut block = if rows.is_empty() { body } else { Block::from(Stmt::when(all(rows), body)) };
         // Groups of copies are counted by positions, whether there is a row or not.
-        let (body, always): (Vec<Stmt>, Vec<Stmt>) =
-            body.statements.into_iter().partition(|line| *line != Stmt::call("tw_copy_commit", []));
-        let mut block = Block::from(Stmt::when(all(rows), body.into_iter().collect::<Block>()));
-        block.extend(always);
+        if in_arrays(from) && !self.in_registers(to) {
+            block.push(Stmt::call("tw_copy_commit", []));
+        }
         block
     }
 
@@ -281,7 +281,7 @@ impl Team<'_> {
         })?;
         let along = |row: Vec<IntExpr>| row.into_iter().next();
         let brought = along(row_of(&brings.ranges, brings.junk.as_ref())?)?;
-        let ahead = constant(&(brought - along(takes)?))?;
+        let ahead = brought.minus(&along(takes)?)?;
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
@@ -364,9 +364,6 @@ impl Team<'_> {
                 false => self.declared("bool", "tw_whole", lane_whole),
             };
             body.push(Stmt::choose(lane_whole, Block::from(whole), single));
-        }
-        if !self.in_registers(inner) {
-            body.push(Stmt::call("tw_copy_commit", []));
         }
         body
     }

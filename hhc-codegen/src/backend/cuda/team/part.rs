@@ -1,8 +1,9 @@
 //! One part of a team's kernel: a row, or a transfer.
 
 use super::super::super::bounds::expr;
-use super::super::super::points::{INT, as_it_is, plus};
-use super::super::super::storages::{self, INDEX_NAMES, InArrays, Work};
+use super::super::super::points::INT;
+use super::super::super::storages::{INDEX_NAMES, Work};
+use super::super::parts::element;
 use super::columns::{beside, row_of, unrolled};
 use super::facts::{implied, parts_of_max, refuted};
 use super::moves::PIECE;
@@ -11,7 +12,7 @@ use super::{POINT, Rows, Team};
 use crate::int_expr::IntExpr;
 use crate::plan::Instance;
 use crate::storage::{Place, Region};
-use c_tree::{Block, Declaration, Expr, Stmt, all, call, name};
+use c_tree::{Block, Declaration, Stmt, all, call, name};
 use polyhedral::program::{Access, FieldId, FieldRole};
 
 impl Team<'_> {
@@ -159,7 +160,8 @@ impl Team<'_> {
             }
         }
         let coefficient = |access: &Access, place: &Place| {
-            self.in_arrays(access.field, work.level_of(access), place, &access.offset)
+            let value = (access.field, work.level_of(access));
+            element((self.plan, self.names, self.kernel), value, place, &access.offset)
         };
         let read = |access: &Access| {
             let at = statement.reads.iter().position(|other| other == access);
@@ -199,15 +201,5 @@ impl Team<'_> {
         let points_run = Stmt::when(all(self.have(&columns, &number, &number)), inner);
         body.push(Stmt::when(all(rows), Block::from(unrolled(POINT, points, points_run))));
         body
-    }
-
-    /// An element of the arrays at an offset from the point of the loops.
-    fn in_arrays(&self, field: FieldId, level: IntExpr, place: &Place, offset: &[i64]) -> Expr {
-        let element = |field: FieldId, slot: Option<IntExpr>, place: Expr| {
-            let slot = slot.map(|slot| expr(&slot) * as_it_is("level_stride"));
-            name(&self.names.fields[field.0]).at(slot.map_or(place.clone(), |slot| plus(slot, place)))
-        };
-        let arrays = InArrays { stride: &as_it_is, element: &element };
-        storages::element((&self.plan.program, self.kernel), &arrays, (field, level), place, offset)
     }
 }
