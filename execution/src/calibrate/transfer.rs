@@ -118,6 +118,7 @@ pub fn measure(
     let size = layout.size().to_vec();
     let mut data = ProgramData::zeroed_with(program, layout)?;
     initial::fill_random(program, &mut data, 1)?;
+    initial::fill_series(program, &mut data, STEPS, 1)?;
     let parameters = default_parameters(program);
     let time =
         CpuTime::new(machine, program, cone, &size, STEPS).map_err(|error| internal(error.to_string()))?;
