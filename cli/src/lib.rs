@@ -66,6 +66,7 @@ use execution::ExecutionError;
 use printed::Printed;
 use progress::Session;
 use report::{print_stderr, print_stdout};
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -73,13 +74,19 @@ use toolchain::interrupt;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os().collect()))
+}
+
+/// Runs the command that these arguments ask for, the command's name first; returns the exit code. Signals are this
+/// function's from then on.
+pub fn run(arguments: Vec<OsString>) -> u8 {
     interrupt::install(end);
-    let code = match Arguments::try_parse() {
+    let code = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => execute(&arguments),
         Err(error) => refuse(&error),
     };
     toolchain::cache::close();
-    ExitCode::from(code)
+    code
 }
 
 /// Ends the process after a signal, where the command does not end by itself.

@@ -23,6 +23,9 @@ pub struct Levels<'a> {
     owner: PhantomData<&'a mut c_void>,
 }
 
+// SAFETY: nobody else reads or writes what is written, as `new` demands, on whichever thread.
+unsafe impl Send for Levels<'_> {}
+
 /// One array of somebody else: its first element, and the number of elements from there to the last one.
 #[derive(Debug, Clone, Copy)]
 pub struct Array {

@@ -26,7 +26,8 @@ pub fn run_in_place(
         return Err(Error::wrong_input("only compiled C works on arrays where they lie"));
     };
     let program = &*stencil.program;
-    let work = pace::Work { program, native, band: *band, points: levels.points(program), steps };
+    let (operations, points) = (built.operations, levels.points(program));
+    let work = pace::Work { program, native, band: *band, operations, points, steps };
     let mut piece = |done, now| native.run_levels(program, parameters, levels, done, now);
     Ok(pace::run(&work, &mut piece, progress)?)
 }

@@ -31,6 +31,8 @@ pub struct Work<'a> {
     pub native: &'a NativeProgram,
     /// Time steps of a band of tiles.
     pub band: i64,
+    /// What [`operations`] says of the program.
+    pub operations: f64,
     /// Points of the grid.
     pub points: usize,
     /// Time steps in all.
@@ -52,7 +54,7 @@ pub fn run(
     let mut pieces = Pieces::new(
         execution::native::chunk_unit(work.program),
         work.band,
-        FIRST_OPERATIONS * threads / (operations_per_step(work) + LAUNCH_OPERATIONS * threads),
+        FIRST_OPERATIONS * threads / (work.operations * work.points as f64 + LAUNCH_OPERATIONS * threads),
     );
     let mut done = 0;
     loop {
@@ -102,13 +104,11 @@ impl Pieces {
     }
 }
 
-/// Operations on all points in one step, slow ones counted several times.
-fn operations_per_step(work: &Work<'_>) -> f64 {
-    let program = work.program;
+/// Operations on a point in one step, slow ones counted several times.
+pub fn operations(program: &Program) -> f64 {
     let counts = polyhedral::counts::counts(program);
     let slow = counts.operations.divs + counts.operations.sqrts + counts.operations.exps;
-    let operations = counts.flops + (SLOW_OPERATION - 1) * slow + program.statements.len();
-    operations as f64 * work.points as f64
+    (counts.flops + (SLOW_OPERATION - 1) * slow + program.statements.len()) as f64
 }
 
 #[cfg(test)]
@@ -149,7 +149,7 @@ mod tests {
         let mut found = expected.try_clone().unwrap();
         execution::reference::run_quietly(program, &parameters, &mut expected, steps).unwrap();
         // As many points as make the shortest pieces.
-        let work = Work { program, native: &native, band: 1, points: usize::MAX, steps };
+        let work = Work { program, native: &native, band: 1, operations: 1.0, points: usize::MAX, steps };
         let mut seen = Vec::new();
         let mut piece = |done, now| native.run_on(program, &parameters, &mut found, done, now);
         run(&work, &mut piece, &mut |done| {

@@ -140,10 +140,10 @@ fn levels_of_somebody_else_are_computed_in_place() {
     };
     // Only the initial levels are given; the boundary of the others is not there yet.
     let mut arrays = vec![vec![7.0_f32; span]; slots];
-    for slot in 0..2 {
+    for (slot, array) in arrays.iter_mut().enumerate().take(2) {
         for i in 0..19 {
             for j in 0..23 {
-                arrays[slot][i * stride + j] = value(&expected, slot, i, j);
+                array[i * stride + j] = value(&expected, slot, i, j);
             }
         }
     }
@@ -167,8 +167,8 @@ fn levels_of_somebody_else_are_computed_in_place() {
         let go_on = &mut |_| ControlFlow::Continue(());
         tilewright::run_in_place(&stencil, &built, &request.parameters, &mut levels, steps, go_on).unwrap();
     }
-    for slot in 0..slots {
-        for (at, found) in arrays[slot].iter().enumerate() {
+    for (slot, array) in arrays.iter().enumerate() {
+        for (at, found) in array.iter().enumerate() {
             let (i, j) = (at / stride, at % stride);
             let wanted = if j < 23 { value(&expected, slot, i, j) } else { 7.0 };
             assert_eq!(found.to_bits(), wanted.to_bits(), "slot {slot}, point {i}, {j}");

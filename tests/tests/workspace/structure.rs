@@ -28,6 +28,7 @@ pub const FLOORS: &[&str] = &[
     "tuner",
     "tilewright",
     "cli",
+    "python",
     "benches",
 ];
 
