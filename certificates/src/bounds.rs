@@ -2,11 +2,13 @@
 //! tiles and from the counts of single tiles. The search has others.
 
 use crate::blocks::Blocks;
-use crate::document::{Form, Objective, PassedOver};
+use crate::document::PassedOver;
 use crate::hexagons::Hexagons;
 use crate::interval::Interval;
 use crate::model::{Model, Spent};
 use crate::shapes::{LeastWork, OfBox, Programs, Shapes};
+use cost_models::form::TimeModel;
+use cost_models::objective::Objective;
 use hhc_codegen::counts::{Family, Problem, SizeOf, last_true};
 use hhc_codegen::strategy;
 
@@ -138,7 +140,7 @@ impl<'a> Bounded<'a> {
         let forms = &*self.family.forms;
         let (least, most) = (self.sizes(low), self.sizes(high));
         // Windows, and what is looked at at all, grow with each size.
-        if !forms.admits(least) || !model.limits.hold(forms.tile_bytes(least), k) {
+        if !forms.admits(least) || !model.holds(forms.tile_bytes(least), k) {
             return f64::INFINITY;
         }
         if low == high {
@@ -152,8 +154,8 @@ impl<'a> Bounded<'a> {
         for kernel in 0..shapes.kernels() {
             let of_box = shapes.of_box(forms, kernel, least, most);
             let seconds = match model.form {
-                Form::Paper => paper_s(model, &of_box, k),
-                Form::Counted => {
+                TimeModel::Paper => paper_s(model, &of_box, k),
+                TimeModel::Counted => {
                     let work = shapes.least_work(kernel, &of_box, least, most);
                     let seconds = counted_s(model, &of_box, &work, k).low * COUNTED;
                     Interval { low: seconds, high: f64::INFINITY }
@@ -205,7 +207,7 @@ impl<'a> Bounded<'a> {
                 let mut at = low;
                 at[d] += more;
                 let sizes = self.sizes(at);
-                forms.admits(sizes) && model.limits.hold(forms.tile_bytes(sizes), k)
+                forms.admits(sizes) && model.holds(forms.tile_bytes(sizes), k)
             };
             let more = high[d] - low[d];
             if more > 0 && !fits(more) {

@@ -10,10 +10,10 @@
 //! - words are `lines(s0, s1) * s2` (`lines(s0) * s1` in two dimensions), and lines are unions of boxes whose corners are
 //!   constants or constants and a size: bilinear once a size exceeds all constants.
 
-use crate::document::Form;
 use crate::interval::Interval;
 use crate::model::Model;
 use crate::shapes::{LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
+use cost_models::form::TimeModel;
 use hhc_codegen::counts::{Family, Problem, TileForms, TileWork, Work};
 use hhc_codegen::geometry::Threads;
 use polyhedral::domain::{Bound, GridEnd};
@@ -106,8 +106,8 @@ impl Hexagons {
         let counts = family.forms.counts(0, least);
         let terms = problem.terms;
         let work = match model.form {
-            Form::Counted => family.forms.work(0, least),
-            Form::Paper => TileWork::default(),
+            TimeModel::Counted => family.forms.work(0, least),
+            TimeModel::Paper => TileWork::default(),
         };
         let own = Hexagons {
             dimension,

@@ -1,7 +1,7 @@
 //! What is asked for on a GPU, and what a tile costs there.
 
 use crate::family::{Family, TileText};
-use crate::objective::Objective;
+use cost_models::objective::Objective;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;

@@ -63,7 +63,7 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Objective;
+    use cost_models::objective::Objective;
     use cost_models::constants::TimeConstants;
     use cost_models::hardware::Hardware;
     use cost_models::machine::shipped;

@@ -4,7 +4,7 @@
 //! logarithmic scale, and then nearer and nearer around the best place; inner sizes are all looked at.
 
 use super::products::{Inners, ProductSpace, Tile};
-use crate::objective::Objective;
+use cost_models::objective::Objective;
 use crate::tuned::Method;
 use cost_models::cpu::CpuCost;
 use hhc_codegen::TileSizes;

@@ -12,7 +12,7 @@ mod testing;
 pub use coarse::good_tile;
 pub use sample::stratified;
 
-use crate::objective::Objective;
+use cost_models::objective::Objective;
 use crate::search::{Bound, Found, Search, Space, search};
 use crate::tuned::{Certificate, Choice, Method, Tuned};
 use cost_models::cpu::CpuCost;

@@ -9,7 +9,7 @@
 //!   inside the grid alone, which is quick, then with all. Widths whose bound is not below the best value so far are
 //!   left out.
 
-use crate::objective::Objective;
+use cost_models::objective::Objective;
 use crate::search::{Bound, Found, Search, Space, search};
 use crate::tuned::{Certificate, Method};
 use cost_models::cpu::{CoreRange, CpuCost};
