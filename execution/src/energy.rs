@@ -11,7 +11,7 @@ use toolchain::energy::EnergyMeter;
 use toolchain::interrupt;
 
 /// Seconds that one sample takes at least: counters move in steps of milliseconds.
-const LEAST_SECONDS: f64 = 0.5;
+pub(crate) const LEAST_SECONDS: f64 = 0.5;
 
 /// What happened in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -46,11 +46,24 @@ pub struct EnergySample {
 pub fn sample(
     meter: &mut dyn EnergyMeter,
     events: Events,
+    run: impl FnMut() -> Result<()>,
+) -> Result<Option<EnergySample>> {
+    sample_for(LEAST_SECONDS, meter, events, run)
+}
+
+/// The same for at least so many seconds.
+///
+/// # Errors
+/// As for [`sample`].
+pub fn sample_for(
+    least_s: f64,
+    meter: &mut dyn EnergyMeter,
+    events: Events,
     mut run: impl FnMut() -> Result<()>,
 ) -> Result<Option<EnergySample>> {
     let (Some(before), start) = (meter.joules(), Instant::now()) else { return Ok(None) };
     let mut runs = 0.0;
-    while runs < 1.0 || start.elapsed().as_secs_f64() < LEAST_SECONDS {
+    while runs < 1.0 || start.elapsed().as_secs_f64() < least_s {
         interrupt::check()?;
         run()?;
         runs += 1.0;
@@ -124,6 +137,9 @@ mod tests {
         }
         fn name(&self) -> String {
             "fake".to_owned()
+        }
+        fn tick_s(&self) -> f64 {
+            1e-3
         }
     }
 

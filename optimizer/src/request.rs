@@ -1,11 +1,11 @@
 //! What is asked for on a GPU, and what a tile costs there.
 
 use crate::family::{Family, TileText};
-use cost_models::objective::Objective;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;
 use cost_models::model::{Cost, CostModel};
+use cost_models::objective::Objective;
 use hhc_codegen::counts::{Problem, forms};
 use hhc_codegen::strategy::{self, Strategy};
 

@@ -25,9 +25,7 @@
 use crate::constants::TimeConstants;
 use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
-use crate::multiprocessor::{
-    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP,
-};
+use crate::multiprocessor::{CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::counts::{LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
 use polyhedral::program::ElementType;

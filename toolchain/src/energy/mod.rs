@@ -14,4 +14,6 @@ pub trait EnergyMeter {
     fn joules(&mut self) -> Option<f64>;
     /// What is read, for reports.
     fn name(&self) -> String;
+    /// Seconds between two values of the counter.
+    fn tick_s(&self) -> f64;
 }

@@ -128,7 +128,12 @@ pub(super) fn pools(setting: &Setting, study: &Study, pilots: &[Pilot]) -> Vec<P
 }
 
 /// Costs of all designs with these factors, and whether their areas keep the budget.
-pub(super) fn costs(setting: &Setting, study: &Study, pools: &[Pools], factors: &Factors) -> (Vec<f64>, Vec<bool>) {
+pub(super) fn costs(
+    setting: &Setting,
+    study: &Study,
+    pools: &[Pools],
+    factors: &Factors,
+) -> (Vec<f64>, Vec<bool>) {
     let area = factors.area(&setting.workload.family.area);
     let objective = setting.workload.objective;
     let all: f64 = study.weights.iter().sum();
@@ -157,7 +162,12 @@ pub(super) fn costs(setting: &Setting, study: &Study, pools: &[Pools], factors: 
 }
 
 /// What an exact search gains over the pool, on the best design of the study and some samples.
-pub(super) fn pool_gap(setting: &Setting, study: &Study, pools: &[Pools], drawn: &[(Factors, Vec<f64>)]) -> f64 {
+pub(super) fn pool_gap(
+    setting: &Setting,
+    study: &Study,
+    pools: &[Pools],
+    drawn: &[(Factors, Vec<f64>)],
+) -> f64 {
     let gap = |(factors, _): &(Factors, Vec<f64>)| {
         // Areas stay: static power is compared with the same.
         let factors = Factors { area: [1.0; AREAS.len()], ..factors.clone() };
