@@ -99,7 +99,14 @@ impl Shapes for Blocks {
         }
     }
 
-    fn least_work(&self, kernel: usize, _: &OfBox, low: [i64; 3], _: [i64; 3]) -> LeastWork {
+    fn least_work(
+        &self,
+        _: &dyn TileForms,
+        kernel: usize,
+        _: &OfBox,
+        low: [i64; 3],
+        _: [i64; 3],
+    ) -> LeastWork {
         let own = &self.statements[kernel];
         let points: i64 = low[..self.dimension].iter().product();
         LeastWork {

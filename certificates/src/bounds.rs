@@ -156,7 +156,7 @@ impl<'a> Bounded<'a> {
             let seconds = match model.form {
                 TimeModel::Paper => paper_s(model, &of_box, k),
                 TimeModel::Counted => {
-                    let work = shapes.least_work(kernel, &of_box, least, most);
+                    let work = shapes.least_work(forms, kernel, &of_box, least, most);
                     let seconds = counted_s(model, &of_box, &work, k).low * COUNTED;
                     Interval { low: seconds, high: f64::INFINITY }
                 }
@@ -172,6 +172,17 @@ impl<'a> Bounded<'a> {
         }
         spent.dynamic_j.high = spent.dynamic_j.low;
         model.value(&spent).low
+    }
+
+    /// The most tiles of a wavefront of any tile whose indices lie between `low` and `high`; `None` where that is not known.
+    pub fn most_tiles(&self, low: [i64; 3], high: [i64; 3]) -> Option<i64> {
+        let forms = &*self.family.forms;
+        let (least, most) = (self.sizes(low), self.sizes(high));
+        if low == high {
+            return (0..forms.classes()).map(|class| forms.counts(class, least).tiles_per_wavefront).max();
+        }
+        let shapes = self.shapes.as_ref()?;
+        (0..shapes.kernels()).map(|kernel| shapes.of_box(forms, kernel, least, most).w.1).max()
     }
 
     fn too_many_threads(

@@ -45,6 +45,8 @@ pub(crate) struct Hexagons {
     copied: f64,
     launches: f64,
     total: i64,
+    /// In one dimension: whether no wider tile moves fewer words, in or out.
+    words_grow: bool,
 }
 
 fn floor_div(a: i64, b: i64) -> i64 {
@@ -130,7 +132,10 @@ impl Hexagons {
             copied: terms.stored.min(terms.loaded[dimension - 1]),
             launches: work.full_launches + work.clipped_launches * work.part,
             total: counts.total_iterations,
+            words_grow: false,
         };
+        let words_grow = dimension == 1 && own.lines.grow(&*family.forms);
+        let own = Hexagons { words_grow, ..own };
         let points = own.points(least[0]) * least[1] * least[2];
         if points != counts.iterations || own.rows != counts.barriers {
             return Err(format!(
@@ -151,6 +156,20 @@ impl Hexagons {
     fn tiles(&self, low: i64, high: i64) -> (i64, i64) {
         let each = |s0: i64| (self.positions + s0 - 2) / (self.pitch + 2 * s0);
         (each(low).min(each(high)).max(0), each(low).max(each(high)) + 1)
+    }
+
+    /// In one dimension a sub-tile is a tile. A flat top of one point more makes each row longer by a point, and with as many
+    /// threads gives no thread fewer of them, nor fewer words to move: everything that is executed grows. So the narrowest tile
+    /// of each number of threads counts.
+    fn least_of_a_row(&self, forms: &dyn TileForms, low: i64, high: i64) -> Work {
+        let (mut least, mut s0) = (None, low);
+        while s0 <= high {
+            let full = forms.work(0, [s0, 1, 1]).full;
+            least = Some(least.map_or(full, |known: Work| known.least(&full)));
+            let last = Threads::last_as_many(self.widest + s0 - 1, self.threads_per_block);
+            s0 = last.saturating_sub(self.widest).saturating_add(2);
+        }
+        least.unwrap_or_default()
     }
 
     fn cut(&self, d: usize) -> bool {
@@ -254,7 +273,21 @@ impl Shapes for Hexagons {
         }
     }
 
-    fn least_work(&self, _: usize, of_box: &OfBox, low: [i64; 3], high: [i64; 3]) -> LeastWork {
+    fn least_work(
+        &self,
+        forms: &dyn TileForms,
+        _: usize,
+        of_box: &OfBox,
+        low: [i64; 3],
+        high: [i64; 3],
+    ) -> LeastWork {
+        if self.words_grow {
+            return LeastWork {
+                tile: self.least_of_a_row(forms, low[0], high[0]),
+                all: Work { ahead: of_box.all_words.low, ..self.point.times(of_box.total.low) },
+                launches: self.launches,
+            };
+        }
         // Lanes without a point, where the classical sizes are known: threads along them do not depend on s0.
         let (mut idle, mut warps) = (1.0, 1.0);
         if self.dimension > 1 && low[1..] == high[1..] {
@@ -359,6 +392,13 @@ impl Lines {
         };
         let linear = (from(n0, &bends0), from(n1, &bends1));
         Lines { first, table, linear }
+    }
+
+    /// In one dimension, whether words in and words out grow, each for itself: their table ends where both are linear.
+    fn grow(&self, forms: &dyn TileForms) -> bool {
+        let counts = (self.first..).take(self.table.len()).map(|s0| forms.counts(0, [s0, 1, 1]));
+        let words: Vec<(i64, i64)> = counts.map(|counts| (counts.words_in, counts.words_out)).collect();
+        words.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1)
     }
 
     fn at(&self, s0: i64, s1: i64) -> i64 {

@@ -52,7 +52,14 @@ pub(crate) trait Shapes {
     fn of_box(&self, forms: &dyn TileForms, kernel: usize, low: [i64; 3], high: [i64; 3]) -> OfBox;
 
     /// What a kernel's tiles execute at least.
-    fn least_work(&self, kernel: usize, of_box: &OfBox, low: [i64; 3], high: [i64; 3]) -> LeastWork;
+    fn least_work(
+        &self,
+        forms: &dyn TileForms,
+        kernel: usize,
+        of_box: &OfBox,
+        low: [i64; 3],
+        high: [i64; 3],
+    ) -> LeastWork;
 
     /// Threads of a block over a box of first sizes, for given others, fewest and most; and registers of a thread at least,
     /// before the compiler's bound.

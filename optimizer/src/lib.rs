@@ -49,6 +49,7 @@ mod exact;
 mod exhaustive;
 mod family;
 mod infeasible;
+mod parts;
 mod relaxation;
 mod request;
 pub mod residence;

@@ -22,6 +22,7 @@ use polyhedral::program::Program;
 use polyhedral::shipped;
 use proptest::prelude::*;
 use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 fn of(name: &str) -> &'static dyn Strategy {
@@ -221,26 +222,108 @@ proptest! {
     }
 }
 
-#[test]
-fn both_formulations_of_super_tuning_agree() {
-    for name in ["heat1d", "jacobi2d", "heat3d"] {
-        let problem = problem(name);
-        let (hardware, machine) = small("gtx980");
-        for objective in [Objective::Time, Objective::Energy] {
-            let request = request(&problem, &hardware, &machine, objective);
-            let (solved, best) = super_tune(&request).unwrap();
-            let least = solved[best].result.as_ref().unwrap().certificate.value;
-            let parts = super_tune_by_parts(&request).unwrap();
-            assert_eq!(parts[0].value, least, "{name}");
-            assert_eq!(tune(&request, Method::Exact).unwrap().certificate.value, least, "{name}");
-            for part in &parts {
-                assert!(
-                    part.inside.contains(&part.choice.strategy)
-                        && part.inside.len() + part.outside.len() == 2
-                );
+/// The parts of the space by enumeration: of the strategies in whose feasible sets a point lies, the number of such points and
+/// the least value.
+fn parts_by_enumeration(request: &Request<'_>) -> BTreeMap<Vec<&'static str>, (u64, f64)> {
+    let mut points: BTreeMap<([i64; 3], i64), (BTreeSet<&'static str>, f64)> = BTreeMap::new();
+    for family in request.families() {
+        let values = |d: usize| (0..family.axes[d].count).map(move |index| family.axes[d].at(index));
+        for s0 in values(0) {
+            for s1 in values(1) {
+                for s2 in values(2) {
+                    for k in 1..=request.model.hardware.blocks_per_sm {
+                        let Some(value) = request.value(&family, [s0, s1, s2], k) else { continue };
+                        let point =
+                            points.entry(([s0, s1, s2], k)).or_insert((BTreeSet::new(), f64::INFINITY));
+                        point.0.insert(family.strategy.id());
+                        point.1 = point.1.min(value);
+                    }
+                }
             }
         }
     }
+    let mut parts: BTreeMap<Vec<&'static str>, (u64, f64)> = BTreeMap::new();
+    for (inside, value) in points.into_values() {
+        let part = parts.entry(inside.into_iter().collect()).or_insert((0, f64::INFINITY));
+        *part = (part.0 + 1, part.1.min(value));
+    }
+    parts
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
+    /// Each part is solved exactly, and the best of them is the best of the strategies' optima.
+    #[test]
+    fn both_formulations_of_super_tuning_agree(
+        name in prop::sample::select(vec!["heat1d", "jacobi2d", "asym2d", "fdtd2d", "heat3d", "star2d2r"]),
+        machine in prop::sample::select(vec!["gtx980", "v100", "h100"]),
+        objective in prop::sample::select(OBJECTIVES.to_vec()),
+        of_counts in prop::bool::ANY,
+        sure_of_registers in prop::bool::ANY,
+        (most_height, blocks_per_sm, kilobytes) in (2i64..7, 1i64..5, 4i64..14),
+        (threads_per_block, registers) in (2i64..9, 8i64..40),
+    ) {
+        let problem = problem(name);
+        let (mut hardware, machine) = small(machine);
+        hardware.blocks_per_sm = blocks_per_sm;
+        hardware.shared_per_block_bytes = kilobytes << 10;
+        hardware.threads_per_block = 32 * threads_per_block;
+        hardware.registers_per_sm = registers << 10;
+        let mut request = request(&problem, &hardware, &machine, objective);
+        if of_counts && objective != Objective::Power {
+            request = counted(&request, &machine);
+        }
+        request.most_height = Some(most_height * problem.program.statements.len() as i64);
+        request.sure_of_registers = sure_of_registers;
+        request.strategies = vec![of("hhc"), of("naive")];
+        let direct = parts_by_enumeration(&request);
+        let parts = super_tune_by_parts(&request);
+        let (Ok(parts), Ok((solved, best))) = (&parts, super_tune(&request)) else {
+            prop_assert!(direct.is_empty() && parts.is_err());
+            return Ok(());
+        };
+        let least = solved[best].result.as_ref().unwrap().certificate.value;
+        prop_assert_eq!(parts[0].value, least);
+        prop_assert_eq!(parts.len(), direct.len());
+        for part in parts {
+            let mut inside = part.inside.clone();
+            inside.sort_unstable();
+            prop_assert_eq!((part.points, part.value), direct[&inside]);
+            prop_assert!(inside.contains(&part.choice.strategy) && inside.len() + part.outside.len() == 2);
+        }
+    }
+}
+
+/// Few tiles of a large grid are evaluated in each part: most of it is bounded.
+#[test]
+fn parts_are_not_enumerated() {
+    let program = Arc::new(shipped::load("heat2d").unwrap());
+    let problem = Problem::new(&program, &[2048, 2048], 256).unwrap();
+    let machine = machine::shipped("gtx980").unwrap().unwrap();
+    let hardware = Hardware::of("gtx980", machine.gpu().unwrap());
+    let mut request = request(&problem, &hardware, &machine, Objective::Time);
+    request.most_height = None;
+    let parts = super_tune_by_parts(&request).unwrap();
+    let closed: Vec<_> = parts.iter().filter(|part| part.points > 1000).collect();
+    assert!(!closed.is_empty());
+    for part in closed {
+        assert!(part.evaluated * 10 < part.points, "{part:?}");
+    }
+}
+
+/// In one dimension tiles have many rows of many widths, and many numbers of resident ones that make no difference.
+#[test]
+fn few_candidates_are_evaluated_in_one_dimension() {
+    let program = Arc::new(shipped::load("heat1d").unwrap());
+    let problem = Problem::new(&program, &[1 << 20], 1000).unwrap();
+    let machine = machine::shipped("h100").unwrap().unwrap();
+    let model = GpuCost::by(TimeModel::Counted, &problem, &machine).unwrap();
+    let request = Request::of_model(&problem, model, Objective::Time).only(of("hhc"));
+    let certificate = tune(&request, Method::Exact).unwrap().certificate;
+    assert!(certificate.optimal());
+    println!("{certificate:?}");
+    assert!(certificate.evaluated * 100 < certificate.candidates, "{certificate:?}");
 }
 
 /// On grids with far more tiles than multiprocessors and with fewer, by both forms of the model, against the exact search among

@@ -65,6 +65,12 @@ impl Work {
         }
     }
 
+    /// What neither goes below.
+    #[must_use]
+    pub fn least(&self, other: &Work) -> Work {
+        self.each(other, f64::min)
+    }
+
     /// So many times the work.
     #[must_use]
     pub fn times(&self, factor: f64) -> Work {

@@ -8,7 +8,6 @@ use hhc_codegen::strategy::Strategy;
 use optimizer::{Method, Objective};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
 
 mod energy;
 
@@ -84,13 +83,6 @@ pub struct Validation {
 impl Serialize for Validation {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
         let of = |name: &str| format!("{name}_{}", self.metric.suffix());
-        let tile = |own: &Sample| {
-            let values =
-                [("predicted", own.predicted), ("measured", own.measured), ("dispersion", own.dispersion)];
-            let values = values.map(|(name, value)| (of(name), Entry::Number(value)));
-            let tile = ("tile".to_owned(), Entry::Text(own.tile.clone()));
-            [tile].into_iter().chain(values).collect::<BTreeMap<String, Entry>>()
-        };
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("metric", &self.metric)?;
         map.serialize_entry("samples", &self.samples)?;
@@ -104,17 +96,27 @@ impl Serialize for Validation {
         map.serialize_entry(&of("picked_measured"), &self.picked_measured)?;
         map.serialize_entry("picked_over_best", &self.picked_over_best)?;
         map.serialize_entry("rank_of_picked", &self.rank_of_picked)?;
-        map.serialize_entry("tiles", &self.tiles.iter().map(tile).collect::<Vec<_>>())?;
+        let tiles = self.tiles.iter().map(|own| OfMetric(self.metric, own));
+        map.serialize_entry("tiles", &tiles.collect::<Vec<_>>())?;
         map.end()
     }
 }
 
-/// A value of a document.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Entry {
-    Number(f64),
-    Text(String),
+/// A tile of a document.
+struct OfMetric<'a>(Metric, &'a Sample);
+
+impl Serialize for OfMetric<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let OfMetric(metric, own) = self;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("tile", &own.tile)?;
+        for (name, value) in
+            [("predicted", own.predicted), ("measured", own.measured), ("dispersion", own.dispersion)]
+        {
+            map.serialize_entry(&format!("{name}_{}", metric.suffix()), &value)?;
+        }
+        map.end()
+    }
 }
 
 /// About `number` tiles of a strategy that are spread over all sizes, and behind them the one that the model picks for a metric.
