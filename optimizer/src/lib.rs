@@ -68,7 +68,7 @@ pub use family::{Axis, Family, TileText};
 pub use infeasible::Infeasible;
 pub use relaxation::{Relaxed, relaxed};
 pub use request::Request;
-pub use super_tuning::{Part, SubProblem, super_tune, super_tune_by_parts};
+pub use super_tuning::{Part, SubProblem, optima, super_tune, super_tune_by_parts};
 pub use tuned::{Certificate, Choice, Method, Tuned};
 
 /// Searches with the given method.

@@ -13,6 +13,7 @@ use crate::parts::{PartOfSpace, Within, parts};
 use crate::request::Request;
 use crate::search::search;
 use crate::tuned::{Best, Choice, Tuned};
+use hhc_codegen::strategy::Strategy;
 use serde::Serialize;
 
 /// The optimum of one strategy.
@@ -39,6 +40,18 @@ pub fn super_tune(request: &Request<'_>) -> Result<(Vec<SubProblem>, usize), Inf
         Some(index) => Ok((solved, index)),
         None => Err(Infeasible::diagnose(request)),
     }
+}
+
+/// Every strategy's own optimum where the best one over all of them is known: the others are searched.
+pub fn optima(request: &Request<'_>, best: &Tuned) -> Vec<SubProblem> {
+    let of = |strategy: &'static dyn Strategy| SubProblem {
+        strategy: strategy.id(),
+        result: match strategy.id() == best.choice.strategy {
+            true => Ok(best.clone()),
+            false => exact(&request.only(strategy)),
+        },
+    };
+    request.strategies.iter().map(|&strategy| of(strategy)).collect()
 }
 
 /// A part of the space, and the best of it.

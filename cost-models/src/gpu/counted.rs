@@ -27,7 +27,7 @@ use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
 use crate::multiprocessor::{CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP};
 use crate::time::{Prediction, Terms};
-use hhc_codegen::counts::{LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
+use hhc_codegen::counts::{LeastEdges, LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
 use polyhedral::program::ElementType;
 
 /// What a multiprocessor does in a cycle.
@@ -288,9 +288,34 @@ impl CountedTime<'_> {
         let tile = self.demands(&least.tile);
         let share = share.min(0.5);
         let rest = Demands { transfer: tile.transfer * share, ahead: tile.ahead * share, ..tile };
-        let waves = number * self.round(&tile, k).seconds() + self.round(&rest, last).seconds();
+        let (whole, partly) = (self.round(&tile, k).seconds(), self.round(&rest, last).seconds());
+        let waves = number * whole + partly;
         let all = self.demands(&least.all);
         let spread = all.compute.max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
-        wavefronts * self.constants.t_sync_s + (least.launches * waves).max(spread)
+        let launches = match &least.edges {
+            None => least.launches * waves,
+            Some(edges) => {
+                let last_round = if last > 0 { partly } else { whole };
+                let (full, others, part) = edges.launches;
+                let clipped = self.demands(&least.tile.times(part).and(&edges.clipped));
+                let rest =
+                    Demands { transfer: clipped.transfer * share, ahead: clipped.ahead * share, ..clipped };
+                let clipped = number * self.round(&clipped, k).seconds() + self.round(&rest, last).seconds();
+                full * (waves + self.least_edge_s(&least.tile, edges, last_round)) + others * clipped
+            }
+        };
+        wavefronts * self.constants.t_sync_s + launches.max(spread)
+    }
+
+    /// By how much the tiles at the edge of a grid take longer than the others of the last round, `u` seconds, at least.
+    ///
+    /// With `a` seconds of a full tile alone and `x` more of one at an edge, that is `x * (a + x) / (u + x)`. It grows with `a` and
+    /// `x`, and with `u` falls by less than `u` grows, because `u >= a`: so the least of each bounds the sum.
+    fn least_edge_s(&self, tile: &Work, edges: &LeastEdges, u: f64) -> f64 {
+        let unmoved = |work: &Work| Demands { transfer: 0.0, ahead: 0.0, ..self.demands(work) };
+        let a = self.round(&unmoved(tile), 1).seconds();
+        let most = self.round(&self.demands(&edges.most), 1).seconds();
+        let x = (self.round(&unmoved(&tile.and(&edges.clipped)), 1).seconds() - most).max(0.0);
+        if x > 0.0 { x * (a + x) / (u + x) } else { 0.0 }
     }
 }

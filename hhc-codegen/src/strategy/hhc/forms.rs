@@ -17,7 +17,7 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
-use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work};
+use crate::counts::work::{self, Accounting, LeastEdges, LeastWork, TileWork, Work};
 use crate::geometry::{ADDRESS_REGISTERS, Threads, WARP, blocks_at_once, register_bound, registers_by_share};
 use crate::plan::FullTiles;
 use crate::window::aligned;
@@ -357,6 +357,21 @@ impl Hexagonal {
         least.unwrap_or_default()
     }
 
+    /// In one dimension, of tiles with as many threads: rows at an edge cost each what they cost, and loads there no less than
+    /// nothing.
+    fn least_edges_of_a_row(&self, low: i64, high: i64) -> Option<LeastEdges> {
+        let last = Threads::last_as_many(self.most_width + low - 1, self.on.threads_per_block);
+        if self.most_width + high - 1 > last {
+            return None;
+        }
+        let terms = self.accounting.terms;
+        let own = self.rows as f64 * (terms.clipped_row + terms.clipped_pass);
+        let warps = ((self.threads_along([low, 1, 1])[0] + WARP - 1) / WARP) as f64;
+        let clipped =
+            Work { issued: warps * own, vector: warps * own, chain: terms.copying * own, ..Work::default() };
+        Some(LeastEdges { most: self.work([high, 1, 1]).full, clipped, launches: self.launches })
+    }
+
     /// What all tiles of a box execute at least.
     pub fn least_work(&self, low: [i64; 3], high: [i64; 3]) -> LeastWork {
         let bounds = self.bounds(low, high);
@@ -365,7 +380,8 @@ impl Hexagonal {
             let sub_tile = self.least_sub_tile_of_a_row(low[0], high[0]);
             let all = self.accounting.least_point().times(bounds.total_iterations);
             let all = Work { ahead: bounds.all_words, ..all };
-            return LeastWork { sub_tile, tile: sub_tile, all, launches };
+            let edges = self.least_edges_of_a_row(low[0], high[0]);
+            return LeastWork { sub_tile, tile: sub_tile, all, launches, edges };
         }
         let point = self.accounting.least_point();
         let across = |sizes: [i64; 3]| self.points(1, sizes[1]) * self.points(2, sizes[2]);
@@ -411,6 +427,7 @@ impl Hexagonal {
             tile: with_words(tile_points, bounds.tile_words.0, q),
             all: Work { ahead: bounds.all_words, ..all },
             launches,
+            edges: None,
         }
     }
 

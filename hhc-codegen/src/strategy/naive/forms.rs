@@ -206,6 +206,7 @@ impl Blocks {
             tile: sub_tile,
             all: point.times(statement.total_iterations as f64),
             launches: self.steps as f64,
+            edges: None,
         }
     }
 
