@@ -124,6 +124,7 @@ pub fn constants(samples: &[EnergySample], source: &str) -> Option<Energy> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     /// A counter that counts what runs add to it, and 10 watts.
     struct Fake {
@@ -137,9 +138,6 @@ mod tests {
         }
         fn name(&self) -> String {
             "fake".to_owned()
-        }
-        fn tick_s(&self) -> f64 {
-            1e-3
         }
     }
 
@@ -240,7 +238,7 @@ mod tests {
             (found.e_launch_j, launch),
             (found.p_static_w, watts),
         ] {
-            assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
+            assert_relative_eq!(found, expected, epsilon = 0.0, max_relative = 1e-3);
         }
         assert!(constants(&samples[..2], "a test").is_none());
         let still = EnergySample { joules: 0.0, ..samples[0] };

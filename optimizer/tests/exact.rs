@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use approx::relative_eq;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::cpu::CpuCost;
 use cost_models::gpu::{Counted, GpuCost, TimeModel};
@@ -319,7 +320,7 @@ fn parts_are_not_enumerated() {
 #[test]
 fn few_candidates_are_evaluated_in_one_dimension() {
     let program = Arc::new(shipped::load("heat1d").unwrap());
-    let problem = Problem::new(&program, &[1 << 20], 1000).unwrap();
+    let problem = Problem::new(&program, &[1 << 18], 200).unwrap();
     let machine = machine::shipped("h100").unwrap().unwrap();
     let model = GpuCost::by(TimeModel::Counted, &problem, &machine).unwrap();
     let request = Request::of_model(&problem, model, Objective::Time).only(of("hhc"));
@@ -368,6 +369,55 @@ fn the_closed_form_is_near_the_optimum() {
     let mean = (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
     assert!(mean < 1.05, "{mean}");
     assert!(few_tiles > 1, "some wavefronts have fewer tiles than fit: {few_tiles}");
+}
+
+/// The figures of docs/models.md: `cargo test --release -p optimizer --test exact -- --ignored --nocapture closed_form`.
+#[test]
+#[ignore = "minutes of exact searches"]
+fn the_closed_form_of_all_strategies_that_have_forms() {
+    let grids: [&[(&[i64], i64)]; 3] = [
+        &[(&[5000], 100), (&[1 << 16], 500), (&[1 << 20], 1000)],
+        &[(&[300, 260], 24), (&[1000, 1000], 100), (&[4096, 4096], 1024), (&[8192, 8192], 4096)],
+        &[(&[60, 50, 70], 12), (&[128, 128, 128], 50), (&[256, 256, 256], 100), (&[512, 512, 512], 512)],
+    ];
+    let gpus = ["gtx980", "titanx", "k40c", "v100", "a100", "h100", "h200"];
+    for (form, most) in [(TimeModel::Paper, usize::MAX), (TimeModel::Counted, 2)] {
+        let mut cases = Vec::new();
+        for name in shipped::names() {
+            let program = Arc::new(shipped::load(name).unwrap());
+            for (size, steps) in grids[program.dimension() - 1].iter().take(most) {
+                cases.extend(gpus.map(|gpu| (name, program.clone(), *size, *steps, gpu)));
+            }
+        }
+        let of_case = |(name, program, size, steps, gpu): &(&'static str, Arc<Program>, &[i64], i64, &str)| {
+            let problem = Problem::new(program, size, *steps).unwrap();
+            let machine = machine::shipped(gpu).unwrap().unwrap();
+            let model = GpuCost::by(form, &problem, &machine).unwrap();
+            let own = Request::of_model(&problem, model, Objective::Time);
+            let ratio = |strategies: Vec<&'static dyn Strategy>| {
+                let own = Request { strategies, ..own.clone() };
+                let rule = tune(&own, Method::ClosedForm).ok()?;
+                assert!(rule.certificate.evaluated <= 1000, "{name} {size:?} {gpu}");
+                Some(rule.certificate.value / tune(&own, Method::Exact).ok()?.certificate.value)
+            };
+            let hhc = ratio(vec![of("hhc")]);
+            let all = ratio(strategy::in_auto().filter(|own| own.closed_forms().is_some()).collect());
+            let naive = Request { strategies: vec![of("naive")], ..own.clone() };
+            let refused = matches!(tune(&naive, Method::ClosedForm), Err(Infeasible::NoFace { .. }));
+            assert!(refused, "tiles without a face");
+            (format!("{name} {size:?} {gpu}"), hhc, all)
+        };
+        let found: Vec<(String, Option<f64>, Option<f64>)> = cases.par_iter().map(of_case).collect();
+        for (what, pick) in [("hhc", 0), ("all strategies with closed forms", 1)] {
+            let ratios: Vec<(f64, &String)> = (found.iter())
+                .filter_map(|(case, hhc, all)| Some((if pick == 0 { (*hhc)? } else { (*all)? }, case)))
+                .collect();
+            let mean = (ratios.iter().map(|(own, _)| own.ln()).sum::<f64>() / ratios.len() as f64).exp();
+            let worst = ratios.iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            println!("{form}, {what}: {} cases, mean {mean:.4}, worst {:.3} ({})", ratios.len(), worst.0, worst.1);
+            assert!(mean <= 1.2 && worst.0 <= 2.0, "{form}, {what}");
+        }
+    }
 }
 
 #[test]
@@ -452,7 +502,10 @@ fn a_breakdown_adds_up() {
             let count = |model: &GpuCost| model.counts(&problem, strategy, &choice.tile, k).ok();
             let why = request.model.explain(&count).unwrap();
             let sum = why.ideal_s + why.losses.iter().map(|loss| loss.seconds).sum::<f64>();
-            assert!((sum - cost.prediction.seconds).abs() < 1e-9 * sum, "{name} {strategy:?}");
+            assert!(
+                relative_eq!(sum, cost.prediction.seconds, epsilon = 0.0, max_relative = 1e-9),
+                "{name} {strategy:?}"
+            );
         }
     }
 }

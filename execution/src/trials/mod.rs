@@ -180,13 +180,14 @@ impl Fit {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     #[test]
     fn errors_over_all_and_over_the_best() {
         let fit = Fit::of(&[(1.1, 1.0), (1.0, 1.2), (1.0, 2.0)]).unwrap();
         let squares = [0.01_f64, (1.0 / 1.2 - 1.0_f64).powi(2), 0.25];
-        assert!((fit.rmse_all - (squares.iter().sum::<f64>() / 3.0).sqrt()).abs() < 1e-12);
-        assert!((fit.rmse_top20 - ((squares[0] + squares[1]) / 2.0).sqrt()).abs() < 1e-12);
+        assert_relative_eq!(fit.rmse_all, (squares.iter().sum::<f64>() / 3.0).sqrt(), max_relative = 1e-12);
+        assert_relative_eq!(fit.rmse_top20, ((squares[0] + squares[1]) / 2.0).sqrt(), max_relative = 1e-12);
         assert_eq!((fit.top20, fit.best_measured), (2, 1.0));
         assert_eq!(Fit::of(&[]), None);
     }

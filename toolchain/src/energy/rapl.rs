@@ -61,10 +61,6 @@ impl EnergyMeter for Rapl {
     fn name(&self) -> String {
         format!("RAPL, {} package(s)", self.packages.len())
     }
-
-    fn tick_s(&self) -> f64 {
-        1e-3
-    }
 }
 
 fn number(path: &Path) -> Option<u64> {
