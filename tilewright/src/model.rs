@@ -312,7 +312,8 @@ impl Model {
             Model::Gpu(model) => {
                 let Finalist { tuned, request, notes } = finalist(model, objective, strategy, method)?;
                 let several = method == Method::Exact && request.strategies.len() > 1;
-                (tuned, if several { optima(&request, &tuned) } else { Vec::new() }, notes)
+                let strategies = if several { optima(&request, &tuned) } else { Vec::new() };
+                (tuned, strategies, notes)
             }
             Model::Cpu(_) if method == Method::ClosedForm => {
                 let message = "the closed form is for the model of a GPU: a CPU has no barriers to save";
