@@ -112,6 +112,7 @@ impl Shapes for Blocks {
         LeastWork {
             tile: own.point.times(points as f64),
             all: own.point.times(own.total as f64),
+            edges: None,
             launches: self.steps as f64,
         }
     }

@@ -12,7 +12,7 @@
 
 use crate::interval::Interval;
 use crate::model::Model;
-use crate::shapes::{LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
+use crate::shapes::{Edges, LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
 use cost_models::form::TimeModel;
 use hhc_codegen::counts::{Family, Problem, TileForms, TileWork, Work};
 use hhc_codegen::geometry::Threads;
@@ -47,6 +47,8 @@ pub(crate) struct Hexagons {
     total: i64,
     /// In one dimension: whether no wider tile moves fewer words, in or out.
     words_grow: bool,
+    /// Instructions of a row at an edge, in addition, and cycles of one of them.
+    at_edges: (f64, f64),
 }
 
 fn floor_div(a: i64, b: i64) -> i64 {
@@ -133,6 +135,7 @@ impl Hexagons {
             launches: work.full_launches + work.clipped_launches * work.part,
             total: counts.total_iterations,
             words_grow: false,
+            at_edges: (terms.clipped_row + terms.clipped_pass, terms.copying),
         };
         let words_grow = dimension == 1 && own.lines.grow(&*family.forms);
         let own = Hexagons { words_grow, ..own };
@@ -170,6 +173,27 @@ impl Hexagons {
             s0 = last.saturating_sub(self.widest).saturating_add(2);
         }
         least.unwrap_or_default()
+    }
+
+    /// Of tiles with as many threads, in one dimension: each row of one at an edge is looked at, whether it exists and where it ends.
+    fn edges_of_a_row(&self, forms: &dyn TileForms, low: i64, high: i64) -> Option<Edges> {
+        let last = Threads::last_as_many(self.widest + low - 1, self.threads_per_block);
+        (self.widest + high - 1 <= last).then(|| {
+            let widest = forms.work(0, [high, 1, 1]);
+            let warps = ceil_div(forms.threads([low, 1, 1]), 32) as f64;
+            let (looked_at, copying) = self.at_edges;
+            let own = self.rows as f64 * looked_at;
+            Edges {
+                most: widest.full,
+                clipped: Work {
+                    issued: warps * own,
+                    vector: warps * own,
+                    chain: copying * own,
+                    ..Work::default()
+                },
+                launches: (widest.full_launches, widest.clipped_launches, widest.part),
+            }
+        })
     }
 
     fn cut(&self, d: usize) -> bool {
@@ -283,6 +307,7 @@ impl Shapes for Hexagons {
     ) -> LeastWork {
         if self.words_grow {
             return LeastWork {
+                edges: self.edges_of_a_row(forms, low[0], high[0]),
                 tile: self.least_of_a_row(forms, low[0], high[0]),
                 all: Work { ahead: of_box.all_words.low, ..self.point.times(of_box.total.low) },
                 launches: self.launches,
@@ -318,6 +343,7 @@ impl Shapes for Hexagons {
             tile: tile.and(&own_rows.times(q)).and(&moved),
             all: Work { ahead: of_box.all_words.low, ..self.point.times(of_box.total.low * idle) },
             launches: self.launches,
+            edges: None,
         }
     }
 
