@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tilewright::error::Kind;
 use tilewright::model::Residence;
+use tilewright::validation::Metric;
 use tilewright::{Backend, BuildRequest, Cancel, Model, Observer, RunRequest, Silent, load};
 
 #[derive(Default)]
@@ -103,7 +104,7 @@ fn models_explain_what_they_choose() {
         // A completed tile has the strategy's own sizes where none are given.
         assert_eq!(model.complete(strategy, Some(&choice.tile)).unwrap(), choice.tile);
         assert!(model.complete(strategy, None).is_ok());
-        let tiles = tilewright::validation::tiles(&model, strategy, 12, 1).unwrap();
+        let tiles = tilewright::validation::tiles(&model, Metric::Time, strategy, (12, 1)).unwrap();
         assert!(tiles.len() > 6, "{tiles:?}");
         for tile in &tiles {
             assert!(

@@ -57,7 +57,7 @@ impl TileForms for Counted {
         let (counts, work) = &self.0[class];
         let (sub_tile, q) = (work.full, counts.sub_tiles as f64);
         let all = sub_tile.times(work.full_launches * counts.tiles_per_wavefront as f64 * q);
-        LeastWork { sub_tile, tile: sub_tile.times(q), all, launches: work.full_launches }
+        LeastWork { sub_tile, tile: sub_tile.times(q), all, launches: work.full_launches, edges: None }
     }
 
     fn tile_bytes(&self, _sizes: [i64; 3]) -> i64 {

@@ -1,10 +1,10 @@
 //! The two forms of the time model of a GPU.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// What the time on a GPU is computed from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeModel {
     /// Counts of the printed code; memory and computing overlap as far as resident tiles allow.

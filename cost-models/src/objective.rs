@@ -1,10 +1,10 @@
 //! What is minimised over tiles.
 
-use cost_models::model::{CostModel, Spent, SpentBounds};
-use serde::Serialize;
+use crate::model::{CostModel, Spent, SpentBounds};
+use serde::{Deserialize, Serialize};
 
 /// What to minimise (paper, section 2.3.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {
     /// Seconds.
