@@ -64,8 +64,14 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
             }
         }
     }
-    let rows: Block =
-        all_rows.iter().enumerate().flat_map(|(number, row)| printer.full_row(number, row)).collect();
+    let loads = printer.loads_by_row(all_rows.len());
+    let rows: Block = all_rows
+        .iter()
+        .zip(loads)
+        .enumerate()
+        .flat_map(|(number, (row, loads))| [loads, printer.full_row(number, row)])
+        .flatten()
+        .collect();
     let statements = local.rows.iter().filter(|row| row.in_full_tiles).map(|row| row.statement);
     let mut constants: Vec<Constant> = Vec::new();
     for statement in statements {
@@ -112,6 +118,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         .parameter(INT, "window")
         .parameters(passed.then_some(("bool", "whole")))
         .parameters(ends.into_iter().map(|end| ("int", end)))
+        .parameters(printer.ahead_parameters())
         .body(body)
 }
 
