@@ -4,6 +4,7 @@
 //! A kernel whose plan keeps nothing works in memory directly; one that keeps windows stages its sub-tiles in shared
 //! memory; one that says where values live is printed part by part.
 
+mod ahead;
 mod boundary;
 mod clipped_rows;
 mod direct;
@@ -133,6 +134,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows: !shapes.is_empty(),
+        in_space: program.dimension() == 3,
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
         uses_square: uses_square(program),
@@ -174,6 +176,8 @@ struct ProgramText {
     has_lanes: bool,
     /// Whether tiles are staged in shared memory.
     has_windows: bool,
+    /// Whether there are three dimensions.
+    in_space: bool,
     uses_exp: bool,
     uses_extrema: bool,
     uses_square: bool,
