@@ -11,13 +11,15 @@ mod naive;
 mod overlapped;
 mod pipeline_toy;
 mod target;
+mod time_skewing;
 pub(crate) mod tile_space;
 mod warp_pipeline;
 
-pub use interface::{Strategy, Target, plan, taken};
+pub use interface::{Strategy, Target, has_target, plan, taken};
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, OptionalSize, TileSize, TileSpace};
 
 use crate::PlanError;
+use polyhedral::program::Program;
 use text_escape::suggest::nearest;
 
 /// All strategies, the preferred one first.
@@ -28,6 +30,7 @@ pub fn all() -> &'static [&'static dyn Strategy] {
         &overlapped::Overlapped,
         &pipeline_toy::PipelineToy,
         &warp_pipeline::WarpPipeline,
+        &time_skewing::TimeSkewing,
     ]
 }
 
@@ -48,6 +51,13 @@ pub fn in_auto() -> impl Iterator<Item = &'static dyn Strategy> {
 
 /// The name that leaves the choice to us.
 pub const AUTO: &str = "auto";
+
+/// The strategy that is taken for this program where nobody chooses.
+pub fn preferred_for(program: &Program) -> &'static dyn Strategy {
+    let in_order = program.sweeps_in_order().next().is_some();
+    let suits = |strategy: &&&dyn Strategy| strategy.takes_sweeps_in_order();
+    all().iter().find(suits).copied().filter(|_| in_order).unwrap_or(preferred())
+}
 
 /// The strategy of this name; [`AUTO`] is the preferred one.
 ///
