@@ -157,7 +157,7 @@ fn on_cpu(
         session.stage("analyse", || CpuModel::new(stencil, size, arguments.steps, machine, None))?;
     let threads = modelled.machine.cpu().map_or(1, |facts| facts.cores as usize);
     let model = arguments.model.of(Model::Cpu(modelled))?;
-    let tiles = tiles(arguments, &model, session)?;
+    let tiles = tiles(arguments, stencil, &model, session)?;
     measured(arguments, stencil, &model, ("openmp", tiles), &mut CpuTiles::new(threads), session)
 }
 
@@ -170,14 +170,19 @@ fn on_gpu(
     let size = &arguments.size.0;
     let modelled = session.stage("analyse", || GpuModel::new(stencil, size, arguments.steps, machine))?;
     let model = arguments.model.of(Model::Gpu(modelled))?;
-    let tiles = tiles(arguments, &model, session)?;
+    let tiles = tiles(arguments, stencil, &model, session)?;
     // The device comes last: what is wrong in the request is said on every machine.
     let runner = &mut DeviceTiles::new(session.stage("device", || Device::open(0))?);
     measured(arguments, stencil, &model, ("cuda", tiles), runner, session)
 }
 
-fn tiles(arguments: &ValidateArguments, model: &Model, session: &Session) -> Result<Vec<TileSizes>> {
-    let strategy = strategies::named(&arguments.strategy)?;
+fn tiles(
+    arguments: &ValidateArguments,
+    stencil: &Stencil,
+    model: &Model,
+    session: &Session,
+) -> Result<Vec<TileSizes>> {
+    let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
     session.stage("search", || validation::tiles(model, strategy, arguments.samples as usize, arguments.seed))
 }
 
@@ -189,7 +194,7 @@ fn measured(
     runner: &mut dyn TileRunner,
     session: &Session,
 ) -> Result<Measured> {
-    let strategy = strategies::named(&arguments.strategy)?;
+    let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
     let predicted = |tile: &TileSizes| validation::predicted_s(model, strategy, tile).ok();
     let (samples, disturbed) = measure(arguments, stencil, tiles, runner, &predicted, session)?;
     let machine = model.machine().name.clone();
@@ -208,7 +213,7 @@ fn measure(
     let plan = Plan {
         program: &stencil.program,
         cone: &analysis.cone,
-        strategy: strategies::named(&arguments.strategy)?,
+        strategy: strategies::named_for(&arguments.strategy, &stencil.program)?,
         size: &arguments.size.0,
         steps: arguments.steps,
         runs: arguments.repeat as usize,

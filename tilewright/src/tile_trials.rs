@@ -143,7 +143,7 @@ impl TileTrials {
         let mut initial = ProgramData::zeroed_with(program, layout).map_err(failed)?;
         initial::fill_random(program, &mut initial, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
-        let compiled = compiled(&job.stencil, strategy::baseline(), &TileSizes::default());
+        let compiled = compiled(&job.stencil, strategy::baseline_for(program), &TileSizes::default());
         let Compiled { native, command, .. } = match compiled {
             Ok(compiled) => compiled,
             Err(Failure::Trial(_, reason)) => {

@@ -59,6 +59,12 @@ pub fn preferred_for(program: &Program) -> &'static dyn Strategy {
     all().iter().find(suits).copied().filter(|_| in_order).unwrap_or(preferred())
 }
 
+/// What this program is compared with: the baseline, where that takes its points in a possible order.
+pub fn baseline_for(program: &Program) -> &'static dyn Strategy {
+    let in_order = program.sweeps_in_order().next().is_some();
+    if in_order { preferred_for(program) } else { baseline() }
+}
+
 /// The strategy of this name; [`AUTO`] is the preferred one.
 ///
 /// # Errors

@@ -101,17 +101,29 @@ impl Strategy for TimeSkewing {
     }
 
     fn default_tile(&self, program: &Program, _cone: &Cone, _target: Target) -> TileSizes {
-        let in_order = program.sweeps_in_order().next().is_some();
-        let (steps, sizes): (i64, &[i64]) = match (program.dimension(), in_order) {
-            (1, false) => (64, &[4096]),
-            (2, false) => (16, &[64, 512]),
-            (_, false) => (4, &[16, 16, 0]),
-            (1, true) => (64, &[1024]),
-            (2, true) => (16, &[64, 512]),
-            (_, true) => (4, &[16, 16, 0]),
-        };
-        let sizes = [steps * program.statements.len() as i64].into_iter().chain(sizes.iter().copied());
-        TileSizes::new(SIZES.into_iter().zip(sizes))
+        usual(program)
+    }
+
+    fn own_tile_on_cores(
+        &self,
+        program: &Program,
+        (size, steps): (&[i64], i64),
+        threads: i64,
+    ) -> Option<TileSizes> {
+        let mut tile = usual(program);
+        let rows = program.statements.len() as i64 * steps;
+        // Halved, the innermost size first, until diagonals have tiles enough for all cores.
+        while on_a_diagonal(&tile, size, rows) < TILES_PER_CORE * threads.max(1) {
+            let halved = (0..size.len()).rev().find_map(|d| {
+                let value = tile.get(SIZES[d + 1]).filter(|&value| value > LEAST_POINTS)?;
+                Some(tile.clone().with(SIZES[d + 1], value / 2))
+            });
+            match halved {
+                Some(smaller) => tile = smaller,
+                None => break,
+            }
+        }
+        Some(tile)
     }
 
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan {
@@ -130,4 +142,31 @@ impl Strategy for TimeSkewing {
             windows: Windows::default(),
         }
     }
+}
+
+/// Tiles of a diagonal, per core, that are enough for the cores to be busy.
+const TILES_PER_CORE: i64 = 3;
+/// Points of a tile along a dimension at least, where sizes are chosen for a grid.
+const LEAST_POINTS: i64 = 16;
+
+/// Sizes that suit large grids: what a tile touches stays in a core's own cache.
+fn usual(program: &Program) -> TileSizes {
+    let (steps, sizes): (i64, &[i64]) = match program.dimension() {
+        1 => (64, &[4096]),
+        2 => (16, &[64, 512]),
+        _ => (4, &[16, 16, 256]),
+    };
+    let sizes = [steps * program.statements.len() as i64].into_iter().chain(sizes.iter().copied());
+    TileSizes::new(SIZES.into_iter().zip(sizes))
+}
+
+/// Tiles of a diagonal, on average: all of them by the number of diagonals.
+fn on_a_diagonal(tile: &TileSizes, size: &[i64], rows: i64) -> i64 {
+    let along = |name: &str, length: i64| match tile.get(name) {
+        None | Some(0) => 1,
+        Some(own) => (length.max(1) + own - 1) / own,
+    };
+    let counts: Vec<i64> = SIZES.iter().zip([&rows].into_iter().chain(size)).map(|(name, &n)| along(name, n)).collect();
+    let diagonals = counts.iter().map(|count| count - 1).sum::<i64>() + 1;
+    counts.iter().product::<i64>() / diagonals
 }
