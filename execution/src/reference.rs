@@ -261,7 +261,8 @@ impl InOrder<'_> {
             if interrupt::requested() || token.is_cancelled() {
                 return Ok(());
             }
-            let begin: usize = row.iter().zip(layout.strides()).map(|(&at, &stride)| at as usize * stride).sum();
+            let begin: usize =
+                row.iter().zip(layout.strides()).map(|(&at, &stride)| at as usize * stride).sum();
             for column in first..end {
                 let element = begin + column as usize;
                 let mut value = [zero];

@@ -37,7 +37,11 @@ pub struct NotForward {
 /// [`NotForward`] names the first dependence that goes back in rows, or within a row to a point that is not later.
 pub fn cone(dimension: usize, dependences: &[Dependence]) -> Result<Cone, NotForward> {
     let zero = Rational::from_integer(0);
-    let mut cone = Cone { lower: vec![zero; dimension], upper: vec![zero; dimension], dependences: dependences.to_vec() };
+    let mut cone = Cone {
+        lower: vec![zero; dimension],
+        upper: vec![zero; dimension],
+        dependences: dependences.to_vec(),
+    };
     for dependence in dependences {
         if dependence.rows < 0 || dependence.rows == 0 && !comes_later(&dependence.offset) {
             return Err(NotForward { dependence: dependence.clone() });

@@ -178,9 +178,10 @@ pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError
             }
             let others = match read.overwrites_itself() {
                 false => offsets,
-                true if read.in_order() => {
-                    offsets.into_iter().filter(|offset| offset.iter().any(|&distance| distance != 0)).collect()
-                }
+                true if read.in_order() => offsets
+                    .into_iter()
+                    .filter(|offset| offset.iter().any(|&distance| distance != 0))
+                    .collect(),
                 true => continue,
             };
             for (offset, steps) in read.distances(&context, Direction::Later, &others)? {

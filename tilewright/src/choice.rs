@@ -265,7 +265,10 @@ fn on_cpu(
     }
     let threads = wish.threads.unwrap_or_else(usable_threads);
     if let Some(tile) = strategy.own_tile_on_cores(&stencil.program, (size, steps), threads) {
-        let by = format!("the strategy's own, by the grid, the steps and {}", text::count(threads as u64, "thread", "threads"));
+        let by = format!(
+            "the strategy's own, by the grid, the steps and {}",
+            text::count(threads as u64, "thread", "threads")
+        );
         return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
     }
     let tuned = |here: &Here| {

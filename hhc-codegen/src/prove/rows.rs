@@ -29,10 +29,14 @@ pub(super) fn orders(plan: &KernelPlan) -> Result<(), String> {
                 return wrong("it does not work on the arrays as the program does".to_owned());
             }
             if instance.slanted().is_some() && !(kernel.memory == Memory::Arrays && kernel.in_parts()) {
-                return wrong("it is slanted, in a kernel that is not printed row by row on the arrays".to_owned());
+                return wrong(
+                    "it is slanted, in a kernel that is not printed row by row on the arrays".to_owned(),
+                );
             }
             if instance.slanted().is_some_and(|(d, _)| d + 2 != dimension || instance.lines().is_none()) {
-                return wrong("it is slanted, and does not consist of some lines along the last dimension".to_owned());
+                return wrong(
+                    "it is slanted, and does not consist of some lines along the last dimension".to_owned(),
+                );
             }
             let RowOrder::Skewed { factors } = &instance.order else { continue };
             if factors.len() != dimension {

@@ -96,7 +96,12 @@ pub trait Strategy: Sync {
 
     /// Its own sizes for a grid, so many steps and so many cores, where they are better than what models, which do not know
     /// its diagonals, would choose.
-    fn own_tile_on_cores(&self, _program: &Program, _problem: (&[i64], i64), _threads: i64) -> Option<TileSizes> {
+    fn own_tile_on_cores(
+        &self,
+        _program: &Program,
+        _problem: (&[i64], i64),
+        _threads: i64,
+    ) -> Option<TileSizes> {
         None
     }
 

@@ -11,8 +11,8 @@ mod naive;
 mod overlapped;
 mod pipeline_toy;
 mod target;
-mod time_skewing;
 pub(crate) mod tile_space;
+mod time_skewing;
 mod warp_pipeline;
 
 pub use interface::{Strategy, Target, has_target, plan, taken};

@@ -57,7 +57,9 @@ impl<'a> Lines<'a> {
         let factor = match &instance.order {
             RowOrder::Skewed { factors } => match &factors[..] {
                 [1] => Some(0),
-                [others @ .., beside, 1] if *beside > 0 && others.iter().all(|&factor| factor == 0) => Some(*beside),
+                [others @ .., beside, 1] if *beside > 0 && others.iter().all(|&factor| factor == 0) => {
+                    Some(*beside)
+                }
                 _ => return None,
             },
             _ => None,
@@ -68,8 +70,16 @@ impl<'a> Lines<'a> {
         let wanted = factor.is_some() || instance.slanted().is_some();
         let program = &*plan.program;
         let (planes, target) = planes(program, names, instance.statement);
-        (kernel.memory == Memory::Arrays && wanted)
-            .then_some(Lines { plan, program, names, instance, count, factor, planes, target })
+        (kernel.memory == Memory::Arrays && wanted).then_some(Lines {
+            plan,
+            program,
+            names,
+            instance,
+            count,
+            factor,
+            planes,
+            target,
+        })
     }
 
     /// Its text.
@@ -77,8 +87,10 @@ impl<'a> Lines<'a> {
         let Lines { program, names, instance, .. } = *self;
         let innermost = program.dimension() - 1;
         let strides = (0..innermost).map(|d| format!("stride{d}"));
-        let mut inner: Block = strides.map(|own| Stmt::constant(INT, &own, name("grid").arrow(&own))).collect();
-        let pointer = |plane: &Plane| Stmt::declare(plane.element.clone().pointer(), &plane.name, &plane.value);
+        let mut inner: Block =
+            strides.map(|own| Stmt::constant(INT, &own, name("grid").arrow(&own))).collect();
+        let pointer =
+            |plane: &Plane| Stmt::declare(plane.element.clone().pointer(), &plane.name, &plane.value);
         inner.extend(self.planes.iter().map(pointer));
         let statement = &program.statements[instance.statement];
         let constants = constants::all(program, names, statement, Source::Grid, &names.time);
@@ -106,7 +118,9 @@ impl<'a> Lines<'a> {
     }
 
     fn element(&self) -> Type {
-        Type::new(self.program.field(self.program.statements[self.instance.statement].target).element.c_name())
+        Type::new(
+            self.program.field(self.program.statements[self.instance.statement].target).element.c_name(),
+        )
     }
 
     /// The first point of a line and the one after the last; `line` is its coordinate.
@@ -134,7 +148,8 @@ impl<'a> Lines<'a> {
     /// The place of position 0 of a line.
     fn place(&self, line: &IntExpr, behind: i64) -> Expr {
         let innermost = self.program.dimension() - 1;
-        let mut point: Vec<Expr> = self.instance.ranges[..innermost].iter().map(|range| expr(&range.low)).collect();
+        let mut point: Vec<Expr> =
+            self.instance.ranges[..innermost].iter().map(|range| expr(&range.low)).collect();
         if let Some(own) = point.last_mut() {
             *own = expr(line);
         }
@@ -241,7 +256,8 @@ impl<'a> Lines<'a> {
         // The line whose last value a read of line `r` finds.
         let found = |r: i64, access: &Access| {
             let (along, around) = access.offset.split_last()?;
-            let (beside, others) = around.split_last().map_or((0, &[][..]), |(beside, others)| (*beside, others));
+            let (beside, others) =
+                around.split_last().map_or((0, &[][..]), |(beside, others)| (*beside, others));
             let own = access.time == 1
                 && access.field == self.program.statements[self.instance.statement].target
                 && others.iter().all(|&distance| distance == 0)

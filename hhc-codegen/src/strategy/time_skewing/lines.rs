@@ -11,9 +11,7 @@
 
 use super::tiles::{STEP, Tiles};
 use crate::int_expr::{IntExpr, int, var};
-use crate::plan::{
-    COORDINATES, Instance, Kernel, Loop, Range, RowOrder, overwrites_what_it_reads,
-};
+use crate::plan::{COORDINATES, Instance, Kernel, Loop, Range, RowOrder, overwrites_what_it_reads};
 use crate::storage::Memory;
 use polyhedral::program::Program;
 

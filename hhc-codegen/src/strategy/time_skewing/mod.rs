@@ -166,7 +166,8 @@ fn on_a_diagonal(tile: &TileSizes, size: &[i64], rows: i64) -> i64 {
         None | Some(0) => 1,
         Some(own) => (length.max(1) + own - 1) / own,
     };
-    let counts: Vec<i64> = SIZES.iter().zip([&rows].into_iter().chain(size)).map(|(name, &n)| along(name, n)).collect();
+    let counts: Vec<i64> =
+        SIZES.iter().zip([&rows].into_iter().chain(size)).map(|(name, &n)| along(name, n)).collect();
     let diagonals = counts.iter().map(|count| count - 1).sum::<i64>() + 1;
     counts.iter().product::<i64>() / diagonals
 }

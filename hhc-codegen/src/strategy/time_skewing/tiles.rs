@@ -115,8 +115,11 @@ impl<'a> Tiles<'a> {
     /// The time steps in which the tile has points.
     pub(super) fn time(&self) -> Loop {
         let first = self.first_step();
-        let mut time =
-            Loop { variable: STEP, low: first.clone(), high: (first + (self.steps - 1)).min(var("steps") - 1) };
+        let mut time = Loop {
+            variable: STEP,
+            low: first.clone(),
+            high: (first + (self.steps - 1)).min(var("steps") - 1),
+        };
         for d in self.cut_dimensions().filter(|&d| self.skews[d].step > 0) {
             // corner <= most + skew*step, corner + size - 1 >= least + skew*step
             let (least, most) = self.span(d);
@@ -141,7 +144,13 @@ impl<'a> Tiles<'a> {
     }
 
     /// The point at this coordinate.
-    pub(super) fn point(&self, statement: usize, d: usize, coordinate: IntExpr, before: &[IntExpr]) -> IntExpr {
+    pub(super) fn point(
+        &self,
+        statement: usize,
+        d: usize,
+        coordinate: IntExpr,
+        before: &[IntExpr],
+    ) -> IntExpr {
         let Skew { step, shifts, cross } = &self.skews[d];
         let skewed = match step {
             0 => coordinate,
