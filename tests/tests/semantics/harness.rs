@@ -310,6 +310,7 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
     // Small tiles as they are written, default ones as compilers rewrite them: most of the time goes to the compiler.
     let optimized = |own: &dyn Strategy| if own.id() == strategy::preferred().id() { 2 } else { 1 };
     let taking = strategy::all().iter().filter(|strategy| strategy.takes(program, &analysis.cone).is_ok());
+    let storages: Vec<&str> = with_storages().map(|strategy| strategy.id()).collect();
     let variants: Vec<(Planned, NativeProgram)> = taking
         .flat_map(|&strategy| {
             let small = small(strategy);
@@ -319,8 +320,12 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
                 sizes.fold(small.clone(), |tile, (optional, value)| tile.with(optional.size.name, value))
             });
             let with_all = with_all.map(|tile| (strategy, tile, 0));
-            let both = [(strategy, small, 0), (strategy, TileSizes::default(), optimized(strategy))];
-            both.into_iter().chain(with_all)
+            let first = (strategy, small, 0);
+            // Of one that nobody gets unasked, small tiles have all of the text.
+            let unasked = strategy.id() == strategy::preferred_for(program).id();
+            let usual = strategy.in_auto() || unasked || storages.contains(&strategy.id());
+            let default = usual.then(|| (strategy, TileSizes::default(), optimized(strategy)));
+            [first].into_iter().chain(default).chain(with_all)
         })
         .map(|(strategy, tile, optimization)| {
             let planned = planned(program, strategy.id(), &tile);

@@ -210,20 +210,27 @@ impl<'a> Lines<'a> {
             };
             body.push(Stmt::constant(INT, format!("tw_to{r}"), to));
         }
-        let fold = |word: &str, with: fn(Expr, Expr) -> Expr| {
-            (1..self.count).fold(of(word, 0), |known, r| with(known, of(word, r)))
-        };
         if self.count == 1 {
             body.extend(self.all_lines(factor, of("from", 0), of("to", 0)));
             return body;
         }
-        let names = ["tw_begin", "tw_end"];
-        body.push(Stmt::constant(INT, names[0], fold("from", min)));
-        body.push(Stmt::constant(INT, names[1], fold("to", max)));
-        let [begin, end] = names.map(c_tree::var);
-        let (first, last) = (c_tree::var("tw_first"), c_tree::var("tw_last"));
-        body.push(Stmt::declare(INT, "tw_first", fold("from", max)));
-        body.push(Stmt::declare(INT, "tw_last", fold("to", min)));
+        // Positions of some lines, and of all.
+        let ends = ["tw_begin", "tw_end", "tw_first", "tw_last"];
+        body.extend(
+            ends.iter()
+                .zip(["from", "to", "from", "to"])
+                .map(|(end, word)| Stmt::declare(INT, *end, of(word, 0))),
+        );
+        for r in 1..self.count {
+            let own = [min(name(ends[0]), of("from", r)), max(name(ends[1]), of("to", r))];
+            let both = [max(name(ends[2]), of("from", r)), min(name(ends[3]), of("to", r))];
+            body.extend(
+                ends.iter()
+                    .zip(own.into_iter().chain(both))
+                    .map(|(end, value)| Stmt::assign(name(*end), value)),
+            );
+        }
+        let [begin, end, first, last] = ends.map(c_tree::var);
         let none = Block::from([
             Stmt::assign(name("tw_first"), end.clone()),
             Stmt::assign(name("tw_last"), end.clone()),
