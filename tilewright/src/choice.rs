@@ -253,6 +253,14 @@ fn on_cpu(
     observer: &dyn Observer,
 ) -> Result<Chosen> {
     let strategy = strategy::by_name(&wanted.strategy)?;
+    let threads = wish.threads.unwrap_or_else(usable_threads);
+    if let Some(tile) = strategy.own_tile_on_cores(&stencil.program, (size, steps), threads) {
+        let by = format!(
+            "the strategy's own, by the grid, the steps and {}",
+            text::count(threads as u64, "thread", "threads")
+        );
+        return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
+    }
     if let Some(machine) = machine {
         let by = by_model(&machine.name, wish.threads);
         let tile = stage(observer, "tune", || {
@@ -261,14 +269,6 @@ fn on_cpu(
             let best = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
             best.ok_or_else(|| Error::internal("no tile was tuned"))
         })?;
-        return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
-    }
-    let threads = wish.threads.unwrap_or_else(usable_threads);
-    if let Some(tile) = strategy.own_tile_on_cores(&stencil.program, (size, steps), threads) {
-        let by = format!(
-            "the strategy's own, by the grid, the steps and {}",
-            text::count(threads as u64, "thread", "threads")
-        );
         return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
     }
     let tuned = |here: &Here| {

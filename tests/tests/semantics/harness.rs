@@ -10,6 +10,7 @@ use execution::{initial, reference};
 use hhc_codegen::backend::GeneratedFile;
 use hhc_codegen::backend::cuda::CudaProgram;
 use hhc_codegen::pipeline::{self, Planned};
+use hhc_codegen::plan::Kernel;
 use hhc_codegen::storage::Memory;
 use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{KernelPlan, TileSizes, backend};
@@ -376,7 +377,11 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert_full_and_partial(&variants[0].0.plan, largest, 23);
+    // Tiles that are printed row by row have one text for both.
+    let plain = variants.iter().find(|(planned, _)| !planned.plan.kernels.iter().any(Kernel::in_parts));
+    if let Some((planned, _)) = plain {
+        assert_full_and_partial(&planned.plan, largest, 23);
+    }
 }
 
 /// Both code paths of the generated text must have run.
