@@ -119,7 +119,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         }
         // There is no choice for sweeps in order.
-        if polyhedral::shipped::load(stencil).is_some_and(|program| program.sweeps_in_order().next().is_some()) {
+        if polyhedral::shipped::load(stencil)
+            .is_some_and(|program| program.sweeps_in_order().next().is_some())
+        {
             continue;
         }
         for &machine in &machines {

@@ -226,7 +226,10 @@ impl Report for AnalyzeReport {
         let within: BTreeSet<&[i64]> = cone.offsets_within().collect();
         if !within.is_empty() {
             let after = within.into_iter().map(point).collect::<Vec<_>>().join(", ");
-            lines.insert(6, ("order", format!("in place: a point is computed before those at {after} from it")));
+            lines.insert(
+                6,
+                ("order", format!("in place: a point is computed before those at {after} from it")),
+            );
         }
         if let Some(totals) = &self.totals {
             lines.push(("size", totals_text(totals)));
