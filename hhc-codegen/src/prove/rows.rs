@@ -33,10 +33,21 @@ pub(super) fn orders(plan: &KernelPlan) -> Result<(), String> {
                     "it is slanted, in a kernel that is not printed row by row on the arrays".to_owned(),
                 );
             }
-            if instance.slanted().is_some_and(|(d, _)| d + 2 != dimension || instance.lines().is_none()) {
-                return wrong(
-                    "it is slanted, and does not consist of some lines along the last dimension".to_owned(),
-                );
+            if let Some((d, _)) = instance.slanted() {
+                if d + 2 != dimension || instance.lines().is_none() {
+                    return wrong(
+                        "it is slanted, and does not consist of some lines along the last dimension"
+                            .to_owned(),
+                    );
+                }
+                let along_lines = match &instance.order {
+                    RowOrder::Parallel { .. } => true,
+                    RowOrder::Skewed { factors } => factors.last() == Some(&1),
+                    RowOrder::Sequential => false,
+                };
+                if !along_lines {
+                    return wrong("it is slanted, and its lines do not run at once".to_owned());
+                }
             }
             let RowOrder::Skewed { factors } = &instance.order else { continue };
             if factors.len() != dimension {

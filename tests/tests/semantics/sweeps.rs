@@ -161,6 +161,10 @@ fn a_skew_one_short_is_refused() {
     let mut wrong = plan.clone();
     wrong.kernels[0].instances[0].order = RowOrder::Parallel { repeats: false };
     prove::prove(&wrong, &dependences).unwrap_err();
+    // One point after the other in slanted lines, which nobody prints.
+    wrong.kernels[0].instances[0].order = RowOrder::Sequential;
+    let error = prove::prove(&wrong, &dependences).unwrap_err().to_string();
+    assert!(error.contains("its lines do not run at once"), "{error}");
     // One diagonal of tiles less.
     let mut wrong = plan;
     wrong.outer.high = wrong.outer.high.clone() - int(1);

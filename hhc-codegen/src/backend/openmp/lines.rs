@@ -62,7 +62,8 @@ impl<'a> Lines<'a> {
                 }
                 _ => return None,
             },
-            _ => None,
+            RowOrder::Sequential => return None,
+            RowOrder::Parallel { .. } => None,
         };
         if factor.is_some() && count > MOST_LINES {
             return None;
