@@ -249,7 +249,7 @@ fn on_cpu(
         session.stage("analyse", || CpuModel::new(stencil, size, arguments.steps, machine, None))?;
     let threads = modelled.machine.cpu().map_or(1, |facts| facts.cores as usize);
     let model = arguments.model.of(Model::Cpu(modelled))?;
-    let tiles = tiles(arguments, &model, session)?;
+    let tiles = tiles(arguments, stencil, &model, session)?;
     let joules = joules.map(|own| Joules { assumed, ..own });
     measured(arguments, stencil, &model, ("openmp", tiles), (&mut CpuTiles::new(threads), joules), session)
 }
@@ -263,7 +263,7 @@ fn on_gpu(
     let size = &arguments.size.0;
     let modelled = session.stage("analyse", || GpuModel::new(stencil, size, arguments.steps, machine))?;
     let model = arguments.model.of(Model::Gpu(modelled))?;
-    let tiles = tiles(arguments, &model, session)?;
+    let tiles = tiles(arguments, stencil, &model, session)?;
     // The device comes last: what is wrong in the request is said on every machine.
     let device = session.stage("device", || Device::open(0));
     let is_energy = arguments.metric == MetricName::Energy;
@@ -325,10 +325,21 @@ impl Joules {
     }
 }
 
+<<<<<<< HEAD
 fn tiles(arguments: &ValidateArguments, model: &Model, session: &Session) -> Result<Vec<TileSizes>> {
     let strategy = strategies::named(&arguments.strategy)?;
     let sample = (arguments.samples as usize, arguments.seed);
     session.stage("search", || validation::tiles(model, arguments.metric.metric(), strategy, sample))
+=======
+fn tiles(
+    arguments: &ValidateArguments,
+    stencil: &Stencil,
+    model: &Model,
+    session: &Session,
+) -> Result<Vec<TileSizes>> {
+    let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
+    session.stage("search", || validation::tiles(model, strategy, arguments.samples as usize, arguments.seed))
+>>>>>>> skew19
 }
 
 fn measured(
@@ -339,7 +350,13 @@ fn measured(
     (runner, joules): (&mut dyn TileRunner, Option<Joules>),
     session: &Session,
 ) -> Result<Measured> {
+<<<<<<< HEAD
     let strategy = strategies::named(&arguments.strategy)?;
+=======
+    let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
+    let predicted = |tile: &TileSizes| validation::predicted_s(model, strategy, tile).ok();
+    let (samples, disturbed) = measure(arguments, stencil, tiles, runner, &predicted, session)?;
+>>>>>>> skew19
     let machine = model.machine().name.clone();
     let caution = model.caution();
     let Some(joules) = joules else {
@@ -415,7 +432,18 @@ fn measure(
     session: &Session,
 ) -> Result<(Vec<Sample>, usize)> {
     let analysis = stencil.analysis()?;
+<<<<<<< HEAD
     let plan = plan(arguments, stencil, &analysis.cone)?;
+=======
+    let plan = Plan {
+        program: &stencil.program,
+        cone: &analysis.cone,
+        strategy: strategies::named_for(&arguments.strategy, &stencil.program)?,
+        size: &arguments.size.0,
+        steps: arguments.steps,
+        runs: arguments.repeat as usize,
+    };
+>>>>>>> skew19
     let mut keeper: Box<dyn Keeper> = match &arguments.trials {
         Some(path) => {
             let store = trials_file::open(path, session)?;

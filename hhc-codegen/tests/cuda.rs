@@ -28,7 +28,10 @@ fn shipped(name: &str, strategy: &str, tile: &str) -> Result<CudaProgram, PlanEr
 fn defaults_are_modest() {
     for name in polyhedral::shipped::names() {
         for strategy in ["hhc", "naive"] {
-            let cuda = shipped(name, strategy, "").unwrap();
+            let cuda = match shipped(name, strategy, "") {
+                Err(PlanError::Refused { .. }) => continue,
+                other => other.unwrap_or_else(|error| panic!("{name} {strategy}: {error}")),
+            };
             for kernel in &cuda.kernels {
                 let threads: u32 = kernel.threads.iter().product();
                 let most = if polyhedral::shipped::load(name).unwrap().dimension() < 3 {

@@ -447,6 +447,10 @@ fn infeasible_requests_name_the_constraint_and_by_how_much() {
 fn chosen_tiles_are_accepted_by_the_back_end() {
     for name in shipped::names() {
         let problem = problem(name);
+        // There is no choice for sweeps in order.
+        if problem.program.sweeps_in_order().next().is_some() {
+            continue;
+        }
         let (mut hardware, machine) = small("v100");
         // The smallest tile of star3d2r needs 12,768 bytes.
         hardware.shared_per_block_bytes = 16 << 10;

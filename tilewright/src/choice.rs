@@ -10,7 +10,7 @@ use crate::here::{self, Here};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage, stage_of};
 use crate::plan::Tiling;
-use crate::text;
+use crate::{strategies, text};
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
 use execution::tiled::Tiled;
 use hhc_codegen::TileSizes;
@@ -133,6 +133,14 @@ pub fn choose(
             machine.name
         )));
     }
+    // Where nobody named a strategy, the program may leave only one.
+    let strategy = strategies::named_for(&wanted.strategy, &stencil.program)?;
+    strategy::has_target(strategy, &stencil.program, target)?;
+    let alone = wanted.strategy == AUTO && !strategy.in_auto();
+    let wanted = match alone {
+        true => &Tiling { strategy: strategy.id().to_owned(), ..wanted.clone() },
+        false => wanted,
+    };
     let mut limits = DeviceLimits::default();
     let given = |by: &str, limits| Chosen { limits, ..Chosen::new(wanted.clone(), by) };
     let size = match wish.size {
@@ -245,6 +253,14 @@ fn on_cpu(
     observer: &dyn Observer,
 ) -> Result<Chosen> {
     let strategy = strategy::by_name(&wanted.strategy)?;
+    let threads = wish.threads.unwrap_or_else(usable_threads);
+    if let Some(tile) = strategy.own_tile_on_cores(&stencil.program, (size, steps), threads) {
+        let by = format!(
+            "the strategy's own, by the grid, the steps and {}",
+            text::count(threads as u64, "thread", "threads")
+        );
+        return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
+    }
     if let Some(machine) = machine {
         let by = by_model(&machine.name, wish.threads);
         let tile = stage(observer, "tune", || {
@@ -255,7 +271,6 @@ fn on_cpu(
         })?;
         return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
     }
-    let threads = wish.threads.unwrap_or_else(usable_threads);
     let tuned = |here: &Here| {
         stage(observer, "tune", || {
             let model = CpuModel::new(stencil, size, steps, here.machine.clone(), Some(threads))?;

@@ -182,6 +182,7 @@ impl Model {
             Model::Cpu(model) => (&model.model.time.cores().program, &model.analysis.cone),
         };
         strategy::taken(strategy, program, cone)?;
+        strategy::has_target(strategy, program, self.target())?;
         let space = strategy.space(program, cone);
         let defaults = strategy.default_tile(program, cone, self.target());
         let tile = space.complete(strategy.id(), given.unwrap_or(&TileSizes::default()), &defaults)?;

@@ -7,6 +7,7 @@ mod copy;
 mod entry;
 mod grid;
 mod kernels;
+mod lines;
 mod parts;
 mod rows;
 mod variants;

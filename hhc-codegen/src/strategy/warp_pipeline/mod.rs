@@ -45,7 +45,7 @@ impl Strategy for WarpPipeline {
         false
     }
 
-    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+    fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
         if program.dimension() != 2 {
             return Err("it streams in two dimensions".to_owned());
         }
