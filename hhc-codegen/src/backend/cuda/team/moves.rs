@@ -6,7 +6,7 @@ use super::super::super::storages::{self, Work};
 use super::columns::{Columns, changes_with, row_of, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
-use super::{LANE, POINT, Team};
+use super::{LANE, POINT, SINCE, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
 use c_tree::{Block, Expr, Sort, Stmt, Type, all, any, call, name};
@@ -285,6 +285,34 @@ impl Team<'_> {
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
+    /// The number in the arrays of the lane's first element of a row: one for the first position is found before the stream.
+    fn element(&self, row: &[IntExpr], slot: Option<&IntExpr>) -> Expr {
+        let position = self.position.variable;
+        let strides = || (0..row.len()).map(|d| c_tree::var(format!("stride{d}")));
+        let at = |row: &[IntExpr], slot: Option<&IntExpr>| {
+            let rows = row.iter().zip(strides()).map(|(row, stride)| expr(row) * stride);
+            let slot = slot.map(|slot| expr(slot) * c_tree::var("level_stride"));
+            let sum = slot.into_iter().chain(rows).chain([expr(self.first)]).reduce(plus);
+            plus(sum.unwrap_or(c_tree::int(0)), self.number(c_tree::int(0)))
+        };
+        let changes = row.iter().chain(slot).any(|of| of.mentions(self.kernel.rows.variable));
+        let slopes: Option<Vec<i64>> = row.iter().map(|row| self.slope(row, position)).collect();
+        let Some(slopes) = slopes.filter(|_| !changes && !slot.is_some_and(|slot| slot.mentions(position)))
+        else {
+            return at(row, slot);
+        };
+        let first: Vec<IntExpr> =
+            row.iter().map(|row| row.substitute(position, &self.position.low)).collect();
+        let begin = self.declared(INT, "tw_begin", call("tw_kept", [at(&first, slot)]));
+        let since = || c_tree::var(SINCE);
+        let moved = slopes.iter().zip(strides()).filter_map(|(slope, stride)| match slope {
+            0 => None,
+            1 => Some(since() * stride),
+            slope => Some(c_tree::int(*slope) * since() * stride),
+        });
+        moved.fold(begin, plus)
+    }
+
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
     fn through_arrays(&self, transfer: &Transfer, row: &[IntExpr], columns: &Columns) -> Block {
         let program = &*self.plan.program;
@@ -297,13 +325,7 @@ impl Team<'_> {
         let Place::Arrays(slot) = outer else { return Block::new() };
         let array = name(&self.names.fields[transfer.field.0]);
         let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
-        let start = row.iter().enumerate().map(|(d, row)| expr(row) * c_tree::var(format!("stride{d}")));
-        let in_row = start.chain([expr(self.first)]).reduce(plus).unwrap_or(c_tree::int(0));
-        let in_row = plus(in_row, self.number(c_tree::int(0)));
-        let element = match slot {
-            Some(slot) => plus(expr(&slot) * c_tree::var("level_stride"), in_row),
-            None => in_row,
-        };
+        let element = self.element(row, slot.as_ref());
         let count = self.piece(transfer.field);
         let own = name(self.storage_name(inner));
         let point = || c_tree::var(POINT);
@@ -316,29 +338,32 @@ impl Team<'_> {
         } else {
             let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
             let stride = self.stride_of_pieces(transfer.field);
-            let copy = Expr::instance(
-                "tw_copy_async",
-                [c_tree::int(count)],
-                [
-                    own.clone(),
-                    first.clone() + c_tree::int(stride) * c_tree::var(PIECE),
-                    array.clone(),
-                    there(),
-                ],
-            );
-            let whole = unrolled(PIECE, self.points / count, Stmt::Expr(copy));
             let (q, j) = (
                 Expr::binary(c_tree::BinaryOp::Div, point(), count),
                 Expr::binary(c_tree::BinaryOp::Rem, point(), count),
             );
+            let piece = first.clone() + c_tree::int(stride) * c_tree::var(PIECE);
             let cell = first + c_tree::int(stride) * q + j;
             let element = c_tree::var(ELEMENT) + point();
-            let single = Expr::instance(
-                "tw_copy_async",
-                [c_tree::int(1)],
-                [own.clone(), cell, array.clone(), element],
-            );
-            (whole, Stmt::Expr(single))
+            let copy = |count: i64, [to, from]: [Expr; 2]| {
+                let ends = [own.clone(), to, array.clone(), from];
+                Stmt::Expr(Expr::instance("tw_copy_async", [c_tree::int(count)], ends))
+            };
+            let (whole, single) = match loads {
+                true => (copy(count, [piece, there()]), copy(1, [cell, element])),
+                false => {
+                    let single = Stmt::assign(array.at(element), own.at(cell));
+                    let whole = match count {
+                        1 => Stmt::assign(array.at(there()), own.at(piece)),
+                        _ => {
+                            let taken = call(format!("tw_load{count}"), [own.clone(), piece]);
+                            Stmt::call(format!("tw_store{count}"), [array.clone(), there(), taken])
+                        }
+                    };
+                    (whole, single)
+                }
+            };
+            (unrolled(PIECE, self.points / count, whole), single)
         };
         let mut body = Block::from(Stmt::constant(INT, ELEMENT, element));
         let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
