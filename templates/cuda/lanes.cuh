@@ -21,19 +21,3 @@ template <int count, class T> TW_DEVICE void tw_set_cell(T (&cells)[count], tw_i
         if (k == cell) cells[k] = value;
     }
 }
-/* The rows of rings, `cells` registers each, one register row back: what was the second row is the
- * first, and the first one, which is the oldest, the last. */
-template <int rows, int cells, int count, class T> TW_DEVICE void tw_next_rows(T (&ring)[count])
-{
-#pragma unroll
-    for (int k = 0; k < count; k += rows * cells) {
-#pragma unroll
-        for (int r = 0; r < cells; ++r) {
-            const T first = ring[k + r];
-#pragma unroll
-            for (int row = 1; row < rows; ++row)
-                ring[k + (row - 1) * cells + r] = ring[k + row * cells + r];
-            ring[k + (rows - 1) * cells + r] = first;
-        }
-    }
-}

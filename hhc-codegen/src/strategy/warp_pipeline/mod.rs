@@ -98,12 +98,11 @@ impl Strategy for WarpPipeline {
             field: program.statements[0].target,
             narrow,
         };
-        // Bands of no more steps than a warp has need one warp.
         let wide = |team: &Team| team.wider();
         let mut teams = vec![("team", team(sizes, false), Vec::new())];
-        if sizes.warps > 1 {
-            teams[0].2.push(bands.length() - (sizes.steps + 1));
-            teams.push(("short", team(sizes::short(sizes), false), vec![int(sizes.steps) - bands.length()]));
+        if sizes.depth() > 1 {
+            teams[0].2.push(bands.length() - 2);
+            teams.push(("short", team(sizes::short(sizes), false), vec![int(1) - bands.length()]));
         }
         for (_, team, when) in &mut teams {
             when.push(wide(team));

@@ -71,9 +71,10 @@ pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static s
     ))
 }
 
-/// The sizes for bands of no more steps than a warp has: one warp alone, and blocks so much shorter that there are enough.
+/// The sizes for bands of one step, of which there are one or two at the end of a run: one warp with one step, and blocks so much
+/// shorter that there are enough.
 pub(super) fn short(sizes: Sizes) -> Sizes {
-    Sizes { warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
+    Sizes { steps: 1, warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
 }
 
 /// Sizes that neither spill registers nor compute many points twice.

@@ -45,8 +45,8 @@ impl Team<'_> {
             .substitute(group, &int(0));
         let least = constant(&at_first)?.rem_euclid(extent);
         // Registers are where they were after a period. So is what is in shared memory, if it has as many cells.
-        let same = self.unrolled.get() && self.period % extent == 0;
-        let since = if in_registers || same { WITHIN } else { SINCE };
+        let same = in_registers || self.period % extent == 0;
+        let since = if same { WITHIN } else { SINCE };
         let sum = [(since, position), (member, member), (group, group)].into_iter().try_fold(
             c_tree::int(least),
             |sum, (name, variable)| match factor(variable)? {

@@ -2,15 +2,14 @@
 //! registers of its lanes.
 //!
 //! ```text
-//! twice, before and behind the positions at which all rows of all warps run:
-//!     for positions at which some do not:        short text, that little time is spent in
-//!         for rows of the group, unrolled:       a test, the row and what goes with it
-//!         what leaves the warp; barrier
-//!         the rows in registers, moved by one
-//!     for positions at which all do, as many at once as registers need to be where they were:
-//!         for each of them, unrolled:            no test and no branch, so that rows overlap
-//!             for rows of the group, unrolled:   the row and what goes with it
+//! twice:
+//!     for positions before, or behind, those at which all rows of all warps run,
+//!     as many at once as registers need to be where they were:
+//!         for each of them, unrolled:
+//!             for rows of the group, unrolled:   a test, the row and what goes with it
 //!             what leaves the warp; barrier
+//!     for positions at which all rows run, the same
+//!             without tests and branches:        rows overlap
 //! ```
 //!
 //! All numbers of registers are constants once the loops are unrolled. Lanes touch nobody else's registers and, in shared memory,
@@ -30,12 +29,12 @@ use super::super::names::Names;
 use super::super::points::{INT, max, min};
 use super::super::storages;
 use super::text::shared;
-use crate::geometry::{StorageLayout, Threads, WARP};
+use crate::geometry::{StorageLayout, Threads};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
 use c_tree::{Block, Declaration, Expr, Stmt, call, name, var};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use sums::{constant, gathered, gathered_long};
 
 /// The number of the lane, the position of the stream since its first one, and that within what is unrolled.
@@ -74,8 +73,6 @@ pub(super) struct Team<'a> {
     facts: Vec<IntExpr>,
     /// What the text declares before the stream, as it does not change there.
     before: RefCell<Vec<Stmt>>,
-    /// Whether what is printed is unrolled, so that a position is known but for multiples of the period.
-    unrolled: Cell<bool>,
 }
 
 impl<'a> Team<'a> {
@@ -99,9 +96,8 @@ impl<'a> Team<'a> {
                 facts.push(fact.clone());
             }
         }
-        let (before, unrolled) = (RefCell::default(), Cell::new(false));
-        let team =
-            Team { plan, names, kernel, position, member, first, points, period, facts, before, unrolled };
+        let before = RefCell::default();
+        let team = Team { plan, names, kernel, position, member, first, points, period, facts, before };
         let works = || storages::parts(kernel).into_iter().flatten();
         works().all(|work| team.prints(work)).then_some(team)
     }
@@ -114,7 +110,7 @@ impl<'a> Team<'a> {
             return 1;
         }
         const OF_A_MULTIPROCESSOR: i64 = 65_536;
-        // Besides the rows, of which a few are on their way. A warp alone is in no hurry and may have all that there are.
+        // Besides the rows, of which a few are on their way.
         const MOST: i64 = 255;
         let others = |rows: i64| (rows / 4).max(60);
         let program = &self.plan.program;
@@ -126,7 +122,7 @@ impl<'a> Team<'a> {
         };
         let rows: i64 =
             self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some()).map(words).sum();
-        let of_a_thread = if threads.count() <= WARP { MOST } else { (rows + others(rows)).min(MOST) };
+        let of_a_thread = (rows + others(rows)).min(MOST);
         (OF_A_MULTIPROCESSOR / (threads.count() * of_a_thread).max(1)).max(1)
     }
 

@@ -9,13 +9,16 @@ use super::sums::gathered_long;
 use super::{LANE, POINT, SINCE, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
-use c_tree::{Block, Expr, Sort, Stmt, Type, all, any, call, name};
+use c_tree::{BinaryOp, Block, Expr, Sort, Stmt, Type, all, any, call, name};
 use polyhedral::program::FieldId;
 
 /// A piece of the lane's points.
 pub(super) const PIECE: &str = "q";
 /// The element of the arrays at the lane's first point.
 const ELEMENT: &str = "tw_element";
+/// The lane's points that are moved in whole pieces, from the first one on to the one behind the last one.
+const BEGIN: &str = "tw_begins";
+const END: &str = "tw_ends";
 
 impl Team<'_> {
     /// A transfer: the lane's points of a row.
@@ -117,7 +120,7 @@ impl Team<'_> {
     /// Whether the rows of an array, and those of the strip in them, begin where accesses of several elements do.
     fn aligned(&self, field: FieldId) -> Expr {
         let piece = self.piece(field);
-        let even = |value: Expr| Expr::binary(c_tree::BinaryOp::Rem, value, piece).is(0);
+        let even = |value: Expr| Expr::binary(BinaryOp::Rem, value, piece).is(0);
         let array = name(&self.names.fields[field.0]);
         let aligned = flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [array]));
         let strides = (0..self.plan.program.dimension() - 1).map(|d| format!("stride{d}"));
@@ -232,15 +235,27 @@ impl Team<'_> {
     pub(super) fn pieces(
         &self,
         field: FieldId,
-        (takes, registers, first): (bool, &Expr, &Expr),
+        registers: (bool, &Expr, &Expr),
         memory: &Expr,
         element: Expr,
     ) -> [Stmt; 2] {
+        let piece = self.piece_of(field, registers, memory, element);
+        unrolled(PIECE, self.points / self.piece(field), piece)
+    }
+
+    /// The same of one piece.
+    fn piece_of(
+        &self,
+        field: FieldId,
+        (takes, registers, first): (bool, &Expr, &Expr),
+        memory: &Expr,
+        element: Expr,
+    ) -> Stmt {
         let count = self.piece(field);
         let own = |j: Expr| registers.at(first.clone() + c_tree::int(count) * c_tree::var(PIECE) + j);
         let body = if count == 1 {
             let (own, other) = (own(c_tree::int(0)), memory.at(element));
-            Block::from(if takes { Stmt::assign(own, other) } else { Stmt::assign(other, own) })
+            return if takes { Stmt::assign(own, other) } else { Stmt::assign(other, own) };
         } else {
             let kind =
                 Type::new(format!("tw_vector<{}, {count}>", self.plan.program.field(field).element.c_name()));
@@ -265,7 +280,7 @@ impl Team<'_> {
                 }
             }
         };
-        unrolled(PIECE, self.points / count, body)
+        Stmt::Block(body)
     }
 
     /// How many of the newest groups of copies need not have landed when a transfer takes what they bring: one is
@@ -330,18 +345,16 @@ impl Team<'_> {
         let own = name(self.storage_name(inner));
         let point = || c_tree::var(POINT);
         let there = || c_tree::var(ELEMENT) + c_tree::int(count) * c_tree::var(PIECE);
-        let (whole, single): ([Stmt; 2], Stmt) = if self.in_registers(inner) {
+        let (whole, single): (Stmt, Stmt) = if self.in_registers(inner) {
             let Some(register) = self.register(inner, row, value) else { return Block::new() };
-            let whole = self.pieces(transfer.field, (loads, &own, &register), &array, there());
+            let whole = self.piece_of(transfer.field, (loads, &own, &register), &array, there());
             let (cell, other) = (own.at(register + point()), array.at(c_tree::var(ELEMENT) + point()));
             (whole, if loads { Stmt::assign(cell, other) } else { Stmt::assign(other, cell) })
         } else {
             let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
             let stride = self.stride_of_pieces(transfer.field);
-            let (q, j) = (
-                Expr::binary(c_tree::BinaryOp::Div, point(), count),
-                Expr::binary(c_tree::BinaryOp::Rem, point(), count),
-            );
+            let (q, j) =
+                (Expr::binary(BinaryOp::Div, point(), count), Expr::binary(BinaryOp::Rem, point(), count));
             let piece = first.clone() + c_tree::int(stride) * c_tree::var(PIECE);
             let cell = first + c_tree::int(stride) * q + j;
             let element = c_tree::var(ELEMENT) + point();
@@ -363,33 +376,77 @@ impl Team<'_> {
                     (whole, single)
                 }
             };
-            (unrolled(PIECE, self.points / count, whole), single)
+            (whole, single)
         };
         let mut body = Block::from(Stmt::constant(INT, ELEMENT, element));
-        let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
-        let number = self.number(point());
-        let tests = self.have(columns, &number, &number);
-        let single = if tests.is_empty() { single } else { Stmt::when(all(tests), single) };
-        // Between the arrays and shared memory numbers need not be constants, and short text is better.
-        let single = match self.in_registers(inner) {
-            true => Block::from(unrolled(POINT, self.points, single)),
-            false => Block::from([
-                Stmt::Pragma("unroll 1".into()),
-                Stmt::count("int", POINT, 0, self.points, single),
-            ]),
-        };
         if count == 1 && columns.all(self.strip()) {
-            body.extend(whole);
-        } else {
+            body.extend(unrolled(PIECE, self.points, whole));
+            return body;
+        }
+        if self.in_registers(inner) {
+            let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
+            let number = self.number(point());
+            let single = Stmt::when(all(self.have(columns, &number, &number)), single);
             let aligned = if count == 1 { c_tree::truth(true) } else { self.aligned(transfer.field) };
             let lane_whole = all([aligned].into_iter().chain(self.have(columns, &first, &last)));
-            let lane_whole = match changes_with(columns, [self.position.variable, self.kernel.rows.variable])
-            {
-                true => lane_whole,
-                false => self.declared("bool", "tw_whole", lane_whole),
-            };
-            body.push(Stmt::choose(lane_whole, Block::from(whole), single));
+            let whole = unrolled(PIECE, self.points / count, whole);
+            let single = unrolled(POINT, self.points, single);
+            body.push(Stmt::choose(lane_whole, Block::from(whole), Block::from(single)));
+            return body;
         }
+        body.extend(self.range_of_lane(transfer.field, columns, (whole, single)));
+        body
+    }
+
+    /// What is done for the lane's points among some columns, by their numbers in the lane: for whole pieces at once, for those
+    /// at the ends, or of rows that are not aligned, one after the other in short text.
+    fn range_of_lane(&self, field: FieldId, columns: &Columns, (whole, single): (Stmt, Stmt)) -> Block {
+        let count = self.piece(field);
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let mut body = Block::new();
+        let named = |body: &mut Block, wanted: &str, value: Expr| match changes_with(columns, changing) {
+            false => self.declared("int", wanted, value),
+            true => {
+                body.push(Stmt::constant("int", wanted, value));
+                c_tree::var(wanted)
+            }
+        };
+        let of_lane = |number: Expr| {
+            let within = number - self.number(c_tree::int(0));
+            let points = c_tree::int(self.points).cast(INT).integer();
+            max(min(within, points), c_tree::int(0)).cast("int").integer()
+        };
+        let bound = |of: &[IntExpr], constant: i64, of_two: fn(Expr, Expr) -> Expr| {
+            let bounds = of.iter().map(gathered_long).chain([c_tree::int(constant).cast(INT).integer()]);
+            bounds.reduce(of_two).unwrap_or(c_tree::int(constant))
+        };
+        let low = of_lane(bound(&columns.low, columns.least, max));
+        let high = of_lane(bound(&columns.high, columns.most, min) + 1);
+        let low = named(&mut body, "tw_low", low);
+        let high = named(&mut body, "tw_high", high);
+        let r = || c_tree::var(POINT);
+        let one_by_one = |from: Expr, step: Expr| {
+            let each = Stmt::each("int", POINT, from, r().lt(high.clone()), step, single.clone());
+            [Stmt::Pragma("unroll 1".into()), each]
+        };
+        if count == 1 {
+            body.extend(one_by_one(low, c_tree::int(1)));
+            return body;
+        }
+        let rounded = |of: Expr| Expr::binary(BinaryOp::Div, of, count) * c_tree::int(count);
+        let begin =
+            self.aligned(field).select(min(rounded(low.clone() + (count - 1)), high.clone()), high.clone());
+        let end = max(rounded(high.clone()), c_tree::var(BEGIN));
+        body.push(Stmt::constant("int", BEGIN, begin));
+        body.push(Stmt::constant("int", END, end));
+        let q = || c_tree::var(PIECE) * c_tree::int(count);
+        let in_whole = q().ge(c_tree::var(BEGIN)).and(q().lt(c_tree::var(END)));
+        body.extend(unrolled(PIECE, self.points / count, Stmt::when(in_whole, whole)));
+        // From the last one before whole pieces to the first one behind them.
+        let (begin, end) = (|| c_tree::var(BEGIN), || c_tree::var(END));
+        let first = low.clone().lt(begin()).select(low, end());
+        let step = (r() + 1).is(begin()).select(end() - r(), c_tree::int(1));
+        body.extend(one_by_one(first, step));
         body
     }
 }
