@@ -4,13 +4,13 @@
 //! for position c of the stream:
 //!     forall w in 0 .. warps:                              with n = c - skew*w, the newest row of level t0 + steps*w
 //!         w = 0: row n + 3                                 from the arrays into link[0]
+//!         w = warps - 1: row n - 1 - up*steps of the last  from link[warps] into the arrays: it left the warp one position before
 //!         for m in 0 .. steps:                             with y = n - up*(m + 1)
 //!             row y of level t0 + steps*w + m + 1          from ring[w][m] (rows y - down .. y + up) into ring[w][m + 1]
 //!             its boundary                                 columns of row y of ring[w][m], copied on
 //!             behind the band or beside the domain         row y of ring[w][m], copied on, whole
 //!             m = 0: row n + 1 of the first level          from link[w] into ring[w][0]
 //!         row n - up*steps of the last level               from ring[w][steps] into link[w + 1]
-//!         w = warps - 1: the same row                      from link[warps] into the arrays
 //! ```
 //!
 //! Row `n + 1` of warp `w + 1` at position `c` is what warp `w` left one position before if the skew is `up*steps + 2`. All
@@ -112,7 +112,7 @@ impl Team<'_> {
             Move::On | Move::Load | Move::Receive | Move::Send | Move::Store => true,
         };
         use Move::{Edges, Left, Load, On, Receive, Right, Send, Store};
-        let all = [Load, Left, Right, Edges, On, Receive, Send, Store];
+        let all = [Load, Store, Left, Right, Edges, On, Receive, Send];
         all.into_iter().filter(is_there).collect()
     }
 
@@ -140,8 +140,28 @@ impl Team<'_> {
 
     /// Points of a block's own along a dimension.
     fn width(&self, d: usize) -> i64 {
+        if d == 0 {
+            return self.sizes.rows;
+        }
         let (low, high) = self.reach[d];
-        if d == 0 { self.sizes.rows } else { self.sizes.columns() - self.sizes.depth() * (low + high) }
+        let rest = self.sizes.columns() - self.sizes.depth() * (low + high);
+        let beside = self.ghosts_on_the_left() - self.sizes.depth() * low;
+        (rest - beside) / self.alignment() * self.alignment()
+    }
+
+    /// Columns of a strip before its own ones, so many that strips of a grid begin where accesses of several elements do.
+    fn ghosts_on_the_left(&self) -> i64 {
+        let ghosts = self.sizes.depth() * self.reach[1].0;
+        (ghosts + self.alignment() - 1) / self.alignment() * self.alignment()
+    }
+
+    /// Of what strips begin at a multiple: elements of an access, where a strip has so many of its own.
+    fn alignment(&self) -> i64 {
+        let of_an_access = 16 / self.program.field(self.field).element.bytes() as i64;
+        let (low, high) = self.reach[1];
+        let own = self.sizes.columns() - self.sizes.depth() * (low + high);
+        let useful = self.sizes.points % of_an_access == 0 && own >= 2 * of_an_access;
+        if useful { of_an_access } else { 1 }
     }
 
     /// The first point of those that blocks share out.
@@ -173,6 +193,11 @@ impl Team<'_> {
         let least = self.up() * self.sizes.steps + 2;
         let same = self.down() + self.up() + 1 == LINK_ROWS && (least + 1) % LINK_ROWS == 0;
         least + i64::from(same)
+    }
+
+    /// From the position at which a row is the newest of the first level to that at which the last warp stores it.
+    fn stored_after(&self) -> i64 {
+        self.up() * self.sizes.steps + self.skew() * (self.sizes.warps - 1) + 1
     }
 
     /// What a block needs in dimension `d` of the level after so many stages; 0 is what is loaded.
@@ -218,10 +243,9 @@ impl Team<'_> {
     /// The first column of a strip, in the grid.
     fn first_column(&self) -> Binding {
         let (first, end) = self.around();
-        let (left, _) = self.reach[1];
         let value = match self.narrow {
             true => first,
-            false => (self.own(1) - self.sizes.depth() * left).max(first).min(end - self.sizes.columns()),
+            false => (self.own(1) - self.ghosts_on_the_left()).max(first).min(end - self.sizes.columns()),
         };
         let comment = "first column of the strip".to_owned();
         Binding { name: FIRST_COLUMN, value, comment }
@@ -320,7 +344,7 @@ impl Team<'_> {
             false => (BLOCK_NAMES[d], (var(POINT_NAMES[d]) - self.origin(d)).floor_div(self.width(d))),
         };
         let last = self.sizes.warps - 1;
-        let position = var(POINT_NAMES[0]) + (self.up() * self.sizes.steps + self.skew() * last);
+        let position = var(POINT_NAMES[0]) + self.stored_after();
         let at = vec![
             (bands::BAND, var(bands::BAND) - 1),
             own(0),
@@ -433,7 +457,7 @@ impl Team<'_> {
             Move::Store => {
                 let from = Read {
                     place: Place::Copy(LINK, vec![int(self.sizes.warps)]),
-                    suppliers: self.moved(Move::Send, &[]).into_iter().collect(),
+                    suppliers: self.moved(Move::Send, &[(POSITION, var(POSITION) - 1)]).into_iter().collect(),
                 };
                 let to = Place::Arrays(self.bands.output());
                 let all = int(self.sizes.depth());
@@ -441,8 +465,8 @@ impl Team<'_> {
                     region: Region::Domain(0),
                     when: vec![member - last],
                     junk: None,
-                    moment: Moment::End,
-                    ..transfer("the block's own points", self.bands.last(), (&all, &done), from, to)
+                    moment: Moment::Start,
+                    ..transfer("the block's own points", self.bands.last(), (&all, &(done - 1)), from, to)
                 }
             }
         }
@@ -508,11 +532,7 @@ impl Team<'_> {
             bindings: self.bands.bindings().into_iter().chain([self.first_column()]).collect(),
             // To the last row that the last warp leaves.
             sub_tiles: vec![
-                Loop {
-                    variable: POSITION,
-                    low: self.first_position(),
-                    high: last_row + (self.up() * steps + self.skew() * (warps - 1)),
-                },
+                Loop { variable: POSITION, low: self.first_position(), high: last_row + self.stored_after() },
                 Loop { variable: MEMBER, low: int(0), high: int(warps - 1) },
             ],
             team: true,

@@ -353,11 +353,8 @@ impl Team<'_> {
         } else {
             let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
             let stride = self.stride_of_pieces(transfer.field);
-            let (q, j) =
-                (Expr::binary(BinaryOp::Div, point(), count), Expr::binary(BinaryOp::Rem, point(), count));
-            let piece = first.clone() + c_tree::int(stride) * c_tree::var(PIECE);
-            let cell = first + c_tree::int(stride) * q + j;
-            let element = c_tree::var(ELEMENT) + point();
+            let piece = first + c_tree::int(stride) * c_tree::var(PIECE);
+            let (cell, element) = (piece.clone() + c_tree::var("j"), there() + c_tree::var("j"));
             let copy = |count: i64, [to, from]: [Expr; 2]| {
                 let ends = [own.clone(), to, array.clone(), from];
                 Stmt::Expr(Expr::instance("tw_copy_async", [c_tree::int(count)], ends))
@@ -398,8 +395,8 @@ impl Team<'_> {
         body
     }
 
-    /// What is done for the lane's points among some columns, by their numbers in the lane: for whole pieces at once, for those
-    /// at the ends, or of rows that are not aligned, one after the other in short text.
+    /// What is done for the lane's points among some columns, by their numbers in the lane: for whole pieces at once; for those
+    /// at the ends, and of rows that are not aligned, point by point in short text.
     fn range_of_lane(&self, field: FieldId, columns: &Columns, (whole, single): (Stmt, Stmt)) -> Block {
         let count = self.piece(field);
         let changing = [self.position.variable, self.kernel.rows.variable];
@@ -424,13 +421,10 @@ impl Team<'_> {
         let high = of_lane(bound(&columns.high, columns.most, min) + 1);
         let low = named(&mut body, "tw_low", low);
         let high = named(&mut body, "tw_high", high);
-        let r = || c_tree::var(POINT);
-        let one_by_one = |from: Expr, step: Expr| {
-            let each = Stmt::each("int", POINT, from, r().lt(high.clone()), step, single.clone());
-            [Stmt::Pragma("unroll 1".into()), each]
-        };
+        let q = || c_tree::var(PIECE) * c_tree::int(count);
         if count == 1 {
-            body.extend(one_by_one(low, c_tree::int(1)));
+            let each = Stmt::each("int", PIECE, low, q().lt(high), 1, whole);
+            body.extend([Stmt::Pragma("unroll 1".into()), each]);
             return body;
         }
         let rounded = |of: Expr| Expr::binary(BinaryOp::Div, of, count) * c_tree::int(count);
@@ -439,14 +433,20 @@ impl Team<'_> {
         let end = max(rounded(high.clone()), c_tree::var(BEGIN));
         body.push(Stmt::constant("int", BEGIN, begin));
         body.push(Stmt::constant("int", END, end));
-        let q = || c_tree::var(PIECE) * c_tree::int(count);
         let in_whole = q().ge(c_tree::var(BEGIN)).and(q().lt(c_tree::var(END)));
         body.extend(unrolled(PIECE, self.points / count, Stmt::when(in_whole, whole)));
-        // From the last one before whole pieces to the first one behind them.
+        // Those before whole pieces, and behind them.
         let (begin, end) = (|| c_tree::var(BEGIN), || c_tree::var(END));
-        let first = low.clone().lt(begin()).select(low, end());
-        let step = (r() + 1).is(begin()).select(end() - r(), c_tree::int(1));
-        body.extend(one_by_one(first, step));
+        let piece = |point: Expr| Expr::binary(BinaryOp::Div, point, count);
+        let first = low.clone().lt(begin()).select(piece(low.clone()), piece(end()));
+        let here = || c_tree::var(PIECE);
+        let next_is_whole = (q() + count).is(begin());
+        let step = next_is_whole.select(piece(end()) - here(), c_tree::int(1));
+        let number = || q() + c_tree::var("j");
+        let one = Stmt::when(number().ge(low).and(number().lt(high.clone())), single);
+        let each =
+            Stmt::each("int", PIECE, first, q().lt(high), step, Block::from(unrolled("j", count, one)));
+        body.extend([Stmt::Pragma("unroll 1".into()), each]);
         body
     }
 }
