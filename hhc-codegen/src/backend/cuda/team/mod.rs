@@ -5,7 +5,7 @@
 //! twice:
 //!     for positions before, or behind, those at which all rows of all warps run,
 //!     as many at once as registers need to be where they were:
-//!         for each of them, unrolled:
+//!         for each of them, unrolled:            warps whose rows all run go through them as below
 //!             for rows of the group, unrolled:   a test, the row and what goes with it
 //!             what leaves the warp; barrier
 //!     for positions at which all rows run, the same
@@ -29,7 +29,7 @@ use super::super::names::Names;
 use super::super::points::{INT, max, min};
 use super::super::storages;
 use super::text::shared;
-use crate::geometry::{StorageLayout, Threads};
+use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
@@ -112,7 +112,7 @@ impl<'a> Team<'a> {
         const OF_A_MULTIPROCESSOR: i64 = 65_536;
         // Besides the rows, of which a few are on their way.
         const MOST: i64 = 255;
-        let others = |rows: i64| (rows / 4).max(60);
+        let others = |rows: i64| (rows / 4).max(if threads.count() <= WARP { 80 } else { 60 });
         let program = &self.plan.program;
         let words = |storage: &Storage| {
             // Of the last copy one row is left.

@@ -19,7 +19,7 @@ const NEXT: &str = "tw_next";
 /// which the other text does.
 const STEADY: &str = "tw_steady";
 const ENDED: &str = "tw_ended";
-const PART: &str = "tw_part";
+const UNTIL: &str = "tw_until";
 
 impl Team<'_> {
     /// The loops over the positions.
@@ -35,19 +35,18 @@ impl Team<'_> {
             Stmt::go_on(NEXT, var(NEXT).lt(var(until)), period, Block::from(unrolled))
         };
         let begin = Stmt::declare("int", NEXT, 0);
-        let steady = self.position(&self.group(Rows::Run));
+        let steady = self.position(Rows::Run);
         if self.facts.is_empty() {
             return [begin, loops(COUNT, self.whole(), steady)].into_iter().collect();
         }
-        let rest = self.position(&self.group(Rows::Rest));
-        let until = var(PART).is(0).select(var(STEADY), var(COUNT));
-        let mut twice = Block::from(Stmt::constant("int", "tw_until", until));
-        twice.push(loops("tw_until", false, rest));
+        let rest = self.position(Rows::Rest);
+        let mut twice = Block::from(loops(UNTIL, false, rest));
         twice.comment("all rows of all warps run");
         twice.push(loops(ENDED, true, steady));
-        let twice = Stmt::count("int", PART, 0, 2, twice);
+        twice.push(Stmt::assign(var(UNTIL), var(COUNT)));
         let mut body = self.steady();
-        body.extend([begin, Stmt::Pragma("unroll 1".into()), twice]);
+        let until = Stmt::declare("int", UNTIL, var(STEADY));
+        body.extend([begin, until, Stmt::While(var(NEXT).lt(var(COUNT)), twice)]);
         body
     }
 
@@ -57,13 +56,27 @@ impl Team<'_> {
         constant(&(high.clone() - low.clone() + 1)).is_some_and(|count| count % self.period == 0)
     }
 
-    /// What the warp does at one position, with the parts of its group.
-    fn position(&self, group: &Block) -> Block {
+    /// What the warp does at one position: all rows run, or, in one branch for each warp, some may not.
+    fn position(&self, rows: Rows) -> Block {
         let [start, _, end] = storages::parts(self.kernel);
         let mut body = self.every(&start, Rows::Any);
         let Loop { variable, low, high } = &self.kernel.rows;
-        let rows = Stmt::each("int", *variable, expr(low), var(*variable).le(expr(high)), 1, group.clone());
-        body.extend([Stmt::Pragma("unroll".into()), rows]);
+        let group = |rows: Rows| -> Block {
+            let each = self.group(rows);
+            let around = Stmt::each("int", *variable, expr(low), var(*variable).le(expr(high)), 1, each);
+            [Stmt::Pragma("unroll".into()), around].into_iter().collect()
+        };
+        match rows {
+            Rows::Rest => {
+                body.push(Stmt::constant(
+                    "bool",
+                    "tw_all",
+                    all(self.hold(&self.ends_of(&self.facts, &self.kernel.rows))),
+                ));
+                body.push(Stmt::choose(c_tree::flag("tw_all"), group(Rows::Run), group(Rows::Rest)));
+            }
+            _ => body.extend(group(Rows::Run)),
+        }
         body.extend(self.every(&end, Rows::Any));
         body.push(barrier());
         if body.mentions(self.position.variable) {
@@ -98,20 +111,22 @@ impl Team<'_> {
         each
     }
 
-    /// The positions at which all facts hold for all warps and rows of the group: they are linear, so that ends decide.
-    fn steady(&self) -> Block {
-        let ends_of = |of: Vec<IntExpr>, along: &Loop| -> Vec<IntExpr> {
-            let ends = |fact: &IntExpr| {
-                let at = |end: &IntExpr| fact.substitute(along.variable, end);
-                match self.slope(fact, along.variable) {
-                    Some(0..) => vec![at(&along.low)],
-                    Some(_) => vec![at(&along.high)],
-                    None => vec![at(&along.low), at(&along.high)],
-                }
-            };
-            of.iter().flat_map(ends).collect()
+    /// What says that facts hold all along a loop: they are linear, so that its ends decide.
+    fn ends_of(&self, facts: &[IntExpr], along: &Loop) -> Vec<IntExpr> {
+        let ends = |fact: &IntExpr| {
+            let at = |end: &IntExpr| fact.substitute(along.variable, end);
+            match self.slope(fact, along.variable) {
+                Some(0..) => vec![at(&along.low)],
+                Some(_) => vec![at(&along.high)],
+                None => vec![at(&along.low), at(&along.high)],
+            }
         };
-        let facts = ends_of(ends_of(self.facts.clone(), &self.kernel.rows), self.member);
+        facts.iter().flat_map(ends).collect()
+    }
+
+    /// The positions at which all facts hold for all warps and rows of the group.
+    fn steady(&self) -> Block {
+        let facts = self.ends_of(&self.ends_of(&self.facts, &self.kernel.rows), self.member);
         let (mut least, mut most) = (vec![c_tree::int(0)], vec![var(COUNT) - 1]);
         let mut whens = Vec::new();
         for fact in facts {
