@@ -7,11 +7,13 @@
 
 mod sizes;
 mod team;
+mod work;
 
 use super::bands::{self, Bands};
 use super::interface::{Strategy, Target};
 use super::tile_space::TileSpace;
 use crate::TileSizes;
+use crate::counts::{Problem, TileCounts, TileWork};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
@@ -85,6 +87,15 @@ impl Strategy for WarpPipeline {
 
     fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
         Some(sizes::with_rows(program, &sizes::default(program), size, multiprocessors))
+    }
+
+    fn own_work(
+        &self,
+        problem: &Problem,
+        tile: &TileSizes,
+        counts: TileCounts,
+    ) -> Option<(TileCounts, TileWork)> {
+        Some(work::of_kernel(problem, tile, counts))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

@@ -115,16 +115,22 @@ fn divides(program: &Program) -> bool {
     divides
 }
 
-/// Blocks that the registers of a multiprocessor have room for: those of the rows, and others.
+/// Registers of a multiprocessor.
+const REGISTERS: i64 = 65_536;
+
+/// Blocks that they have room for.
 fn resident(program: &Program, sizes: Sizes) -> i64 {
-    const REGISTERS: i64 = 65_536;
+    (REGISTERS / (sizes.warps * WARP * registers(program, sizes))).max(1)
+}
+
+/// Registers that a thread is given: those of the rows, and others.
+pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
     const OTHERS: i64 = 60;
     const MOST: i64 = 255;
     let (down, up) = bands::reach(program)[0];
     let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
     let rows = sizes.steps * (down + up + 1) * sizes.points * words;
-    let of_a_thread = (rows + OTHERS.max(rows / 4)).min(MOST);
-    (REGISTERS / (sizes.warps * WARP * of_a_thread)).max(1)
+    (rows + OTHERS.max(rows / 4)).min(MOST)
 }
 
 /// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.
