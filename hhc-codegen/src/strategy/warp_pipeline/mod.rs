@@ -95,7 +95,7 @@ impl Strategy for WarpPipeline {
         tile: &TileSizes,
         counts: TileCounts,
     ) -> Option<(TileCounts, TileWork)> {
-        Some(work::of_kernel(problem, tile, counts))
+        work::of_kernel(problem, tile, counts)
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

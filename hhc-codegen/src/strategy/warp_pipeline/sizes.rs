@@ -88,15 +88,16 @@ pub(super) fn default(program: &Program) -> TileSizes {
     // What needs many registers besides the rows.
     let costly = others || !decides_nothing(program, 0) || divides(program);
     let (points, steps, warps) = match (costly, double, wide) {
-        (true, false, 0..=2) => (6, 2, 8),
+        (true, false, 0..=2) => (8, 2, 8),
         (true, true, 0..=2) => (4, 2, 4),
         (true, ..) => (4, 1, 8),
-        (false, false, 0..=2) if diagonal => (16, 3, 8),
+        (false, false, 0..=2) if diagonal => (8, 4, 4),
         (false, false, 0..=2) => (12, 3, 4),
-        (false, false, 3..=4) => (16, 2, 8),
+        (false, false, 3..=4) => (8, 2, 4),
         (false, false, _) => (6, 1, 8),
-        (false, true, 0..=2) => (12, 2, 8),
-        (false, true, 3..=4) => (12, 1, 8),
+        (false, true, 0..=2) if diagonal => (8, 2, 8),
+        (false, true, 0..=2) => (8, 3, 8),
+        (false, true, 3..=4) => (8, 1, 8),
         (false, true, _) => (4, 1, 8),
     };
     let (low, high) = reach[1];

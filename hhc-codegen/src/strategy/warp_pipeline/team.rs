@@ -101,6 +101,12 @@ enum Move {
     Store,
 }
 
+/// Whether lanes may compute points that nobody needs, from values that are none.
+pub(super) fn computes_junk(program: &Program) -> bool {
+    let statement = &program.statements[0];
+    statement.reads.iter().all(|read| read.field == statement.target) && decides_nothing(program, 0)
+}
+
 impl Team<'_> {
     /// Its transfers, in order.
     fn moves(&self) -> Vec<Move> {
@@ -489,7 +495,6 @@ impl Team<'_> {
         let row = self.row_after(&next);
         let owned = int(self.sizes.depth());
         let statement = &self.program.statements[0];
-        let alone = statement.reads.iter().all(|read| read.field == statement.target);
         Instance {
             statement: 0,
             step: self.step(),
@@ -497,7 +502,7 @@ impl Team<'_> {
             in_full_tiles: true,
             role: Role::Copies { owned: vec![self.interval(&owned, 0), self.interval(&owned, 1)] },
             when: self.runs(&row),
-            junk: (alone && decides_nothing(self.program, 0)).then(|| self.lanes(&row)),
+            junk: computes_junk(self.program).then(|| self.lanes(&row)),
             order: RowOrder::Parallel { repeats: true },
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
             writes: vec![Self::ring(next)],

@@ -1,6 +1,7 @@
 //! What the warps of a block execute at a position of its stream: the instructions that the CUDA back end prints for it.
 
 use super::team::Sizes;
+use super::team::computes_junk;
 use super::{bands, sizes};
 use crate::TileSizes;
 use crate::counts::work::Accounting;
@@ -15,10 +16,18 @@ const LOADS: f64 = 20.0;
 /// Bytes of an access.
 const ACCESS: i64 = 16;
 
-/// The counts of a kernel's tiles with the registers that its threads are given, and what a position of the stream takes.
-pub(super) fn of_kernel(problem: &Problem, tile: &TileSizes, counts: TileCounts) -> (TileCounts, TileWork) {
+/// The counts of a kernel's tiles with the registers that its threads are given, and what a position of the stream takes; `None`
+/// where the text asks what each point is: on grids narrower than a strip, and of statements that cannot compute junk.
+pub(super) fn of_kernel(
+    problem: &Problem,
+    tile: &TileSizes,
+    counts: TileCounts,
+) -> Option<(TileCounts, TileWork)> {
     let program = &problem.program;
     let whole = sizes::of(tile);
+    if problem.extent(1) < whole.columns() || !computes_junk(program) {
+        return None;
+    }
     let own = if counts.threads == WARP * whole.warps { whole } else { sizes::short(whole) };
     let registers = sizes::registers(program, own);
     let work = TileWork {
@@ -29,7 +38,7 @@ pub(super) fn of_kernel(problem: &Problem, tile: &TileSizes, counts: TileCounts)
         needed: registers,
         ..TileWork::default()
     };
-    (TileCounts { registers, ..counts }, work)
+    Some((TileCounts { registers, ..counts }, work))
 }
 
 /// Positions of the stream of a block inside the grid.
