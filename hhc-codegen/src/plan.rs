@@ -168,7 +168,9 @@ pub fn decides_nothing(program: &Program, statement: usize) -> bool {
                 ExprKind::Binary(operator, ..) => {
                     !matches!(operator, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div)
                 }
-                ExprKind::Call(function, _) => *function != Function::Square,
+                ExprKind::Call(function, _) => {
+                    !matches!(function, Function::Square | Function::Sqrt | Function::Abs)
+                }
                 ExprKind::Select(..) => true,
                 _ => false,
             }

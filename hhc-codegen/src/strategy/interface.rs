@@ -3,6 +3,9 @@
 pub use super::target::Target;
 use super::tile_space::{TileSpace, refused};
 use crate::counts::forms::Forms;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
+use crate::counts::work::TileWork;
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
@@ -102,6 +105,17 @@ pub trait Strategy: Sync {
         _problem: (&[i64], i64),
         _threads: i64,
     ) -> Option<TileSizes> {
+        None
+    }
+
+    /// What the tiles of a kernel execute, by their counts, and their counts with the registers that its threads are given: of a
+    /// strategy without closed forms, whose text is not the one that models know.
+    fn own_work(
+        &self,
+        _problem: &Problem,
+        _tile: &TileSizes,
+        _counts: TileCounts,
+    ) -> Option<(TileCounts, TileWork)> {
         None
     }
 

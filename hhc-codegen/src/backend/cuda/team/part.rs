@@ -47,8 +47,10 @@ impl Team<'_> {
                 let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { return false };
                 let ends = [&transfer.from.place, &transfer.to];
                 let one_in_registers = ends.iter().any(|place| self.in_registers(place));
-                let loads = matches!(ends, [Place::Arrays(_), to] if to.storage().is_some());
-                (one_in_registers || loads) && ends.iter().all(|place| found(place, &row, transfer.field))
+                let one_in_arrays = ends.iter().any(|place| matches!(place, Place::Arrays(_)));
+                let other_in_storage = ends.iter().any(|place| place.storage().is_some());
+                (one_in_registers || (one_in_arrays && other_in_storage))
+                    && ends.iter().all(|place| found(place, &row, transfer.field))
             }
         }
     }
