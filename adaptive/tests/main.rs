@@ -1,0 +1,6 @@
+//! The library as its users call it. One program for all, which is linked once.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod choosing;
+mod classifiers;
+mod support;
