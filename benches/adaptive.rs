@@ -82,13 +82,7 @@ fn trained(kind: Kind) -> Result<Model, Box<dyn Error>> {
         let features: Vec<f64> = (0..FEATURES).map(|_| number(&mut seed)).collect();
         let costs =
             (0..VARIANTS).map(|at| 0.1 + (features[at] - features[(at + 1) % FEATURES]).abs()).collect();
-        Row {
-            input: at.to_string(),
-            family: String::new(),
-            features,
-            feature_costs: vec![0.0; FEATURES],
-            costs,
-        }
+        Row { input: at.to_string(), features, feature_costs: vec![0.0; FEATURES], costs, ..Row::default() }
     };
     let table = Table {
         name: "bench".to_owned(),

@@ -5,6 +5,8 @@
 pub const LEAST: f64 = -708.0;
 /// `log2(e)`.
 pub const LOG2_E: f64 = std::f64::consts::LOG2_E;
+/// `1.5 * 2^52`: a small number added to it is rounded to a whole one, which then stands in the last bits.
+pub const ROUNDER: f64 = 6_755_399_441_055_744.0;
 /// `ln 2` in two parts, the first with zeros behind it, so that its product with a small whole number is exact
 /// (W. J. Cody, W. Waite, "Software Manual for the Elementary Functions", 1980).
 pub const LN2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
@@ -25,13 +27,13 @@ pub fn exp(x: f64) -> f64 {
     if x.is_nan() || x < LEAST {
         return 0.0;
     }
-    // Truncated towards zero: x is negative.
-    let n = (x * LOG2_E - 0.5) as i64;
-    let r = (x - n as f64 * LN2[0]) - n as f64 * LN2[1];
+    let shifted = x * LOG2_E + ROUNDER;
+    let n = shifted - ROUNDER;
+    let r = (x - n * LN2[0]) - n * LN2[1];
     let square = r * r;
     let sum = |terms: &[f64; 7]| terms.iter().rev().fold(0.0, |sum, term| sum * square + term);
     let value = sum(&TERMS[0]) + r * sum(&TERMS[1]);
-    value * f64::from_bits(((n + 1023) as u64) << 52)
+    value * f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
 }
 
 #[cfg(test)]

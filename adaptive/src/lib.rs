@@ -16,10 +16,10 @@
 //! // What was measured: short slices are sorted faster by insertion.
 //! let row = |length: u32| Row {
 //!     input: format!("random, {length}"),
-//!     family: String::new(),
 //!     features: vec![f64::from(length)],
 //!     feature_costs: vec![0.0],
 //!     costs: vec![1e-7 + 5e-9 * f64::from(length), 1e-10 * f64::from(length * length)],
+//!     ..Row::default()
 //! };
 //! let table = Table {
 //!     name: "sort".into(),
@@ -71,6 +71,7 @@ mod selector;
 
 // What maps features to variants.
 mod classifier;
+pub mod emit;
 pub mod exp;
 pub mod forest;
 pub mod model;
@@ -80,8 +81,13 @@ pub mod svm;
 pub mod tree;
 
 // How it is learned.
+pub mod commands;
+pub mod csv_table;
+pub mod description;
+pub mod evaluate;
 pub mod table;
 pub mod train;
+pub mod tune;
 
 pub mod error;
 

@@ -88,18 +88,27 @@ impl Svm {
         values.fill(0.0);
         let mut at = 0;
         for (class, &count) in self.counts.iter().enumerate() {
+            // The sums of this class's pairs, taken out of the list of all and put back.
+            let mut places = [0; MOST_VARIANTS];
+            let mut sums = [0.0; MOST_VARIANTS];
+            let others = (0..classes).filter(|&other| other != class);
+            for ((place, sum), other) in places.iter_mut().zip(&mut sums).zip(others) {
+                *place = pair(class.min(other), class.max(other), classes);
+                *sum = values.get(*place).copied().unwrap_or(0.0);
+            }
             for (vector, coefficients) in self.vectors.iter().zip(&self.coefficients).skip(at).take(count) {
                 let mut distance = 0.0;
                 for (a, b) in vector.iter().zip(&point) {
                     distance += (a - b) * (a - b);
                 }
                 let kernel = exp(-self.gamma * distance);
-                let others = (0..classes).filter(|&other| other != class);
-                for (other, coefficient) in others.zip(coefficients) {
-                    let pair = pair(class.min(other), class.max(other), classes);
-                    if let Some(value) = values.get_mut(pair) {
-                        *value += coefficient * kernel;
-                    }
+                for (sum, coefficient) in sums.iter_mut().zip(coefficients) {
+                    *sum += coefficient * kernel;
+                }
+            }
+            for (&place, &sum) in places.iter().zip(&sums).take(classes.saturating_sub(1)) {
+                if let Some(value) = values.get_mut(place) {
+                    *value = sum;
                 }
             }
             at += count;

@@ -4,7 +4,7 @@ use crate::error::{AdaptiveError, Result};
 use crate::limits::{MOST_FEATURES, MOST_VARIANTS};
 
 /// An input.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Row {
     /// Its name.
     pub input: String,
@@ -17,6 +17,8 @@ pub struct Row {
     /// What each variant costs: the least is the best; infinite for one that fails, is wrong, too late or not allowed. Empty
     /// where it was not measured.
     pub costs: Vec<f64>,
+    /// Variants that are not allowed for it; their costs are infinite.
+    pub forbidden: Vec<usize>,
 }
 
 impl Row {
@@ -129,13 +131,7 @@ mod tests {
 
     #[test]
     fn labels_and_performance() {
-        let row = |costs: &[f64]| Row {
-            input: String::new(),
-            family: String::new(),
-            features: vec![],
-            feature_costs: vec![],
-            costs: costs.to_vec(),
-        };
+        let row = |costs: &[f64]| Row { costs: costs.to_vec(), ..Row::default() };
         let inf = f64::INFINITY;
         assert_eq!(row(&[inf, 2.0, 2.0]).label(), Some(1));
         assert_eq!(row(&[inf, inf]).label(), None);

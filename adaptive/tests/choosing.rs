@@ -267,7 +267,7 @@ fn wrong_functions_are_refused() {
     refused(example(&context).constraint("none", |_| true), "there are: steady, quick, wide");
     refused(example(&context).variant("wide", |_| ""), "two variants are named `wide`");
     refused(example(&context).feature("x", |_| 0.0), "two features are named `x`");
-    let many: Vec<String> = (0..33).map(|at| at.to_string()).collect();
+    let many: Vec<String> = (0..65).map(|at| at.to_string()).collect();
     assert!(Selector::new(&context, "many", &many, 0, &[]).is_err());
     // A name that is a path finds no model, and reads no file elsewhere.
     let (context, said) = listening();

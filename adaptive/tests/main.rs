@@ -3,4 +3,6 @@
 
 mod choosing;
 mod classifiers;
+mod emitted;
 mod support;
+mod tuning;

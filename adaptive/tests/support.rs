@@ -20,6 +20,7 @@ pub fn table(rows: usize, variants: &[&str], seed: u64, costs: impl Fn(f64, f64)
             features: vec![x, y],
             feature_costs: vec![0.0, 0.0],
             costs: costs(x, y),
+            ..Row::default()
         }
     };
     Table {

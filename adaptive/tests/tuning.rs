@@ -1,0 +1,1 @@
+//! The tuner: labels, stores, incremental tuning, selection, reports.
