@@ -121,7 +121,11 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
         let values = features.iter().map(|(name, place)| number(*place, "feature", name));
         let values = values.collect::<Result<Vec<f64>>>()?;
         let feature_costs = costs.iter().zip(&features).map(|(place, (name, _))| match place {
-            Some(place) => number(*place, "the cost of", name).map(|cost| if cost > 0.0 { cost } else { 0.0 }),
+            // Seconds cannot be added to the reciprocal of a rate.
+            Some(place) if !columns.maximize => {
+                number(*place, "the cost of", name).map(|cost| if cost > 0.0 { cost } else { 0.0 })
+            }
+            Some(place) => number(*place, "the cost of", name).map(|_| 0.0),
             None => Ok(0.0),
         });
         let cost = |&(ref name, place): &(String, usize)| -> Result<f64> {

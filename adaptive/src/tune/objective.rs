@@ -65,7 +65,7 @@ impl Objective {
 
     /// Whether costs are seconds, so that what features take can be added.
     pub fn is_time(&self) -> bool {
-        matches!(self, Objective::Metric { text, maximize: false } if ["seconds", "time"].contains(&text.trim()))
+        matches!(self, Objective::Metric { text, maximize: false } if ["seconds", "time", "cost"].contains(&text.trim()))
     }
 
     /// What each variant costs: infinite where it failed. Of a metric that is maximised it is the reciprocal.
