@@ -71,7 +71,12 @@ impl Commands {
         let tests = inputs(path, &folder, &description.inputs.test)?;
         if let Some(both) = tests.iter().find(|test| known.contains(*test)) {
             let reason = format!("input `{both}` is for training and for the test");
-            return Err(AdaptiveError::malformed(path, "", reason, "a test on training inputs proves nothing"));
+            return Err(AdaptiveError::malformed(
+                path,
+                "",
+                reason,
+                "a test on training inputs proves nothing",
+            ));
         }
         all.extend(tests);
         for input in more {
@@ -91,7 +96,11 @@ impl Commands {
                 CommandLine::new(command, &Space::new(vec![level.map_err(tuner::TunerError::from)?], &[])?)
             }
         };
-        let lines = description.variants.iter().map(|variant| line(&variant.command)).collect::<std::result::Result<_, _>>()?;
+        let lines = description
+            .variants
+            .iter()
+            .map(|variant| line(&variant.command))
+            .collect::<std::result::Result<_, _>>()?;
         let features = description.feature_names();
         let names: Vec<&str> = features.iter().map(String::as_str).collect();
         let constraint = |variant: &crate::description::Variant| {
@@ -158,7 +167,12 @@ impl Commands {
             return Err(AdaptiveError::Interrupted);
         }
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Ok(Ran { end: ended.end, stdout: text(&ended.stdout), stderr: text(&ended.stderr), took: start.elapsed() })
+        Ok(Ran {
+            end: ended.end,
+            stdout: text(&ended.stdout),
+            stderr: text(&ended.stderr),
+            took: start.elapsed(),
+        })
     }
 
     fn run(&self, line: &CommandLine, input: usize) -> Result<Ran> {
@@ -227,7 +241,8 @@ impl Commands {
         let metric = |value| Metric { value, ..Metric::default() };
         match &self.description.metrics {
             Reading::Named(Source::Time) => {
-                let value = Metric { value: ran.took.as_secs_f64(), unit: "s".to_owned(), ..Metric::default() };
+                let value =
+                    Metric { value: ran.took.as_secs_f64(), unit: "s".to_owned(), ..Metric::default() };
                 Ok(BTreeMap::from([("seconds".to_owned(), value)]))
             }
             Reading::Patterns(patterns) => patterns
@@ -257,11 +272,8 @@ fn numbers(output: &str, name: &str) -> std::result::Result<BTreeMap<String, f64
         return Ok(BTreeMap::from([(name.to_owned(), value)]));
     }
     let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(&last);
-    let numbers: BTreeMap<String, f64> = object
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name, value.as_f64()?)))
-        .collect();
+    let numbers: BTreeMap<String, f64> =
+        object.into_iter().flatten().filter_map(|(name, value)| Some((name, value.as_f64()?))).collect();
     if numbers.is_empty() {
         let shown: String = last.chars().take(80).collect();
         return Err(format!("the last line is no number and no JSON object with numbers: `{shown}`"));
@@ -282,7 +294,8 @@ fn matched(output: &str, pattern: &str) -> Option<f64> {
 /// Features by input.
 fn table_of(path: &Path, names: &[String]) -> Result<HashMap<String, Vec<f64>>> {
     // A column of features in the place of a variant: the table need not have one.
-    let columns = Columns { features: names.to_vec(), variants: vec!["input".to_owned()], ..Columns::default() };
+    let columns =
+        Columns { features: names.to_vec(), variants: vec!["input".to_owned()], ..Columns::default() };
     let table = csv_table::read(path, &columns)?;
     Ok(table.rows.into_iter().map(|row| (row.input, row.features)).collect())
 }
@@ -322,8 +335,12 @@ impl Workload for Commands {
                     let good = matches!(ran.end, End::Exited(status) if status.success());
                     let first = group.names.first().map_or("", String::as_str);
                     let values = if good { numbers(&ran.stdout, first).ok() } else { None };
-                    // All of the group are there when the command has ended.
-                    let share = ran.took.as_secs_f64() / group.names.len() as f64;
+                    // All of the group are there when the command has ended. What it says of its own time leaves out how long
+                    // a process takes to start.
+                    let said = values.as_ref().and_then(|values| values.get("seconds").copied());
+                    let said =
+                        said.filter(|said| *said >= 0.0 && !group.names.iter().any(|name| name == "seconds"));
+                    let share = said.unwrap_or(ran.took.as_secs_f64()) / group.names.len() as f64;
                     evaluated.extend(group.names.iter().map(|name| Evaluated {
                         value: values.as_ref().and_then(|values| values.get(name).copied()),
                         seconds: share,
@@ -348,7 +365,8 @@ impl Workload for Commands {
         }
         let values: Vec<Value> = features.iter().map(|&value| Value::Real(value)).collect();
         constraint.holds(&|place| &values[place]).map_err(|error| {
-            let reason = format!("the constraint of variant `{}` has no value: {error}", self.variants[variant]);
+            let reason =
+                format!("the constraint of variant `{}` has no value: {error}", self.variants[variant]);
             AdaptiveError::request(reason, "look at the features")
         })
     }
@@ -363,7 +381,8 @@ impl Workload for Commands {
                 return Ok(outcome.now());
             }
             let first = |outcome: &Outcome| {
-                let metric = outcome.metrics.get(&self.description.metric).or(outcome.metrics.values().next());
+                let metric =
+                    outcome.metrics.get(&self.description.metric).or(outcome.metrics.values().next());
                 metric.map_or(f64::INFINITY, |metric| metric.value)
             };
             let better = best.as_ref().is_none_or(|best| match self.description.maximize {

@@ -32,21 +32,24 @@ pub struct Columns {
 /// # Errors
 /// A file that cannot be read or is none, columns that are not there, numbers that are none.
 pub fn read(path: &Path, columns: &Columns) -> Result<Table> {
-    let bytes = input::read_unpacked(path, MOST_BYTES).map_err(|error| AdaptiveError::unreadable(path, error))?;
+    let bytes =
+        input::read_unpacked(path, MOST_BYTES).map_err(|error| AdaptiveError::unreadable(path, error))?;
     let text = input::text(bytes).map_err(|error| AdaptiveError::unreadable(path, error))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let name = name.split('.').next().unwrap_or_default().to_owned();
     parse(path, &name, &text, columns)
 }
 
-const PREFIXED: &str = "name columns `feature:NAME` and `variant:NAME`, or say which are which with --features and --variants";
+const PREFIXED: &str =
+    "name columns `feature:NAME` and `variant:NAME`, or say which are which with --features and --variants";
 
 /// Reads the text of a file.
 ///
 /// # Errors
 /// As [`read`].
 pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<Table> {
-    let wrong = |place: String, reason: String, hint: &str| AdaptiveError::malformed(path, place, reason, hint);
+    let wrong =
+        |place: String, reason: String, hint: &str| AdaptiveError::malformed(path, place, reason, hint);
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
     let header: Vec<String> = match reader.headers() {
         Ok(header) => header.iter().map(str::to_owned).collect(),
@@ -54,14 +57,17 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
     };
     for (at, column) in header.iter().enumerate() {
         if !column.is_empty() && header[..at].contains(column) {
-            return Err(wrong("line 1".to_owned(), format!("two columns are named `{column}`"), "rename one of them"));
+            return Err(wrong(
+                "line 1".to_owned(),
+                format!("two columns are named `{column}`"),
+                "rename one of them",
+            ));
         }
     }
     // Names and places.
     let chosen = |own: &[String], prefix: &str| -> Result<Vec<(String, usize)>> {
-        let prefixed = |(at, column): (usize, &String)| {
-            Some((column.strip_prefix(prefix)?.trim().to_owned(), at))
-        };
+        let prefixed =
+            |(at, column): (usize, &String)| Some((column.strip_prefix(prefix)?.trim().to_owned(), at));
         if own.is_empty() {
             return Ok(header.iter().enumerate().filter_map(prefixed).collect());
         }
@@ -76,7 +82,9 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
     let features = chosen(&columns.features, "feature:")?;
     let variants = chosen(&columns.variants, "variant:")?;
     for (what, found) in [("feature", &features), ("variant", &variants)] {
-        if let Some((again, _)) = found.iter().enumerate().find(|(at, (name, _))| found[..*at].iter().any(|o| o.0 == *name)) {
+        if let Some((again, _)) =
+            found.iter().enumerate().find(|(at, (name, _))| found[..*at].iter().any(|o| o.0 == *name))
+        {
             let reason = format!("the {what} `{}` is named twice", found[again].0);
             return Err(wrong("line 1".to_owned(), reason, "name it once"));
         }
@@ -84,7 +92,8 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
     if variants.is_empty() {
         return Err(wrong("line 1".to_owned(), "no column is a variant's".to_owned(), PREFIXED));
     }
-    let names = |list: &[(String, usize)]| -> Vec<String> { list.iter().map(|(name, _)| name.clone()).collect() };
+    let names =
+        |list: &[(String, usize)]| -> Vec<String> { list.iter().map(|(name, _)| name.clone()).collect() };
     let variant_names = names(&variants);
     let default = match &columns.default {
         None => 0,
@@ -95,7 +104,8 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
     };
     let own_column = |name: &str| header.iter().position(|column| column == name);
     let (input, family) = (own_column("input"), own_column("family"));
-    let costs: Vec<Option<usize>> = features.iter().map(|(name, _)| own_column(&format!("cost:{name}"))).collect();
+    let costs: Vec<Option<usize>> =
+        features.iter().map(|(name, _)| own_column(&format!("cost:{name}"))).collect();
     let mut rows = Vec::new();
     for (at, record) in reader.records().enumerate() {
         let record = record.map_err(|error| {
@@ -135,7 +145,11 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
                 () if value.is_nan() => Ok(f64::INFINITY),
                 () if value < 0.0 => {
                     let reason = format!("variant `{name}` has {value}, which is negative");
-                    Err(wrong(format!("line {line}"), reason, "take a metric that is positive, such as a time"))
+                    Err(wrong(
+                        format!("line {line}"),
+                        reason,
+                        "take a metric that is positive, such as a time",
+                    ))
                 }
                 () if columns.maximize && value.is_finite() => Ok(1.0 / value),
                 () => Ok(value),
@@ -144,7 +158,10 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
         rows.push(Row {
             input: input.map_or_else(|| format!("line {line}"), |place| cell(place).to_owned()),
             family: family.map(|place| cell(place).to_owned()).unwrap_or_default(),
-            features: values.into_iter().map(|value| if value.is_finite() { value } else { f64::NAN }).collect(),
+            features: values
+                .into_iter()
+                .map(|value| if value.is_finite() { value } else { f64::NAN })
+                .collect(),
             feature_costs: feature_costs.collect::<Result<_>>()?,
             costs: variants.iter().map(cost).collect::<Result<_>>()?,
             forbidden: Vec::new(),
@@ -174,7 +191,8 @@ mod tests {
 
     #[test]
     fn cells() {
-        let text = "input,family,feature:n,cost:n,variant:a,variant:b\none,f,3,0.5,1,timeout\ntwo,f,?,,inf,2\n";
+        let text =
+            "input,family,feature:n,cost:n,variant:a,variant:b\none,f,3,0.5,1,timeout\ntwo,f,?,,inf,2\n";
         let table = read(text, &Columns::default()).unwrap();
         assert_eq!((table.variants.len(), table.features.len()), (2, 1));
         assert_eq!(table.rows[0].costs, [1.0, f64::INFINITY]);

@@ -139,7 +139,8 @@ impl Description {
     /// Text that is no description, with the place.
     pub fn parse(path: &Path, text: &str) -> Result<Description> {
         let description: Description = toml::from_str(text).map_err(|error| {
-            let line = error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count());
+            let line =
+                error.span().map_or(0, |span| text[..span.start.min(text.len())].matches('\n').count());
             let place = error.span().map(|_| format!("line {}", line + 1)).unwrap_or_default();
             AdaptiveError::malformed(path, place, error.message(), "docs/adaptive.md describes these files")
         })?;
@@ -161,7 +162,10 @@ impl Description {
         for (what, names) in [("variants", &variants), ("features", &features)] {
             for (at, name) in names.iter().enumerate() {
                 if name.is_empty() || names[..at].contains(name) {
-                    return wrong(format!("two {what} are named `{name}`, or one has no name"), "rename one of them");
+                    return wrong(
+                        format!("two {what} are named `{name}`, or one has no name"),
+                        "rename one of them",
+                    );
                 }
             }
         }
@@ -170,7 +174,10 @@ impl Description {
         }
         let plain = Path::new(&self.name).file_name().is_some_and(|own| own == self.name.as_str());
         if !plain {
-            return wrong(format!("`{}` is no name", self.name), "give `name` a word: its model's file is named so");
+            return wrong(
+                format!("`{}` is no name", self.name),
+                "give `name` a word: its model's file is named so",
+            );
         }
         if !(self.timeout > 0.0 && self.timeout < 1e9) || self.repeat == 0 {
             return wrong("`timeout` or `repeat` is not positive".to_owned(), "leave it out");
@@ -187,7 +194,10 @@ impl Description {
         if let Reading::Patterns(patterns) = &self.metrics
             && let Some((name, _)) = patterns.iter().find(|(_, pattern)| pattern.matches("{}").count() != 1)
         {
-            return wrong(format!("the pattern of metric `{name}` has not one `{{}}`"), "it stands for the number");
+            return wrong(
+                format!("the pattern of metric `{name}` has not one `{{}}`"),
+                "it stands for the number",
+            );
         }
         Ok(())
     }
@@ -225,8 +235,9 @@ pub fn inputs(path: &Path, folder: &Path, patterns: &[String]) -> Result<Vec<Str
             continue;
         }
         let whole = Path::new(&glob::Pattern::escape(&folder.to_string_lossy())).join(pattern);
-        let files = glob::glob(&whole.to_string_lossy())
-            .map_err(|error| wrong(format!("`{pattern}` is no pattern: {error}"), "see the manual for patterns"))?;
+        let files = glob::glob(&whole.to_string_lossy()).map_err(|error| {
+            wrong(format!("`{pattern}` is no pattern: {error}"), "see the manual for patterns")
+        })?;
         let before = found.len();
         for file in files.filter_map(std::result::Result::ok).filter(|file| file.is_file()) {
             let relative = file.strip_prefix(folder).unwrap_or(&file);
@@ -282,7 +293,10 @@ default = true
     fn mistakes_are_named() {
         let good = parse(GOOD).unwrap();
         assert_eq!((good.default_variant(), good.metric.as_str(), good.repeat), (1, "seconds", 1));
-        assert!(matches!(parse(&GOOD.replace("{ seconds = \"took {} s\" }", "\"time\"")).unwrap().metrics, Reading::Named(Source::Time)));
+        assert!(matches!(
+            parse(&GOOD.replace("{ seconds = \"took {} s\" }", "\"time\"")).unwrap().metrics,
+            Reading::Named(Source::Time)
+        ));
         for (from, to, why) in [
             ("timeout = 5", "timeot = 5", "line 3: unknown field `timeot`"),
             ("timeout = 5", "timeout = -1", "not positive"),

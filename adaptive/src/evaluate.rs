@@ -29,10 +29,18 @@ impl Spread {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
         let count = sorted.len().max(1);
-        let at = |share: f64| sorted.get((share * (count - 1) as f64).round() as usize).copied().unwrap_or(0.0);
+        let at =
+            |share: f64| sorted.get((share * (count - 1) as f64).round() as usize).copied().unwrap_or(0.0);
         let above = |least: f64| values.iter().filter(|value| **value >= least).count() as f64 / count as f64;
         let mean = values.iter().sum::<f64>() / count as f64;
-        Spread { mean, least: at(0.0), tenth: at(0.1), median: at(0.5), above_90: above(0.9), above_70: above(0.7) }
+        Spread {
+            mean,
+            least: at(0.0),
+            tenth: at(0.1),
+            median: at(0.5),
+            above_90: above(0.9),
+            above_70: above(0.7),
+        }
     }
 }
 
@@ -124,7 +132,8 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
         if point.iter().all(|value| value.is_finite()) {
             let mut ranking = Ranking::new();
             model.rank(&point, &mut ranking);
-            let mut allowed = ranking.iter().map(|own| variants[own]).filter(|own| !row.forbidden.contains(own));
+            let mut allowed =
+                ranking.iter().map(|own| variants[own]).filter(|own| !row.forbidden.contains(own));
             chosen = allowed.next().unwrap_or(default);
         }
         let performance = |more| row.performance(chosen, more).unwrap_or(0.0);
@@ -147,18 +156,22 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
     let mean = |values: &mut dyn Iterator<Item = f64>| values.sum::<f64>() / inputs as f64;
     let single = |variant: usize| Single {
         variant: table.variants[variant].clone(),
-        performance: mean(&mut chosen_of.iter().map(|&(at, _)| table.rows[at].performance(variant, 0.0).unwrap_or(0.0))),
+        performance: mean(
+            &mut chosen_of.iter().map(|&(at, _)| table.rows[at].performance(variant, 0.0).unwrap_or(0.0)),
+        ),
         best: labels[variant],
         chosen: chosen_of.iter().filter(|(_, chosen)| *chosen == variant).count(),
         failed: chosen_of.iter().filter(|&&(at, _)| table.rows[at].costs[variant].is_infinite()).count(),
     };
     let singles: Vec<Single> = (0..count).map(single).collect();
-    let best = singles.iter().reduce(|best, other| if other.performance > best.performance { other } else { best });
+    let best =
+        singles.iter().reduce(|best, other| if other.performance > best.performance { other } else { best });
     let (best_single, best_single_performance) =
         best.map(|best| (best.variant.clone(), best.performance)).unwrap_or_default();
     let performance = Spread::of(&plain);
     let gap = 1.0 - best_single_performance;
-    let mut names: Vec<&String> = table.rows.iter().map(|row| &row.family).filter(|name| !name.is_empty()).collect();
+    let mut names: Vec<&String> =
+        table.rows.iter().map(|row| &row.family).filter(|name| !name.is_empty()).collect();
     names.sort();
     names.dedup();
     let family = |name: &&String| {

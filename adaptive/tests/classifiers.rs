@@ -22,6 +22,7 @@ fn machines_are_those_of_libsvm() {
         let data = Data {
             places: (0..points.len()).collect(),
             costs: vec![vec![1.0; variants]; points.len()],
+            weights: vec![1.0; points.len()],
             variants,
             default: 0,
             points,

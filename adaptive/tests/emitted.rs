@@ -1,11 +1,12 @@
 //! Models as C, compiled and compared with the library.
 
-use crate::support::{all, names, three};
+use crate::support::{all, three};
+use adaptive::Learned;
 use adaptive::emit::emit;
-use adaptive::model::Model;
+use adaptive::model::{Feature, Model, Training};
 use adaptive::ranking::Ranking;
-use adaptive::train::{Grid, Kind, TrainOptions, train, train_svm};
-use adaptive::{Learned, model::Training};
+use adaptive::svm::Svm;
+use adaptive::train::{Grid, Kind, TrainOptions, train};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::io::Write;
@@ -66,21 +67,28 @@ fn ranked(folder: &Path, compiler: &str, flags: &[&str], vectors: &[u8]) -> Stri
 }
 
 fn compare(model: &Model, count: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let emitted = emit(model, Some("model")).unwrap();
-    for (name, text) in &emitted.files {
-        std::fs::write(folder.path().join(name), text).unwrap();
-    }
-    std::fs::write(folder.path().join("main.c"), MAIN).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(5);
-    let (mut vectors, mut expected) = (Vec::new(), String::new());
-    for at in 0..count {
+    let point = |at: usize| {
         // Mostly inside the trained range, some far outside, and some that are no numbers.
         let reach = if at % 10 == 0 { 1e3 } else { 12.0 };
         let mut point: Vec<f64> = model.features.iter().map(|_| random.random_range(-reach..reach)).collect();
         if at % 1000 == 7 && !point.is_empty() {
             point[0] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY][at / 1000 % 3];
         }
+        point
+    };
+    compare_at(model, &(0..count).map(point).collect::<Vec<_>>());
+}
+
+fn compare_at(model: &Model, points: &[Vec<f64>]) {
+    let folder = tempfile::tempdir().unwrap();
+    let emitted = emit(model, Some("model")).unwrap();
+    for (name, text) in &emitted.files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    std::fs::write(folder.path().join("main.c"), MAIN).unwrap();
+    let (mut vectors, mut expected) = (Vec::new(), String::new());
+    for point in points {
         point.iter().for_each(|value| vectors.extend(value.to_ne_bytes()));
         if point.iter().all(|value| value.is_finite()) {
             let mut ranking = Ranking::new();
@@ -115,24 +123,39 @@ fn emitted_c_chooses_as_the_library_does() {
     assert!(emit(&model, Some("a b")).is_err());
 }
 
-/// Nearly equal decisions: the same machine twice, so that sums differ by their last digits alone.
+/// Thresholds at the very decisions of 66 points, one for each pair of classes: one bit turns the vote.
 #[test]
 fn rounding_decides_alike() {
-    let table = three(90, 4);
-    let data = adaptive::train::Data::new(&table, &all(&table), &[0, 1]);
-    let mut svm = train_svm(&data, &all(&table), 1000.0, 8.0);
-    // What is subtracted is the decision at some point: the sign there hangs on the last bit.
-    let mut decisions = vec![0.0; svm.rho.len()];
-    svm.decisions(&[4.0, 4.0], &mut decisions);
-    svm.rho.iter_mut().zip(&decisions).for_each(|(rho, decision)| *rho += decision);
-    let feature = |name: &str| adaptive::model::Feature { name: name.to_owned(), least: 0.0, greatest: 10.0 };
+    let (classes, each, mut random) = (12_usize, 6_usize, ChaCha8Rng::seed_from_u64(9));
+    let mut vector =
+        |length: usize| -> Vec<f64> { (0..length).map(|_| random.random_range(-1.0..1.0)).collect() };
+    let pairs = classes * (classes - 1) / 2;
+    let mut svm = Svm {
+        c: 1.0,
+        gamma: 0.3,
+        ranges: vec![[-1.0, 1.5], [-0.9, 1.0], [-1.0, 0.7]],
+        classes: (0..classes).collect(),
+        counts: vec![each; classes],
+        vectors: (0..classes * each).map(|_| vector(3)).collect(),
+        coefficients: (0..classes * each).map(|_| vector(classes - 1)).collect(),
+        rho: vec![0.0; pairs],
+    };
+    let points: Vec<Vec<f64>> = (0..pairs).map(|_| vector(3)).collect();
+    let mut rho = vec![0.0; pairs];
+    for (at, point) in points.iter().enumerate() {
+        let mut decisions = vec![0.0; pairs];
+        svm.decisions(point, &mut decisions);
+        rho[at] = decisions[at];
+    }
+    svm.rho = rho;
+    let feature = |name: &str| Feature { name: name.to_owned(), least: -1.0, greatest: 1.0 };
     let model = Model {
         name: "close".to_owned(),
-        variants: names(&["a", "b", "c"]),
+        variants: (0..classes).map(|at| at.to_string()).collect(),
         default: 0,
-        features: vec![feature("x"), feature("y")],
+        features: ["x", "y", "z"].map(feature).to_vec(),
         training: Training::default(),
         classifier: Learned::Svm(svm),
     };
-    compare(&model, 20_000);
+    compare_at(&model, &points);
 }

@@ -49,7 +49,10 @@ fn identifier(text: &str) -> String {
 fn constants(prefix: &str, what: &str, names: &[String]) -> Vec<String> {
     let mut constants: Vec<String> = Vec::new();
     for name in names {
-        let base: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+        let base: String = name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' })
+            .collect();
         let mut constant = format!("{prefix}_{what}_{base}");
         while constants.contains(&constant) {
             constant.push('_');
@@ -119,7 +122,9 @@ fn filled(template: &str, values: &[(&str, String)]) -> String {
 /// # Errors
 /// A prefix that is no name of C; a model that makes no sense.
 pub fn emit(model: &Model, prefix: Option<&str>) -> Result<Emitted> {
-    model.check().map_err(|reason| AdaptiveError::request(format!("the model: {reason}"), "train it anew"))?;
+    model
+        .check()
+        .map_err(|reason| AdaptiveError::request(format!("the model: {reason}"), "train it anew"))?;
     let prefix = match prefix {
         Some(own) if is_prefix(own) => own.to_owned(),
         Some(own) => {
@@ -162,7 +167,8 @@ pub fn emit(model: &Model, prefix: Option<&str>) -> Result<Emitted> {
         ("FEATURE_NAMES", texts(&features)),
         ("CLASSIFIER", classifier),
     ];
-    let file = |end: &str, template: &str| (format!("{prefix}.{end}"), head.clone() + &filled(template, &values));
+    let file =
+        |end: &str, template: &str| (format!("{prefix}.{end}"), head.clone() + &filled(template, &values));
     Ok(Emitted { files: [file("h", HEADER), file("c", SOURCE)] })
 }
 
@@ -269,7 +275,9 @@ mod tests {
 
     #[test]
     fn names_of_c() {
-        assert!(is_prefix("sort") && !is_prefix("2d") && !is_prefix("a-b") && !is_prefix("") && !is_prefix("int"));
+        assert!(
+            is_prefix("sort") && !is_prefix("2d") && !is_prefix("a-b") && !is_prefix("") && !is_prefix("int")
+        );
         assert_eq!(identifier("2-d ä"), "m_2_d__");
         let names = ["a b", "a-b", "A_b"].map(str::to_owned);
         assert_eq!(constants("p", "VARIANT", &names), ["p_VARIANT_A_B", "p_VARIANT_A_B_", "p_VARIANT_A_B__"]);

@@ -13,6 +13,8 @@ pub struct Data {
     pub labels: Vec<usize>,
     /// What the variants cost.
     pub costs: Vec<Vec<f64>>,
+    /// For how many inputs each row stands in a cross-validation.
+    pub weights: Vec<f64>,
     /// Number of variants.
     pub variants: usize,
     /// The variant that is run where a classifier knows none.
@@ -32,6 +34,7 @@ impl Data {
             points: places.iter().map(point).collect(),
             labels: places.iter().filter_map(|&row| table.rows[row].label()).collect(),
             costs: places.iter().map(|&row| table.rows[row].costs.clone()).collect(),
+            weights: vec![1.0; places.len()],
             variants: table.variants.len(),
             default: table.default,
             places,

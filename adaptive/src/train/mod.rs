@@ -14,11 +14,12 @@ mod tree;
 mod validate;
 
 pub use data::Data;
-pub use folds::folds;
+pub use folds::{folds, held_out};
 pub use forest::ForestTrainer;
+pub(crate) use model::train_on;
 pub use model::{Kind, TrainOptions, Trained, train};
 pub use select::{Worth, select_features, worth_by_cost};
 pub use svm::{Grid, SvmTrainer, train_svm};
 pub use trainer::Trainer;
 pub use tree::TreeTrainer;
-pub use validate::{Validated, best_setting, choose, validate};
+pub use validate::{Criterion, Validated, best_setting, choose, validate};

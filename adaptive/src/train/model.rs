@@ -5,7 +5,7 @@ use super::forest::ForestTrainer;
 use super::svm::{Grid, SvmTrainer};
 use super::trainer::Trainer;
 use super::tree::TreeTrainer;
-use super::validate::{Validated, best_setting};
+use super::validate::{Criterion, Validated, best_setting};
 use crate::classifier::Learned;
 use crate::error::{AdaptiveError, Result};
 use crate::model::{Feature, Model, Training};
@@ -89,7 +89,16 @@ pub struct Trained {
 /// A table that makes no sense; no row with a label and all features.
 pub fn train(table: &Table, rows: &[usize], features: &[usize], options: &TrainOptions) -> Result<Trained> {
     table.check()?;
-    let data = Data::new(table, rows, features);
+    train_on(table, Data::new(table, rows, features), features, options)
+}
+
+/// As [`train`], with data at hand: rows may stand for several inputs.
+pub(crate) fn train_on(
+    table: &Table,
+    data: Data,
+    features: &[usize],
+    options: &TrainOptions,
+) -> Result<Trained> {
     if data.is_empty() {
         return Err(AdaptiveError::infeasible(
             format!("no input of `{}` has a variant that solves it and all its features", table.name),
@@ -137,12 +146,14 @@ pub(crate) fn fit_best(data: &Data, options: &TrainOptions) -> (Learned, Validat
     };
     let mut best: Option<(&dyn Trainer, Validated)> = None;
     for trainer in trainers {
-        let validated = best_setting(trainer, data, options.folds.max(2), options.seed);
+        let validated =
+            best_setting(trainer, data, options.folds.max(2), options.seed, Criterion::Performance);
         if best.as_ref().is_none_or(|(_, best)| validated.performance > best.performance + 1e-12) {
             best = Some((trainer, validated));
         }
     }
     let all: Vec<usize> = (0..data.len()).collect();
-    let (trainer, validated) = best.unwrap_or_else(|| (&svm, best_setting(&svm, data, 2, options.seed)));
+    let (trainer, validated) =
+        best.unwrap_or_else(|| (&svm, best_setting(&svm, data, 2, options.seed, Criterion::Performance)));
     (trainer.fit(data, &all, validated.setting), validated)
 }

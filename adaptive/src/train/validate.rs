@@ -41,19 +41,42 @@ pub fn validate(trainer: &dyn Trainer, data: &Data, folds: &[usize], setting: us
             chosen[row] = choose(&classifier, &data.points[row], data.default);
         }
     }
-    let all = data.len().max(1) as f64;
-    let performance = (0..data.len()).map(|row| data.performance(row, chosen[row])).sum::<f64>() / all;
-    let right = (0..data.len()).filter(|&row| chosen[row] == data.labels[row]).count();
-    Validated { setting, performance, accuracy: right as f64 / all, chosen }
+    let mean = |value: &dyn Fn(usize) -> f64| {
+        let total: f64 = data.weights.iter().sum();
+        let sum: f64 = (0..data.len()).map(|row| data.weights[row] * value(row)).sum();
+        if total > 0.0 { sum / total } else { 0.0 }
+    };
+    let performance = mean(&|row| data.performance(row, chosen[row]));
+    let accuracy = mean(&|row| f64::from(u8::from(chosen[row] == data.labels[row])));
+    Validated { setting, performance, accuracy, chosen }
 }
 
-/// The best setting of a trainer: the greatest performance, of equal ones the greatest accuracy, then the simplest.
-pub fn best_setting(trainer: &dyn Trainer, data: &Data, count: usize, seed: u64) -> Validated {
+/// What settings are compared by, first and then where that is equal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Criterion {
+    /// Performance, then accuracy.
+    Performance,
+    /// Accuracy, then performance: of few inputs, where a model that always takes the safe variant would seem best.
+    Accuracy,
+}
+
+/// The best setting of a trainer by a criterion; of equal ones the simplest.
+pub fn best_setting(
+    trainer: &dyn Trainer,
+    data: &Data,
+    count: usize,
+    seed: u64,
+    criterion: Criterion,
+) -> Validated {
     let folds = folds(&data.labels, count, seed);
     let each = (0..trainer.settings(data)).into_par_iter();
     let validated: Vec<Validated> = each.map(|setting| validate(trainer, data, &folds, setting)).collect();
+    let key = |own: &Validated| match criterion {
+        Criterion::Performance => [own.performance, own.accuracy],
+        Criterion::Accuracy => [own.accuracy, own.performance],
+    };
     let better = |a: &Validated, b: &Validated| {
-        let (a, b) = ([a.performance, a.accuracy], [b.performance, b.accuracy]);
+        let (a, b) = (key(a), key(b));
         (0..2).find(|&at| (a[at] - b[at]).abs() > 1e-12).is_some_and(|at| a[at] > b[at])
     };
     let best = validated.into_iter().reduce(|best, other| if better(&other, &best) { other } else { best });

@@ -10,7 +10,7 @@ use crate::error::{AdaptiveError, Result};
 use crate::ranking::Ranking;
 use crate::svm::scaled;
 use crate::table::{Row, Table};
-use crate::train::{Data, TrainOptions, Trained, Validated, best_setting, choose, train};
+use crate::train::{Criterion, Data, TrainOptions, Trained, Validated, best_setting, choose, train_on};
 use crate::train::{ForestTrainer, Grid, Kind, SvmTrainer, Trainer, TreeTrainer};
 use serde::Serialize;
 
@@ -110,7 +110,10 @@ pub fn tune_incrementally(
         .filter(|&at| features.iter().all(|&feature| table.rows[at].features[feature].is_finite()))
         .collect();
     if open.is_empty() {
-        return Err(AdaptiveError::infeasible("no input of the pool has all its features", "look at the features"));
+        return Err(AdaptiveError::infeasible(
+            "no input of the pool has all its features",
+            "look at the features",
+        ));
     }
     let rows: Vec<&Row> = open.iter().map(|&at| &table.rows[at]).collect();
     let points = points(&rows, features);
@@ -145,7 +148,16 @@ pub fn tune_incrementally(
     let labelled = run.labelled.clone();
     let table = run.measured.table(&labelled);
     let all: Vec<usize> = (0..table.rows.len()).collect();
-    Ok(Incremental { trained: train(&table, &all, features, options)?, labelled, seeds, steps, cut_short })
+    let mut data = Data::new(&table, &all, features);
+    run.weigh(&mut data);
+    let options = TrainOptions { grid: Grid::FEW, ..*options };
+    Ok(Incremental {
+        trained: train_on(&table, data, features, &options)?,
+        labelled,
+        seeds,
+        steps,
+        cut_short,
+    })
 }
 
 struct Run<'a, 'b> {
@@ -173,8 +185,9 @@ impl Run<'_, '_> {
     fn first_labels(&mut self, order: Order) -> Result<()> {
         let dimensions = self.points.first().map_or(0, Vec::len);
         let count = self.points.len() as f64;
-        let middle: Vec<f64> =
-            (0..dimensions).map(|at| self.points.iter().map(|point| point[at]).sum::<f64>() / count).collect();
+        let middle: Vec<f64> = (0..dimensions)
+            .map(|at| self.points.iter().map(|point| point[at]).sum::<f64>() / count)
+            .collect();
         let variants = self.measured.workload().variants().len();
         let nearest = |points: &[Vec<f64>], to: &[f64]| {
             (0..points.len()).min_by(|&a, &b| distance(&points[a], to).total_cmp(&distance(&points[b], to)))
@@ -197,32 +210,51 @@ impl Run<'_, '_> {
             let free = (0..self.points.len()).filter(|&at| !self.taken[at]);
             next = match order {
                 // The first of those that are equally far.
-                Order::BestVersusSecondBest => free.reduce(|best, at| if far[at] > far[best] { at } else { best }),
+                Order::BestVersusSecondBest => {
+                    free.reduce(|best, at| if far[at] > far[best] { at } else { best })
+                }
                 Order::Given => free.min(),
             };
         }
         Ok(())
     }
 
+    /// Each labelled input stands for those of the pool that lie nearest to it: what was asked for lies where the model was
+    /// not sure, and says little of the rest.
+    fn weigh(&self, data: &mut Data) {
+        let place = |input: &usize| self.inputs.iter().position(|own| own == input);
+        let known: Vec<Option<usize>> = data.places.iter().map(|&at| place(&self.labelled[at])).collect();
+        data.weights.fill(0.0);
+        for point in &self.points {
+            let far =
+                |at: &usize| known[*at].map_or(f64::INFINITY, |known| distance(&self.points[known], point));
+            if let Some(nearest) = (0..known.len()).min_by(|a, b| far(a).total_cmp(&far(b))) {
+                data.weights[nearest] += 1.0;
+            }
+        }
+    }
+
     /// A classifier of what is labelled. Settings are looked for anew where a tenth more is known.
     fn classifier(&mut self) -> Result<Learned> {
         let table = self.measured.table(&self.labelled);
         let all: Vec<usize> = (0..table.rows.len()).collect();
-        let data = Data::new(&table, &all, self.features);
+        let mut data = Data::new(&table, &all, self.features);
+        self.weigh(&mut data);
         if data.is_empty() {
             return Ok(Learned::Tree(crate::tree::Tree { nodes: Vec::new() }));
         }
         let kind = if self.options.kind == Kind::Auto { Kind::Svm } else { self.options.kind };
         let trainer: Box<dyn Trainer> = match kind {
-            Kind::Svm | Kind::Auto => Box::new(SvmTrainer { grid: Grid::COARSE }),
+            Kind::Svm | Kind::Auto => Box::new(SvmTrainer { grid: Grid::FEW }),
             Kind::Tree => Box::new(TreeTrainer),
             Kind::Forest => Box::new(ForestTrainer { trees: self.options.trees, seed: self.options.seed }),
         };
         let setting = match self.setting {
             Some((setting, labels)) if 10 * data.len() < 11 * labels => setting,
             _ => {
+                let (count, seed) = (self.options.folds.max(2), self.options.seed);
                 let Validated { setting, .. } =
-                    best_setting(&*trainer, &data, self.options.folds.max(2), self.options.seed);
+                    best_setting(&*trainer, &data, count, seed, Criterion::Accuracy);
                 self.setting = Some((setting, data.len()));
                 setting
             }

@@ -34,9 +34,18 @@ impl<'a> Measured<'a> {
     ///
     /// # Errors
     /// A store that cannot be read or written; a variant that has the name of the features.
-    pub fn new(workload: &'a mut dyn Workload, objective: Objective, store: Option<&Path>) -> Result<Measured<'a>> {
+    pub fn new(
+        workload: &'a mut dyn Workload,
+        objective: Objective,
+        store: Option<&Path>,
+    ) -> Result<Measured<'a>> {
         if workload.variants().iter().any(|variant| variant == FEATURES) {
             return Err(AdaptiveError::request(format!("a variant is named `{FEATURES}`"), "rename it"));
+        }
+        let mut names = std::collections::HashSet::new();
+        if let Some(twice) = workload.inputs().iter().find(|name| !names.insert(name.as_str())) {
+            let hint = "give each a name of its own: what is measured is kept by it";
+            return Err(AdaptiveError::request(format!("two inputs are named `{twice}`"), hint));
         }
         let setting = Arc::new(workload.setting());
         let store = store.map(Store::open).transpose()?;
@@ -56,8 +65,18 @@ impl<'a> Measured<'a> {
         }
         let rows = vec![None; workload.inputs().len()];
         let names: Arc<[String]> = ["input", "variant"].map(str::to_owned).into();
-        let measured =
-            Measured { workload, objective, store, setting, known, rows, names, deadline: None, fresh: 0, others };
+        let measured = Measured {
+            workload,
+            objective,
+            store,
+            setting,
+            known,
+            rows,
+            names,
+            deadline: None,
+            fresh: 0,
+            others,
+        };
         Ok(measured)
     }
 
@@ -98,7 +117,8 @@ impl<'a> Measured<'a> {
         let Some(store) = &mut self.store else { return Ok(()) };
         let values = vec![Value::Text(input.to_owned()), Value::Text(variant.to_owned())];
         let configuration = Configuration::new(Arc::clone(&self.names), values);
-        let trial = Trial { configuration, outcome: outcome.clone(), setting: Arc::clone(&self.setting), round: 0 };
+        let trial =
+            Trial { configuration, outcome: outcome.clone(), setting: Arc::clone(&self.setting), round: 0 };
         Ok(store.append(&trial)?)
     }
 

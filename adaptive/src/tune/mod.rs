@@ -13,7 +13,7 @@ mod recorded;
 mod workload;
 
 pub use calls::{Calls, SECONDS};
-pub use exhaustive::{Tuned, TuneOptions, tune};
+pub use exhaustive::{TuneOptions, Tuned, tune};
 pub use incremental::{Incremental, Order, Step, Stopping, tune_incrementally};
 pub use measured::{FEATURES, Measured};
 pub use objective::{Judge, Objective};

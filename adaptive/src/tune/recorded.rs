@@ -22,7 +22,18 @@ impl Recorded {
     /// A table that makes no sense.
     pub fn new(table: Table) -> Result<Recorded> {
         table.check()?;
-        let inputs = table.rows.iter().map(|row| row.input.clone()).collect();
+        // Inputs of two files may have one name.
+        let mut taken = std::collections::HashSet::new();
+        let unique = |row: &crate::table::Row| {
+            let mut name = row.input.clone();
+            let mut number = 1;
+            while !taken.insert(name.clone()) {
+                number += 1;
+                name = format!("{} ({number})", row.input);
+            }
+            name
+        };
+        let inputs = table.rows.iter().map(unique).collect();
         Ok(Recorded { table, inputs })
     }
 }
@@ -56,7 +67,10 @@ impl Workload for Recorded {
         let row = &self.table.rows[input];
         let each = row.features.iter().zip(&row.feature_costs);
         Ok(each
-            .map(|(&value, &seconds)| Evaluated { value: Some(value).filter(|value| value.is_finite()), seconds })
+            .map(|(&value, &seconds)| Evaluated {
+                value: Some(value).filter(|value| value.is_finite()),
+                seconds,
+            })
             .collect())
     }
 

@@ -29,7 +29,8 @@ pub struct EmitReport {
 pub fn emitted(arguments: &EmitArguments, session: &Session) -> Result<EmitReport> {
     let model = model_file::read(&arguments.file).map_err(told)?;
     let emitted = emit(&model, arguments.prefix.as_deref()).map_err(told)?;
-    let folder = OutputFolder::new(&arguments.output, std::slice::from_ref(&arguments.file), arguments.force)?;
+    let folder =
+        OutputFolder::new(&arguments.output, std::slice::from_ref(&arguments.file), arguments.force)?;
     let files: Vec<NewFile<'_>> =
         emitted.files.iter().map(|(name, text)| (Path::new(name.as_str()), text.as_bytes())).collect();
     let (_, files) = session.stage("write", || folder.write(&files))?;

@@ -78,16 +78,22 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
             let mut values = vec![f64::NAN; features.len()];
             for text in &arguments.values {
                 let (name, value) = text.split_once('=').ok_or_else(|| {
-                    Error::wrong_input(format!("--values: `{text}` is no NAME=VALUE")).hint("as in n=1000,rows=20")
+                    Error::wrong_input(format!("--values: `{text}` is no NAME=VALUE"))
+                        .hint("as in n=1000,rows=20")
                 })?;
                 let place = features.iter().position(|own| own == name.trim());
-                let place = place.ok_or_else(|| told(AdaptiveError::unknown("feature", name.trim(), &features)))?;
+                let place =
+                    place.ok_or_else(|| told(AdaptiveError::unknown("feature", name.trim(), &features)))?;
                 let number = value.trim().parse::<f64>().ok().filter(|value| value.is_finite());
                 values[place] = number
                     .ok_or_else(|| Error::wrong_input(format!("--values: `{value}` is no finite number")))?;
             }
-            let missing: Vec<&String> =
-                features.iter().zip(&values).filter(|(_, value)| value.is_nan()).map(|(name, _)| name).collect();
+            let missing: Vec<&String> = features
+                .iter()
+                .zip(&values)
+                .filter(|(_, value)| value.is_nan())
+                .map(|(name, _)| name)
+                .collect();
             if let Some(first) = missing.first() {
                 return Err(Error::wrong_input(format!("--values: `{first}` is missing"))
                     .hint(format!("the model needs {}", features.join(", "))));
@@ -98,7 +104,11 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
             let mut opened = open(path, &arguments.source, &arguments.input)?;
             let named: Vec<usize> = {
                 let inputs = opened.workload().inputs();
-                arguments.input.iter().filter_map(|own| inputs.iter().position(|other| other == own)).collect()
+                arguments
+                    .input
+                    .iter()
+                    .filter_map(|own| inputs.iter().position(|other| other == own))
+                    .collect()
             };
             let inputs = match (named.is_empty(), opened.test.is_empty()) {
                 (false, _) => named,
@@ -112,8 +122,11 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
             };
             let places: Vec<usize> =
                 features.iter().map(|name| place(own.features(), name, "feature")).collect::<Result<_>>()?;
-            let variants: Vec<usize> =
-                model.variants.iter().map(|name| place(own.variants(), name, "variant")).collect::<Result<_>>()?;
+            let variants: Vec<usize> = model
+                .variants
+                .iter()
+                .map(|name| place(own.variants(), name, "variant"))
+                .collect::<Result<_>>()?;
             let (objective, trials) = (opened.objective.clone(), opened.trials.clone());
             let mut rows = Vec::new();
             {

@@ -11,24 +11,52 @@ pub fn percent(share: f64) -> String {
 /// An evaluation.
 pub fn evaluation(own: &Evaluation) -> String {
     let spread = &own.performance;
-    let unsolved = if own.unsolved > 0 { format!("; {} that no variant solves", own.unsolved) } else { String::new() };
+    let unsolved =
+        if own.unsolved > 0 { format!("; {} that no variant solves", own.unsolved) } else { String::new() };
     let mut lines = vec![
         ("test inputs", format!("{}{unsolved}", own.inputs)),
-        ("performance", format!("{} of exhaustive search (median {}, a tenth below {}, least {})",
-            percent(spread.mean), percent(spread.median), percent(spread.tenth), percent(spread.least))),
-        ("", format!("{} of the inputs reach 90 %, {} reach 70 %", percent(spread.above_90), percent(spread.above_70))),
+        (
+            "performance",
+            format!(
+                "{} of exhaustive search (median {}, a tenth below {}, least {})",
+                percent(spread.mean),
+                percent(spread.median),
+                percent(spread.tenth),
+                percent(spread.least)
+            ),
+        ),
+        (
+            "",
+            format!(
+                "{} of the inputs reach 90 %, {} reach 70 %",
+                percent(spread.above_90),
+                percent(spread.above_70)
+            ),
+        ),
         ("with features", format!("{} when they serve {} calls", percent(own.net.mean), own.calls)),
         ("best single", {
-            let closed = own.gap_closed.map(|share| format!("; the model closes {} of the gap", percent(share)));
-            format!("{} with {}{}", own.best_single, percent(own.best_single_performance), closed.unwrap_or_default())
+            let closed =
+                own.gap_closed.map(|share| format!("; the model closes {} of the gap", percent(share)));
+            format!(
+                "{} with {}{}",
+                own.best_single,
+                percent(own.best_single_performance),
+                closed.unwrap_or_default()
+            )
         }),
         ("right", percent(own.accuracy)),
     ];
     if own.risky > 0 {
-        lines.push(("risky", format!("{} of {} inputs that some variants do not solve", own.risky_solved, own.risky)));
+        lines.push((
+            "risky",
+            format!("{} of {} inputs that some variants do not solve", own.risky_solved, own.risky),
+        ));
     }
-    let families: Vec<String> =
-        own.families.iter().map(|f| format!("{} {} ({})", f.family, percent(f.performance), f.inputs)).collect();
+    let families: Vec<String> = own
+        .families
+        .iter()
+        .map(|f| format!("{} {} ({})", f.family, percent(f.performance), f.inputs))
+        .collect();
     if families.len() > 1 {
         lines.push(("families", report::listed(&families, 90)));
     }

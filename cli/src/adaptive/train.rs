@@ -9,7 +9,7 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use adaptive::evaluate::{Evaluation, evaluate};
 use adaptive::model::Model;
-use adaptive::train::{Data, Kind, TrainOptions, Worth, folds, worth_by_cost};
+use adaptive::train::{Data, Kind, TrainOptions, Worth, held_out, worth_by_cost};
 use adaptive::tune::{Measured, Order, Recorded, Step, Stopping, TuneOptions, tune, tune_incrementally};
 use adaptive::{Classifier, Learned, model_file};
 use serde::Serialize;
@@ -85,7 +85,8 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
     };
     share(arguments.hold_out, "--hold-out")?;
     share(arguments.acc, "--acc")?;
-    let inputs: Vec<PathBuf> = [Some(&arguments.file), arguments.test.as_ref()].into_iter().flatten().cloned().collect();
+    let inputs: Vec<PathBuf> =
+        [Some(&arguments.file), arguments.test.as_ref()].into_iter().flatten().cloned().collect();
     let mut opened = open(&arguments.file, &arguments.source, &[])?;
     let written = [("--output", Some(arguments.output.clone())), ("--trials", opened.trials.clone())];
     let written: Vec<_> = written.iter().filter_map(|(name, path)| Some((*name, path.as_deref()?))).collect();
@@ -99,18 +100,20 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
     if let Source::Table(recorded, table_read) = &mut opened.source {
         if let Some(share) = arguments.hold_out {
             let data = Data::new(table_read, &opened.training, &[]);
-            // Every label has its part on both sides.
-            let parts = folds(&data.labels, 1000.min(data.len().max(2)), arguments.seed);
-            let count = parts.iter().max().map_or(0, |last| last + 1);
-            let held = (share * count as f64).round() as usize;
-            let out: Vec<usize> = data.places.iter().zip(&parts).filter(|(_, part)| **part < held).map(|(row, _)| *row).collect();
+            let held = held_out(&data.labels, share, arguments.seed);
+            let out = data.places.iter().zip(&held).filter(|(_, held)| **held);
+            let out: Vec<usize> = out.map(|(row, _)| *row).collect();
             opened.training.retain(|row| !out.contains(row));
             opened.test = out;
         }
         if let Some(path) = &arguments.test {
             let other = table(path, &arguments.source)?;
             if (&other.variants, &other.features) != (&table_read.variants, &table_read.features) {
-                return Err(Error::wrong_input(format!("{} has other columns than {}", path.display(), arguments.file.display())));
+                return Err(Error::wrong_input(format!(
+                    "{} has other columns than {}",
+                    path.display(),
+                    arguments.file.display()
+                )));
             }
             let first = table_read.rows.len();
             table_read.rows.extend(other.rows);
@@ -118,7 +121,8 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
             **recorded = Recorded::new(table_read.clone()).map_err(told)?;
         }
     } else if arguments.hold_out.is_some() || arguments.test.is_some() {
-        return Err(Error::wrong_input("--hold-out and --test are for tables").hint("name test inputs in the description"));
+        return Err(Error::wrong_input("--hold-out and --test are for tables")
+            .hint("name test inputs in the description"));
     }
     if opened.training.is_empty() {
         return Err(Error::wrong_input(format!("{} has no training input", arguments.file.display())));
@@ -148,18 +152,23 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
         (tuned.trained, tuned.labelled, Some(tuned.seeds), tuned.steps, tuned.cut_short)
     } else {
         let options = TuneOptions { train: options, select: arguments.select_features, calls };
-        let tuned = session.stage("label and train", || tune(&mut measured, &training, &options)).map_err(told)?;
+        let tuned =
+            session.stage("label and train", || tune(&mut measured, &training, &options)).map_err(told)?;
         let labelled = training[..tuned.table.rows.len()].to_vec();
         (tuned.trained, labelled, None, Vec::new(), tuned.cut_short)
     };
     let learned = measured.table(&labelled);
     let rows = learned.trainable();
     let worth = match arguments.worth && !rows.is_empty() {
-        true => session.stage("worth of features", || worth_by_cost(&learned, &rows, calls, &options)).map_err(told)?,
+        true => session
+            .stage("worth of features", || worth_by_cost(&learned, &rows, calls, &options))
+            .map_err(told)?,
         false => Vec::new(),
     };
     let mut model: Model = trained.model;
-    if matches!(objective, adaptive::tune::Objective::Metric { .. }) && arguments.file.extension().is_some_and(|end| end == "toml") {
+    if matches!(objective, adaptive::tune::Objective::Metric { .. })
+        && arguments.file.extension().is_some_and(|end| end == "toml")
+    {
         model.training.machine = cpu_name();
     }
     let mut labels = Vec::new();
@@ -219,18 +228,27 @@ impl Report for TrainReport {
             ("model", self.description.clone()),
             ("inputs", {
                 let cut = if self.cut_short { "; time was over" } else { "" };
-                format!("{} labelled, {} trained on, {} trials measured{cut}", self.labelled, self.inputs, self.measured)
+                format!(
+                    "{} labelled, {} trained on, {} trials measured{cut}",
+                    self.labelled, self.inputs, self.measured
+                )
             }),
             ("best variants", report::listed(&best, 90)),
             ("features", report::listed(&self.features, 90)),
         ];
         if let Some(performance) = self.cross_validated {
             let accuracy = percent(self.accuracy);
-            lines.push(("cross-validated", format!("{} of exhaustive search; the best variant in {accuracy}", percent(performance))));
+            lines.push((
+                "cross-validated",
+                format!("{} of exhaustive search; the best variant in {accuracy}", percent(performance)),
+            ));
         }
         if let (Some(seeds), Some(last)) = (self.seeds, self.steps.last()) {
             let reached = last.performance.map(|value| format!(", {} on the test inputs", percent(value)));
-            lines.push(("labels", format!("{seeds} first ones, {} in all{}", last.labels, reached.unwrap_or_default())));
+            lines.push((
+                "labels",
+                format!("{seeds} first ones, {} in all{}", last.labels, reached.unwrap_or_default()),
+            ));
         }
         lines.push(("file", self.file.display().to_string()));
         let mut text = report::pairs(&lines);
@@ -241,7 +259,14 @@ impl Report for TrainReport {
             let rows: Vec<Vec<String>> = self
                 .worth
                 .iter()
-                .map(|worth| vec![worth.feature.clone(), percent(worth.cost), percent(worth.performance), percent(worth.net)])
+                .map(|worth| {
+                    vec![
+                        worth.feature.clone(),
+                        percent(worth.cost),
+                        percent(worth.performance),
+                        percent(worth.net),
+                    ]
+                })
                 .collect();
             let header = ["feature, in order of cost", "cost", "performance", "less all costs"];
             text.push_str(&format!("\n{}", report::table(&header, &rows, &[1, 2, 3])));
