@@ -174,6 +174,7 @@ pub fn parse(path: &Path, name: &str, text: &str, columns: &Columns) -> Result<T
         features: names(&features),
         metric: "cost".to_owned(),
         maximize: columns.maximize,
+        cutoff: None,
         rows,
     };
     table.check()?;

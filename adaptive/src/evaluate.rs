@@ -70,6 +70,19 @@ pub struct Family {
     pub performance: f64,
 }
 
+/// Scores of algorithm selection: mean time, a failure counted as ten times the time limit, features charged.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Par10 {
+    /// Of the model's choices.
+    pub model: f64,
+    /// Of the single variant that is best by this score.
+    pub best_single: f64,
+    /// Of the best variant for each input.
+    pub exhaustive: f64,
+    /// Share of what lies between the latter two that the model wins; null where there is nothing.
+    pub gap_closed: Option<f64>,
+}
+
 /// What a model is worth on the inputs of a table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
@@ -101,6 +114,8 @@ pub struct Evaluation {
     pub confusion: Vec<Vec<usize>>,
     /// Families of inputs; empty where nothing is known of them.
     pub families: Vec<Family>,
+    /// Scores with failures as ten times the time limit; null without such a limit.
+    pub par10: Option<Par10>,
 }
 
 /// Evaluates a model on the labelled inputs of a table.
@@ -169,6 +184,21 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
     let (best_single, best_single_performance) =
         best.map(|best| (best.variant.clone(), best.performance)).unwrap_or_default();
     let performance = Spread::of(&plain);
+    let par10 = table.cutoff.map(|cutoff| {
+        let score = |cost: f64, more: f64| match cost + more <= cutoff {
+            true => cost + more,
+            false => 10.0 * cutoff,
+        };
+        let over =
+            |cost: &dyn Fn(usize, usize) -> f64| mean(&mut chosen_of.iter().map(|&(at, own)| cost(at, own)));
+        let model = over(&|at, own| score(table.rows[at].costs[own], table.charge(at, &features, calls)));
+        let exhaustive = over(&|at, _| score(table.rows[at].best().unwrap_or(f64::INFINITY), 0.0));
+        let each = (0..count).map(|variant| over(&|at, _| score(table.rows[at].costs[variant], 0.0)));
+        let best_single = each.fold(f64::INFINITY, f64::min);
+        let gap = best_single - exhaustive;
+        let gap_closed = (gap > 1e-9 * best_single).then(|| (best_single - model) / gap);
+        Par10 { model, best_single, exhaustive, gap_closed }
+    });
     let gap = 1.0 - best_single_performance;
     let mut names: Vec<&String> =
         table.rows.iter().map(|row| &row.family).filter(|name| !name.is_empty()).collect();
@@ -194,6 +224,7 @@ pub fn evaluate(model: &Model, table: &Table, calls: f64) -> Result<Evaluation> 
         risky_solved,
         variants: singles,
         confusion,
+        par10,
         families: names.iter().map(family).filter(|family| family.inputs > 0).collect(),
     })
 }

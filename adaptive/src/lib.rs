@@ -28,6 +28,7 @@
 //!     features: vec!["n".into()],
 //!     metric: "seconds".into(),
 //!     maximize: false,
+//!     cutoff: None,
 //!     rows: (1..40).map(|step| row(5 * step)).collect(),
 //! };
 //! let rows: Vec<usize> = (0..table.rows.len()).collect();
@@ -81,6 +82,7 @@ pub mod svm;
 pub mod tree;
 
 // How it is learned.
+pub mod aslib;
 pub mod commands;
 pub mod csv_table;
 pub mod description;

@@ -62,6 +62,8 @@ pub struct Table {
     pub metric: String,
     /// Whether costs are reciprocals of the metric, since greater values of it are better.
     pub maximize: bool,
+    /// The time after which a variant counts as failed, if the table is of one.
+    pub cutoff: Option<f64>,
     /// The inputs.
     pub rows: Vec<Row>,
 }

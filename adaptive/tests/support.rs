@@ -30,6 +30,7 @@ pub fn table(rows: usize, variants: &[&str], seed: u64, costs: impl Fn(f64, f64)
         features: names(&["x", "y"]),
         metric: "seconds".to_owned(),
         maximize: false,
+        cutoff: None,
         rows: (0..rows).map(row).collect(),
     }
 }

@@ -64,6 +64,49 @@ fn a_table_becomes_a_model() {
     assert_eq!((few["labelled"].as_u64().unwrap(), steps.len()), (seeds + 4, 5));
 }
 
+/// A scenario of ASlib with 40 instances, of which one algorithm cannot do the large ones.
+#[test]
+fn a_scenario_becomes_a_model() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("s")).unwrap();
+    let head = |more: &str| {
+        format!("@RELATION r\n@ATTRIBUTE instance_id STRING\n@ATTRIBUTE repetition NUMERIC\n{more}@DATA\n")
+    };
+    let mut runs = head(
+        "@ATTRIBUTE algorithm STRING\n@ATTRIBUTE runtime NUMERIC\n@ATTRIBUTE runstatus {ok,timeout,memout,crash}\n",
+    );
+    let mut values = head("@ATTRIBUTE n NUMERIC\n@ATTRIBUTE m NUMERIC\n");
+    for at in 0..40 {
+        let (fast, status) = if at < 20 { (1 + at % 3, "ok") } else { (100, "timeout") };
+        runs += &format!("'i {at}',1,fast,{fast},{status}\n'i {at}',1,sure,{},ok\n", 20 + at % 5);
+        values += &format!("'i {at}',1,{at},?\n");
+    }
+    folder.write(
+        "s/description.txt",
+        "scenario_id: S\nperformance_measures: [runtime]\nmaximize: [false]\nalgorithm_cutoff_time: 100\n",
+    );
+    folder.write("s/algorithm_runs.arff", runs);
+    folder.write("s/feature_values.arff", values);
+    let (scenario, model) = (folder.arg("s"), folder.arg("m.json"));
+    let train = [
+        "adaptive",
+        "train",
+        &scenario,
+        "--hold-out",
+        "0.5",
+        "--classifier",
+        "forest",
+        "-o",
+        &model,
+        "--json",
+    ];
+    let test = &tilewright(&train).succeeded().json()["test"];
+    assert!(test["par10"]["gap_closed"].as_f64().unwrap() > 0.8, "{test}");
+    assert_eq!((&test["risky"], &test["best_single"]), (&10.into(), &"fast".into()));
+    assert_eq!(tilewright(&["adaptive", "train", &folder.arg(""), "-o", &model]).code, 2);
+    assert_eq!(tilewright(&["adaptive", "train", &scenario, "--maximize", "-o", &model]).code, 2);
+}
+
 #[test]
 fn wrong_input_is_named() {
     let folder = Folder::new();

@@ -209,6 +209,7 @@ impl<'a> Measured<'a> {
             features: self.workload.features().to_vec(),
             metric: self.objective.text().to_owned(),
             maximize: self.objective.maximize(),
+            cutoff: self.workload.cutoff(),
             rows: inputs.iter().filter_map(|&input| self.rows[input].clone()).collect(),
         }
     }

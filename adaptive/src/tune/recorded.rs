@@ -87,6 +87,10 @@ impl Workload for Recorded {
         })
     }
 
+    fn cutoff(&self) -> Option<f64> {
+        self.table.cutoff
+    }
+
     fn setting(&self) -> Setting {
         Setting { job: format!("recorded: {}", self.table.name), ..Setting::default() }
     }

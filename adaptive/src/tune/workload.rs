@@ -50,6 +50,11 @@ pub trait Workload {
     /// What goes wrong with the measuring itself.
     fn measure(&mut self, input: usize, variant: usize) -> Result<Outcome>;
 
+    /// The time after which a variant counts as failed, where scores need it.
+    fn cutoff(&self) -> Option<f64> {
+        None
+    }
+
     /// What runs, and where: trials of a store that were measured in another setting are not used.
     fn setting(&self) -> Setting;
 }

@@ -22,7 +22,7 @@ Examples:
   tilewright adaptive train examples/sorting.toml --trials sorting.db -o sorting.model.json
   tilewright adaptive train examples/sorting.csv --hold-out 0.5 --iter 10 -o sorting.model.json
 
-SOURCE is a description of commands (TOML), or a table (CSV). With --trials what was measured is kept: the same command goes
+SOURCE is a description of commands (TOML), a table (CSV), or the folder of an ASlib scenario. With --trials what was measured is kept: the same command goes
 on where a stopped one ended.")]
     Train(TrainArguments),
     /// Say which variant a model chooses
@@ -93,7 +93,7 @@ pub enum ClassifierName {
 /// Arguments of `adaptive train`.
 #[derive(Debug, Args)]
 pub struct TrainArguments {
-    /// A description of commands (.toml) or a table (CSV, plain or gzip)
+    /// A description of commands (.toml), a table (CSV, plain or gzip), or a folder with a scenario of ASlib
     #[arg(value_name = "SOURCE")]
     pub file: PathBuf,
     /// The model's file

@@ -52,6 +52,16 @@ pub fn evaluation(own: &Evaluation) -> String {
             format!("{} of {} inputs that some variants do not solve", own.risky_solved, own.risky),
         ));
     }
+    if let Some(par10) = &own.par10 {
+        let closed =
+            par10.gap_closed.map(|share| format!("; the model closes {} of the gap", percent(share)));
+        let (model, single, best) = (par10.model, par10.best_single, par10.exhaustive);
+        let text = format!(
+            "{model:.4} (best single {single:.4}, exhaustive {best:.4}){}",
+            closed.unwrap_or_default()
+        );
+        lines.push(("PAR10", text));
+    }
     let families: Vec<String> = own
         .families
         .iter()

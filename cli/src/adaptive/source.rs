@@ -4,6 +4,7 @@ use super::arguments::SourceArguments;
 use crate::error::{Error, Kind, Result};
 use crate::trials_file;
 use adaptive::AdaptiveError;
+use adaptive::aslib;
 use adaptive::commands::Commands;
 use adaptive::csv_table::{self, Columns};
 use adaptive::description::Description;
@@ -80,6 +81,21 @@ impl Opened {
 /// # Errors
 /// What [`csv_table::read`] says.
 pub fn table(path: &Path, arguments: &SourceArguments) -> Result<Table> {
+    if path.is_dir() {
+        if !aslib::is_scenario(path) {
+            return Err(Error::wrong_input(format!(
+                "{} is a folder and no scenario of ASlib",
+                path.display()
+            ))
+            .hint("a scenario has description.txt and algorithm_runs.arff"));
+        }
+        let named = [&arguments.features, &arguments.variants].iter().any(|names| !names.is_empty());
+        if named || arguments.default.is_some() || arguments.maximize {
+            let options = "--features, --variants, --default and --maximize are for CSV files";
+            return Err(Error::wrong_input(format!("{options}; {} says them itself", path.display())));
+        }
+        return aslib::read(path).map_err(told);
+    }
     let columns = Columns {
         features: arguments.features.clone(),
         variants: arguments.variants.clone(),

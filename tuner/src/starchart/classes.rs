@@ -210,7 +210,7 @@ mod tests {
                 .unwrap();
         let rows: Vec<u32> = (0..60).collect();
         let tree = grow_classes(&table, &classes, &[1.0; 60], 3, &rows, options).unwrap();
-        for row in 0..60 {
+        for (row, &class) in classes.iter().enumerate() {
             let mut at = 0;
             while let Some(split) = &tree.nodes[at].split {
                 let right = table.columns()[split.column].value(row) > split.threshold;
@@ -218,7 +218,7 @@ mod tests {
                 at = split.children[usize::from(right)];
             }
             if *options == ClassOptions::default() {
-                assert_eq!(tree.nodes[at].weights[classes[row] as usize], tree.nodes[at].count as f64);
+                assert_eq!(tree.nodes[at].weights[class as usize], tree.nodes[at].count as f64);
             }
         }
         tree
