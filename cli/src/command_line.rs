@@ -1,5 +1,6 @@
 //! The command line: all commands, and what they have in common.
 
+use crate::adaptive::arguments::AdaptiveArguments;
 use crate::analyze::AnalyzeArguments;
 use crate::arguments::OutputArguments;
 use crate::cache::CacheArguments;
@@ -252,6 +253,17 @@ Examples:
 Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
 other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]
     Explain(ExplainArguments),
+    /// Choose between the variants of a function by a learned model: train, predict, report, emit
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive train examples/sorting.csv -o sorting.model.json --hold-out 0.5
+  tilewright adaptive predict sorting.model.json --values n=20000,descents=0.5
+  tilewright adaptive report sorting.model.json examples/sorting.csv
+  tilewright adaptive emit sorting.model.json -o chooser
+
+A function has several correct variants; a model says from features of the input which one is the best. docs/adaptive.md
+is the manual.")]
+    Adaptive(AdaptiveArguments),
     /// Show what the cache of compiled programs takes up, or make it smaller
     #[command(after_help = "\
 Examples:

@@ -16,6 +16,7 @@
 //! ```
 
 // One per command.
+pub mod adaptive;
 pub mod analyze;
 pub mod cache;
 pub mod calibrate;
@@ -174,6 +175,7 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Search(arguments) => {
             search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
+        Command::Adaptive(arguments) => adaptive::adaptive(arguments, &session),
         Command::Completions(arguments) => completions::completions(arguments, Arguments::command())
             .and_then(|report| Printed::of(&report, &session)),
         Command::Manual(arguments) => {

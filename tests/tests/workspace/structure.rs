@@ -26,6 +26,7 @@ pub const FLOORS: &[&str] = &[
     "plots",
     "trials",
     "tuner",
+    "adaptive",
     "tilewright",
     "cli",
     "python",
