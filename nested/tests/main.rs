@@ -1,0 +1,6 @@
+//! Tests of nested data-parallel programs.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+mod programs;

@@ -1,0 +1,82 @@
+//! The shipped programs.
+
+use crate::support::{Chance, compiler, inputs, native, parsed};
+use nested::data::{Array, Inputs};
+use nested::interpret::interpret;
+use nested::openmp::Mode;
+
+/// A sparse matrix by chance: numbers, columns, offsets.
+fn matrix(chance: &mut Chance, rows: usize, columns: u64, longest: u64) -> [Array; 3] {
+    let mut offsets = vec![0];
+    let (mut values, mut places) = (Vec::new(), Vec::new());
+    for row in 0..rows {
+        let count = if row % 7 == 3 { 0 } else { chance.below(longest) };
+        for _ in 0..count {
+            values.push(chance.number());
+            places.push(chance.below(columns) as i32);
+        }
+        offsets.push(values.len() as i64);
+    }
+    [Array::F64(values), Array::I32(places), Array::I64(offsets)]
+}
+
+pub fn examples(name: &str) -> Vec<Inputs> {
+    let mut chance = Chance(5);
+    let chance = &mut chance;
+    match name {
+        "reduction" | "scan" => [0, 1, 5, 4096, 20_000]
+            .into_iter()
+            .map(|count| inputs([("s", chance.numbers(count)), ("tile", Array::I64(vec![5000]))]))
+            .collect(),
+        "spmv" => {
+            let [values, columns, offsets] = matrix(chance, 300, 90, 40);
+            vec![
+                inputs([("nonzeros", values), ("columns", columns), ("offsets", offsets), ("x", chance.numbers(90))]),
+                inputs([
+                    ("nonzeros", chance.numbers(0)),
+                    ("columns", Array::I32(vec![])),
+                    ("offsets", Array::I64(vec![0])),
+                    ("x", chance.numbers(0)),
+                ]),
+            ]
+        }
+        "kmeans" => vec![inputs([
+            ("data", chance.numbers(4 * 300)),
+            ("start", chance.numbers(4 * 5)),
+            ("d", Array::I64(vec![4])),
+            ("rounds", Array::I64(vec![6])),
+        ])],
+        "softmax" => vec![inputs([("x", chance.numbers(16 * 50))]), inputs([("x", chance.numbers(0))])],
+        "histogram" => vec![inputs([
+            ("keys", Array::I32((0..900).map(|_| chance.below(16) as i32).collect())),
+            ("weights", chance.numbers(900)),
+        ])],
+        "spmm" => {
+            let [values, columns, offsets] = matrix(chance, 60, 30, 12);
+            let dense = chance.numbers(30 * 8);
+            vec![inputs([("nonzeros", values), ("columns", columns), ("offsets", offsets), ("dense", dense)])]
+        }
+        "pagerank" => {
+            let [values, sources, offsets] = matrix(chance, 80, 80, 9);
+            let weights = Array::F64(values.numbers().iter().map(|value| value.abs() / 9.0).collect());
+            vec![inputs([("weights", weights), ("sources", sources), ("offsets", offsets)])]
+        }
+        "batched_dot" => vec![inputs([("a", chance.numbers(8 * 70)), ("b", chance.numbers(8 * 70))])],
+        _ => vec![],
+    }
+}
+
+#[test]
+fn shipped_programs_give_the_interpreters_bits() {
+    let Some(compiler) = compiler() else { return };
+    for (name, text) in nested::shipped::all() {
+        let program = parsed(text);
+        for (place, inputs) in examples(name).iter().enumerate() {
+            let expected = interpret(&program, inputs).unwrap();
+            let found = native(&program, &[], Mode::Deterministic, &compiler, inputs).unwrap();
+            for (expected, found) in expected.iter().zip(&found) {
+                assert!(expected.same_bits(found), "{name} {place}: {expected:?}\n{found:?}");
+            }
+        }
+    }
+}
