@@ -20,6 +20,8 @@ pub struct Program {
     pub name: Name,
     /// Declarations and computations, in their order.
     pub items: Vec<Item>,
+    /// Comments behind the last item, one line each.
+    pub ending: Vec<String>,
 }
 
 /// A declaration or a computation.
@@ -60,6 +62,8 @@ pub enum ItemKind {
         items: Vec<Item>,
         /// After which it ends earlier.
         until: Option<Expr>,
+        /// Comments behind the last item, one line each.
+        ending: Vec<String>,
     },
 }
 

@@ -46,4 +46,5 @@ codes! {
     ORDERED = "TW1503", "elements of a scan inside of a function, not read in order";
     ROW_OPERATOR = "TW1504", "a reduction of rows whose operator is no map over both";
     REPEAT_FORM = "TW1505", "a `repeat` inside of a `repeat`";
+    DATA = "TW1601", "data that does not fit the program: found when it runs";
 }

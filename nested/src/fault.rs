@@ -1,6 +1,9 @@
 //! What can be wrong with the data that a program is given.
 
-use polyhedral::source::Span;
+use crate::codes;
+use polyhedral::diagnostic::{Diagnostic, Diagnostics};
+use polyhedral::source::{SourceFile, Span};
+use std::sync::Arc;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -46,4 +49,13 @@ pub struct Fault {
     pub span: Span,
     /// The numbers that show it.
     pub numbers: [i64; 2],
+}
+
+impl Fault {
+    /// It as a diagnostic of the program's text.
+    pub fn diagnostics(&self, source: &Arc<SourceFile>) -> Diagnostics {
+        let diagnostic = Diagnostic::error(codes::DATA, self.span.clone(), self.to_string());
+        let diagnostic = diagnostic.label("found here, in the data").hint("the program is right; check its inputs and parameters");
+        Diagnostics::new(Arc::clone(source), vec![diagnostic])
+    }
 }

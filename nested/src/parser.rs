@@ -144,7 +144,7 @@ impl Parser<'_> {
         self.advance();
         let name = self.name("the program's name").ok()?;
         self.expect(TokenKind::LeftBrace).ok()?;
-        let (items, _) = self.items(false);
+        let (items, _, ending) = self.items(false);
         if self.kind() == TokenKind::RightBrace {
             self.advance();
             if self.kind() != TokenKind::End {
@@ -153,11 +153,11 @@ impl Parser<'_> {
         } else {
             self.expected("`}`", None);
         }
-        Some(Program { description, name, items })
+        Some(Program { description, name, items, ending })
     }
 
     /// Items up to a closing brace, and what follows `until` before it.
-    fn items(&mut self, repeated: bool) -> (Vec<Item>, Option<Expr>) {
+    fn items(&mut self, repeated: bool) -> (Vec<Item>, Option<Expr>, Vec<String>) {
         let mut items = Vec::new();
         let mut until = None;
         while !matches!(self.kind(), TokenKind::RightBrace | TokenKind::End) {
@@ -180,7 +180,7 @@ impl Parser<'_> {
                 Err(Reported) => self.recover(start),
             }
         }
-        (items, until)
+        (items, until, std::mem::take(&mut self.comments))
     }
 
     /// Goes on behind the next `;`, or before a brace that closes more than was opened since.
@@ -264,9 +264,9 @@ impl Parser<'_> {
                 self.advance();
                 let times = self.expr()?;
                 self.expect(TokenKind::LeftBrace)?;
-                let (items, until) = self.items(true);
+                let (items, until, ending) = self.items(true);
                 let end = self.expect(TokenKind::RightBrace)?.span.end;
-                return Ok(Item { comments, kind: ItemKind::Repeat { times, items, until }, span: start..end });
+                return Ok(Item { comments, kind: ItemKind::Repeat { times, items, until, ending }, span: start..end });
             }
             TokenKind::Name if self.next_kind() == TokenKind::Assign => {
                 let name = self.name("a name")?;

@@ -1,9 +1,11 @@
 //! The shipped programs.
 
 use crate::support::{Chance, compiler, inputs, native, parsed};
+use nested::analysis::Implementation;
+use nested::analysis::policy::implementations;
 use nested::data::{Array, Inputs};
 use nested::interpret::interpret;
-use nested::openmp::Mode;
+use nested::openmp::{Mode, prepared};
 
 /// A sparse matrix by chance: numbers, columns, offsets.
 fn matrix(chance: &mut Chance, rows: usize, columns: u64, longest: u64) -> [Array; 3] {
@@ -79,4 +81,46 @@ fn shipped_programs_give_the_interpreters_bits() {
             }
         }
     }
+}
+
+/// Implementations that together show each one of each computation.
+fn all_implementations(program: &nested::program::Program) -> Vec<Vec<Implementation>> {
+    let (_, computations, _) = prepared(program);
+    let lists: Vec<Vec<Implementation>> = computations.iter().map(implementations).collect();
+    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).map(|number| lists.iter().map(|list| list[number % list.len()].clone()).collect()).collect()
+}
+
+/// A sample; all of them where `TILEWRIGHT_ALL` is set.
+#[test]
+fn every_implementation_gives_the_interpreters_bits() {
+    let Some(compiler) = compiler() else { return };
+    let all = std::env::var_os("TILEWRIGHT_ALL").is_some();
+    let mut count = 0;
+    for (name, text) in nested::shipped::all() {
+        let program = parsed(text);
+        let examples = examples(name);
+        let Some(inputs) = examples.iter().max_by_key(|inputs| inputs.values().map(Array::len).max()) else { continue };
+        let expected = interpret(&program, inputs).unwrap();
+        let chosen = all_implementations(&program);
+        let step = if all { 1 } else { 19 };
+        for (number, chosen) in chosen.iter().enumerate().skip(1).step_by(step) {
+            for mode in [Mode::Deterministic, Mode::Fast] {
+                if mode == Mode::Fast && number % 4 != 1 {
+                    continue;
+                }
+                let found = native(&program, chosen, mode, &compiler, inputs).unwrap();
+                for (expected, found) in expected.iter().zip(&found) {
+                    let same = match mode {
+                        Mode::Deterministic => expected.same_bits(found),
+                        Mode::Fast => expected.difference(found) < 1e-12,
+                    };
+                    let policies: Vec<String> = chosen.iter().map(Implementation::policy).collect();
+                    assert!(same, "{name} {mode:?} {policies:?}\n{expected:?}\n{found:?}");
+                }
+                count += 1;
+            }
+        }
+    }
+    println!("{count} implementations");
 }

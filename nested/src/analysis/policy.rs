@@ -129,6 +129,10 @@ impl Implementation {
     /// What is taken where nobody chooses: threads outside, lanes inside, the rest one after the other; rows of different
     /// lengths in equal shares of their elements.
     pub fn default_of(computation: &Computation) -> Implementation {
+        if computation.sequence.is_empty() {
+            // At most a copy.
+            return Implementation { tile: 0, levels: vec![Level::threads(Schedule::Independent)] };
+        }
         let mut levels = Vec::new();
         for (place, schedule) in schedule::strongest(&computation.sequence).into_iter().enumerate() {
             levels.push(match place {

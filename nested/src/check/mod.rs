@@ -214,7 +214,7 @@ impl Items<'_> {
                 let value = self.checker.expr_of(value, &ty, &format!("`{}`", name.text), scope)?;
                 items.push(Item::Assign(variable, value));
             }
-            ItemKind::Repeat { times, items: written, until } => {
+            ItemKind::Repeat { times, items: written, until, .. } => {
                 if self.loops > 0 {
                     let diagnostic = Diagnostic::limitation(codes::REPEAT_FORM, item.span.clone(), "a `repeat` inside of a `repeat`");
                     return Err(self.checker.report(diagnostic.hint("a loop over elements is a `map` or `reduce`")));
