@@ -36,7 +36,6 @@ codes! {
     UNKNOWN_TYPE = "TW1306", "a type that the language does not have";
     PREFIX_NEEDED = "TW1307", "a reduction whose operator has no identity of its own, without a prefix";
     NOT_CONSTANT = "TW1308", "a table or a parameter that is not made of numbers";
-    LENGTHS_DIFFER = "TW1309", "sequences that go together and never have the same length";
     ASSIGNMENT = "TW1401", "an assignment to something that is no state of this program";
     OUTSIDE_REPEAT = "TW1402", "an assignment outside of `repeat`, or a declaration that belongs there";
     NO_OUTPUT = "TW1403", "a program without an output";

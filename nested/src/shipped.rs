@@ -14,6 +14,8 @@ shipped!(
     "scan",
     "spmv",
     "kmeans",
+    "comd_direct",
+    "comd_redistributed",
     "softmax",
     "histogram",
     "spmm",

@@ -3,4 +3,7 @@
 
 mod support;
 
+mod analysis;
+mod diagnostics;
+mod language;
 mod programs;

@@ -22,6 +22,68 @@ fn matrix(chance: &mut Chance, rows: usize, columns: u64, longest: u64) -> [Arra
     [Array::F64(values), Array::I32(places), Array::I64(offsets)]
 }
 
+/// Atoms near a lattice in 3 x 3 x 3 boxes of edge 1, at rest, for both programs; `steps` steps.
+fn crystal(chance: &mut Chance, steps: i64) -> (Inputs, Inputs) {
+    let mut boxes = vec![Vec::new(); 27];
+    let count = 5;
+    for place in 0..count * count * count {
+        let axis = |place: usize, chance: &mut Chance| ((place % count) as f64 + 0.5 + 0.1 * chance.number()) * 3.0 / count as f64;
+        let atom = [axis(place / count / count, chance), axis(place / count, chance), axis(place, chance)];
+        let own = atom.map(|x| (x as usize).min(2));
+        boxes[(own[0] * 3 + own[1]) * 3 + own[2]].push(atom);
+    }
+    let mut offsets = vec![0];
+    boxes.iter().for_each(|own| offsets.push(offsets[offsets.len() - 1] + own.len() as i64));
+    let atoms: Vec<[f64; 3]> = boxes.concat();
+    let (mut lists, mut starts) = (Vec::new(), vec![0]);
+    for a in &atoms {
+        let apart = |a: f64, b: f64| ((a - b) - 3.0 * ((a - b) / 3.0 + 0.5).floor()).powi(2);
+        let near = |b: &[f64; 3]| (0..3).map(|axis| apart(a[axis], b[axis])).sum::<f64>() < 1.3;
+        lists.extend((0..atoms.len()).filter(|other| near(&atoms[*other])).map(|other| other as i32));
+        starts.push(lists.len() as i64);
+    }
+    let still = Array::F64(vec![0.0; 3 * atoms.len()]);
+    let start = Array::F64(atoms.concat());
+    let steps = Array::I64(vec![steps]);
+    let direct = [("start", start.clone()), ("speed", still.clone()), ("offsets", Array::I64(offsets)), ("steps", steps.clone())];
+    let lists = [("lists", Array::I32(lists)), ("offsets", Array::I64(starts))];
+    let redistributed: Vec<(&str, Array)> = [("start", start), ("speed", still), ("steps", steps)].into_iter().chain(lists).collect();
+    let named = |list: Vec<(&str, Array)>| list.into_iter().map(|(name, array)| (name.to_owned(), array)).collect();
+    (named(direct.into()), named(redistributed))
+}
+
+/// Forces are differences of the energy, which stays as it is; both programs agree.
+#[test]
+fn embedded_atoms_keep_their_energy() {
+    let Some(compiler) = compiler() else { return };
+    let (direct, redistributed) = crystal(&mut Chance(9), 0);
+    let with = |inputs: &Inputs, change: f64, steps: i64| {
+        let mut inputs = inputs.clone();
+        inputs.insert("steps".to_owned(), Array::I64(vec![steps]));
+        if let Some(Array::F64(start)) = inputs.get_mut("start") {
+            start[40] += change;
+        }
+        inputs
+    };
+    let number = |array: &Array| array.numbers()[0];
+    let mut energies = Vec::new();
+    for (name, inputs) in [("comd_direct", &direct), ("comd_redistributed", &redistributed)] {
+        let program = parsed(nested::shipped::text(name).unwrap());
+        let run = |change: f64, steps: i64| {
+            native(&program, &[], Mode::Deterministic, &compiler, &with(inputs, change, steps)).unwrap()
+        };
+        let at_rest = run(0.0, 0);
+        let step = 1e-5;
+        let slope = (number(&run(step, 0)[0].leaves[0]) - number(&run(-step, 0)[0].leaves[0])) / (2.0 * step);
+        let force = at_rest[2].leaves[0].numbers()[40];
+        assert!((slope + force).abs() < 1e-6 * (1.0 + force.abs()), "{name}: {slope} {force}");
+        let (before, after) = (number(&at_rest[0].leaves[0]), number(&run(0.0, 1000)[0].leaves[0]));
+        assert!((before - after).abs() < 1e-4 * before.abs(), "{name}: {before} {after}");
+        energies.push(after);
+    }
+    assert!((energies[0] - energies[1]).abs() < 1e-6 * energies[0].abs(), "{energies:?}");
+}
+
 pub fn examples(name: &str) -> Vec<Inputs> {
     let mut chance = Chance(5);
     let chance = &mut chance;
@@ -48,6 +110,8 @@ pub fn examples(name: &str) -> Vec<Inputs> {
             ("d", Array::I64(vec![4])),
             ("rounds", Array::I64(vec![6])),
         ])],
+        "comd_direct" => vec![crystal(chance, 2).0],
+        "comd_redistributed" => vec![crystal(chance, 2).1],
         "softmax" => vec![inputs([("x", chance.numbers(16 * 50))]), inputs([("x", chance.numbers(0))])],
         "histogram" => vec![inputs([
             ("keys", Array::I32((0..900).map(|_| chance.below(16) as i32).collect())),

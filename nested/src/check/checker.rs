@@ -42,6 +42,8 @@ pub enum Binding {
     Variable(VarId),
     /// A function.
     Function(Rc<Defined>),
+    /// Something that could not be checked, and has been reported.
+    Wrong,
 }
 
 struct Link {
@@ -161,8 +163,10 @@ impl<'a> Checker<'a> {
 
     /// What a name stands for.
     pub fn look_up(&mut self, name: &str, span: &Span, scope: &Scope) -> Checked<Binding> {
-        if let Some(binding) = scope.find(name) {
-            return Ok(binding);
+        match scope.find(name) {
+            Some(Binding::Wrong) => return Err(Reported),
+            Some(binding) => return Ok(binding),
+            None => {}
         }
         let short: String = name.chars().take(40).collect();
         let names = scope.names();

@@ -106,7 +106,7 @@ impl Checker<'_> {
             }
             ExprKind::Name(name) => match self.look_up(name, span, scope)? {
                 Binding::Variable(variable) => strong(self.used(variable, span)?),
-                Binding::Function(_) => {
+                _ => {
                     let hint = format!("call it, as in `{name}(a)`, or hand it to an operator, as in `map({name}, s)`");
                     self.error(codes::FUNCTION_AS_VALUE, span, format!("`{name}` is a function, not a value"), hint)
                 }
@@ -415,7 +415,7 @@ impl Checker<'_> {
             ExprKind::Function { .. } => self.define(written, scope)?,
             ExprKind::Name(name) => match self.look_up(name, &written.span, scope)? {
                 Binding::Function(defined) => defined,
-                Binding::Variable(_) => return self.no_function(&written.span),
+                _ => return self.no_function(&written.span),
             },
             _ => return self.no_function(&written.span),
         };
@@ -576,6 +576,18 @@ impl Checker<'_> {
         }
     }
 
+    /// The function that is handed to a function of the user; none where a value is.
+    fn function_of(&mut self, written: &ast::Expr, scope: &Scope) -> Checked<Option<Rc<Defined>>> {
+        match &written.kind {
+            ExprKind::Function { .. } => self.define(written, scope).map(Some),
+            ExprKind::Name(name) => match scope.find(name) {
+                Some(Binding::Function(defined)) => Ok(Some(defined)),
+                _ => Ok(None),
+            },
+            _ => Ok(None),
+        }
+    }
+
     /// A call of a function of the user.
     fn defined(&mut self, name: &Name, arguments: &[ast::Expr], span: &Span, scope: &Scope) -> Checked<Expr> {
         if scope.find(&name.text).is_none() {
@@ -600,6 +612,11 @@ impl Checker<'_> {
         let mut inner = defined.scope.clone();
         let mut lets = Vec::new();
         for (pattern, argument) in defined.parameters.iter().zip(arguments) {
+            if let (ast::Pattern::Name(name), Some(own)) = (pattern, self.function_of(argument, scope)?) {
+                self.free(name)?;
+                inner = inner.with(&name.text, Binding::Function(own));
+                continue;
+            }
             let value = self.expr(argument, scope)?;
             let variable = self.declare("operand", value.ty.clone(), &pattern.span(), Role::Local);
             lets.push((variable, value));

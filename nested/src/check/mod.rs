@@ -25,7 +25,8 @@ pub fn check(written: &ast::Program, source: &Arc<SourceFile>, diagnostics: &mut
     let mut scope = Scope::default();
     let mut items = Vec::new();
     program.items(&written.items, &mut scope, &mut items);
-    if program.outputs.is_empty() {
+    let asks = |item: &ast::Item| matches!(item.kind, ItemKind::Output(..));
+    if !written.items.iter().any(asks) {
         let message = format!("the program `{}` has no output", written.name.text);
         let diagnostic = Diagnostic::error(codes::NO_OUTPUT, written.name.span.clone(), message);
         program.checker.report(diagnostic.hint("write `output y = ..;`"));
@@ -60,11 +61,11 @@ impl Items<'_> {
             return;
         }
         for item in written {
-            // What could not be checked has no type; its uses are not reported again.
-            if self.item(item, scope, items).is_err()
-                && declared(&item.kind).is_some_and(|name| scope.find(&name.text).is_none())
-            {
-                return;
+            // Uses of what could not be checked are not reported again.
+            if self.item(item, scope, items).is_err() {
+                for name in declared(&item.kind).into_iter().filter(|name| scope.find(&name.text).is_none()).collect::<Vec<_>>() {
+                    *scope = scope.with(&name.text, Binding::Wrong);
+                }
             }
         }
     }
@@ -75,6 +76,7 @@ impl Items<'_> {
         let first = match binding {
             Binding::Variable(variable) => self.checker.variables[variable].span.clone(),
             Binding::Function(defined) => defined.span.clone(),
+            Binding::Wrong => return Ok(()),
         };
         let message = format!("`{}` is declared twice", name.text);
         let diagnostic = Diagnostic::error(codes::DUPLICATE_NAME, name.span.clone(), message);
@@ -265,11 +267,18 @@ impl Items<'_> {
     }
 }
 
-fn declared(item: &ItemKind) -> Option<&Name> {
+/// The names that an item declares.
+fn declared(item: &ItemKind) -> Vec<&Name> {
+    fn of(pattern: &Pattern) -> Vec<&Name> {
+        match pattern {
+            Pattern::Name(name) => vec![name],
+            Pattern::Tuple(parts, _) => parts.iter().flat_map(of).collect(),
+        }
+    }
     match item {
-        ItemKind::Input(name, _) | ItemKind::Param(name, ..) | ItemKind::Table(name, ..) => Some(name),
-        ItemKind::Compute(name, _) | ItemKind::State(name, _) | ItemKind::Output(name, Some(_)) => Some(name),
-        ItemKind::Let(Pattern::Name(name), _) => Some(name),
-        ItemKind::Let(..) | ItemKind::Output(..) | ItemKind::Assign(..) | ItemKind::Repeat { .. } => None,
+        ItemKind::Input(name, _) | ItemKind::Param(name, ..) | ItemKind::Table(name, ..) => vec![name],
+        ItemKind::Compute(name, _) | ItemKind::State(name, _) | ItemKind::Output(name, Some(_)) => vec![name],
+        ItemKind::Let(pattern, _) => of(pattern),
+        ItemKind::Output(..) | ItemKind::Assign(..) | ItemKind::Repeat { .. } => Vec::new(),
     }
 }
