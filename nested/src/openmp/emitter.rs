@@ -1,7 +1,7 @@
 //! What is known while the code of one kernel is made.
 
 use super::slots::{Place, Slots};
-use super::view::{Dest, RowShape, Seq, View, load, whole};
+use super::view::{self, Dest, RowShape, load, whole};
 use crate::analysis::Level;
 use crate::fault::FaultKind;
 use crate::lower::Lowered;
@@ -10,6 +10,15 @@ use c_tree::{Block, Declaration, Expr as C, Sort, Stmt, call, int, name, var};
 use polyhedral::source::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+
+/// A value that emits to an [`Emitter`].
+pub type View<'p> = view::View<'p, Emitter<'p>>;
+/// A sequence of these.
+pub type Seq<'p> = view::Seq<'p, Emitter<'p>>;
+/// What gives one of its elements.
+pub type At<'p> = view::At<'p, Emitter<'p>>;
+/// What a round of a loop ends with.
+pub type StepBy<'p> = view::StepBy<'p, Emitter<'p>>;
 
 /// The type of a number in C, as it is computed with.
 pub fn c_type(scalar: Scalar) -> &'static str {
@@ -358,8 +367,9 @@ impl<'p> Emitter<'p> {
                 View::Sequence(Seq { array, ..Seq::new(length, at) })
             }
             ty => {
-                let numbers = super::view::flat(&load(ty, &arrays, &int(0), None));
-                let kinds = super::view::scalars(ty);
+                let own: View<'p> = load(ty, &arrays, &int(0), None);
+                let numbers = view::flat(&own);
+                let kinds = view::scalars(ty);
                 let bound: Vec<C> = numbers.into_iter().zip(kinds).map(|(value, scalar)| self.first(value, scalar)).collect();
                 whole(ty, &mut bound.into_iter())
             }

@@ -4,9 +4,9 @@
 //! [`BLOCK`], and the blocks' results one after the other. Within a block an operator of the language keeps [`LANES`]
 //! partial results. So each order of threads and lanes gives the same bits, those of the interpreter.
 
-use super::emitter::{Emitter, Env};
+use super::emitter::{At, Emitter, Env, Seq, StepBy, View};
 use super::value::literal;
-use super::view::{At, Dest, Seq, StepBy, View, flat, scalars, whole};
+use super::view::{Dest, flat, load, scalars, whole};
 use crate::analysis::Level;
 use crate::program::*;
 use c_tree::{Block, Expr as C, Stmt, call, int, name, var};
@@ -359,7 +359,8 @@ impl<'p> Emitter<'p> {
                 let columns = emitter.same(length.clone(), row.length.clone(), folding.span);
                 emitter.each(level, int(0), columns, |emitter, place| {
                     let own = base.clone() + place.clone();
-                    let state = flat(&super::view::load(ty, &dest.arrays, &own, None));
+                    let state: View<'p> = load(ty, &dest.arrays, &own, None);
+                    let state = flat(&state);
                     let values = emitter.column(&folding, ty, &state, &row, place);
                     let value = whole(ty, &mut values.into_iter());
                     emitter.store(dest, &own, &value);

@@ -1,8 +1,8 @@
 //! One function for each step.
 
-use super::emitter::{Emitter, Env};
+use super::emitter::{At, Emitter, Env, Seq, View};
 use super::fold::Folding;
-use super::view::{Dest, RowShape, Seq, View, flat};
+use super::view::{Dest, RowShape, flat};
 use crate::analysis::{Implementation, Level, OmpSchedule};
 use crate::fault::FaultKind;
 use crate::lower::Step;
@@ -139,7 +139,7 @@ impl<'p> Emitter<'p> {
     #[allow(clippy::type_complexity)]
     fn merged(
         &mut self,
-        at: &super::view::At<'p>,
+        at: &At<'p>,
         (offsets, scalar): (&C, Scalar),
         length: C,
         level: Level,

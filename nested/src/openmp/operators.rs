@@ -1,8 +1,8 @@
 //! Operators whose elements are computed each by itself: lengths, and elements at places. Nothing is stored.
 
-use super::emitter::{Emitter, Env};
+use super::emitter::{At, Emitter, Env, Seq, StepBy, View};
 use super::fold::Folding;
-use super::view::{At, RowShape, Seq, StepBy, View};
+use super::view::RowShape;
 use crate::fault::FaultKind;
 use crate::program::*;
 use c_tree::{Expr as C, call, int};

@@ -1,7 +1,7 @@
 //! Expressions of a program as expressions of C.
 
-use super::emitter::{Emitter, Env, c_type};
-use super::view::{Seq, View, flat, scalars, whole};
+use super::emitter::{Emitter, Env, Seq, View, c_type};
+use super::view::{flat, scalars, whole};
 use crate::fault::FaultKind;
 use crate::program::*;
 use c_tree::{Expr as C, Sort, Stmt, call, int, name};

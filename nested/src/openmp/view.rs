@@ -1,51 +1,73 @@
-//! Values while code is made of them: numbers are expressions of C, sequences a length and a way to get an element.
+//! Values while code is made of them: numbers are expressions of C, sequences a length and a way to get an element. `E` is
+//! what code is emitted to.
 
-use super::emitter::Emitter;
 use crate::program::{Scalar, Type, VarId};
 use c_tree::Expr as C;
 use std::rc::Rc;
 
 /// What gives an element at a place.
-pub type At<'p> = Rc<dyn Fn(&mut Emitter<'p>, C) -> View<'p> + 'p>;
+pub type At<'p, E> = Rc<dyn Fn(&mut E, C) -> View<'p, E> + 'p>;
 /// What a round of a loop ends with, given its place.
-pub type StepBy<'p> = Rc<dyn Fn(&mut Emitter<'p>, C) + 'p>;
+pub type StepBy<'p, E> = Rc<dyn Fn(&mut E, C) + 'p>;
 /// What begins a loop over elements that come in order only.
-pub type Open<'p> = Rc<dyn Fn(&mut Emitter<'p>) -> (At<'p>, Vec<StepBy<'p>>) + 'p>;
+pub type Open<'p, E> = Rc<dyn Fn(&mut E) -> (At<'p, E>, Vec<StepBy<'p, E>>) + 'p>;
 /// What stores all elements, given where each of them goes.
-pub type Into<'p> = Rc<dyn Fn(&mut Emitter<'p>, &Dest, &C) + 'p>;
+pub type Into<'p, E> = Rc<dyn Fn(&mut E, &Dest, &C) + 'p>;
 
 /// A value.
-#[derive(Clone)]
-pub enum View<'p> {
+pub enum View<'p, E> {
     /// A number, and the input that it is an element of, if it is one.
     Scalar(C, Scalar, Option<VarId>),
     /// A tuple or vector.
-    Parts(Vec<View<'p>>),
+    Parts(Vec<View<'p, E>>),
     /// A sequence.
-    Sequence(Seq<'p>),
+    Sequence(Seq<'p, E>),
 }
 
 /// A sequence.
-#[derive(Clone)]
-pub struct Seq<'p> {
+pub struct Seq<'p, E> {
     /// How many elements.
     pub length: C,
     /// An element.
-    pub at: At<'p>,
+    pub at: At<'p, E>,
     /// Where elements come in order only, how a loop over them begins; `at` is not used then.
-    pub open: Option<Open<'p>>,
+    pub open: Option<Open<'p, E>>,
     /// A better way to store it than element by element.
-    pub into: Option<Into<'p>>,
+    pub into: Option<Into<'p, E>>,
     /// Where its rows may lie, if its elements are rows.
     pub rows: Option<RowShape>,
     /// The array that it is.
     pub array: Option<(C, Scalar)>,
 }
 
-impl<'p> Seq<'p> {
+impl<'p, E> Seq<'p, E> {
     /// A sequence whose elements can be had in any order.
-    pub fn new(length: C, at: At<'p>) -> Seq<'p> {
+    pub fn new(length: C, at: At<'p, E>) -> Seq<'p, E> {
         Seq { length, at, open: None, into: None, rows: None, array: None }
+    }
+}
+
+// By hand: what is emitted to need not be cloned.
+impl<E> Clone for View<'_, E> {
+    fn clone(&self) -> Self {
+        match self {
+            View::Scalar(value, scalar, origin) => View::Scalar(value.clone(), *scalar, *origin),
+            View::Parts(parts) => View::Parts(parts.clone()),
+            View::Sequence(sequence) => View::Sequence(sequence.clone()),
+        }
+    }
+}
+
+impl<E> Clone for Seq<'_, E> {
+    fn clone(&self) -> Self {
+        Seq {
+            length: self.length.clone(),
+            at: self.at.clone(),
+            open: self.open.clone(),
+            into: self.into.clone(),
+            rows: self.rows.clone(),
+            array: self.array.clone(),
+        }
     }
 }
 
@@ -73,7 +95,7 @@ pub fn scalars(ty: &Type) -> Vec<Scalar> {
 }
 
 /// The numbers of a value without sequences.
-pub fn flat(view: &View<'_>) -> Vec<C> {
+pub fn flat<E>(view: &View<'_, E>) -> Vec<C> {
     match view {
         View::Scalar(value, ..) => vec![value.clone()],
         View::Parts(parts) => parts.iter().flat_map(flat).collect(),
@@ -82,7 +104,7 @@ pub fn flat(view: &View<'_>) -> Vec<C> {
 }
 
 /// A value of these numbers.
-pub fn whole<'p>(ty: &Type, numbers: &mut dyn Iterator<Item = C>) -> View<'p> {
+pub fn whole<'p, E>(ty: &Type, numbers: &mut dyn Iterator<Item = C>) -> View<'p, E> {
     match ty {
         Type::Scalar(scalar) => View::Scalar(numbers.next().unwrap_or(C::Int(0)), *scalar, None),
         _ => {
@@ -93,7 +115,7 @@ pub fn whole<'p>(ty: &Type, numbers: &mut dyn Iterator<Item = C>) -> View<'p> {
 }
 
 /// An element of arrays.
-pub fn load<'p>(ty: &Type, arrays: &[(C, Scalar, usize)], place: &C, origin: Option<VarId>) -> View<'p> {
+pub fn load<'p, E>(ty: &Type, arrays: &[(C, Scalar, usize)], place: &C, origin: Option<VarId>) -> View<'p, E> {
     match ty {
         Type::Tuple(types) => {
             let mut first = 0;
