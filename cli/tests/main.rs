@@ -11,6 +11,7 @@ mod explain;
 mod generated;
 mod inspect;
 mod models;
+mod nested;
 mod outputs;
 mod results;
 mod search;

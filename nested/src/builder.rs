@@ -35,7 +35,12 @@ fn of(kind: ExprKind) -> Expr {
 impl Builder {
     /// A program without anything in it.
     pub fn new(name: &str) -> Builder {
-        let program = ast::Program { description: Vec::new(), name: named(name), items: Vec::new(), ending: Vec::new() };
+        let program = ast::Program {
+            description: Vec::new(),
+            name: named(name),
+            items: Vec::new(),
+            ending: Vec::new(),
+        };
         Builder { program }
     }
 

@@ -26,11 +26,15 @@ impl FaultKind {
         match self {
             FaultKind::Index => format!("the index {a} is outside of a sequence of {b} elements"),
             FaultKind::Offsets => {
-                format!("offsets begin with 0, never decrease and end with the number of elements; here is {b} at place {a}")
+                format!(
+                    "offsets begin with 0, never decrease and end with the number of elements; here is {b} at place {a}"
+                )
             }
             FaultKind::Lengths => format!("sequences of {a} and {b} elements go together here"),
             FaultKind::Count => format!("a length is not negative; this is {a}"),
-            FaultKind::Step => format!("a stride or a tile's length is positive, a stride of a range not 0; this is {a}"),
+            FaultKind::Step => {
+                format!("a stride or a tile's length is positive, a stride of a range not 0; this is {a}")
+            }
             FaultKind::Empty => "an empty sequence cannot be repeated".to_owned(),
             FaultKind::Twice => format!("the place {a} is written twice"),
             FaultKind::Division => "a whole number is divided by 0".to_owned(),
@@ -55,7 +59,9 @@ impl Fault {
     /// It as a diagnostic of the program's text.
     pub fn diagnostics(&self, source: &Arc<SourceFile>) -> Diagnostics {
         let diagnostic = Diagnostic::error(codes::DATA, self.span.clone(), self.to_string());
-        let diagnostic = diagnostic.label("found here, in the data").hint("the program is right; check its inputs and parameters");
+        let diagnostic = diagnostic
+            .label("found here, in the data")
+            .hint("the program is right; check its inputs and parameters");
         Diagnostics::new(Arc::clone(source), vec![diagnostic])
     }
 }

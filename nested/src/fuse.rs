@@ -17,7 +17,7 @@ pub fn fuse(program: &Program) -> (Program, Vec<VarId>) {
     (fused, names)
 }
 
-fn pass(program: &Program, items: &mut Vec<Item>, stays: &dyn Fn(VarId) -> bool, names: &mut Vec<VarId>) {
+fn pass(program: &Program, items: &mut [Item], stays: &dyn Fn(VarId) -> bool, names: &mut Vec<VarId>) {
     for place in 0..items.len() {
         if let Item::Repeat { items, .. } = &mut items[place] {
             pass(program, items, stays, names);
@@ -61,12 +61,16 @@ fn uses_everywhere(program: &Program, variable: VarId) -> usize {
     fn count(items: &[Item], variable: VarId) -> usize {
         let of = |expr: &Expr| {
             let mut uses = 0;
-            expr.walk(false, &mut |part, _| uses += usize::from(matches!(part.kind, Kind::Variable(used) if used == variable)));
+            expr.walk(false, &mut |part, _| {
+                uses += usize::from(matches!(part.kind, Kind::Variable(used) if used == variable))
+            });
             uses
         };
         let item = |item: &Item| match item {
             Item::Let(_, value) | Item::Compute(_, value) | Item::Assign(_, value) => of(value),
-            Item::Repeat { times, items, until } => of(times) + until.as_ref().map_or(0, of) + count(items, variable),
+            Item::Repeat { times, items, until } => {
+                of(times) + until.as_ref().map_or(0, of) + count(items, variable)
+            }
         };
         items.iter().map(item).sum()
     }

@@ -88,7 +88,8 @@ fn given<'p>(ty: &Type, array: Array) -> Value<'p> {
 }
 
 fn output(variable: &Variable, value: Value<'_>) -> Done<Output> {
-    let mut leaves: Vec<Array> = variable.ty.leaves().into_iter().map(|(scalar, _)| Array::new(scalar)).collect();
+    let mut leaves: Vec<Array> =
+        variable.ty.leaves().into_iter().map(|(scalar, _)| Array::new(scalar)).collect();
     let mut offsets = None;
     let element = variable.ty.element();
     if let Some(inner) = element.and_then(Type::element) {
@@ -237,14 +238,17 @@ impl<'p> Scope<'p> {
                 false => self.value(right)?,
                 true => Value::Scalar(Literal::Bool(true)),
             },
-            Kind::Binary(operator, left, right) => binary(*operator, &self.value(left)?, &self.value(right)?, span)?,
+            Kind::Binary(operator, left, right) => {
+                binary(*operator, &self.value(left)?, &self.value(right)?, span)?
+            }
             Kind::Convert(operand) => Value::Scalar(convert(&self.value(operand)?, expr.ty.scalar())),
             Kind::Select(condition, then, otherwise) => match truth(&self.value(condition)?) {
                 true => self.value(then)?,
                 false => self.value(otherwise)?,
             },
             Kind::Math(math, operands) => {
-                let operands: Vec<Value<'p>> = operands.iter().map(|operand| self.value(operand)).collect::<Done<_>>()?;
+                let operands: Vec<Value<'p>> =
+                    operands.iter().map(|operand| self.value(operand)).collect::<Done<_>>()?;
                 Value::Scalar(applied(*math, &operands))
             }
             Kind::Make(parts) => {
@@ -262,12 +266,21 @@ impl<'p> Scope<'p> {
                 at(index)?
             }
             Kind::Length(operand) => Value::Scalar(Literal::I64(sequence(self.value(operand)?).0)),
-            Kind::Apply(operator, function, operands) => self.apply(*operator, function.as_ref(), operands, span)?,
+            Kind::Apply(operator, function, operands) => {
+                self.apply(*operator, function.as_ref(), operands, span)?
+            }
         })
     }
 
-    fn apply(&self, operator: Operator, function: Option<&'p Function>, operands: &'p [Expr], span: &'p Span) -> Done<Value<'p>> {
-        let values: Vec<Value<'p>> = operands.iter().map(|operand| self.value(operand)).collect::<Done<_>>()?;
+    fn apply(
+        &self,
+        operator: Operator,
+        function: Option<&'p Function>,
+        operands: &'p [Expr],
+        span: &'p Span,
+    ) -> Done<Value<'p>> {
+        let values: Vec<Value<'p>> =
+            operands.iter().map(|operand| self.value(operand)).collect::<Done<_>>()?;
         let scope = self.clone();
         let first = || sequence(values[0].clone());
         let Some(function) = function else { return self.moved(operator, values, span) };
@@ -291,7 +304,13 @@ impl<'p> Scope<'p> {
                 for place in 1..=length {
                     if place == length || whole(&parts[1](place)?) != whole(&parts[1](begin)?) {
                         let at = &parts[0];
-                        results.push(self.reduce(function, &|place| at(place), begin, place, values[2].clone())?);
+                        results.push(self.reduce(
+                            function,
+                            &|place| at(place),
+                            begin,
+                            place,
+                            values[2].clone(),
+                        )?);
                         begin = place;
                     }
                 }
@@ -328,7 +347,14 @@ impl<'p> Scope<'p> {
     }
 
     /// `prefix f s[begin] f .. f s[end - 1]`, in blocks where the function is associative.
-    fn reduce(&self, function: &'p Function, at: &dyn Fn(i64) -> Done<Value<'p>>, begin: i64, end: i64, prefix: Value<'p>) -> Done<Value<'p>> {
+    fn reduce(
+        &self,
+        function: &'p Function,
+        at: &dyn Fn(i64) -> Done<Value<'p>>,
+        begin: i64,
+        end: i64,
+        prefix: Value<'p>,
+    ) -> Done<Value<'p>> {
         let mut total = stored(&prefix)?;
         let rows = function.body.ty.has_sequence();
         if rows || !(function.builtin.is_some() || function.associative) {
@@ -348,7 +374,13 @@ impl<'p> Scope<'p> {
     }
 
     /// The elements of a block, folded.
-    fn block(&self, function: &'p Function, at: &dyn Fn(i64) -> Done<Value<'p>>, begin: i64, end: i64) -> Done<Value<'p>> {
+    fn block(
+        &self,
+        function: &'p Function,
+        at: &dyn Fn(i64) -> Done<Value<'p>>,
+        begin: i64,
+        end: i64,
+    ) -> Done<Value<'p>> {
         let Some(builtin) = function.builtin else {
             let mut total = at(begin)?;
             for place in begin + 1..end {
@@ -386,10 +418,17 @@ impl<'p> Scope<'p> {
         match operator {
             Operator::Gather => {
                 let (count, indices) = sequence(values[1].clone());
-                made(count, Rc::new(move |place| {
-                    let index = whole(&indices(place)?);
-                    if (0..length).contains(&index) { at(index) } else { fault(FaultKind::Index, span, index, length) }
-                }))
+                made(
+                    count,
+                    Rc::new(move |place| {
+                        let index = whole(&indices(place)?);
+                        if (0..length).contains(&index) {
+                            at(index)
+                        } else {
+                            fault(FaultKind::Index, span, index, length)
+                        }
+                    }),
+                )
             }
             Operator::Scatter => {
                 let mut target = elements(&values[2])?;
@@ -404,7 +443,8 @@ impl<'p> Scope<'p> {
                         return fault(FaultKind::Twice, span, index, 0);
                     }
                     let element = at(place)?;
-                    if let (Value::Sequence(new, _), Value::Sequence(old, _)) = (&element, &target[index as usize])
+                    if let (Value::Sequence(new, _), Value::Sequence(old, _)) =
+                        (&element, &target[index as usize])
                         && new != old
                     {
                         return fault(FaultKind::Lengths, span, *new, *old);
@@ -418,17 +458,28 @@ impl<'p> Scope<'p> {
                 if stride == 0 {
                     return fault(FaultKind::Step, span, 0, 0);
                 }
-                let distance = if stride > 0 { i128::from(end) - i128::from(start) } else { i128::from(start) - i128::from(end) };
+                let distance = if stride > 0 {
+                    i128::from(end) - i128::from(start)
+                } else {
+                    i128::from(start) - i128::from(end)
+                };
                 let step = i128::from(stride.unsigned_abs());
                 let count = (distance.max(0) + step - 1) / step;
                 if count > 1 << 62 {
                     return fault(FaultKind::TooLong, span, 0, 0);
                 }
                 let narrow = matches!(values[0], Value::Scalar(Literal::I32(_)));
-                made(count as i64, Rc::new(move |place| {
-                    let value = start.wrapping_add(place.wrapping_mul(stride));
-                    Ok(Value::Scalar(if narrow { Literal::I32(value as i32) } else { Literal::I64(value) }))
-                }))
+                made(
+                    count as i64,
+                    Rc::new(move |place| {
+                        let value = start.wrapping_add(place.wrapping_mul(stride));
+                        Ok(Value::Scalar(if narrow {
+                            Literal::I32(value as i32)
+                        } else {
+                            Literal::I64(value)
+                        }))
+                    }),
+                )
             }
             Operator::Replicate => {
                 let (value, count) = (values[0].clone(), number(1));
@@ -439,20 +490,26 @@ impl<'p> Scope<'p> {
             }
             Operator::Zip => {
                 let (length, parts) = together(&values, span)?;
-                made(length, Rc::new(move |place| {
-                    Ok(Value::Parts(Rc::new(parts.iter().map(|part| part(place)).collect::<Done<_>>()?)))
-                }))
+                made(
+                    length,
+                    Rc::new(move |place| {
+                        Ok(Value::Parts(Rc::new(parts.iter().map(|part| part(place)).collect::<Done<_>>()?)))
+                    }),
+                )
             }
             Operator::Split => {
                 let tile = number(1);
                 if tile <= 0 {
                     return fault(FaultKind::Step, span, tile, 0);
                 }
-                made(length / tile + i64::from(length % tile > 0), Rc::new(move |row| {
-                    let (at, begin) = (Rc::clone(&at), row * tile);
-                    let inner: Element<'p> = Rc::new(move |place| at(begin + place));
-                    Ok(Value::Sequence(tile.min(length - begin), inner))
-                }))
+                made(
+                    length / tile + i64::from(length % tile > 0),
+                    Rc::new(move |row| {
+                        let (at, begin) = (Rc::clone(&at), row * tile);
+                        let inner: Element<'p> = Rc::new(move |place| at(begin + place));
+                        Ok(Value::Sequence(tile.min(length - begin), inner))
+                    }),
+                )
             }
             Operator::Join => {
                 let parts: Vec<(i64, Element<'p>)> = values.into_iter().map(sequence).collect();
@@ -460,22 +517,28 @@ impl<'p> Scope<'p> {
                 let Some(total) = total.filter(|total| *total <= 1 << 62) else {
                     return fault(FaultKind::TooLong, span, 0, 0);
                 };
-                made(total, Rc::new(move |mut place| {
-                    let mut tuple = Vec::new();
-                    for (length, at) in parts.iter().rev() {
-                        tuple.push(at(place % length)?);
-                        place /= length;
-                    }
-                    tuple.reverse();
-                    Ok(Value::Parts(Rc::new(tuple)))
-                }))
+                made(
+                    total,
+                    Rc::new(move |mut place| {
+                        let mut tuple = Vec::new();
+                        for (length, at) in parts.iter().rev() {
+                            tuple.push(at(place % length)?);
+                            place /= length;
+                        }
+                        tuple.reverse();
+                        Ok(Value::Parts(Rc::new(tuple)))
+                    }),
+                )
             }
             Operator::Striding => {
                 let stride = number(1);
                 if stride <= 0 {
                     return fault(FaultKind::Step, span, stride, 0);
                 }
-                made(length / stride + i64::from(length % stride > 0), Rc::new(move |place| at(place * stride)))
+                made(
+                    length / stride + i64::from(length % stride > 0),
+                    Rc::new(move |place| at(place * stride)),
+                )
             }
             Operator::Reverse => made(length, Rc::new(move |place| at(length - 1 - place))),
             Operator::Cyclic => {
@@ -498,12 +561,15 @@ impl<'p> Scope<'p> {
                 if offsets.is_empty() {
                     return fault(FaultKind::Offsets, span, 0, 0);
                 }
-                made(offsets.len() as i64 - 1, Rc::new(move |row| {
-                    let (begin, end) = (offsets[row as usize], offsets[row as usize + 1]);
-                    let at = Rc::clone(&at);
-                    let inner: Element<'p> = Rc::new(move |place| at(begin + place));
-                    Ok(Value::Sequence(end - begin, inner))
-                }))
+                made(
+                    offsets.len() as i64 - 1,
+                    Rc::new(move |row| {
+                        let (begin, end) = (offsets[row as usize], offsets[row as usize + 1]);
+                        let at = Rc::clone(&at);
+                        let inner: Element<'p> = Rc::new(move |place| at(begin + place));
+                        Ok(Value::Sequence(end - begin, inner))
+                    }),
+                )
             }
             Operator::SortByKey => {
                 let (_, parts) = together(&values, span)?;
@@ -641,8 +707,20 @@ fn applied(math: Math, operands: &[Value<'_>]) -> Literal {
                 Math::Floor => $a.floor(),
                 Math::Ceil => $a.ceil(),
                 Math::Abs => $a.abs(),
-                Math::Min => if $a < b { $a } else { b },
-                Math::Max => if $a > b { $a } else { b },
+                Math::Min => {
+                    if $a < b {
+                        $a
+                    } else {
+                        b
+                    }
+                }
+                Math::Max => {
+                    if $a > b {
+                        $a
+                    } else {
+                        b
+                    }
+                }
             })
         }};
     }

@@ -57,7 +57,8 @@ pub fn parse(name: &str, text: &str) -> Result<Program, Diagnostics> {
     let mut list = Vec::new();
     let written = parser::parse(text, &mut list);
     // What was not read is not missed.
-    let program = written.filter(|_| list.is_empty()).and_then(|written| check::check(&written, &source, &mut list));
+    let program =
+        written.filter(|_| list.is_empty()).and_then(|written| check::check(&written, &source, &mut list));
     match program {
         Some(program) => Ok(program),
         None => {

@@ -63,7 +63,14 @@ pub struct Lowered {
 
 /// Lowers a program.
 pub fn lower(program: &Program) -> Lowered {
-    let mut lowering = Lowering { program: program.clone(), lets: HashMap::new(), steps: Vec::new(), computation: 0, orders: Vec::new(), found: Vec::new() };
+    let mut lowering = Lowering {
+        program: program.clone(),
+        lets: HashMap::new(),
+        steps: Vec::new(),
+        computation: 0,
+        orders: Vec::new(),
+        found: Vec::new(),
+    };
     let items = program.items.clone();
     lowering.items(&items);
     let Lowering { mut program, lets, steps, found, .. } = lowering;
@@ -130,13 +137,19 @@ impl Lowering {
 
     /// Whether a variable is computed among these items, and used by nobody behind a place.
     fn is_last(&self, variable: VarId, items: &[Item], place: usize) -> bool {
-        let computed = items[..place].iter().any(|item| matches!(item, Item::Compute(id, _) if *id == variable));
+        let computed =
+            items[..place].iter().any(|item| matches!(item, Item::Compute(id, _) if *id == variable));
         let uses = |item: &Item| match item {
-            Item::Let(_, value) | Item::Compute(_, value) | Item::Assign(_, value) => value.mentions(variable),
+            Item::Let(_, value) | Item::Compute(_, value) | Item::Assign(_, value) => {
+                value.mentions(variable)
+            }
             Item::Repeat { .. } => true,
         };
         let read_by_names = self.lets.values().any(|value| value.mentions(variable));
-        computed && !read_by_names && !items[place + 1..].iter().any(uses) && !self.program.outputs.contains(&variable)
+        computed
+            && !read_by_names
+            && !items[place + 1..].iter().any(uses)
+            && !self.program.outputs.contains(&variable)
     }
 
     fn push(&mut self, step: Step) {
@@ -154,11 +167,17 @@ impl Lowering {
         match &value.kind {
             Kind::Apply(Operator::Scan, function, parts) => {
                 let parts = parts.iter().map(|part| self.hoisted(part)).collect();
-                self.push(Step::Scan(variable, with(value, Kind::Apply(Operator::Scan, function.clone(), parts))));
+                self.push(Step::Scan(
+                    variable,
+                    with(value, Kind::Apply(Operator::Scan, function.clone(), parts)),
+                ));
             }
             Kind::Apply(Operator::Scatter, function, parts) => {
                 let parts = parts.iter().map(|part| self.hoisted(part)).collect();
-                self.push(Step::Scatter(variable, with(value, Kind::Apply(Operator::Scatter, function.clone(), parts))));
+                self.push(Step::Scatter(
+                    variable,
+                    with(value, Kind::Apply(Operator::Scatter, function.clone(), parts)),
+                ));
             }
             Kind::Apply(Operator::Reduce, Some(function), parts) if !value.ty.has_sequence() => {
                 let length = self.length_of(&parts[0]);
@@ -172,7 +191,8 @@ impl Lowering {
                         };
                         !value.mentions(*other) && length_before.is_some() && length_before == length
                     });
-                    let builtin = |expr: &Expr| expr.function().is_some_and(|function| function.builtin.is_some());
+                    let builtin =
+                        |expr: &Expr| expr.function().is_some_and(|function| function.builtin.is_some());
                     alone && builtin(&value) && list.iter().all(|(_, value)| builtin(value))
                 };
                 if let Some(Numbered { step: Step::Fold(list), .. }) = self.steps.last()
@@ -198,7 +218,9 @@ impl Lowering {
                 Some(value) => self.length_of(value),
                 None => Some(*variable),
             },
-            Kind::Apply(Operator::Map | Operator::Zip | Operator::Reverse, _, parts) => self.length_of(&parts[0]),
+            Kind::Apply(Operator::Map | Operator::Zip | Operator::Reverse, _, parts) => {
+                self.length_of(&parts[0])
+            }
             Kind::Apply(Operator::Gather, _, parts) => self.length_of(&parts[1]),
             _ => None,
         }
@@ -227,7 +249,7 @@ impl Lowering {
                     Some((_, order)) => *order,
                     None => {
                         let order = self.declare("order", &places, Role::Computed, expr);
-                self.found.push(order);
+                        self.found.push(order);
                         self.push(Step::Order(order, keys.clone()));
                         self.orders.push((keys, order));
                         order
@@ -241,7 +263,11 @@ impl Lowering {
                 let places = Type::Scalar(Scalar::I64).sequence();
                 let kept = self.declare("kept", &places, Role::Computed, expr);
                 self.found.push(kept);
-                self.push(Step::Places { variable: kept, sequence: sequence.clone(), condition: Some(function.clone()) });
+                self.push(Step::Places {
+                    variable: kept,
+                    sequence: sequence.clone(),
+                    condition: Some(function.clone()),
+                });
                 let kept = make(Kind::Variable(kept), &places);
                 make(Kind::Apply(Operator::Gather, None, vec![sequence, kept]), &expr.ty)
             }
@@ -259,7 +285,10 @@ impl Lowering {
                 let row = self.declare("run", &sequence.ty, Role::Local, expr);
                 let used = make(Kind::Variable(row), &sequence.ty);
                 let state = expr.ty.element().cloned().unwrap_or(Type::Scalar(Scalar::I64));
-                let body = Box::new(make(Kind::Apply(Operator::Reduce, Some(function.clone()), vec![used, prefix]), &state));
+                let body = Box::new(make(
+                    Kind::Apply(Operator::Reduce, Some(function.clone()), vec![used, prefix]),
+                    &state,
+                ));
                 let function = Function { parameters: vec![row], body, associative: false, builtin: None };
                 make(Kind::Apply(Operator::Map, Some(function), vec![nested]), &expr.ty)
             }
@@ -275,7 +304,11 @@ impl Lowering {
                 [b, c].into_iter().for_each(|part| part.walk(false, &mut |part, inside| {
                     whole |= !inside && matches!(&part.kind, Kind::Apply(operator, ..) if !operator.is_fused() && *operator != Operator::Reduce);
                 }));
-                let (b, c) = if whole { (Box::new(self.hoisted(b)), Box::new(self.hoisted(c))) } else { (b.clone(), c.clone()) };
+                let (b, c) = if whole {
+                    (Box::new(self.hoisted(b)), Box::new(self.hoisted(c)))
+                } else {
+                    (b.clone(), c.clone())
+                };
                 make(Kind::Select(condition, b, c), &expr.ty)
             }
             Kind::Let(variable, value, body) => {
@@ -300,7 +333,9 @@ impl Lowering {
             Kind::Math(math, parts) => {
                 make(Kind::Math(*math, parts.iter().map(|part| self.hoisted(part)).collect()), &expr.ty)
             }
-            Kind::Make(parts) => make(Kind::Make(parts.iter().map(|part| self.hoisted(part)).collect()), &expr.ty),
+            Kind::Make(parts) => {
+                make(Kind::Make(parts.iter().map(|part| self.hoisted(part)).collect()), &expr.ty)
+            }
             Kind::Component(a, place) => make(Kind::Component(Box::new(self.hoisted(a)), *place), &expr.ty),
             Kind::Index(a, b) => {
                 let (a, b) = (Box::new(self.hoisted(a)), Box::new(self.hoisted(b)));

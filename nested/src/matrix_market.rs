@@ -43,7 +43,10 @@ pub fn parse(text: &str) -> Result<Matrix, String> {
     let head = lines.next().map(|(_, line)| line.to_lowercase()).unwrap_or_default();
     let words: Vec<&str> = head.split_whitespace().collect();
     let ["%%matrixmarket", "matrix", "coordinate", field, symmetry] = words[..] else {
-        return Err("this is no sparse Matrix Market file: it begins with `%%MatrixMarket matrix coordinate ..`".to_owned());
+        return Err(
+            "this is no sparse Matrix Market file: it begins with `%%MatrixMarket matrix coordinate ..`"
+                .to_owned(),
+        );
     };
     if !["real", "integer", "pattern"].contains(&field) {
         return Err(format!("the entries are `{field}`; read are real, integer and pattern"));
@@ -52,23 +55,36 @@ pub fn parse(text: &str) -> Result<Matrix, String> {
         "general" => None,
         "symmetric" => Some(1.0),
         "skew-symmetric" => Some(-1.0),
-        other => return Err(format!("the matrix is `{other}`; read are general, symmetric and skew-symmetric")),
+        other => {
+            return Err(format!("the matrix is `{other}`; read are general, symmetric and skew-symmetric"));
+        }
     };
     let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('%'));
     let (at, sizes) = lines.next().ok_or("the line with the sizes is missing")?;
     let sizes: Vec<usize> = sizes.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [rows, columns, count] = sizes[..] else { return Err(format!("line {at}: rows, columns and entries are expected")) };
+    let [rows, columns, count] = sizes[..] else {
+        return Err(format!("line {at}: rows, columns and entries are expected"));
+    };
     if columns > i32::MAX as usize || rows > 1 << 40 || count > 1 << 40 {
         return Err(format!("line {at}: the matrix is too large"));
     }
     let mut entries = Vec::new();
     for (at, line) in lines {
         let mut words = line.split_whitespace();
-        let mut place = |most: usize| words.next().and_then(|word| word.parse::<usize>().ok()).filter(|own| (1..=most).contains(own));
+        let mut place = |most: usize| {
+            words.next().and_then(|word| word.parse::<usize>().ok()).filter(|own| (1..=most).contains(own))
+        };
         let (row, column) = (place(rows), place(columns));
-        let value = if field == "pattern" { Some(1.0) } else { words.next().and_then(|word| word.parse::<f64>().ok()) };
+        let value = if field == "pattern" {
+            Some(1.0)
+        } else {
+            words.next().and_then(|word| word.parse::<f64>().ok())
+        };
         let (Some(row), Some(column), Some(value)) = (row, column, value) else {
-            return Err(format!("line {at}: `{}` is no entry of a matrix of {rows} x {columns}", line.chars().take(60).collect::<String>()));
+            return Err(format!(
+                "line {at}: `{}` is no entry of a matrix of {rows} x {columns}",
+                line.chars().take(60).collect::<String>()
+            ));
         };
         entries.push((row - 1, column - 1, value));
         if let Some(sign) = sign.filter(|_| row != column) {

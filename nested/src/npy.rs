@@ -81,20 +81,28 @@ pub fn parse(bytes: &[u8]) -> Result<Array, String> {
     let header = std::str::from_utf8(header).map_err(|_| "the header is no text".to_owned())?;
     let kind = value_of(header, "descr", ',').unwrap_or_default().trim_matches(['\'', '"', ' ']);
     let scalar = scalar_of(kind).ok_or_else(|| {
-        format!("elements are of type `{kind}`; read are <i4, <i8, <f4, <f8 and |b1 (use `a.astype('float64')`)")
+        format!(
+            "elements are of type `{kind}`; read are <i4, <i8, <f4, <f8 and |b1 (use `a.astype('float64')`)"
+        )
     })?;
     if value_of(header, "fortran_order", ',').map(str::trim) != Some("False") {
         return Err("the array is in Fortran order; use `numpy.ascontiguousarray(a)`".to_owned());
     }
     let shape = value_of(header, "shape", ')').unwrap_or_default().trim_start_matches('(');
-    let extents = shape.split(',').map(str::trim).filter(|extent| !extent.is_empty()).map(str::parse::<usize>);
+    let extents =
+        shape.split(',').map(str::trim).filter(|extent| !extent.is_empty()).map(str::parse::<usize>);
     let count = extents.map(Result::ok).try_fold(1_usize, |product, extent| product.checked_mul(extent?));
     let count = count.ok_or("the shape cannot be read")?;
     let size = count.checked_mul(scalar.bytes()).filter(|size| *size <= data.len()).ok_or_else(cut)?;
     let data = &data[..size];
     macro_rules! numbers {
         ($kind:ty, $make:ident) => {
-            Array::$make(data.chunks_exact(size_of::<$kind>()).filter_map(|own| own.try_into().ok()).map(<$kind>::from_le_bytes).collect())
+            Array::$make(
+                data.chunks_exact(size_of::<$kind>())
+                    .filter_map(|own| own.try_into().ok())
+                    .map(<$kind>::from_le_bytes)
+                    .collect(),
+            )
         };
     }
     Ok(match scalar {
@@ -110,7 +118,8 @@ pub fn parse(bytes: &[u8]) -> Result<Array, String> {
 pub fn bytes(array: &Array, width: usize) -> Vec<u8> {
     let count = array.len() / width.max(1);
     let shape = if width > 1 { format!("({count}, {width})") } else { format!("({count},)") };
-    let mut header = format!("{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}", descr(array.scalar()));
+    let mut header =
+        format!("{{'descr': '{}', 'fortran_order': False, 'shape': {shape}, }}", descr(array.scalar()));
     // The elements start at a multiple of 64 bytes; the header ends with a newline.
     let before = MAGIC.len() + 4;
     let padding = (before + header.len() + 1).next_multiple_of(64) - (before + header.len() + 1);

@@ -117,7 +117,12 @@ pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec
             .slots
             .list
             .iter()
-            .map(|slot| SlotEntry { name: &slot.name, r#type: slot.scalar, width: slot.width, given: slot.given })
+            .map(|slot| SlotEntry {
+                name: &slot.name,
+                r#type: slot.scalar,
+                width: slot.width,
+                given: slot.given,
+            })
             .collect(),
         files: files.iter().map(|file| file.name.as_str()).collect(),
     };
@@ -160,18 +165,24 @@ fn header(program: &Program, generated: &Generated) -> String {
         text.push_str(&format!("void {symbol}_free(tw_slot *slots);\n"));
     }
     text.push_str("\n/* What a check of a report found. */\n");
-    text.push_str(&format!("const char *{name}_check(int64_t check);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"));
+    text.push_str(&format!(
+        "const char *{name}_check(int64_t check);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+    ));
     text
 }
 
 /// The function that says what a check found.
 fn checks(program: &Program, generated: &Generated) -> String {
     let name = &program.name;
-    let mut text = format!("\n/* What a check of a report found. */\nconst char *{name}_check(int64_t check)\n{{\n    switch (check) {{\n");
+    let mut text = format!(
+        "\n/* What a check of a report found. */\nconst char *{name}_check(int64_t check)\n{{\n    switch (check) {{\n"
+    );
     for (place, (kind, span)) in generated.checks.iter().enumerate() {
         let what = match kind {
             crate::fault::FaultKind::Index => "an index outside of a sequence",
-            crate::fault::FaultKind::Offsets => "offsets that do not begin with 0, decrease, or end elsewhere",
+            crate::fault::FaultKind::Offsets => {
+                "offsets that do not begin with 0, decrease, or end elsewhere"
+            }
             crate::fault::FaultKind::Lengths => "sequences of different lengths",
             crate::fault::FaultKind::Count => "a negative length",
             crate::fault::FaultKind::Step => "a stride or tile that is not positive",
@@ -196,12 +207,18 @@ fn main(program: &Program, generated: &Generated, sequential: &Generated) -> Str
         let default = if default.is_finite() { format!("{default:?}") } else { "0.0".to_owned() };
         let (kind, bytes, width) = (numpy(slot.scalar), slot.scalar.bytes(), slot.width);
         let name = &slot.name;
-        given.push_str(&format!("    {{\"{name}\", \"{kind}\", {bytes}, {width}, {place}, {parameter}, {default}}},\n"));
+        given.push_str(&format!(
+            "    {{\"{name}\", \"{kind}\", {bytes}, {width}, {place}, {parameter}, {default}}},\n"
+        ));
     }
     let mut list = String::new();
     for place in results(program, generated) {
         let slot = &generated.slots.list[place];
-        list.push_str(&format!("    {{\"{}\", {}, {place}}},\n", slot.name, slot.scalar.bytes() * slot.width));
+        list.push_str(&format!(
+            "    {{\"{}\", {}, {place}}},\n",
+            slot.name,
+            slot.scalar.bytes() * slot.width
+        ));
     }
     include_str!("../templates/main.c")
         .replace("@GIVEN@", &given)

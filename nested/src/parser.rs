@@ -59,7 +59,10 @@ impl Parser<'_> {
 
     fn last_end(&self) -> usize {
         let before = self.tokens[..self.position].iter().rev();
-        before.map(|token| (token.kind, token.span.end)).find(|(kind, _)| *kind != TokenKind::Comment).map_or(0, |(_, end)| end)
+        before
+            .map(|token| (token.kind, token.span.end))
+            .find(|(kind, _)| *kind != TokenKind::Comment)
+            .map_or(0, |(_, end)| end)
     }
 
     fn skip_comments(&mut self) {
@@ -130,13 +133,17 @@ impl Parser<'_> {
             let span = self.advance().span;
             return Ok(Name { text: self.text[span.clone()].to_owned(), span });
         }
-        let hint = self.kind().is_word().then(|| "this word belongs to the language; choose another name".to_owned());
+        let hint = self
+            .kind()
+            .is_word()
+            .then(|| "this word belongs to the language; choose another name".to_owned());
         Err(self.expected(what, hint))
     }
 
     fn file(&mut self) -> Option<Program> {
         let description = std::mem::take(&mut self.comments);
-        let hint = "a file holds one program: `nested name { input x: [f64]; output y = reduce(+, x, 0.0); }`";
+        let hint =
+            "a file holds one program: `nested name { input x: [f64]; output y = reduce(+, x, 0.0); }`";
         if self.kind() != TokenKind::Nested {
             self.expected("`nested`", Some(hint.to_owned()));
             return None;
@@ -164,7 +171,8 @@ impl Parser<'_> {
             let start = self.position;
             if repeated && self.kind() == TokenKind::Until {
                 self.advance();
-                let condition = self.expr().and_then(|condition| self.expect(TokenKind::Semicolon).map(|_| condition));
+                let condition =
+                    self.expr().and_then(|condition| self.expect(TokenKind::Semicolon).map(|_| condition));
                 match condition {
                     Ok(condition) => until = Some(condition),
                     Err(Reported) => self.recover(start),
@@ -266,7 +274,11 @@ impl Parser<'_> {
                 self.expect(TokenKind::LeftBrace)?;
                 let (items, until, ending) = self.items(true);
                 let end = self.expect(TokenKind::RightBrace)?.span.end;
-                return Ok(Item { comments, kind: ItemKind::Repeat { times, items, until, ending }, span: start..end });
+                return Ok(Item {
+                    comments,
+                    kind: ItemKind::Repeat { times, items, until, ending },
+                    span: start..end,
+                });
             }
             TokenKind::Name if self.next_kind() == TokenKind::Assign => {
                 let name = self.name("a name")?;
@@ -432,10 +444,14 @@ impl Parser<'_> {
             if terms > MOST_TERMS {
                 let message = format!("this expression has more than {MOST_TERMS} terms");
                 let diagnostic = Diagnostic::limitation(codes::NESTED_TOO_DEEP, span, message);
-                return Err(self.push(diagnostic.hint("name a part of it with `let`, or use a table and `reduce`")));
+                return Err(
+                    self.push(diagnostic.hint("name a part of it with `let`, or use a table and `reduce`"))
+                );
             }
             let right = self.binary(operator.precedence() + 1)?;
-            if operator.compares() && matches!(&left.kind, ExprKind::Binary(before, ..) if before.compares() && !self.parenthesised(&left)) {
+            if operator.compares()
+                && matches!(&left.kind, ExprKind::Binary(before, ..) if before.compares() && !self.parenthesised(&left))
+            {
                 let diagnostic = Diagnostic::error(codes::SYNTAX, span, "a comparison of a comparison");
                 return Err(self.push(diagnostic.hint("write `a < b && b < c`")));
             }
@@ -474,7 +490,8 @@ impl Parser<'_> {
             let start = expr.span.start;
             parts += 1;
             if parts > MOST_NESTING {
-                let diagnostic = Diagnostic::limitation(codes::NESTED_TOO_DEEP, expr.span, "too many indices");
+                let diagnostic =
+                    Diagnostic::limitation(codes::NESTED_TOO_DEEP, expr.span, "too many indices");
                 return Err(self.push(diagnostic.hint("name a part of it with `let`")));
             }
             if self.take(TokenKind::LeftBracket) {
@@ -487,16 +504,22 @@ impl Parser<'_> {
                     let span = self.advance().span;
                     for part in self.text[span.clone()].split('.') {
                         let Ok(place) = part.parse() else {
-                            let diagnostic = Diagnostic::error(codes::SYNTAX, span, "components are whole numbers");
+                            let diagnostic =
+                                Diagnostic::error(codes::SYNTAX, span, "components are whole numbers");
                             return Err(self.push(diagnostic.hint("write `t.0`")));
                         };
-                        expr = Expr { kind: ExprKind::Component(Box::new(expr), place), span: start..span.end };
+                        expr =
+                            Expr { kind: ExprKind::Component(Box::new(expr), place), span: start..span.end };
                     }
                     continue;
                 }
                 let span = match self.kind() {
                     TokenKind::Integer => self.advance().span,
-                    _ => return Err(self.expected("the number of a component", Some("write `t.0`".to_owned()))),
+                    _ => {
+                        return Err(
+                            self.expected("the number of a component", Some("write `t.0`".to_owned()))
+                        );
+                    }
                 };
                 let place = self.text[span.clone()].parse().unwrap_or(u64::MAX);
                 expr = Expr { kind: ExprKind::Component(Box::new(expr), place), span: start..span.end };
@@ -512,17 +535,29 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Integer => {
                 self.advance();
-                let value = self.text[span.clone()].parse().map_err(|_| {
-                    let diagnostic = Diagnostic::error(codes::NUMBER_OUT_OF_RANGE, span.clone(), "this number is too large for i64");
-                    self.push(diagnostic.hint(format!("the largest is {}; `f64` numbers are written with a point", i64::MAX)))
-                })?;
+                let value =
+                    self.text[span.clone()].parse().map_err(|_| {
+                        let diagnostic = Diagnostic::error(
+                            codes::NUMBER_OUT_OF_RANGE,
+                            span.clone(),
+                            "this number is too large for i64",
+                        );
+                        self.push(diagnostic.hint(format!(
+                            "the largest is {}; `f64` numbers are written with a point",
+                            i64::MAX
+                        )))
+                    })?;
                 Ok(Expr { kind: ExprKind::Integer(value), span })
             }
             TokenKind::Float => {
                 self.advance();
                 let value: f64 = self.text[span.clone()].parse().unwrap_or(f64::INFINITY);
                 if !value.is_finite() {
-                    let diagnostic = Diagnostic::error(codes::NUMBER_OUT_OF_RANGE, span, "this number is too large for f64");
+                    let diagnostic = Diagnostic::error(
+                        codes::NUMBER_OUT_OF_RANGE,
+                        span,
+                        "this number is too large for f64",
+                    );
                     return Err(self.push(diagnostic.hint("the largest is about 1.8e308")));
                 }
                 Ok(Expr { kind: ExprKind::Float(value), span })
@@ -550,7 +585,8 @@ impl Parser<'_> {
                         Ok(Expr { kind: ExprKind::Tuple(parts), span })
                     }
                     _ => {
-                        let diagnostic = Diagnostic::error(codes::SYNTAX, span, "there is nothing in these parentheses");
+                        let diagnostic =
+                            Diagnostic::error(codes::SYNTAX, span, "there is nothing in these parentheses");
                         Err(self.push(diagnostic.hint("a tuple has two components or more: `(a, b)`")))
                     }
                 }

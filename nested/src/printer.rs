@@ -61,7 +61,9 @@ fn all<const N: usize>(parts: [Doc; N]) -> Doc {
 }
 
 fn plain(kind: &ItemKind) -> Doc {
-    let set = |head: String, value: &Expr| Doc::Group(Box::new(all([word(format!("{head} =")), Doc::Blank, expr(value, 0)])));
+    let set = |head: String, value: &Expr| {
+        Doc::Group(Box::new(all([word(format!("{head} =")), Doc::Blank, expr(value, 0)])))
+    };
     match kind {
         ItemKind::Input(name, ty) => word(format!("input {}: {}", name.text, kind_text(ty))),
         ItemKind::Param(name, ty, value) => set(format!("param {}: {}", name.text, kind_text(ty)), value),
@@ -83,7 +85,9 @@ fn kind_text(ty: &TypeExpr) -> String {
     match ty {
         TypeExpr::Scalar(name) => name.text.clone(),
         TypeExpr::Vector(name, count) => format!("{}^{count}", name.text),
-        TypeExpr::Tuple(parts, _) => format!("({})", parts.iter().map(kind_text).collect::<Vec<_>>().join(", ")),
+        TypeExpr::Tuple(parts, _) => {
+            format!("({})", parts.iter().map(kind_text).collect::<Vec<_>>().join(", "))
+        }
         TypeExpr::Sequence(element, _) => format!("[{}]", kind_text(element)),
     }
 }
@@ -91,7 +95,9 @@ fn kind_text(ty: &TypeExpr) -> String {
 fn pattern_text(pattern: &Pattern) -> String {
     match pattern {
         Pattern::Name(name) => name.text.clone(),
-        Pattern::Tuple(parts, _) => format!("({})", parts.iter().map(pattern_text).collect::<Vec<_>>().join(", ")),
+        Pattern::Tuple(parts, _) => {
+            format!("({})", parts.iter().map(pattern_text).collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
@@ -104,7 +110,9 @@ fn expr(own: &Expr, least: u8) -> Doc {
     let list = |parts: &[Expr]| Doc::list(parts.iter().map(|part| expr(part, 0)), ",");
     let (binds, doc) = match &own.kind {
         ExprKind::Integer(value) => (if *value < 0 { UNARY } else { POSTFIX }, word(value.to_string())),
-        ExprKind::Float(value) => (if value.is_sign_negative() { UNARY } else { POSTFIX }, word(float(*value))),
+        ExprKind::Float(value) => {
+            (if value.is_sign_negative() { UNARY } else { POSTFIX }, word(float(*value)))
+        }
         ExprKind::Bool(value) => (POSTFIX, word(value.to_string())),
         ExprKind::Name(name) => (POSTFIX, word(name)),
         ExprKind::Operator(symbol) => (POSTFIX, word(symbol.symbol())),
@@ -119,16 +127,35 @@ fn expr(own: &Expr, least: u8) -> Doc {
             let own = operator.precedence();
             let left_least = if operator.compares() { 5 } else { own };
             let right_least = if operator.compares() { 5 } else { own + 1 };
-            let parts = all([expr(left, left_least), Doc::Blank, word(format!("{} ", operator.symbol())), expr(right, right_least)]);
+            let parts = all([
+                expr(left, left_least),
+                Doc::Blank,
+                word(format!("{} ", operator.symbol())),
+                expr(right, right_least),
+            ]);
             (own, Doc::Group(Box::new(parts)))
         }
         ExprKind::Select(condition, then, otherwise) => {
-            let parts = [expr(condition, 1), Doc::Blank, word("? "), expr(then, 0), Doc::Blank, word(": "), expr(otherwise, 0)];
+            let parts = [
+                expr(condition, 1),
+                Doc::Blank,
+                word("? "),
+                expr(then, 0),
+                Doc::Blank,
+                word(": "),
+                expr(otherwise, 0),
+            ];
             (0, Doc::Group(Box::new(all(parts))))
         }
-        ExprKind::Call(name, parts) => (POSTFIX, all([word(format!("{}(", name.text)), list(parts), word(")")])),
-        ExprKind::Index(sequence, index) => (POSTFIX, all([expr(sequence, POSTFIX), word("["), expr(index, 0), word("]")])),
-        ExprKind::Component(whole, place) => (POSTFIX, all([expr(whole, POSTFIX), word(format!(".{place}"))])),
+        ExprKind::Call(name, parts) => {
+            (POSTFIX, all([word(format!("{}(", name.text)), list(parts), word(")")]))
+        }
+        ExprKind::Index(sequence, index) => {
+            (POSTFIX, all([expr(sequence, POSTFIX), word("["), expr(index, 0), word("]")]))
+        }
+        ExprKind::Component(whole, place) => {
+            (POSTFIX, all([expr(whole, POSTFIX), word(format!(".{place}"))]))
+        }
         ExprKind::Tuple(parts) => (POSTFIX, all([word("("), list(parts), word(")")])),
         ExprKind::Vector(parts) => (POSTFIX, all([word("["), list(parts), word("]")])),
         ExprKind::Function { associative, parameters, body } => {
@@ -139,7 +166,12 @@ fn expr(own: &Expr, least: u8) -> Doc {
         ExprKind::Block(bindings, value) => {
             let mut parts = vec![word("{"), Doc::Blank];
             for (pattern, value) in bindings {
-                parts.extend([word(format!("let {} = ", pattern_text(pattern))), expr(value, 0), word(";"), Doc::Blank]);
+                parts.extend([
+                    word(format!("let {} = ", pattern_text(pattern))),
+                    expr(value, 0),
+                    word(";"),
+                    Doc::Blank,
+                ]);
             }
             parts.extend([expr(value, 0), Doc::Blank, word("}")]);
             (POSTFIX, Doc::Group(Box::new(Doc::All(parts))))
@@ -163,14 +195,22 @@ fn bare(program: &Program) -> Program {
         list.iter()
             .map(|item| {
                 let kind = match &item.kind {
-                    ItemKind::Repeat { times, items: inner, until, .. } => {
-                        ItemKind::Repeat { times: times.clone(), items: items(inner), until: until.clone(), ending: Vec::new() }
-                    }
+                    ItemKind::Repeat { times, items: inner, until, .. } => ItemKind::Repeat {
+                        times: times.clone(),
+                        items: items(inner),
+                        until: until.clone(),
+                        ending: Vec::new(),
+                    },
                     kind => kind.clone(),
                 };
                 Item { comments: Vec::new(), kind, span: 0..0 }
             })
             .collect()
     }
-    Program { description: Vec::new(), name: program.name.clone(), items: items(&program.items), ending: Vec::new() }
+    Program {
+        description: Vec::new(),
+        name: program.name.clone(),
+        items: items(&program.items),
+        ending: Vec::new(),
+    }
 }

@@ -283,7 +283,9 @@ impl Operator {
         match self {
             Operator::Map => "map(f, s1, .., sn): f of the elements at each place",
             Operator::Reduce => "reduce(f, s, p): p f s[0] f s[1] ..",
-            Operator::ReduceByKey => "reduce_by_key(f, s, k, p): reduce of each run of equal consecutive keys",
+            Operator::ReduceByKey => {
+                "reduce_by_key(f, s, k, p): reduce of each run of equal consecutive keys"
+            }
             Operator::Scan => "scan(f, s, p): y[0] = p, y[i] = f(y[i-1], s[i-1])",
             Operator::Gather => "gather(s, idx): y[i] = s[idx[i]]",
             Operator::Scatter => "scatter(s, idx, d): d with d[idx[i]] = s[i], no place twice",
@@ -309,7 +311,10 @@ impl Operator {
     /// Whether each of its elements can be computed by itself, so that it fuses into whoever reads it.
     pub fn is_fused(self) -> bool {
         use Operator::*;
-        matches!(self, Map | Gather | Range | Replicate | Zip | Split | Join | Striding | Reverse | Nest | Cyclic)
+        matches!(
+            self,
+            Map | Gather | Range | Replicate | Zip | Split | Join | Striding | Reverse | Nest | Cyclic
+        )
     }
 }
 
@@ -507,7 +512,9 @@ impl Expr {
     /// Whether a variable is used in it.
     pub fn mentions(&self, variable: VarId) -> bool {
         let mut found = false;
-        self.walk(false, &mut |part, _| found |= matches!(part.kind, Kind::Variable(used) if used == variable));
+        self.walk(false, &mut |part, _| {
+            found |= matches!(part.kind, Kind::Variable(used) if used == variable)
+        });
         found
     }
 }

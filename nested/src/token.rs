@@ -170,7 +170,19 @@ impl TokenKind {
         use TokenKind::*;
         matches!(
             self,
-            Nested | Input | Param | Table | Let | Compute | Output | State | Repeat | Until | Assoc | True | False
+            Nested
+                | Input
+                | Param
+                | Table
+                | Let
+                | Compute
+                | Output
+                | State
+                | Repeat
+                | Until
+                | Assoc
+                | True
+                | False
         )
     }
 }
@@ -212,7 +224,8 @@ pub fn tokenize(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Vec<Token> {
 /// A number, or the broken beginning of one.
 fn is_numeric(text: &str, token: &Token) -> bool {
     let number = matches!(token.kind, TokenKind::Integer | TokenKind::Float);
-    number || token.kind == TokenKind::Bad && text[token.span.start..].starts_with(|c: char| c.is_ascii_digit())
+    number
+        || token.kind == TokenKind::Bad && text[token.span.start..].starts_with(|c: char| c.is_ascii_digit())
 }
 
 fn report(text: &str, bad: &Token) -> Diagnostic {

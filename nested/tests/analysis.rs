@@ -34,7 +34,8 @@ fn core_computations_are_those_of_table_5_6() {
 #[test]
 fn spmv_has_the_lattice_of_figure_5_2_and_the_parameters_of_table_5_5() {
     let own = of("spmv", "y");
-    let texts: Vec<String> = lattice(&strongest(&own.sequence)).iter().map(|own| schedule::text(own)).collect();
+    let texts: Vec<String> =
+        lattice(&strongest(&own.sequence)).iter().map(|own| schedule::text(own)).collect();
     let figure = [
         "independent>cooperative",
         "sequential>cooperative",
@@ -46,14 +47,31 @@ fn spmv_has_the_lattice_of_figure_5_2_and_the_parameters_of_table_5_5() {
         let elements = schedule::parse(schedule).unwrap();
         let names = inferred(&own.sequence, &elements, platform);
         // Table 5.5 omits execution_resource, which Table 5.4 has.
-        let names: BTreeSet<String> = names.into_iter().filter(|name| !name.starts_with("execution_resource")).collect();
+        let names: BTreeSet<String> =
+            names.into_iter().filter(|name| !name.starts_with("execution_resource")).collect();
         names
     };
     let table = [
-        (figure[0], "block_size_x block_size_y logical_warp_size grain_size_1 block_reduce_algo_2", "num_threads enable_nesting omp_schedule_1 chunk_size_1 omp_schedule_2 chunk_size_2"),
-        (figure[2], "block_size_x block_size_y logical_warp_size grain_size_1 enable_unroll_2", "num_threads enable_nesting omp_schedule_1 chunk_size_1 enable_unroll_2"),
-        (figure[1], "block_size_x block_size_y logical_warp_size block_reduce_algo_2 enable_unroll_1", "num_threads enable_nesting omp_schedule_2 chunk_size_2 enable_unroll_1"),
-        (figure[3], "block_size_x block_size_y logical_warp_size enable_unroll_1 enable_unroll_2", "enable_unroll_1 num_threads enable_nesting enable_unroll_2"),
+        (
+            figure[0],
+            "block_size_x block_size_y logical_warp_size grain_size_1 block_reduce_algo_2",
+            "num_threads enable_nesting omp_schedule_1 chunk_size_1 omp_schedule_2 chunk_size_2",
+        ),
+        (
+            figure[2],
+            "block_size_x block_size_y logical_warp_size grain_size_1 enable_unroll_2",
+            "num_threads enable_nesting omp_schedule_1 chunk_size_1 enable_unroll_2",
+        ),
+        (
+            figure[1],
+            "block_size_x block_size_y logical_warp_size block_reduce_algo_2 enable_unroll_1",
+            "num_threads enable_nesting omp_schedule_2 chunk_size_2 enable_unroll_1",
+        ),
+        (
+            figure[3],
+            "block_size_x block_size_y logical_warp_size enable_unroll_1 enable_unroll_2",
+            "enable_unroll_1 num_threads enable_nesting enable_unroll_2",
+        ),
     ];
     for (schedule, cuda, openmp) in table {
         let set = |text: &str| text.split(' ').map(str::to_owned).collect::<BTreeSet<_>>();
@@ -64,7 +82,13 @@ fn spmv_has_the_lattice_of_figure_5_2_and_the_parameters_of_table_5_5() {
 
 #[test]
 fn spaces_are_no_smaller_than_those_of_table_5_7() {
-    let table = [("reduction", 42, 36), ("scan", 90, 72), ("spmv", 42, 36), ("kmeans", 40, 12), ("comd_direct", 48, 60)];
+    let table = [
+        ("reduction", 42, 36),
+        ("scan", 90, 72),
+        ("spmv", 42, 36),
+        ("kmeans", 40, 12),
+        ("comd_direct", 48, 60),
+    ];
     for (name, gpu, cpu) in table {
         let program = parsed(shipped::text(name).unwrap());
         let (_, list, _) = prepared(&program);
@@ -76,8 +100,10 @@ fn spaces_are_no_smaller_than_those_of_table_5_7() {
     // Different implementations are different texts.
     let program = parsed(shipped::text("spmv").unwrap());
     let points = implementations(&of("spmv", "y"));
-    let texts: BTreeSet<String> =
-        points.iter().map(|point| generate(&program, std::slice::from_ref(point), Default::default(), "spmv").text).collect();
+    let texts: BTreeSet<String> = points
+        .iter()
+        .map(|point| generate(&program, std::slice::from_ref(point), Default::default(), "spmv").text)
+        .collect();
     assert!(texts.len() >= 36 && texts.len() * 10 >= points.len() * 9, "{} of {}", texts.len(), points.len());
 }
 
@@ -95,8 +121,12 @@ fn platforms_weaken_what_they_cannot_run() {
 #[test]
 fn choices_by_hand_are_taken_or_refused_with_the_rule() {
     let own = of("spmv", "y");
-    let policy = choose(&own, Some("independent>sequential"), Some("omp_schedule_1=dynamic,chunk_size_1=16")).unwrap();
-    assert_eq!(policy.policy(), "execution_resource_1=threads,omp_schedule_1=dynamic,chunk_size_1=16,enable_unroll_2=false");
+    let policy =
+        choose(&own, Some("independent>sequential"), Some("omp_schedule_1=dynamic,chunk_size_1=16")).unwrap();
+    assert_eq!(
+        policy.policy(),
+        "execution_resource_1=threads,omp_schedule_1=dynamic,chunk_size_1=16,enable_unroll_2=false"
+    );
     let cases = [
         (Some("independent"), None, "has 1 elements"),
         (Some("cooperative>cooperative"), None, "independent -> sequential"),
@@ -128,16 +158,22 @@ fn nothing_is_stored_that_is_read_once_by_the_side() {
     };
     let kernel = |reads: &str, writes: &str| (reads.to_owned(), writes.to_owned());
     // Within a computation.
-    let fused = moved("nested p { input x: [f64]; input k: [i32];
-        output y = reduce(+, map(|(a, i)| a * f64(i), zip(gather(x, k), range(0, len(k)))), 0.0); }");
+    let fused = moved(
+        "nested p { input x: [f64]; input k: [i32];
+        output y = reduce(+, map(|(a, i)| a * f64(i), zip(gather(x, k), range(0, len(k)))), 0.0); }",
+    );
     assert_eq!(fused, (vec![kernel("x k", "y")], vec![], vec![]));
     // Across computations.
-    let fused = moved("nested p { input x: [f64];
-        compute t = map(|a| a * a, x); compute u = reverse(t); output y = scan(+, u, 0.0); }");
+    let fused = moved(
+        "nested p { input x: [f64];
+        compute t = map(|a| a * a, x); compute u = reverse(t); output y = scan(+, u, 0.0); }",
+    );
     assert_eq!(fused, (vec![kernel("x", "y")], vec![], vec!["t".to_owned(), "u".to_owned()]));
     // What two read is stored, and two reductions over one sequence are one loop.
-    let fused = moved("nested p { input x: [f64];
-        compute t = map(|a| a * a, x); output y = reduce(+, t, 0.0); output z = reduce(max, t); }");
+    let fused = moved(
+        "nested p { input x: [f64];
+        compute t = map(|a| a * a, x); output y = reduce(+, t, 0.0); output z = reduce(max, t); }",
+    );
     assert_eq!(fused, (vec![kernel("x", "t"), kernel("t", "y z")], vec!["t".to_owned()], vec![]));
     // The dissertation's SpMV has no temporary.
     let (_, temporaries, _) = moved(shipped::text("spmv").unwrap());

@@ -27,7 +27,11 @@ fn diagnostics_are_as_blessed() {
         if std::env::var_os("BLESS").is_some() {
             fs::write(&expected, &found).unwrap();
         }
-        assert_eq!(fs::read_to_string(&expected).unwrap_or_default(), found, "{name}; BLESS=1 writes it anew");
+        assert_eq!(
+            fs::read_to_string(&expected).unwrap_or_default(),
+            found,
+            "{name}; BLESS=1 writes it anew"
+        );
         shown.push_str(&found);
     }
     // A text that is too long is not kept as a file; data that does not fit is shown below.
@@ -46,23 +50,61 @@ fn data_that_does_not_fit_is_refused() {
     let i64s = |values: &[i64]| Array::I64(values.to_vec());
     let f64s = |values: &[f64]| Array::F64(values.to_vec());
     let cases: Vec<(&str, Inputs, &str)> = vec![
-        ("input s: [f64]; input k: [i32]; output y = gather(s, k);", inputs([("s", f64s(&[1.0])), ("k", i32s(&[0, 1]))]), "index 1 is outside"),
-        ("input s: [f64]; input k: [i32]; output y = map(|i| s[i - 1], k);", inputs([("s", f64s(&[1.0])), ("k", i32s(&[0]))]), "index -1 is outside"),
-        ("input s: [f64]; input o: [i64]; output y = map(|r| reduce(+, r, 0.0), nest(s, o));", inputs([("s", f64s(&[1.0])), ("o", i64s(&[0, 2, 1]))]), "offsets begin with 0"),
-        ("input s: [f64]; input o: [i64]; output y = map(|r| len(r), nest(s, o));", inputs([("s", f64s(&[1.0])), ("o", i64s(&[]))]), "offsets begin with 0"),
-        ("input s: [f64]; input t: [f64]; output y = map(|a, b| a + b, s, t);", inputs([("s", f64s(&[1.0])), ("t", f64s(&[]))]), "sequences of 1 and 0"),
-        ("input n: i64; output y = replicate(1.0, n);", inputs([("n", i64s(&[-1]))]), "a length is not negative"),
-        ("input n: i64; output y = map(|r| len(r), split(replicate(1.0, 4), n));", inputs([("n", i64s(&[0]))]), "is positive"),
+        (
+            "input s: [f64]; input k: [i32]; output y = gather(s, k);",
+            inputs([("s", f64s(&[1.0])), ("k", i32s(&[0, 1]))]),
+            "index 1 is outside",
+        ),
+        (
+            "input s: [f64]; input k: [i32]; output y = map(|i| s[i - 1], k);",
+            inputs([("s", f64s(&[1.0])), ("k", i32s(&[0]))]),
+            "index -1 is outside",
+        ),
+        (
+            "input s: [f64]; input o: [i64]; output y = map(|r| reduce(+, r, 0.0), nest(s, o));",
+            inputs([("s", f64s(&[1.0])), ("o", i64s(&[0, 2, 1]))]),
+            "offsets begin with 0",
+        ),
+        (
+            "input s: [f64]; input o: [i64]; output y = map(|r| len(r), nest(s, o));",
+            inputs([("s", f64s(&[1.0])), ("o", i64s(&[]))]),
+            "offsets begin with 0",
+        ),
+        (
+            "input s: [f64]; input t: [f64]; output y = map(|a, b| a + b, s, t);",
+            inputs([("s", f64s(&[1.0])), ("t", f64s(&[]))]),
+            "sequences of 1 and 0",
+        ),
+        (
+            "input n: i64; output y = replicate(1.0, n);",
+            inputs([("n", i64s(&[-1]))]),
+            "a length is not negative",
+        ),
+        (
+            "input n: i64; output y = map(|r| len(r), split(replicate(1.0, 4), n));",
+            inputs([("n", i64s(&[0]))]),
+            "is positive",
+        ),
         ("input n: i64; output y = range(0, 5, n);", inputs([("n", i64s(&[0]))]), "stride of a range not 0"),
         ("input s: [f64]; output y = cyclic(s, 4);", inputs([("s", f64s(&[]))]), "an empty sequence"),
-        ("input k: [i32]; output y = scatter(k, k, range(i32(0), i32(5)));", inputs([("k", i32s(&[2, 2]))]), "the place 2 is written twice"),
+        (
+            "input k: [i32]; output y = scatter(k, k, range(i32(0), i32(5)));",
+            inputs([("k", i32s(&[2, 2]))]),
+            "the place 2 is written twice",
+        ),
         ("input k: [i32]; output y = map(|a| 7 / a, k);", inputs([("k", i32s(&[1, 0]))]), "divided by 0"),
-        ("input n: i64; output y = len(join(range(0, n), range(0, n)));", inputs([("n", i64s(&[1 << 40]))]), "beyond 2^62"),
+        (
+            "input n: i64; output y = len(join(range(0, n), range(0, n)));",
+            inputs([("n", i64s(&[1 << 40]))]),
+            "beyond 2^62",
+        ),
     ];
     let compiler = crate::support::compiler();
     for (items, inputs, expected) in cases {
         let program = parsed(&format!("nested p {{ {items} }}"));
-        let Err(InterpretError::Fault(fault)) = interpret(&program, &inputs) else { panic!("{items}: no fault") };
+        let Err(InterpretError::Fault(fault)) = interpret(&program, &inputs) else {
+            panic!("{items}: no fault")
+        };
         let text = fault.diagnostics(&program.source).render(false);
         assert!(text.contains(expected) && text.contains("TW1601"), "{items}: {text}");
         let Some(compiler) = &compiler else { continue };

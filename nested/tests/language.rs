@@ -34,9 +34,17 @@ fn a_formatted_text_is_the_same_program_and_stays_as_it_is() {
 
 #[test]
 fn shipped_programs_are_no_longer_than_the_dissertations() {
-    for (name, most) in [("reduction", 8), ("scan", 19), ("spmv", 11), ("kmeans", 43), ("comd_direct", 71), ("comd_redistributed", 78)] {
+    for (name, most) in [
+        ("reduction", 8),
+        ("scan", 19),
+        ("spmv", 11),
+        ("kmeans", 43),
+        ("comd_direct", 71),
+        ("comd_redistributed", 78),
+    ] {
         let Some(text) = shipped::text(name) else { panic!("{name} is missing") };
-        let lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count();
+        let lines =
+            text.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count();
         assert!(lines <= most, "{name} has {lines} lines");
     }
 }
@@ -46,10 +54,31 @@ fn programs_built_in_rust_are_those_of_the_text() {
     let built = Builder::new("p")
         .input("x", "[f64]")
         .param("n", "i64", integer(3))
-        .define("larger", associative("a", "b", name("a").binary(ast::Binary::Less, name("b")).select(name("b"), name("a"))))
+        .define(
+            "larger",
+            associative(
+                "a",
+                "b",
+                name("a").binary(ast::Binary::Less, name("b")).select(name("b"), name("a")),
+            ),
+        )
         .state("s", float(0.0))
-        .repeat(name("n"), |items| items.assign("s", name("s") + call("reduce", [plus(), name("x"), float(0.0)])), None)
-        .output("most", call("reduce", [name("larger"), call("map", [function(["a"], name("a") * name("a")), name("x")]), float(0.0)]))
+        .repeat(
+            name("n"),
+            |items| items.assign("s", name("s") + call("reduce", [plus(), name("x"), float(0.0)])),
+            None,
+        )
+        .output(
+            "most",
+            call(
+                "reduce",
+                [
+                    name("larger"),
+                    call("map", [function(["a"], name("a") * name("a")), name("x")]),
+                    float(0.0),
+                ],
+            ),
+        )
         .hand_out("s");
     let text = "nested p {
     input x: [f64];
@@ -66,7 +95,10 @@ fn programs_built_in_rust_are_those_of_the_text() {
     assert_eq!(built.text(), text);
     let given = inputs([("x", Array::F64(vec![1.0, -3.0]))]);
     let results = interpret(&built.check().unwrap(), &given).unwrap();
-    assert_eq!((&results[0].leaves[0], &results[1].leaves[0]), (&Array::F64(vec![9.0]), &Array::F64(vec![-6.0])));
+    assert_eq!(
+        (&results[0].leaves[0], &results[1].leaves[0]),
+        (&Array::F64(vec![9.0]), &Array::F64(vec![-6.0]))
+    );
     let mistakes = Builder::new("p").output("y", name("z")).check().unwrap_err().to_string();
     assert!(mistakes.contains("TW1201") && mistakes.contains("output y = z;"), "{mistakes}");
 }
@@ -96,12 +128,15 @@ fn operators_mean_what_the_table_says() {
         ("sort_by_key(s, map(|a| a % 3, s))", ints(&[3, 1, 4, 2, 5]), None),
         ("filter(|a| a % 2 == 1, s)", ints(&[1, 3, 5]), None),
     ];
-    let given = inputs([("s", ints(&[1, 2, 3, 4, 5])), ("k", ints(&[1, 1, 2, 1, 1])), ("o", ints(&[0, 0, 3, 5]))]);
+    let given =
+        inputs([("s", ints(&[1, 2, 3, 4, 5])), ("k", ints(&[1, 1, 2, 1, 1])), ("o", ints(&[0, 0, 3, 5]))]);
     for (value, expected, offsets) in cases {
         if value.contains("s - s") {
             continue;
         }
-        let program = parsed(&format!("nested p {{ input s: [i64]; input k: [i64]; input o: [i64]; output y = {value}; }}"));
+        let program = parsed(&format!(
+            "nested p {{ input s: [i64]; input k: [i64]; input o: [i64]; output y = {value}; }}"
+        ));
         let results = interpret(&program, &given).unwrap();
         assert_eq!((&results[0].leaves[0], &results[0].offsets), (&expected, &offsets), "{value}");
         let Some(compiler) = crate::support::compiler() else { continue };
@@ -116,8 +151,31 @@ fn mutated_texts_are_read_or_refused() {
     let count = std::env::var("TILEWRIGHT_TEXTS").ok().and_then(|count| count.parse().ok()).unwrap_or(1_500);
     let mut chance = Chance(20_181_106);
     let texts: Vec<&str> = shipped::all().into_iter().map(|(_, text)| text).collect();
-    let pieces: Vec<String> = texts.iter().flat_map(|text| text.split_inclusive([' ', '(', ')', ',', ';'])).map(str::to_owned).collect();
-    let odd = ["|", "||", "assoc", "{", "}", "((", "]", "^", ".", "1e999", "9999999999999999999", "é", "\0", "//", "?", ":", "f64^3", "."];
+    let pieces: Vec<String> = texts
+        .iter()
+        .flat_map(|text| text.split_inclusive([' ', '(', ')', ',', ';']))
+        .map(str::to_owned)
+        .collect();
+    let odd = [
+        "|",
+        "||",
+        "assoc",
+        "{",
+        "}",
+        "((",
+        "]",
+        "^",
+        ".",
+        "1e999",
+        "9999999999999999999",
+        "é",
+        "\0",
+        "//",
+        "?",
+        ":",
+        "f64^3",
+        ".",
+    ];
     let mut good = 0;
     for _ in 0..count {
         let mut text = texts[chance.below(texts.len() as u64) as usize].to_owned();

@@ -7,3 +7,4 @@ mod analysis;
 mod diagnostics;
 mod language;
 mod programs;
+mod random;

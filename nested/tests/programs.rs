@@ -27,7 +27,9 @@ fn crystal(chance: &mut Chance, steps: i64) -> (Inputs, Inputs) {
     let mut boxes = vec![Vec::new(); 27];
     let count = 5;
     for place in 0..count * count * count {
-        let axis = |place: usize, chance: &mut Chance| ((place % count) as f64 + 0.5 + 0.1 * chance.number()) * 3.0 / count as f64;
+        let axis = |place: usize, chance: &mut Chance| {
+            ((place % count) as f64 + 0.5 + 0.1 * chance.number()) * 3.0 / count as f64
+        };
         let atom = [axis(place / count / count, chance), axis(place / count, chance), axis(place, chance)];
         let own = atom.map(|x| (x as usize).min(2));
         boxes[(own[0] * 3 + own[1]) * 3 + own[2]].push(atom);
@@ -45,10 +47,17 @@ fn crystal(chance: &mut Chance, steps: i64) -> (Inputs, Inputs) {
     let still = Array::F64(vec![0.0; 3 * atoms.len()]);
     let start = Array::F64(atoms.concat());
     let steps = Array::I64(vec![steps]);
-    let direct = [("start", start.clone()), ("speed", still.clone()), ("offsets", Array::I64(offsets)), ("steps", steps.clone())];
+    let direct = [
+        ("start", start.clone()),
+        ("speed", still.clone()),
+        ("offsets", Array::I64(offsets)),
+        ("steps", steps.clone()),
+    ];
     let lists = [("lists", Array::I32(lists)), ("offsets", Array::I64(starts))];
-    let redistributed: Vec<(&str, Array)> = [("start", start), ("speed", still), ("steps", steps)].into_iter().chain(lists).collect();
-    let named = |list: Vec<(&str, Array)>| list.into_iter().map(|(name, array)| (name.to_owned(), array)).collect();
+    let redistributed: Vec<(&str, Array)> =
+        [("start", start), ("speed", still), ("steps", steps)].into_iter().chain(lists).collect();
+    let named =
+        |list: Vec<(&str, Array)>| list.into_iter().map(|(name, array)| (name.to_owned(), array)).collect();
     (named(direct.into()), named(redistributed))
 }
 
@@ -95,7 +104,12 @@ pub fn examples(name: &str) -> Vec<Inputs> {
         "spmv" => {
             let [values, columns, offsets] = matrix(chance, 300, 90, 40);
             vec![
-                inputs([("nonzeros", values), ("columns", columns), ("offsets", offsets), ("x", chance.numbers(90))]),
+                inputs([
+                    ("nonzeros", values),
+                    ("columns", columns),
+                    ("offsets", offsets),
+                    ("x", chance.numbers(90)),
+                ]),
                 inputs([
                     ("nonzeros", chance.numbers(0)),
                     ("columns", Array::I32(vec![])),
@@ -164,7 +178,9 @@ fn every_implementation_gives_the_interpreters_bits() {
     for (name, text) in nested::shipped::all() {
         let program = parsed(text);
         let examples = examples(name);
-        let Some(inputs) = examples.iter().max_by_key(|inputs| inputs.values().map(Array::len).max()) else { continue };
+        let Some(inputs) = examples.iter().max_by_key(|inputs| inputs.values().map(Array::len).max()) else {
+            continue;
+        };
         let expected = interpret(&program, inputs).unwrap();
         let chosen = all_implementations(&program);
         let step = if all { 1 } else { 37 };

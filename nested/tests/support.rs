@@ -1,7 +1,7 @@
 //! What the tests share: inputs by chance, and programs compiled and compared with the interpreter.
 
-use nested::data::{Array, Inputs, Output};
 use nested::analysis::Implementation;
+use nested::data::{Array, Inputs, Output};
 use nested::native::{Native, RunError, options};
 use nested::openmp::{Mode, generate};
 use nested::program::Program;

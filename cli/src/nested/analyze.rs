@@ -75,7 +75,8 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<AnalyzeReport> {
     let mut entries = Vec::new();
     for (place, own) in list.iter().enumerate().filter(|(_, own)| !own.sequence.is_empty()) {
         let strongest = schedule::strongest(&own.sequence);
-        let names = |elements: &[schedule::Schedule], platform| match schedule::violation(elements, platform) {
+        let names = |elements: &[schedule::Schedule], platform| match schedule::violation(elements, platform)
+        {
             None => inferred(&own.sequence, elements, platform),
             Some(_) => Vec::new(),
         };
@@ -125,7 +126,11 @@ impl Report for AnalyzeReport {
             let _ = write!(text, "\n{} (line {}): {}\n", own.name, own.place, own.expression);
             let _ = writeln!(text, "  chosen by   {}", own.features.join(", "));
             let _ = writeln!(text, "  default     {}", own.default);
-            let _ = writeln!(text, "  openmp      {} implementations, {} texts", own.openmp_points, own.openmp_texts);
+            let _ = writeln!(
+                text,
+                "  openmp      {} implementations, {} texts",
+                own.openmp_points, own.openmp_texts
+            );
             let _ = writeln!(text, "  cuda        {} of {} points fit", own.cuda_points, own.cuda_all);
             text.push_str("  schedules, each with those that one rewriting leads to:\n");
             for entry in &own.schedules {
@@ -144,9 +149,20 @@ impl Report for AnalyzeReport {
             }
         }
         let listed = |list: &[String]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
-        let _ = write!(text, "\nfused        {}\ntemporaries  {}\n", listed(&self.fused), listed(&self.temporaries));
+        let _ = write!(
+            text,
+            "\nfused        {}\ntemporaries  {}\n",
+            listed(&self.fused),
+            listed(&self.temporaries)
+        );
         for own in &self.traffic {
-            let _ = writeln!(text, "kernel       {}: reads {}; fills {}", own.fills.join(", "), listed(&own.reads), listed(&own.writes));
+            let _ = writeln!(
+                text,
+                "kernel       {}: reads {}; fills {}",
+                own.fills.join(", "),
+                listed(&own.reads),
+                listed(&own.writes)
+            );
         }
         text
     }

@@ -109,7 +109,10 @@ pub fn inputs(program: &Program, arguments: &DataArguments) -> Result<Inputs> {
 ///
 /// # Errors
 /// A computation that is not there, and rules that are violated.
-pub fn implementations(list: &[Computation], arguments: &ImplementationArguments) -> Result<Vec<Implementation>> {
+pub fn implementations(
+    list: &[Computation],
+    arguments: &ImplementationArguments,
+) -> Result<Vec<Implementation>> {
     let mut schedules: Vec<Option<&str>> = vec![None; list.len()];
     let mut policies: Vec<Option<&str>> = vec![None; list.len()];
     let place = |name: Option<&str>, option: &str| -> Result<usize> {
@@ -120,12 +123,15 @@ pub fn implementations(list: &[Computation], arguments: &ImplementationArguments
             None => real.first().copied().filter(|_| real.len() == 1),
         };
         found.ok_or_else(|| {
-            let what = name.map_or("name a computation".to_owned(), |name| format!("there is no computation `{name}`"));
-            Error::wrong_input(format!("{option}: {what}")).hint(format!("the computations are {}", names.join(", ")))
+            let what = name
+                .map_or("name a computation".to_owned(), |name| format!("there is no computation `{name}`"));
+            Error::wrong_input(format!("{option}: {what}"))
+                .hint(format!("the computations are {}", names.join(", ")))
         })
     };
     for own in &arguments.schedule {
-        let (name, text) = own.split_once('=').map_or((None, own.as_str()), |(name, text)| (Some(name), text));
+        let (name, text) =
+            own.split_once('=').map_or((None, own.as_str()), |(name, text)| (Some(name), text));
         schedules[place(name, "--schedule")?] = Some(text);
     }
     for own in &arguments.policy {
@@ -134,7 +140,9 @@ pub fn implementations(list: &[Computation], arguments: &ImplementationArguments
             None => (None, own.as_str()),
         };
         // `y=omp_schedule_1=dynamic` is understood, too.
-        let named = text.split_once('=').filter(|(_, rest)| name.is_none() && rest.split(',').next().is_some_and(|first| first.contains('=')));
+        let named = text.split_once('=').filter(|(_, rest)| {
+            name.is_none() && rest.split(',').next().is_some_and(|first| first.contains('='))
+        });
         let (name, text) = named.map_or((name, text), |(name, rest)| (Some(name), rest));
         policies[place(name, "--policy")?] = Some(text);
     }

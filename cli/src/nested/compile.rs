@@ -42,7 +42,8 @@ pub fn compile(arguments: &CompileArguments) -> Result<CompileReport> {
     let (files, generated) = package(&loaded.program, &chosen, mode);
     let inputs: Vec<PathBuf> = loaded.file.into_iter().collect();
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
-    let files: Vec<NewFile<'_>> = files.iter().map(|file| (Path::new(&file.name), file.text.as_bytes())).collect();
+    let files: Vec<NewFile<'_>> =
+        files.iter().map(|file| (Path::new(&file.name), file.text.as_bytes())).collect();
     let (_, written) = folder.write(&files)?;
     let shown = list.iter().zip(&chosen).filter(|(own, _)| !own.sequence.is_empty()).map(|(own, chosen)| {
         format!("{}: {}; {}", own.name, nested::analysis::schedule::text(&chosen.schedule()), chosen.policy())
@@ -62,7 +63,8 @@ impl Report for CompileReport {
 
     fn text(&self) -> String {
         let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
-        let temporaries = if self.temporaries.is_empty() { "none".to_owned() } else { self.temporaries.join(", ") };
+        let temporaries =
+            if self.temporaries.is_empty() { "none".to_owned() } else { self.temporaries.join(", ") };
         crate::report::pairs(&[
             ("program", self.program.clone()),
             ("computations", self.implementations.join("\n")),

@@ -45,7 +45,9 @@ pub fn list() -> NestedListReport {
     let operators = Operator::ALL.into_iter();
     NestedListReport {
         programs: shipped::all().into_iter().map(program).collect(),
-        operators: operators.map(|own| OperatorEntry { name: own.name(), signature: own.signature() }).collect(),
+        operators: operators
+            .map(|own| OperatorEntry { name: own.name(), signature: own.signature() })
+            .collect(),
     }
 }
 

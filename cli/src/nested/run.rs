@@ -70,9 +70,12 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     for own in &arguments.output {
         let (name, file) = assignment(own, "--output", "NAME=FILE.npy")?;
-        let known = |name: &str| program.outputs.iter().any(|id| array_names(program, *id).iter().any(|own| own == name));
+        let known = |name: &str| {
+            program.outputs.iter().any(|id| array_names(program, *id).iter().any(|own| own == name))
+        };
         if !known(name) {
-            let names: Vec<String> = program.outputs.iter().flat_map(|id| array_names(program, *id)).collect();
+            let names: Vec<String> =
+                program.outputs.iter().flat_map(|id| array_names(program, *id)).collect();
             let error = Error::wrong_input(format!("--output: there is no result `{name}`"));
             return Err(error.hint(format!("results are {}", names.join(", "))));
         }
@@ -104,7 +107,8 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
             let options = options(!arguments.data.no_checks, mode == Mode::Fast);
             let compiler = Compiler::find(Language::C).map_err(toolchain::Error::from)?;
             let built = session.stage("compile", || -> Result<Native> {
-                Native::build(program, generated, &compiler, &options, &Cache::open()?).map_err(|error| failed(program, error))
+                Native::build(program, generated, &compiler, &options, &Cache::open()?)
+                    .map_err(|error| failed(program, error))
             })?;
             let mut prepared = built.prepare(&data).map_err(|error| failed(program, error))?;
             for round in 0..=arguments.repeat {
@@ -180,8 +184,12 @@ fn write(program: &Program, found: &[Output], name: &str, path: &Path) -> Result
             hints: Vec::new(),
         };
         return match (output.leaves.get(place), &output.offsets) {
-            (Some(array), _) => npy::write(path, array, widths.get(place).map_or(1, |(_, width)| *width)).map_err(wrong),
-            (None, Some(offsets)) => npy::write(path, &nested::data::Array::I64(offsets.clone()), 1).map_err(wrong),
+            (Some(array), _) => {
+                npy::write(path, array, widths.get(place).map_or(1, |(_, width)| *width)).map_err(wrong)
+            }
+            (None, Some(offsets)) => {
+                npy::write(path, &nested::data::Array::I64(offsets.clone()), 1).map_err(wrong)
+            }
             (None, None) => Ok(()),
         };
     }
@@ -203,13 +211,21 @@ impl Report for RunReport {
     const SCHEMA: &'static str = "tilewright.nested.run/1";
 
     fn text(&self) -> String {
-        let result = |own: &ResultEntry| format!("{}: {}, {} elements, sum {}", own.name, own.r#type, own.elements, own.checksum);
+        let result = |own: &ResultEntry| {
+            format!("{}: {}, {} elements, sum {}", own.name, own.r#type, own.elements, own.checksum)
+        };
         let results: Vec<String> = self.results.iter().map(result).collect();
         let mut pairs = vec![("program", self.program.clone()), ("backend", self.backend.to_owned())];
         if let Some(seconds) = self.seconds {
-            pairs.push(("time", format!("{seconds:.6} s (median of {}, {} threads)", self.seconds_all.len(), self.threads)));
+            pairs.push((
+                "time",
+                format!("{seconds:.6} s (median of {}, {} threads)", self.seconds_all.len(), self.threads),
+            ));
             if let Some(bytes) = self.bytes {
-                pairs.push(("moved", format!("{bytes} bytes, {:.2} GB/s", bytes as f64 / seconds.max(1e-9) / 1e9)));
+                pairs.push((
+                    "moved",
+                    format!("{bytes} bytes, {:.2} GB/s", bytes as f64 / seconds.max(1e-9) / 1e9),
+                ));
             }
             pairs.push(("policies", self.implementations.join("\n")));
         }

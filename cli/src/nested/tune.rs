@@ -62,7 +62,10 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     let loaded = load(&arguments.program.program)?;
     let program = &loaded.program;
     let trials = trials_file::path(&arguments.trials)?;
-    outputs::check(&outputs::given([("--trials", &trials)]), &loaded.file.iter().cloned().collect::<Vec<_>>())?;
+    outputs::check(
+        &outputs::given([("--trials", &trials)]),
+        &loaded.file.iter().cloned().collect::<Vec<_>>(),
+    )?;
     let data = session.stage("read", || inputs(program, &arguments.data))?;
     let (_, list, _) = prepared(program);
     let place = chosen(&list, arguments.computation.as_deref())?;
@@ -74,7 +77,8 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     let options = options(!arguments.data.no_checks, arguments.fast);
     let mut store = trials.as_ref().map(|path| trials_file::open(path, session)).transpose()?;
     let size: Vec<String> = data.values().map(|array| array.len().to_string()).collect();
-    let hash: String = Sha256::digest(loaded.text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let hash: String =
+        Sha256::digest(loaded.text.as_bytes()).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
     let setting = Setting {
         job: format!("{}, {}", program.name, list[place].name),
         program: program.name.clone(),
@@ -90,7 +94,8 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         ..Setting::default()
     };
     let setting = Arc::new(setting);
-    let names: BTreeSet<String> = points.iter().flat_map(|point| point.parameters()).map(|(name, _)| name).collect();
+    let names: BTreeSet<String> =
+        points.iter().flat_map(|point| point.parameters()).map(|(name, _)| name).collect();
     let mut measured: Vec<Measured> = Vec::new();
     let order = spread(points.len(), arguments.budget as usize);
     for own in order {
@@ -109,17 +114,24 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         let outcome = match timed() {
             Ok(seconds) => Ok(seconds),
             // What is wrong with the data is wrong for all.
-            Err(error @ (RunError::Fault(_) | RunError::Input(_) | RunError::Interrupted)) => return Err(failed(program, error)),
+            Err(error @ (RunError::Fault(_) | RunError::Input(_) | RunError::Interrupted)) => {
+                return Err(failed(program, error));
+            }
             Err(error) => Err(error.to_string()),
         };
         let seconds = outcome.as_ref().ok().and_then(|all| median(all));
-        measured.push(Measured { schedule: schedule::text(&point.schedule()), policy: point.policy(), seconds });
+        measured.push(Measured {
+            schedule: schedule::text(&point.schedule()),
+            policy: point.policy(),
+            seconds,
+        });
         if let Some(store) = &mut store {
             store.append(&trial(point, &names, outcome, &setting))?;
         }
     }
     let default = measured.first().cloned();
-    measured.sort_by(|a, b| a.seconds.unwrap_or(f64::INFINITY).total_cmp(&b.seconds.unwrap_or(f64::INFINITY)));
+    measured
+        .sort_by(|a, b| a.seconds.unwrap_or(f64::INFINITY).total_cmp(&b.seconds.unwrap_or(f64::INFINITY)));
     let (Some(best), Some(default)) = (measured.first().cloned(), default) else {
         return Err(Error::internal("nothing was measured"));
     };
@@ -165,17 +177,21 @@ fn trial(
     setting: &Arc<Setting>,
 ) -> Trial {
     let own: BTreeMap<String, String> = point.parameters().into_iter().collect();
-    let value = |name: &String| own.get(name).map_or(Value::Text("none".to_owned()), |value| match value.parse() {
-        Ok(number) if !name.starts_with("enable") => Value::Integer(number),
-        _ => Value::Text(value.clone()),
-    });
+    let value = |name: &String| {
+        own.get(name).map_or(Value::Text("none".to_owned()), |value| match value.parse() {
+            Ok(number) if !name.starts_with("enable") => Value::Integer(number),
+            _ => Value::Text(value.clone()),
+        })
+    };
     let schedule = ("schedule".to_owned(), Value::Text(schedule::text(&point.schedule())));
     let pairs = std::iter::once(schedule).chain(names.iter().map(|name| (name.clone(), value(name))));
     let outcome = match outcome {
         Ok(all) => {
             let value = median(&all).unwrap_or(0.0);
             let mut outcome = Outcome::measured("seconds", value);
-            outcome.metrics.insert("seconds".to_owned(), Metric { value, repetitions: all, unit: "s".to_owned() });
+            outcome
+                .metrics
+                .insert("seconds".to_owned(), Metric { value, repetitions: all, unit: "s".to_owned() });
             outcome.now()
         }
         Err(message) => Outcome::failed(Status::CompileError, message).now(),
@@ -187,9 +203,14 @@ impl Report for TuneReport {
     const SCHEMA: &'static str = "tilewright.nested.tune/1";
 
     fn text(&self) -> String {
-        let seconds = |own: &Measured| own.seconds.map_or("failed".to_owned(), |seconds| format!("{seconds:.6}"));
-        let rows: Vec<Vec<String>> =
-            self.measured.iter().take(10).map(|own| vec![seconds(own), own.schedule.clone(), own.policy.clone()]).collect();
+        let seconds =
+            |own: &Measured| own.seconds.map_or("failed".to_owned(), |seconds| format!("{seconds:.6}"));
+        let rows: Vec<Vec<String>> = self
+            .measured
+            .iter()
+            .take(10)
+            .map(|own| vec![seconds(own), own.schedule.clone(), own.policy.clone()])
+            .collect();
         let ratio = match (self.default.seconds, self.best.seconds) {
             (Some(default), Some(best)) if best > 0.0 => format!(" ({:.2} times the best)", default / best),
             _ => String::new(),

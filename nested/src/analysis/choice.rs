@@ -9,12 +9,20 @@ use crate::program::Operator;
 ///
 /// # Errors
 /// The rule that is violated.
-pub fn choose(computation: &Computation, schedule: Option<&str>, policy: Option<&str>) -> Result<Implementation, String> {
+pub fn choose(
+    computation: &Computation,
+    schedule: Option<&str>,
+    policy: Option<&str>,
+) -> Result<Implementation, String> {
     let pairs: Vec<(&str, &str)> = match policy {
         None => Vec::new(),
         Some(text) => {
-            let pairs = text.split(',').map(|pair| pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())));
-            pairs.collect::<Option<Vec<_>>>().ok_or("a policy is written `omp_schedule_1=dynamic,chunk_size_1=64`")?
+            let pairs = text
+                .split(',')
+                .map(|pair| pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())));
+            pairs
+                .collect::<Option<Vec<_>>>()
+                .ok_or("a policy is written `omp_schedule_1=dynamic,chunk_size_1=64`")?
         }
     };
     let tile: u64 = match pairs.iter().find(|(name, _)| *name == "tile") {
@@ -23,7 +31,9 @@ pub fn choose(computation: &Computation, schedule: Option<&str>, policy: Option<
     };
     if tile > 0 && !computation.tiled {
         let own = sequence::text(&computation.sequence);
-        return Err(format!("a map over tiles is made of a map that gives a flat sequence, and `{own}` is none"));
+        return Err(format!(
+            "a map over tiles is made of a map that gives a flat sequence, and `{own}` is none"
+        ));
     }
     let operators = match tile {
         0 => computation.sequence.clone(),
@@ -50,13 +60,21 @@ pub fn choose(computation: &Computation, schedule: Option<&str>, policy: Option<
     if let (Some(lanes), Some(team)) = (lanes, team)
         && lanes < team
     {
-        return Err(format!("level {} is run by lanes, and level {} inside of it by threads; lanes have no teams", lanes + 1, team + 1));
+        return Err(format!(
+            "level {} is run by lanes, and level {} inside of it by threads; lanes have no teams",
+            lanes + 1,
+            team + 1
+        ));
     }
     Ok(own)
 }
 
 fn number(value: &str) -> Result<u64, String> {
-    value.parse().ok().filter(|number| *number <= 1 << 30).ok_or_else(|| format!("`{value}` is no number up to 2^30"))
+    value
+        .parse()
+        .ok()
+        .filter(|number| *number <= 1 << 30)
+        .ok_or_else(|| format!("`{value}` is no number up to 2^30"))
 }
 
 /// The levels of a schedule that is written.
@@ -66,7 +84,10 @@ fn elements(text: &str, operators: &[Operator], strongest: &[Schedule]) -> Resul
     if elements.len() != strongest.len() {
         let (has, needs) = (elements.len(), strongest.len());
         let own = sequence::text(operators);
-        return Err(format!("the schedule has {has} elements, but `{own}` has {needs}; the strongest is {}", schedule::text(strongest)));
+        return Err(format!(
+            "the schedule has {has} elements, but `{own}` has {needs}; the strongest is {}",
+            schedule::text(strongest)
+        ));
     }
     for (place, (element, strong)) in elements.iter().zip(strongest).enumerate() {
         if element != strong && *element != Schedule::Sequential {
@@ -81,7 +102,10 @@ fn elements(text: &str, operators: &[Operator], strongest: &[Schedule]) -> Resul
     }
     if let Some(place) = schedule::violation(&elements, Platform::OpenMp) {
         let most = Platform::PARALLEL_LEVELS;
-        return Err(format!("openmp runs {most} levels in parallel; element {} must be sequential", place + 1));
+        return Err(format!(
+            "openmp runs {most} levels in parallel; element {} must be sequential",
+            place + 1
+        ));
     }
     let outermost = elements.iter().position(|element| element.is_parallel());
     let levels = elements.into_iter().enumerate().map(|(place, element)| match element.is_parallel() {
@@ -96,9 +120,15 @@ fn elements(text: &str, operators: &[Operator], strongest: &[Schedule]) -> Resul
 fn set(levels: &mut [Level], name: &str, value: &str, irregular: bool) -> Result<(), String> {
     let (stem, place) = name.rsplit_once('_').unwrap_or((name, ""));
     let count = levels.len();
-    let level = place.parse::<usize>().ok().and_then(|place| place.checked_sub(1)).and_then(|place| levels.get_mut(place));
+    let level = place
+        .parse::<usize>()
+        .ok()
+        .and_then(|place| place.checked_sub(1))
+        .and_then(|place| levels.get_mut(place));
     let Some(level) = level else {
-        return Err(format!("`{name}` is no parameter: names end in the number of a level, `_1` to `_{count}`"));
+        return Err(format!(
+            "`{name}` is no parameter: names end in the number of a level, `_1` to `_{count}`"
+        ));
     };
     let parallel = level.schedule.is_parallel();
     match (stem, value) {
@@ -106,7 +136,10 @@ fn set(levels: &mut [Level], name: &str, value: &str, irregular: bool) -> Result
             return Err(format!("`{name}` belongs to a parallel element, and this one is sequential"));
         }
         ("enable_unroll", _) if parallel => {
-            return Err(format!("`{name}` belongs to a sequential element, and this one is {}", level.schedule.name()));
+            return Err(format!(
+                "`{name}` belongs to a sequential element, and this one is {}",
+                level.schedule.name()
+            ));
         }
         ("execution_resource", "threads") => level.resource = Resource::Threads,
         ("execution_resource", "simd") => level.resource = Resource::Simd,
@@ -123,8 +156,12 @@ fn set(levels: &mut [Level], name: &str, value: &str, irregular: bool) -> Result
         ("chunk_size", _) => level.chunk = number(value)?,
         ("enable_unroll", "true") => level.unroll = true,
         ("enable_unroll", "false") => level.unroll = false,
-        ("execution_resource", _) => return Err(format!("`{value}` is no resource; they are threads and simd")),
-        ("omp_schedule", _) => return Err(format!("`{value}` is no schedule; they are static, dynamic, guided and merge")),
+        ("execution_resource", _) => {
+            return Err(format!("`{value}` is no resource; they are threads and simd"));
+        }
+        ("omp_schedule", _) => {
+            return Err(format!("`{value}` is no schedule; they are static, dynamic, guided and merge"));
+        }
         ("enable_unroll", _) => return Err(format!("`{value}` is neither true nor false")),
         _ => {
             let known = "execution_resource, omp_schedule, chunk_size, enable_unroll, each with `_` and a level, and tile";

@@ -58,8 +58,13 @@ pub struct Level {
 
 impl Level {
     /// One after the other.
-    pub const SEQUENTIAL: Level =
-        Level { schedule: Schedule::Sequential, resource: Resource::Simd, omp_schedule: OmpSchedule::Static, chunk: 0, unroll: false };
+    pub const SEQUENTIAL: Level = Level {
+        schedule: Schedule::Sequential,
+        resource: Resource::Simd,
+        omp_schedule: OmpSchedule::Static,
+        chunk: 0,
+        unroll: false,
+    };
 
     /// Threads, with equal shares.
     pub fn threads(schedule: Schedule) -> Level {
@@ -136,7 +141,9 @@ impl Implementation {
         let mut levels = Vec::new();
         for (place, schedule) in schedule::strongest(&computation.sequence).into_iter().enumerate() {
             levels.push(match place {
-                0 if computation.irregular => Level { omp_schedule: OmpSchedule::Merge, ..Level::threads(schedule) },
+                0 if computation.irregular => {
+                    Level { omp_schedule: OmpSchedule::Merge, ..Level::threads(schedule) }
+                }
                 0 => Level::threads(schedule),
                 1 => Level::simd(schedule),
                 _ => Level::SEQUENTIAL,
@@ -160,7 +167,8 @@ pub fn inferred(sequence: &[Operator], elements: &[Schedule], platform: Platform
     };
     let mut names: Vec<String> = globals.iter().map(|name| (*name).to_owned()).collect();
     // One operator has several elements where its result is nested.
-    let owners = sequence.iter().flat_map(|operator| schedule::strongest_of(*operator).iter().map(move |_| *operator));
+    let owners =
+        sequence.iter().flat_map(|operator| schedule::strongest_of(*operator).iter().map(move |_| *operator));
     for (place, (element, operator)) in elements.iter().zip(owners).enumerate() {
         let local: &[&str] = match (element, platform, operator) {
             (Schedule::Sequential, ..) => &["enable_unroll"],
@@ -212,7 +220,9 @@ pub fn implementations(computation: &Computation) -> Vec<Implementation> {
             let mut partial: Vec<Vec<Level>> = vec![Vec::new()];
             for (place, element) in elements.iter().enumerate() {
                 let choices = choices(*element, place == 0, computation.irregular);
-                let extended = partial.iter().flat_map(|levels| choices.iter().map(move |level| [&levels[..], &[*level]].concat()));
+                let extended = partial
+                    .iter()
+                    .flat_map(|levels| choices.iter().map(move |level| [&levels[..], &[*level]].concat()));
                 partial = extended.filter(|levels| is_possible(levels)).collect();
             }
             for levels in partial {

@@ -27,7 +27,9 @@ impl Schedule {
 
     /// The schedule of this name.
     pub fn named(name: &str) -> Option<Schedule> {
-        [Schedule::Independent, Schedule::Cooperative, Schedule::Sequential].into_iter().find(|own| own.name() == name)
+        [Schedule::Independent, Schedule::Cooperative, Schedule::Sequential]
+            .into_iter()
+            .find(|own| own.name() == name)
     }
 
     /// Whether more than one thread or lane works.
@@ -63,7 +65,9 @@ impl Platform {
 pub fn strongest_of(operator: Operator) -> &'static [Schedule] {
     use Operator::*;
     match operator {
-        Map | Gather | Scatter | Range | Replicate | Zip | Join | Striding | Cyclic | Reverse => &[Schedule::Independent],
+        Map | Gather | Scatter | Range | Replicate | Zip | Join | Striding | Cyclic | Reverse => {
+            &[Schedule::Independent]
+        }
         Split | Nest => &[Schedule::Independent, Schedule::Independent],
         Reduce | ReduceByKey | Scan | SortByKey | Filter => &[Schedule::Cooperative],
     }
@@ -106,7 +110,8 @@ pub fn lattice(strongest: &[Schedule]) -> Vec<Vec<Schedule>> {
 pub fn violation(schedule: &[Schedule], platform: Platform) -> Option<usize> {
     match platform {
         // Blocks and threads are the two outermost levels, whatever they do.
-        Platform::Cuda => (0..schedule.len()).find(|place| *place >= Platform::PARALLEL_LEVELS && schedule[*place].is_parallel()),
+        Platform::Cuda => (0..schedule.len())
+            .find(|place| *place >= Platform::PARALLEL_LEVELS && schedule[*place].is_parallel()),
         Platform::OpenMp => {
             let mut parallel = 0;
             (0..schedule.len()).find(|place| {

@@ -110,7 +110,9 @@ impl<'p> Found<'p> {
 
     fn sequence(&self, expr: &'p Expr) -> Vec<Operator> {
         match &expr.kind {
-            Kind::Variable(variable) => self.lets.get(variable).map_or(Vec::new(), |value| self.sequence(value)),
+            Kind::Variable(variable) => {
+                self.lets.get(variable).map_or(Vec::new(), |value| self.sequence(value))
+            }
             Kind::Apply(operator, function, parts) => {
                 let body = function.iter().map(|function| self.sequence(&function.body));
                 let inner = longest(body.chain(parts.iter().map(|part| self.fused(part))));

@@ -10,7 +10,13 @@ use polyhedral::source::Span;
 
 impl Checker<'_> {
     /// An operator with its operands.
-    pub fn apply(&mut self, operator: Operator, arguments: &[ast::Expr], span: &Span, scope: &Scope) -> Checked<Expr> {
+    pub fn apply(
+        &mut self,
+        operator: Operator,
+        arguments: &[ast::Expr],
+        span: &Span,
+        scope: &Scope,
+    ) -> Checked<Expr> {
         use Operator::*;
         let (least, most) = match operator {
             Map => (2, usize::MAX),
@@ -34,7 +40,10 @@ impl Checker<'_> {
                 let element = sequence.ty.element().cloned().into_iter().collect::<Vec<_>>();
                 let function = self.function(&arguments[0], &element, scope)?;
                 if function.body.ty != Type::Scalar(Scalar::Bool) {
-                    let message = format!("the function of `filter` gives a condition, but this gives {}", function.body.ty);
+                    let message = format!(
+                        "the function of `filter` gives a condition, but this gives {}",
+                        function.body.ty
+                    );
                     return self.error(codes::TYPE_MISMATCH, &function.body.span, message, "");
                 }
                 let ty = sequence.ty.clone();
@@ -46,7 +55,8 @@ impl Checker<'_> {
                 let (start, end) = (start?, end?);
                 let narrow = |value: &Value| value.weak || value.expr.ty == Type::Scalar(Scalar::I32);
                 let both_weak = start.weak && end.weak;
-                let scalar = if narrow(&start) && narrow(&end) && !both_weak { Scalar::I32 } else { Scalar::I64 };
+                let scalar =
+                    if narrow(&start) && narrow(&end) && !both_weak { Scalar::I32 } else { Scalar::I64 };
                 let mut parts = vec![
                     self.coerce(start, &Type::Scalar(scalar), "the start of a range")?,
                     self.coerce(end, &Type::Scalar(scalar), "the end of a range")?,
@@ -96,8 +106,10 @@ impl Checker<'_> {
     }
 
     fn map(&mut self, arguments: &[ast::Expr], span: &Span, scope: &Scope) -> Checked<Expr> {
-        let parts: Vec<Checked<Expr>> =
-            arguments[1..].iter().map(|argument| self.sequence(argument, "each operand of `map`", scope)).collect();
+        let parts: Vec<Checked<Expr>> = arguments[1..]
+            .iter()
+            .map(|argument| self.sequence(argument, "each operand of `map`", scope))
+            .collect();
         let parts = parts.into_iter().collect::<Checked<Vec<Expr>>>()?;
         let elements: Vec<Type> = parts.iter().filter_map(|part| part.ty.element().cloned()).collect();
         let function = self.function(&arguments[0], &elements, scope)?;
@@ -106,8 +118,15 @@ impl Checker<'_> {
     }
 
     /// `reduce`, `reduce_by_key` and `scan`.
-    fn fold(&mut self, operator: Operator, arguments: &[ast::Expr], span: &Span, scope: &Scope) -> Checked<Expr> {
-        let sequence = self.sequence(&arguments[1], &format!("what `{}` goes over", operator.name()), scope)?;
+    fn fold(
+        &mut self,
+        operator: Operator,
+        arguments: &[ast::Expr],
+        span: &Span,
+        scope: &Scope,
+    ) -> Checked<Expr> {
+        let sequence =
+            self.sequence(&arguments[1], &format!("what `{}` goes over", operator.name()), scope)?;
         let element = sequence.ty.element().cloned().unwrap_or(Type::Scalar(Scalar::I64));
         let by_key = operator == Operator::ReduceByKey;
         let keys = if by_key { Some(self.keys(&arguments[2], scope)?) } else { None };
@@ -128,17 +147,32 @@ impl Checker<'_> {
             (Some(prefix), _) => prefix,
             (None, Some(builtin)) => self.identity(builtin, &element, span)?,
             (None, None) => {
-                let message = format!("`{}` needs a prefix: this function has no identity that is known", operator.name());
+                let message = format!(
+                    "`{}` needs a prefix: this function has no identity that is known",
+                    operator.name()
+                );
                 return self.error(codes::PREFIX_NEEDED, span, message, operator.signature());
             }
         };
         if function.body.ty != state {
-            let message = format!("the function gives {}, but its first operand is {state}", function.body.ty);
-            return self.error(codes::TYPE_MISMATCH, &function.body.span, message, "each result is the first operand of the next call");
+            let message =
+                format!("the function gives {}, but its first operand is {state}", function.body.ty);
+            return self.error(
+                codes::TYPE_MISMATCH,
+                &function.body.span,
+                message,
+                "each result is the first operand of the next call",
+            );
         }
         if function.associative && state != element {
-            let message = format!("an associative function has operands of one type; these are {state} and {element}");
-            return self.error(codes::TYPE_MISMATCH, &arguments[0].span, message, "leave `assoc` away: elements are then folded in order");
+            let message =
+                format!("an associative function has operands of one type; these are {state} and {element}");
+            return self.error(
+                codes::TYPE_MISMATCH,
+                &arguments[0].span,
+                message,
+                "leave `assoc` away: elements are then folded in order",
+            );
         }
         if state.has_sequence() {
             self.row_operator(operator, &function, &state, span)?;
@@ -170,7 +204,13 @@ impl Checker<'_> {
     }
 
     /// Refuses functions of rows that are not a map over both rows.
-    fn row_operator(&mut self, operator: Operator, function: &Function, state: &Type, span: &Span) -> Checked<()> {
+    fn row_operator(
+        &mut self,
+        operator: Operator,
+        function: &Function,
+        state: &Type,
+        span: &Span,
+    ) -> Checked<()> {
         let flat = matches!(state, Type::Sequence(element) if !element.has_sequence());
         let over_both = matches!(&function.body.kind, Kind::Apply(Operator::Map, _, parts) if parts.iter().all(
             |part| matches!(part.kind, Kind::Variable(used) if function.parameters.contains(&used))
@@ -178,21 +218,35 @@ impl Checker<'_> {
         if flat && over_both && operator != Operator::Scan {
             return Ok(());
         }
-        let message = format!("`{}` of rows takes a function of the form `|a, b| map(f, a, b)`", operator.name());
+        let message =
+            format!("`{}` of rows takes a function of the form `|a, b| map(f, a, b)`", operator.name());
         let diagnostic = Diagnostic::limitation(codes::ROW_OPERATOR, span.clone(), message);
         let note = "rows are reduced column by column";
-        Err(self.report(diagnostic.note(note).hint("write `|a, b| map(+, a, b)`, or reduce columns by themselves")))
+        Err(self.report(
+            diagnostic.note(note).hint("write `|a, b| map(+, a, b)`, or reduce columns by themselves"),
+        ))
     }
 
     /// `gather`, `nest` and `scatter`.
-    fn indexed(&mut self, operator: Operator, arguments: &[ast::Expr], span: &Span, scope: &Scope) -> Checked<Expr> {
+    fn indexed(
+        &mut self,
+        operator: Operator,
+        arguments: &[ast::Expr],
+        span: &Span,
+        scope: &Scope,
+    ) -> Checked<Expr> {
         let sequence = self.sequence(&arguments[0], "the first operand", scope);
         let what = if operator == Operator::Nest { "offsets" } else { "indices" };
         let indices = self.sequence(&arguments[1], what, scope);
         let (sequence, indices) = (sequence?, indices?);
         if !indices.ty.element().and_then(Type::scalar).is_some_and(Scalar::is_integer) {
             let message = format!("{what} are whole numbers, but these are of type {}", indices.ty);
-            return self.error(codes::TYPE_MISMATCH, &arguments[1].span, message, "they are of type [i32] or [i64]");
+            return self.error(
+                codes::TYPE_MISMATCH,
+                &arguments[1].span,
+                message,
+                "they are of type [i32] or [i64]",
+            );
         }
         let mut parts = vec![sequence, indices];
         let ty = match operator {
@@ -201,7 +255,10 @@ impl Checker<'_> {
             _ => {
                 let target = self.sequence(&arguments[2], "what is changed", scope)?;
                 if target.ty != parts[0].ty {
-                    let message = format!("elements of type {} cannot be put into a sequence of type {}", parts[0].ty, target.ty);
+                    let message = format!(
+                        "elements of type {} cannot be put into a sequence of type {}",
+                        parts[0].ty, target.ty
+                    );
                     return self.error(codes::TYPE_MISMATCH, &arguments[0].span, message, "");
                 }
                 parts.push(target);
@@ -216,7 +273,12 @@ impl Checker<'_> {
         let keys = self.sequence(written, "the keys", scope)?;
         if !keys.ty.element().and_then(Type::scalar).is_some_and(Scalar::is_integer) {
             let message = format!("keys are whole numbers, but these are of type {}", keys.ty);
-            return self.error(codes::TYPE_MISMATCH, &written.span, message, "they are of type [i32] or [i64]");
+            return self.error(
+                codes::TYPE_MISMATCH,
+                &written.span,
+                message,
+                "they are of type [i32] or [i64]",
+            );
         }
         Ok(keys)
     }

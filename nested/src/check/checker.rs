@@ -108,7 +108,13 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a mistake of the user.
-    pub fn error<T>(&mut self, code: Code, span: &Span, message: impl Into<String>, hint: impl Into<String>) -> Checked<T> {
+    pub fn error<T>(
+        &mut self,
+        code: Code,
+        span: &Span,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Checked<T> {
         let hint = hint.into();
         let diagnostic = Diagnostic::error(code, span.clone(), message);
         Err(self.report(diagnostic.maybe_hint(Some(hint).filter(|hint| !hint.is_empty()))))
@@ -120,9 +126,14 @@ impl<'a> Checker<'a> {
         if self.nodes > MOST_NODES {
             if !self.too_large {
                 self.too_large = true;
-                let message = format!("with its functions put in, the program has more than {MOST_NODES} expressions");
+                let message =
+                    format!("with its functions put in, the program has more than {MOST_NODES} expressions");
                 let diagnostic = Diagnostic::limitation(codes::TOO_LARGE, span.clone(), message);
-                self.report(diagnostic.hint("call functions less often inside of functions, or store results with `compute`"));
+                self.report(
+                    diagnostic.hint(
+                        "call functions less often inside of functions, or store results with `compute`",
+                    ),
+                );
             }
             return Err(Reported);
         }
@@ -186,10 +197,13 @@ impl<'a> Checker<'a> {
         let scalar = |checker: &mut Self, name: &Name| match Scalar::named(&name.text) {
             Some(scalar) => Ok(scalar),
             None => {
-                let close = text_escape::suggest::nearest(&name.text, Scalar::ALL.iter().map(|scalar| scalar.name()));
+                let close =
+                    text_escape::suggest::nearest(&name.text, Scalar::ALL.iter().map(|scalar| scalar.name()));
                 let hint = match close {
                     Some(close) => format!("did you mean `{close}`?"),
-                    None => "types are i32, i64, f32, f64 and bool, `f64^3`, `(f64, i32)` and `[f64]`".to_owned(),
+                    None => {
+                        "types are i32, i64, f32, f64 and bool, `f64^3`, `(f64, i32)` and `[f64]`".to_owned()
+                    }
                 };
                 checker.error(codes::UNKNOWN_TYPE, &name.span, format!("`{}` is no type", name.text), hint)
             }
@@ -200,7 +214,12 @@ impl<'a> Checker<'a> {
                 let element = scalar(self, name)?;
                 if !(2..=MOST_COMPONENTS).contains(count) || element == Scalar::Bool {
                     let message = format!("a vector has 2 to {MOST_COMPONENTS} numbers");
-                    return self.error(codes::UNKNOWN_TYPE, &name.span, message, "use a sequence, such as `[f64]`, for more");
+                    return self.error(
+                        codes::UNKNOWN_TYPE,
+                        &name.span,
+                        message,
+                        "use a sequence, such as `[f64]`, for more",
+                    );
                 }
                 Type::Vector(element, *count as usize)
             }
@@ -231,7 +250,12 @@ impl<'a> Checker<'a> {
     }
 
     /// Binds the names of a pattern to a variable's components; what is to be put around their use comes back.
-    pub fn bind(&mut self, pattern: &Pattern, variable: VarId, scope: &Scope) -> Checked<(Scope, Vec<(VarId, Expr)>)> {
+    pub fn bind(
+        &mut self,
+        pattern: &Pattern,
+        variable: VarId,
+        scope: &Scope,
+    ) -> Checked<(Scope, Vec<(VarId, Expr)>)> {
         match pattern {
             Pattern::Name(name) => {
                 self.free(name)?;
@@ -241,7 +265,8 @@ impl<'a> Checker<'a> {
             Pattern::Tuple(parts, span) => {
                 let ty = self.variables[variable].ty.clone();
                 let Some(types) = ty.components().filter(|types| types.len() == parts.len()) else {
-                    let message = format!("this pattern has {} names, but the value is of type {ty}", parts.len());
+                    let message =
+                        format!("this pattern has {} names, but the value is of type {ty}", parts.len());
                     let hint = "a pattern has a name for each component of a tuple or vector";
                     return self.error(codes::PATTERN, span, message, hint);
                 };

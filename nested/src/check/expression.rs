@@ -23,7 +23,13 @@ impl Checker<'_> {
     }
 
     /// An expression of this type; numbers take it, and narrower ones are converted.
-    pub fn expr_of(&mut self, written: &ast::Expr, wanted: &Type, what: &str, scope: &Scope) -> Checked<Expr> {
+    pub fn expr_of(
+        &mut self,
+        written: &ast::Expr,
+        wanted: &Type,
+        what: &str,
+        scope: &Scope,
+    ) -> Checked<Expr> {
         let value = self.value(written, scope)?;
         self.coerce(value, wanted, what)
     }
@@ -42,7 +48,9 @@ impl Checker<'_> {
             }
             (Kind::Make(parts), Type::Tuple(_) | Type::Vector(..), Type::Tuple(_) | Type::Vector(..)) => {
                 let types = wanted.components().unwrap_or_default();
-                if types.len() == parts.len() && matches!(expr.ty, Type::Tuple(_)) == matches!(wanted, Type::Tuple(_)) {
+                if types.len() == parts.len()
+                    && matches!(expr.ty, Type::Tuple(_)) == matches!(wanted, Type::Tuple(_))
+                {
                     let mut made = Vec::new();
                     for (part, ty) in parts.iter().zip(&types) {
                         let weak = matches!(part.kind, Kind::Literal(_)) && weak;
@@ -62,7 +70,12 @@ impl Checker<'_> {
             }
             _ => String::new(),
         };
-        self.error(codes::TYPE_MISMATCH, &span, format!("{what} is of type {wanted}, but this is of type {}", expr.ty), hint)
+        self.error(
+            codes::TYPE_MISMATCH,
+            &span,
+            format!("{what} is of type {wanted}, but this is of type {}", expr.ty),
+            hint,
+        )
     }
 
     /// A number of the text in a type.
@@ -73,9 +86,15 @@ impl Checker<'_> {
             (Literal::I64(value), Scalar::F32) => Some(Literal::F32(value as f32)),
             (Literal::I64(value), Scalar::F64) => Some(Literal::F64(value as f64)),
             (Literal::F64(value), Scalar::F64) => Some(Literal::F64(value)),
-            (Literal::F64(value), Scalar::F32) => Some(value as f32).filter(|value| value.is_finite()).map(Literal::F32),
+            (Literal::F64(value), Scalar::F32) => {
+                Some(value as f32).filter(|value| value.is_finite()).map(Literal::F32)
+            }
             _ => {
-                let message = format!("{what} is of type {}, but this is of type {}", to.name(), literal.scalar().name());
+                let message = format!(
+                    "{what} is of type {}, but this is of type {}",
+                    to.name(),
+                    literal.scalar().name()
+                );
                 return self.error(codes::TYPE_MISMATCH, span, message, "");
             }
         };
@@ -107,8 +126,15 @@ impl Checker<'_> {
             ExprKind::Name(name) => match self.look_up(name, span, scope)? {
                 Binding::Variable(variable) => strong(self.used(variable, span)?),
                 _ => {
-                    let hint = format!("call it, as in `{name}(a)`, or hand it to an operator, as in `map({name}, s)`");
-                    self.error(codes::FUNCTION_AS_VALUE, span, format!("`{name}` is a function, not a value"), hint)
+                    let hint = format!(
+                        "call it, as in `{name}(a)`, or hand it to an operator, as in `map({name}, s)`"
+                    );
+                    self.error(
+                        codes::FUNCTION_AS_VALUE,
+                        span,
+                        format!("`{name}` is a function, not a value"),
+                        hint,
+                    )
                 }
             },
             ExprKind::Unary(operator, operand) => self.unary(*operator, operand, span, scope),
@@ -122,10 +148,19 @@ impl Checker<'_> {
                 let (condition, (then, otherwise)) = (condition?, self.meet(then?, otherwise?, span)?);
                 if then.ty.has_sequence() {
                     let hint = "choose between elements: `map(|a, b| c ? a : b, s, t)`";
-                    return self.error(codes::NOT_A_NUMBER, span, "sequences cannot be chosen by a condition", hint);
+                    return self.error(
+                        codes::NOT_A_NUMBER,
+                        span,
+                        "sequences cannot be chosen by a condition",
+                        hint,
+                    );
                 }
                 let ty = then.ty.clone();
-                strong(self.make(Kind::Select(Box::new(condition), Box::new(then), Box::new(otherwise)), ty, span)?)
+                strong(self.make(
+                    Kind::Select(Box::new(condition), Box::new(then), Box::new(otherwise)),
+                    ty,
+                    span,
+                )?)
             }
             ExprKind::Call(name, arguments) => strong(self.call(name, arguments, span, scope)?),
             ExprKind::Index(sequence, index) => {
@@ -138,7 +173,8 @@ impl Checker<'_> {
             ExprKind::Component(whole, place) => {
                 let whole = self.expr(whole, scope)?;
                 let types = whole.ty.components().unwrap_or_default();
-                let Some(ty) = usize::try_from(*place).ok().and_then(|place| types.get(place)).cloned() else {
+                let Some(ty) = usize::try_from(*place).ok().and_then(|place| types.get(place)).cloned()
+                else {
                     let message = format!("a value of type {} has no component {place}", whole.ty);
                     let hint = match types.len() {
                         0 => "only tuples and vectors have components".to_owned(),
@@ -201,7 +237,8 @@ impl Checker<'_> {
             None => Some(if floats() { Scalar::F64 } else { Scalar::I64 }),
         };
         let count = values.len();
-        let Some(scalar) = scalar.filter(|scalar| *scalar != Scalar::Bool && (2..=16).contains(&count)) else {
+        let Some(scalar) = scalar.filter(|scalar| *scalar != Scalar::Bool && (2..=16).contains(&count))
+        else {
             let hint = "`[a, b, c]` is a vector; sequences are declared with `input` or `table`";
             return self.error(codes::TYPE_MISMATCH, span, "a vector is made of 2 to 16 numbers", hint);
         };
@@ -225,15 +262,18 @@ impl Checker<'_> {
         if !fits {
             let symbol = if operator == Unary::Not { "!" } else { "-" };
             let message = format!("`{symbol}` does not take a value of type {}", expr.ty);
-            return self.error(codes::NOT_A_NUMBER, span, message, if expr.ty.has_sequence() { "use `map` for the elements of a sequence" } else { "" });
+            return self.error(
+                codes::NOT_A_NUMBER,
+                span,
+                message,
+                if expr.ty.has_sequence() { "use `map` for the elements of a sequence" } else { "" },
+            );
         }
         let expr = match expr.ty {
-            Type::Vector(scalar, count) => {
-                self.each(expr, count, scalar, span, |checker, part| {
-                    let ty = part.ty.clone();
-                    checker.make(Kind::Unary(operator, Box::new(part)), ty, span)
-                })?
-            }
+            Type::Vector(scalar, count) => self.each(expr, count, scalar, span, |checker, part| {
+                let ty = part.ty.clone();
+                checker.make(Kind::Unary(operator, Box::new(part)), ty, span)
+            })?,
             _ => {
                 let ty = expr.ty.clone();
                 self.make(Kind::Unary(operator, Box::new(expr)), ty, span)?
@@ -292,7 +332,10 @@ impl Checker<'_> {
                 return self.error(codes::TYPE_MISMATCH, span, message, "");
             }
         };
-        Ok((self.coerce(left, &wanted, "the other operand")?, self.coerce(right, &wanted, "the other operand")?))
+        Ok((
+            self.coerce(left, &wanted, "the other operand")?,
+            self.coerce(right, &wanted, "the other operand")?,
+        ))
     }
 
     /// Two values with an operator between them.
@@ -330,12 +373,22 @@ impl Checker<'_> {
     }
 
     /// Arithmetic of vectors: component by component, a number with each of them.
-    fn vectors(&mut self, operator: Binary, left: Value, right: Value, scalar: Scalar, count: usize, span: &Span) -> Checked<Value> {
+    fn vectors(
+        &mut self,
+        operator: Binary,
+        left: Value,
+        right: Value,
+        scalar: Scalar,
+        count: usize,
+        span: &Span,
+    ) -> Checked<Value> {
         let mut lets = Vec::new();
         let mut sides = Vec::new();
         for side in [left, right] {
             let side = match &side.expr.ty {
-                Type::Scalar(_) => self.coerce(side, &Type::Scalar(scalar), "a component of the other operand")?,
+                Type::Scalar(_) => {
+                    self.coerce(side, &Type::Scalar(scalar), "a component of the other operand")?
+                }
                 _ => self.coerce(side, &Type::Vector(scalar, count), "the other operand")?,
             };
             let variable = self.declare("side", side.ty.clone(), span, Role::Local);
@@ -369,7 +422,12 @@ impl Checker<'_> {
             return Ok(expr);
         }
         let message = format!("{what} is a sequence, but this is of type {}", expr.ty);
-        self.error(codes::NOT_A_SEQUENCE, &written.span, message, "`replicate(v, n)` makes a sequence of a value")
+        self.error(
+            codes::NOT_A_SEQUENCE,
+            &written.span,
+            message,
+            "`replicate(v, n)` makes a sequence of a value",
+        )
     }
 
     /// An expression that counts, as i64.
@@ -486,7 +544,8 @@ impl Checker<'_> {
     /// A function of numbers with its operands.
     pub fn math(&mut self, math: Math, mut values: Vec<Value>, span: &Span) -> Checked<Expr> {
         if values.len() != math.arguments() {
-            let message = format!("`{}` takes {} operands, not {}", math.name(), math.arguments(), values.len());
+            let message =
+                format!("`{}` takes {} operands, not {}", math.name(), math.arguments(), values.len());
             return self.error(codes::ARGUMENT_COUNT, span, message, "");
         }
         let operands = match (values.pop(), values.pop()) {
@@ -502,7 +561,11 @@ impl Checker<'_> {
         let Some(scalar) = scalar.filter(fits) else {
             let ty = operands.first().map(|operand| operand.ty.to_string()).unwrap_or_default();
             let message = format!("`{}` does not take a value of type {ty}", math.name());
-            let hint = if ty.starts_with('[') { "use `map` for the elements of a sequence" } else { "`f64(..)` converts" };
+            let hint = if ty.starts_with('[') {
+                "use `map` for the elements of a sequence"
+            } else {
+                "`f64(..)` converts"
+            };
             return self.error(codes::NOT_A_NUMBER, span, message, hint);
         };
         self.make(Kind::Math(math, operands), Type::Scalar(scalar), span)
@@ -515,25 +578,40 @@ impl Checker<'_> {
             return self.apply(operator, arguments, span, scope);
         }
         if let Some(math) = Math::named(text) {
-            let values: Vec<Checked<Value>> = arguments.iter().map(|argument| self.value(argument, scope)).collect();
+            let values: Vec<Checked<Value>> =
+                arguments.iter().map(|argument| self.value(argument, scope)).collect();
             return self.math(math, values.into_iter().collect::<Checked<Vec<Value>>>()?, span);
         }
         let one = |checker: &mut Self| match arguments {
             [one] => Ok(one),
-            _ => checker.error(codes::ARGUMENT_COUNT, span, format!("`{text}` takes one operand, not {}", arguments.len()), ""),
+            _ => checker.error(
+                codes::ARGUMENT_COUNT,
+                span,
+                format!("`{text}` takes one operand, not {}", arguments.len()),
+                "",
+            ),
         };
         if let Some(scalar) = Scalar::named(text).filter(|scalar| *scalar != Scalar::Bool) {
             let argument = one(self)?;
             let Value { expr, weak } = self.value(argument, scope)?;
             return match (&expr.kind, &expr.ty) {
-                (Kind::Literal(literal @ Literal::I64(_)), _) if weak => self.number(*literal, scalar, span, "this"),
-                (Kind::Literal(literal), _) if weak && scalar.is_float() => self.number(*literal, scalar, span, "this"),
+                (Kind::Literal(literal @ Literal::I64(_)), _) if weak => {
+                    self.number(*literal, scalar, span, "this")
+                }
+                (Kind::Literal(literal), _) if weak && scalar.is_float() => {
+                    self.number(*literal, scalar, span, "this")
+                }
                 (_, Type::Scalar(from)) if *from != Scalar::Bool => {
                     self.make(Kind::Convert(Box::new(expr)), Type::Scalar(scalar), span)
                 }
                 (_, ty) => {
                     let message = format!("a value of type {ty} cannot be converted");
-                    self.error(codes::NOT_A_NUMBER, span, message, "numbers are converted; of a condition, write `c ? 1 : 0`")
+                    self.error(
+                        codes::NOT_A_NUMBER,
+                        span,
+                        message,
+                        "numbers are converted; of a condition, write `c ? 1 : 0`",
+                    )
                 }
             };
         }
@@ -558,7 +636,12 @@ impl Checker<'_> {
         let product = self.binary(Binary::Multiply, left?, right?, span)?.expr;
         let Type::Vector(scalar, count) = product.ty else {
             let message = format!("`dot` takes vectors, and this is of type {}", product.ty);
-            return self.error(codes::NOT_A_NUMBER, span, message, "of sequences, write `reduce(+, map(|a, b| a * b, s, t), 0.0)`");
+            return self.error(
+                codes::NOT_A_NUMBER,
+                span,
+                message,
+                "of sequences, write `reduce(+, map(|a, b| a * b, s, t), 0.0)`",
+            );
         };
         let whole = self.declare("products", product.ty.clone(), span, Role::Local);
         let mut sum: Option<Expr> = None;
@@ -567,7 +650,11 @@ impl Checker<'_> {
             let part = self.make(Kind::Component(Box::new(used), place), Type::Scalar(scalar), span)?;
             sum = Some(match sum {
                 None => part,
-                Some(sum) => self.make(Kind::Binary(Binary::Add, Box::new(sum), Box::new(part)), Type::Scalar(scalar), span)?,
+                Some(sum) => self.make(
+                    Kind::Binary(Binary::Add, Box::new(sum), Box::new(part)),
+                    Type::Scalar(scalar),
+                    span,
+                )?,
             });
         }
         match sum {
@@ -602,10 +689,20 @@ impl Checker<'_> {
         }
         let Binding::Function(defined) = self.look_up(&name.text, &name.span, scope)? else {
             let hint = format!("an element of a sequence is written `{}[i]`", name.text);
-            return self.error(codes::NOT_A_FUNCTION, &name.span, format!("`{}` is a value, not a function", name.text), hint);
+            return self.error(
+                codes::NOT_A_FUNCTION,
+                &name.span,
+                format!("`{}` is a value, not a function", name.text),
+                hint,
+            );
         };
         if defined.parameters.len() != arguments.len() {
-            let message = format!("`{}` takes {} operands, not {}", name.text, defined.parameters.len(), arguments.len());
+            let message = format!(
+                "`{}` takes {} operands, not {}",
+                name.text,
+                defined.parameters.len(),
+                arguments.len()
+            );
             let diagnostic = Diagnostic::error(codes::ARGUMENT_COUNT, span.clone(), message);
             return Err(self.report(diagnostic.related(defined.span.clone(), "declared here")));
         }

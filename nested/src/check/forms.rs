@@ -17,13 +17,16 @@ impl Checker<'_> {
                     let ty = self.variables[*variable].ty.clone();
                     if !is_stored(&ty) {
                         let message = format!("a value of type {ty} cannot be stored");
-                        let diagnostic = Diagnostic::limitation(codes::STORED_FORM, value.span.clone(), message);
+                        let diagnostic =
+                            Diagnostic::limitation(codes::STORED_FORM, value.span.clone(), message);
                         let note = "stored are values without sequences, sequences of these, and sequences of such sequences";
                         self.report(diagnostic.note(note).hint("store its parts, or a flat sequence"));
                     }
                 }
                 Item::Repeat { times, items, until } => {
-                    std::iter::once(times).chain(until).for_each(|expr| self.inside(expr, false, &mut Vec::new()));
+                    std::iter::once(times)
+                        .chain(until)
+                        .for_each(|expr| self.inside(expr, false, &mut Vec::new()));
                     self.forms(items);
                 }
             }
@@ -42,7 +45,9 @@ impl Checker<'_> {
         let random = |part: &Expr| function && is_ordered(part, ordered);
         let wrong = match &expr.kind {
             Kind::Index(sequence, _) => random(sequence),
-            Kind::Apply(Gather | Split | Nest | Striding | Reverse | Join | Cyclic, _, parts) => parts.iter().any(random),
+            Kind::Apply(Gather | Split | Nest | Striding | Reverse | Join | Cyclic, _, parts) => {
+                parts.iter().any(random)
+            }
             _ => false,
         };
         if wrong {
@@ -75,7 +80,9 @@ impl Checker<'_> {
 pub fn is_ordered(expr: &Expr, ordered: &[VarId]) -> bool {
     match &expr.kind {
         Kind::Apply(Operator::Scan, ..) => true,
-        Kind::Apply(Operator::Map | Operator::Zip, _, parts) => parts.iter().any(|part| is_ordered(part, ordered)),
+        Kind::Apply(Operator::Map | Operator::Zip, _, parts) => {
+            parts.iter().any(|part| is_ordered(part, ordered))
+        }
         Kind::Variable(variable) => ordered.contains(variable),
         Kind::Let(_, _, body) => is_ordered(body, ordered),
         Kind::Component(whole, _) => is_ordered(whole, ordered),

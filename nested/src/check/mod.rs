@@ -19,8 +19,13 @@ use std::sync::Arc;
 const MOST_ITEMS: usize = 1_000;
 
 /// Checks a program; the result is right only if no diagnostic was added.
-pub fn check(written: &ast::Program, source: &Arc<SourceFile>, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
-    let mut program = Items { checker: Checker::new(diagnostics), outputs: Vec::new(), states: Vec::new(), loops: 0 };
+pub fn check(
+    written: &ast::Program,
+    source: &Arc<SourceFile>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Program> {
+    let mut program =
+        Items { checker: Checker::new(diagnostics), outputs: Vec::new(), states: Vec::new(), loops: 0 };
     let _ = program.checker.free(&written.name);
     let mut scope = Scope::default();
     let mut items = Vec::new();
@@ -56,14 +61,19 @@ impl Items<'_> {
     fn items(&mut self, written: &[ast::Item], scope: &mut Scope, items: &mut Vec<Item>) {
         if written.len() > MOST_ITEMS {
             let message = format!("more than {MOST_ITEMS} declarations and computations");
-            let diagnostic = Diagnostic::limitation(codes::TOO_LARGE, written[MOST_ITEMS].span.clone(), message);
+            let diagnostic =
+                Diagnostic::limitation(codes::TOO_LARGE, written[MOST_ITEMS].span.clone(), message);
             self.checker.report(diagnostic);
             return;
         }
         for item in written {
             // Uses of what could not be checked are not reported again.
             if self.item(item, scope, items).is_err() {
-                for name in declared(&item.kind).into_iter().filter(|name| scope.find(&name.text).is_none()).collect::<Vec<_>>() {
+                for name in declared(&item.kind)
+                    .into_iter()
+                    .filter(|name| scope.find(&name.text).is_none())
+                    .collect::<Vec<_>>()
+                {
                     *scope = scope.with(&name.text, Binding::Wrong);
                 }
             }
@@ -80,7 +90,9 @@ impl Items<'_> {
         };
         let message = format!("`{}` is declared twice", name.text);
         let diagnostic = Diagnostic::error(codes::DUPLICATE_NAME, name.span.clone(), message);
-        Err(self.checker.report(diagnostic.related(first, "declared here before").hint("choose another name")))
+        Err(self
+            .checker
+            .report(diagnostic.related(first, "declared here before").hint("choose another name")))
     }
 
     fn only_outside(&mut self, item: &ast::Item, what: &str) -> Checked<()> {
@@ -108,10 +120,14 @@ impl Items<'_> {
                     let message = format!("an input of type {found}");
                     let diagnostic = Diagnostic::limitation(codes::STORED_FORM, ty.span(), message);
                     let hint = match found {
-                        Type::Sequence(_) => "take flat sequences, and make rows with `nest` or `split`, tuples with `zip`",
+                        Type::Sequence(_) => {
+                            "take flat sequences, and make rows with `nest` or `split`, tuples with `zip`"
+                        }
                         _ => "take each component by itself",
                     };
-                    return Err(self.checker.report(diagnostic.note("inputs are numbers, vectors, and sequences of these").hint(hint)));
+                    return Err(self.checker.report(
+                        diagnostic.note("inputs are numbers, vectors, and sequences of these").hint(hint),
+                    ));
                 }
                 self.named(name, found, Role::Input, scope);
             }
@@ -121,7 +137,12 @@ impl Items<'_> {
                 let found = self.checker.type_of(ty)?;
                 if found.scalar().is_none() {
                     let hint = "sequences and vectors are declared with `input`";
-                    return self.checker.error(codes::NOT_CONSTANT, &ty.span(), "a parameter is a number or truth value", hint);
+                    return self.checker.error(
+                        codes::NOT_CONSTANT,
+                        &ty.span(),
+                        "a parameter is a number or truth value",
+                        hint,
+                    );
                 }
                 let default = self.constant(value, &found)?;
                 self.named(name, found, Role::Param(default), scope);
@@ -130,12 +151,23 @@ impl Items<'_> {
                 self.only_outside(item, "a table")?;
                 self.fresh(name, scope)?;
                 let found = self.checker.type_of(ty)?;
-                let Some(element) = found.element().filter(|element| element.scalar().is_some()).cloned() else {
+                let Some(element) = found.element().filter(|element| element.scalar().is_some()).cloned()
+                else {
                     let hint = "such as `table weights: [f64] = [0.5, 0.25];`";
-                    return self.checker.error(codes::NOT_CONSTANT, &ty.span(), "a table is a sequence of numbers", hint);
+                    return self.checker.error(
+                        codes::NOT_CONSTANT,
+                        &ty.span(),
+                        "a table is a sequence of numbers",
+                        hint,
+                    );
                 };
                 if values.is_empty() {
-                    return self.checker.error(codes::NOT_CONSTANT, &item.span, "a table has a number at least", "");
+                    return self.checker.error(
+                        codes::NOT_CONSTANT,
+                        &item.span,
+                        "a table has a number at least",
+                        "",
+                    );
                 }
                 let mut literals = Vec::new();
                 for value in values {
@@ -179,8 +211,10 @@ impl Items<'_> {
                     }
                     None => match self.checker.look_up(&name.text, &name.span, scope)? {
                         Binding::Variable(variable)
-                            if matches!(self.checker.variables[variable].role, Role::Computed | Role::State)
-                                && !self.outputs.contains(&variable) =>
+                            if matches!(
+                                self.checker.variables[variable].role,
+                                Role::Computed | Role::State
+                            ) && !self.outputs.contains(&variable) =>
                         {
                             variable
                         }
@@ -210,7 +244,12 @@ impl Items<'_> {
                 }
                 if self.loops == 0 {
                     let hint = "states change inside of `repeat`; name another value with `compute`";
-                    return self.checker.error(codes::OUTSIDE_REPEAT, &item.span, "a state is changed outside of `repeat`", hint);
+                    return self.checker.error(
+                        codes::OUTSIDE_REPEAT,
+                        &item.span,
+                        "a state is changed outside of `repeat`",
+                        hint,
+                    );
                 }
                 let ty = self.checker.variables[variable].ty.clone();
                 let value = self.checker.expr_of(value, &ty, &format!("`{}`", name.text), scope)?;
@@ -218,8 +257,14 @@ impl Items<'_> {
             }
             ItemKind::Repeat { times, items: written, until, .. } => {
                 if self.loops > 0 {
-                    let diagnostic = Diagnostic::limitation(codes::REPEAT_FORM, item.span.clone(), "a `repeat` inside of a `repeat`");
-                    return Err(self.checker.report(diagnostic.hint("a loop over elements is a `map` or `reduce`")));
+                    let diagnostic = Diagnostic::limitation(
+                        codes::REPEAT_FORM,
+                        item.span.clone(),
+                        "a `repeat` inside of a `repeat`",
+                    );
+                    return Err(self
+                        .checker
+                        .report(diagnostic.hint("a loop over elements is a `map` or `reduce`")));
                 }
                 let times = self.checker.index(times, scope)?;
                 let mut inner_scope = scope.clone();
@@ -249,7 +294,8 @@ impl Items<'_> {
 
     fn not_a_state<T>(&mut self, name: &Name) -> Checked<T> {
         let message = format!("`{}` is no state", name.text);
-        let hint = "what changes is declared with `state` before `repeat`; a new name takes `compute` or `let`";
+        let hint =
+            "what changes is declared with `state` before `repeat`; a new name takes `compute` or `let`";
         self.checker.error(codes::ASSIGNMENT, &name.span, message, hint)
     }
 
@@ -258,7 +304,12 @@ impl Items<'_> {
         let what = "this constant";
         if !matches!(value.kind, ExprKind::Integer(_) | ExprKind::Float(_) | ExprKind::Bool(_)) {
             let hint = "write a number; what is computed is named by `let`";
-            return self.checker.error(codes::NOT_CONSTANT, &value.span, "this is no number or truth value", hint);
+            return self.checker.error(
+                codes::NOT_CONSTANT,
+                &value.span,
+                "this is no number or truth value",
+                hint,
+            );
         }
         match self.checker.expr_of(value, ty, what, &Scope::default())?.kind {
             Kind::Literal(literal) => Ok(literal),

@@ -330,7 +330,8 @@ impl<'p> Emitter<'p> {
             let table = name(format!("t_{}", variable.name));
             self.invariant.insert(format!("t_{}", variable.name));
             let array = table.clone();
-            let at = Rc::new(move |_: &mut Emitter<'p>, place: C| View::Scalar(table.at(place), scalar, None));
+            let at =
+                Rc::new(move |_: &mut Emitter<'p>, place: C| View::Scalar(table.at(place), scalar, None));
             let seq = Seq::new(int(values.len() as i64), at);
             return View::Sequence(Seq { array: Some((array, scalar)), ..seq });
         }
@@ -351,7 +352,8 @@ impl<'p> Emitter<'p> {
                     let shape = RowShape::Offsets(offsets.clone(), Scalar::I64);
                     let length = self.steady(count - 1);
                     let at = Rc::new(move |emitter: &mut Emitter<'p>, row: C| {
-                        let (begin, count) = emitter.row(&RowShape::Offsets(offsets.clone(), Scalar::I64), &row, None);
+                        let (begin, count) =
+                            emitter.row(&RowShape::Offsets(offsets.clone(), Scalar::I64), &row, None);
                         let arrays = arrays.clone();
                         let at = Rc::new(move |_: &mut Emitter<'p>, place: C| {
                             load(inner, &arrays, &(begin.clone() + place), None)
@@ -370,7 +372,8 @@ impl<'p> Emitter<'p> {
                 let own: View<'p> = load(ty, &arrays, &int(0), None);
                 let numbers = view::flat(&own);
                 let kinds = view::scalars(ty);
-                let bound: Vec<C> = numbers.into_iter().zip(kinds).map(|(value, scalar)| self.first(value, scalar)).collect();
+                let bound: Vec<C> =
+                    numbers.into_iter().zip(kinds).map(|(value, scalar)| self.first(value, scalar)).collect();
                 whole(ty, &mut bound.into_iter())
             }
         }
@@ -449,18 +452,21 @@ impl<'p> Emitter<'p> {
     }
 }
 
-/// The block without constants that nobody uses.
+/// The block without variables that nobody uses.
 fn without_unused(mut body: Block) -> Block {
     loop {
         let mut used = BTreeSet::new();
-        body.walk(&mut |statement| {
-            statement.expressions(&mut |expr| {
-                expr.walk(&mut |part| {
-                    if let C::Name(name, _) = part {
-                        used.insert(name.clone());
-                    }
-                });
+        let mut note = |expr: &C| {
+            expr.walk(&mut |part| {
+                if let C::Name(name, _) = part {
+                    used.insert(name.clone());
+                }
             });
+        };
+        body.walk(&mut |statement| match statement {
+            // To be assigned to is no use.
+            Stmt::Assign(C::Name(..), value) => note(value),
+            statement => statement.expressions(&mut note),
         });
         let mut removed = false;
         clean(&mut body, &used, &mut removed);
@@ -479,10 +485,19 @@ fn clean(block: &mut Block, used: &BTreeSet<String>, removed: &mut bool) {
         {
             *statement = Stmt::Expr(value.clone());
         }
+        if let Stmt::Assign(C::Name(name, _), value) = statement
+            && !used.contains(name)
+            && reports(value)
+        {
+            *statement = Stmt::Expr(value.clone());
+        }
     }
     block.statements.retain(|statement| {
-        let Stmt::Declare(list) = statement else { return true };
-        let dead = list.iter().all(|declaration| !used.contains(&declaration.name));
+        let dead = match statement {
+            Stmt::Declare(list) => list.iter().all(|declaration| !used.contains(&declaration.name)),
+            Stmt::Assign(C::Name(name, _), _) => !used.contains(name),
+            _ => false,
+        };
         *removed |= dead;
         !dead
     });

@@ -69,12 +69,20 @@ impl<'p> Emitter<'p> {
 
     fn states(&mut self, folding: &Folding<'p>, stem: &str, values: Vec<C>) -> Vec<C> {
         let kinds = scalars(folding.ty);
-        kinds.into_iter().zip(values).map(|(scalar, value)| name(self.changing(scalar, stem, value))).collect()
+        kinds
+            .into_iter()
+            .zip(values)
+            .map(|(scalar, value)| name(self.changing(scalar, stem, value)))
+            .collect()
     }
 
     fn identities(&self, folding: &Folding<'p>) -> Vec<C> {
         let kinds = scalars(folding.ty).into_iter();
-        kinds.map(|scalar| folding.function.builtin.map_or(int(0), |builtin| literal(builtin.identity(scalar)))).collect()
+        kinds
+            .map(|scalar| {
+                folding.function.builtin.map_or(int(0), |builtin| literal(builtin.identity(scalar)))
+            })
+            .collect()
     }
 
     /// Reductions over sequences of one length, in one loop.
@@ -93,14 +101,24 @@ impl<'p> Emitter<'p> {
         self.depth += 1;
         let ordered = foldings.iter().any(|folding| folding.sequence.open.is_some());
         if !foldings.iter().all(Folding::is_tree) {
-            self.in_order(foldings, &totals, int(0), length, Level { unroll: level.unroll && !ordered, ..Level::SEQUENTIAL });
+            self.in_order(
+                foldings,
+                &totals,
+                int(0),
+                length,
+                Level { unroll: level.unroll && !ordered, ..Level::SEQUENTIAL },
+            );
         } else if level.is_threads() && !ordered {
             self.by_threads(foldings, &totals, &length, level);
         } else {
             self.by_blocks(foldings, &totals, &length, level, ordered);
         }
         self.depth -= 1;
-        foldings.iter().zip(totals).map(|(folding, total)| whole(folding.ty, &mut total.into_iter())).collect()
+        foldings
+            .iter()
+            .zip(totals)
+            .map(|(folding, total)| whole(folding.ty, &mut total.into_iter()))
+            .collect()
     }
 
     /// One element after the other.
@@ -133,7 +151,14 @@ impl<'p> Emitter<'p> {
     }
 
     /// Blocks, one after the other, by one thread.
-    fn by_blocks(&mut self, foldings: &[Folding<'p>], totals: &[Vec<C>], length: &C, level: Level, ordered: bool) {
+    fn by_blocks(
+        &mut self,
+        foldings: &[Folding<'p>],
+        totals: &[Vec<C>],
+        length: &C,
+        level: Level,
+        ordered: bool,
+    ) {
         if self.fast && !ordered && self.any_order(foldings, totals, length, level) {
             return;
         }
@@ -156,7 +181,9 @@ impl<'p> Emitter<'p> {
     fn any_order(&mut self, foldings: &[Folding<'p>], totals: &[Vec<C>], length: &C, level: Level) -> bool {
         let mut clauses = String::new();
         for (folding, total) in foldings.iter().zip(totals) {
-            let (Some(builtin), [C::Name(total, _)]) = (folding.function.builtin, &total[..]) else { return false };
+            let (Some(builtin), [C::Name(total, _)]) = (folding.function.builtin, &total[..]) else {
+                return false;
+            };
             let symbol = match builtin {
                 Builtin::Add => "+",
                 Builtin::Multiply => "*",
@@ -194,7 +221,8 @@ impl<'p> Emitter<'p> {
             let C::Name(few, _) = count.clone() else { return };
             let sharing = Emitter::sharing(&Level { chunk: level.chunk / BLOCK as u64, ..level });
             let clause = format!("if ({few} > {})", FEW / BLOCK);
-            emitter.push(Stmt::Pragma(format!("omp parallel for num_threads(tw->threads) {sharing} {clause}")));
+            emitter
+                .push(Stmt::Pragma(format!("omp parallel for num_threads(tw->threads) {sharing} {clause}")));
             emitter.push(Stmt::count("int64_t", block.clone(), 0, count.clone(), inner));
             let block = emitter.fresh("b");
             let (inner, ()) = emitter.block(|emitter| {
@@ -220,7 +248,15 @@ impl<'p> Emitter<'p> {
     }
 
     /// The result of a block of a round.
-    fn part(&mut self, foldings: &[Folding<'p>], parts: &[Vec<C>], round: C, block: C, length: &C, level: Level) {
+    fn part(
+        &mut self,
+        foldings: &[Folding<'p>],
+        parts: &[Vec<C>],
+        round: C,
+        block: C,
+        length: &C,
+        level: Level,
+    ) {
         let start = self.bind(Scalar::I64, round + block.clone() * BLOCK);
         let end = self.bind(Scalar::I64, call("tw_min", [start.clone() + BLOCK, length.clone()]).integer());
         let ats: Vec<At<'p>> = foldings.iter().map(|folding| folding.sequence.at.clone()).collect();
@@ -232,7 +268,15 @@ impl<'p> Emitter<'p> {
     }
 
     /// The elements of a block, folded without the prefix.
-    fn one_block(&mut self, foldings: &[Folding<'p>], ats: &[At<'p>], steps: &[StepBy<'p>], start: C, end: C, level: Level) -> Vec<Vec<C>> {
+    fn one_block(
+        &mut self,
+        foldings: &[Folding<'p>],
+        ats: &[At<'p>],
+        steps: &[StepBy<'p>],
+        start: C,
+        end: C,
+        level: Level,
+    ) -> Vec<Vec<C>> {
         if !foldings.iter().all(|folding| folding.function.builtin.is_some()) {
             return self.in_order_block(foldings, ats, steps, start, end);
         }
@@ -247,7 +291,11 @@ impl<'p> Emitter<'p> {
             .zip(&lanes)
             .flat_map(|(folding, lanes)| {
                 let identities = self.identities(folding);
-                lanes.iter().zip(identities).map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity)).collect::<Vec<_>>()
+                lanes
+                    .iter()
+                    .zip(identities)
+                    .map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity))
+                    .collect::<Vec<_>>()
             })
             .collect();
         self.push(Stmt::count("int", lane, 0, LANES, clear));
@@ -275,7 +323,8 @@ impl<'p> Emitter<'p> {
         // Each time the upper half onto the lower one.
         let mut results = Vec::new();
         for (folding, lanes) in foldings.iter().zip(&lanes) {
-            let mut states: Vec<Vec<C>> = (0..LANES).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
+            let mut states: Vec<Vec<C>> =
+                (0..LANES).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
             while states.len() > 1 {
                 let upper = states.split_off(states.len() / 2);
                 let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
@@ -284,7 +333,13 @@ impl<'p> Emitter<'p> {
                     let high = whole(folding.ty, &mut high.into_iter());
                     let values = self.combine(folding, &low, high);
                     let kinds = scalars(folding.ty);
-                    states.push(values.into_iter().zip(kinds).map(|(value, scalar)| self.kept(scalar, value)).collect());
+                    states.push(
+                        values
+                            .into_iter()
+                            .zip(kinds)
+                            .map(|(value, scalar)| self.kept(scalar, value))
+                            .collect(),
+                    );
                 }
             }
             results.push(self.states(folding, "block", states.remove(0)));
@@ -302,7 +357,14 @@ impl<'p> Emitter<'p> {
     }
 
     /// A block of an associative function of the user: its first element, then the others in order.
-    fn in_order_block(&mut self, foldings: &[Folding<'p>], ats: &[At<'p>], steps: &[StepBy<'p>], start: C, end: C) -> Vec<Vec<C>> {
+    fn in_order_block(
+        &mut self,
+        foldings: &[Folding<'p>],
+        ats: &[At<'p>],
+        steps: &[StepBy<'p>],
+        start: C,
+        end: C,
+    ) -> Vec<Vec<C>> {
         let mut results = Vec::new();
         for (folding, at) in foldings.iter().zip(ats) {
             let first = flat(&at(self, start.clone()));
@@ -332,8 +394,11 @@ impl<'p> Emitter<'p> {
             let Some(ty) = column.ty.element() else { return View::Parts(Vec::new()) };
             let start = flat(&first(emitter, place.clone()));
             let kinds = scalars(ty);
-            let state: Vec<C> =
-                kinds.into_iter().zip(start).map(|(scalar, value)| name(emitter.changing(scalar, "total", value))).collect();
+            let state: Vec<C> = kinds
+                .into_iter()
+                .zip(start)
+                .map(|(scalar, value)| name(emitter.changing(scalar, "total", value)))
+                .collect();
             let end = column.sequence.length.clone();
             emitter.each(Level::SEQUENTIAL, int(0), end, |emitter, row| {
                 let View::Sequence(row) = (column.sequence.at)(emitter, row) else { return };
@@ -376,7 +441,8 @@ impl<'p> Emitter<'p> {
         let element = (row.at)(self, place);
         let element = self.named(element);
         let kinds = scalars(ty);
-        let state: Vec<C> = state.iter().zip(kinds).map(|(value, scalar)| self.kept(scalar, value.clone())).collect();
+        let state: Vec<C> =
+            state.iter().zip(kinds).map(|(value, scalar)| self.kept(scalar, value.clone())).collect();
         let state = whole(ty, &mut state.into_iter());
         let first = folding.function.parameters[0];
         let values = operands
@@ -440,14 +506,26 @@ impl<'p> Emitter<'p> {
 
     fn cleared(&mut self, lanes: &[C], identities: &[C]) -> Stmt {
         let lane = self.fresh("l");
-        let clear: Vec<Stmt> =
-            lanes.iter().zip(identities).map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity.clone())).collect();
+        let clear: Vec<Stmt> = lanes
+            .iter()
+            .zip(identities)
+            .map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity.clone()))
+            .collect();
         Stmt::count("int", lane, 0, LANES, clear)
     }
 
     /// One step of a scan that takes up the results of whole blocks.
     #[allow(clippy::too_many_arguments)]
-    fn carry(&mut self, folding: &Folding<'p>, state: &[C], carry: &[C], lanes: &[C], identities: &[C], element: &View<'p>, place: &C) {
+    fn carry(
+        &mut self,
+        folding: &Folding<'p>,
+        state: &[C],
+        carry: &[C],
+        lanes: &[C],
+        identities: &[C],
+        element: &View<'p>,
+        place: &C,
+    ) {
         let values = self.combine(folding, state, element.clone());
         self.assign(state, values);
         let builtin = folding.function.builtin.is_some();
@@ -460,13 +538,18 @@ impl<'p> Emitter<'p> {
         match builtin {
             true => self.push(Stmt::Block(more)),
             false => {
-                let first: Vec<Stmt> = own.iter().zip(flat(element)).map(|(own, value)| Stmt::assign(own.clone(), value)).collect();
+                let first: Vec<Stmt> = own
+                    .iter()
+                    .zip(flat(element))
+                    .map(|(own, value)| Stmt::assign(own.clone(), value))
+                    .collect();
                 self.push(Stmt::choose((place.clone() % BLOCK).is(0), first, more));
             }
         }
         let (end, ()) = self.block(|emitter| {
-            let mut states: Vec<Vec<C>> =
-                (0..if builtin { LANES } else { 1 }).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
+            let mut states: Vec<Vec<C>> = (0..if builtin { LANES } else { 1 })
+                .map(|lane| lanes.iter().map(|own| own.at(lane)).collect())
+                .collect();
             let kinds = scalars(folding.ty);
             while states.len() > 1 {
                 let upper = states.split_off(states.len() / 2);
@@ -475,7 +558,13 @@ impl<'p> Emitter<'p> {
                 for (low, high) in pairs {
                     let high = whole(folding.ty, &mut high.into_iter());
                     let values = emitter.combine(folding, &low, high);
-                    states.push(values.into_iter().zip(&kinds).map(|(value, scalar)| emitter.kept(*scalar, value)).collect());
+                    states.push(
+                        values
+                            .into_iter()
+                            .zip(&kinds)
+                            .map(|(value, scalar)| emitter.kept(*scalar, value))
+                            .collect(),
+                    );
                 }
             }
             let block = whole(folding.ty, &mut states.remove(0).into_iter());
@@ -505,7 +594,14 @@ impl<'p> Emitter<'p> {
                 let count = emitter.bind(Scalar::I64, call("tw_min", [int(blocks), all]).integer());
                 let block = emitter.fresh("b");
                 let (inner, ()) = emitter.block(|emitter| {
-                    emitter.part(foldings, &parts, var(&round), var(&block), length, Level::simd(level.schedule));
+                    emitter.part(
+                        foldings,
+                        &parts,
+                        var(&round),
+                        var(&block),
+                        length,
+                        Level::simd(level.schedule),
+                    );
                 });
                 emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
                 emitter.push(Stmt::count("int64_t", block, 0, count.clone(), inner));
@@ -514,8 +610,11 @@ impl<'p> Emitter<'p> {
                 let (inner, ()) = emitter.block(|emitter| {
                     let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
                     let kinds = scalars(folding.ty);
-                    let part: Vec<C> =
-                        own.iter().zip(kinds).map(|(value, scalar)| emitter.kept(scalar, value.clone())).collect();
+                    let part: Vec<C> = own
+                        .iter()
+                        .zip(kinds)
+                        .map(|(value, scalar)| emitter.kept(scalar, value.clone()))
+                        .collect();
                     emitter.assign(&own, carry.clone());
                     let part = whole(folding.ty, &mut part.into_iter());
                     let values = emitter.combine(folding, &carry, part);
@@ -536,7 +635,14 @@ impl<'p> Emitter<'p> {
                 emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
                 emitter.push(Stmt::count("int64_t", block, 0, count, inner));
             });
-            emitter.push(Stmt::each("int64_t", round.clone(), 0, var(&round).lt(length), BLOCK * blocks, body));
+            emitter.push(Stmt::each(
+                "int64_t",
+                round.clone(),
+                0,
+                var(&round).lt(length),
+                BLOCK * blocks,
+                body,
+            ));
         });
         self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
         self.push(Stmt::Block(team));
@@ -559,7 +665,11 @@ impl<'p> Emitter<'p> {
         for (array, _, width) in &dest.arrays {
             for component in 0..*width {
                 let Some(value) = numbers.next() else { return };
-                let index = if *width == 1 { place.clone() } else { place.clone() * *width as i64 + component as i64 };
+                let index = if *width == 1 {
+                    place.clone()
+                } else {
+                    place.clone() * *width as i64 + component as i64
+                };
                 self.push(Stmt::assign(array.at(index), value));
             }
         }

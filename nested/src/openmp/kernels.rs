@@ -60,8 +60,10 @@ impl<'p> Emitter<'p> {
             Step::Swap(..) | Step::Repeat { .. } => return None,
         };
         let body = self.end();
-        let names: Vec<String> = fills.iter().map(|id| self.lowered.program.variable(*id).name.clone()).collect();
-        let (function_name, parameter) = (format!("{title}_{}", names.join("_")), c_tree::Type::new("tw_context").pointer());
+        let names: Vec<String> =
+            fills.iter().map(|id| self.lowered.program.variable(*id).name.clone()).collect();
+        let (function_name, parameter) =
+            (format!("{title}_{}", names.join("_")), c_tree::Type::new("tw_context").pointer());
         let function = CFunction::new(function_name.clone())
             .comment(format!("Fills {}.", names.join(", ")))
             .attribute("static")
@@ -89,7 +91,13 @@ impl<'p> Emitter<'p> {
         if let Some(into) = &sequence.into {
             return into.clone()(self, &dest, &int(0));
         }
-        self.outer(&sequence, length, Rc::new(move |emitter: &mut Emitter<'p>, place: C, view: View<'p>| emitter.store(&dest, &place, &view)));
+        self.outer(
+            &sequence,
+            length,
+            Rc::new(move |emitter: &mut Emitter<'p>, place: C, view: View<'p>| {
+                emitter.store(&dest, &place, &view)
+            }),
+        );
     }
 
     /// The outermost loop of a kernel.
@@ -111,7 +119,8 @@ impl<'p> Emitter<'p> {
             return self.each(level, int(0), tiles, |emitter, own| {
                 emitter.depth += 1;
                 let start = emitter.bind(Scalar::I64, own * tile);
-                let end = emitter.bind(Scalar::I64, call("tw_min", [start.clone() + tile, length.clone()]).integer());
+                let end = emitter
+                    .bind(Scalar::I64, call("tw_min", [start.clone() + tile, length.clone()]).integer());
                 let level = emitter.level();
                 emitter.each(level, start, end, |emitter, place| {
                     emitter.depth += 1;
@@ -170,7 +179,8 @@ impl<'p> Emitter<'p> {
                     put(emitter, row.clone(), view);
                     emitter.depth -= 1;
                 });
-                let next = call("__atomic_fetch_add", [counted.clone().address(), int(1), name("__ATOMIC_RELAXED")]);
+                let next =
+                    call("__atomic_fetch_add", [counted.clone().address(), int(1), name("__ATOMIC_RELAXED")]);
                 let long = Stmt::assign(list.at(next), row);
                 emitter.push(Stmt::choose(length.gt(LONG), long, short));
             });
@@ -292,7 +302,8 @@ impl<'p> Emitter<'p> {
     }
 
     fn folds(&mut self, list: &'p [(VarId, Expr)], env: &Env<'p>) {
-        let foldings: Vec<Folding<'p>> = list.iter().filter_map(|(_, value)| self.folding(value, env)).collect();
+        let foldings: Vec<Folding<'p>> =
+            list.iter().filter_map(|(_, value)| self.folding(value, env)).collect();
         let dests: Vec<Dest> = list.iter().map(|(variable, _)| self.dest(*variable, &int(1))).collect();
         self.stop_if_wrong();
         let results = self.fold(&foldings);
@@ -318,7 +329,13 @@ impl<'p> Emitter<'p> {
     }
 
     /// Places where a condition holds, in order: they are counted in blocks, then written.
-    fn places(&mut self, variable: VarId, sequence: &'p Expr, condition: Option<&'p Function>, env: &Env<'p>) {
+    fn places(
+        &mut self,
+        variable: VarId,
+        sequence: &'p Expr,
+        condition: Option<&'p Function>,
+        env: &Env<'p>,
+    ) {
         let source = self.sequence(sequence, env);
         let length = self.steady(source.length.clone());
         let level = self.level();
@@ -332,7 +349,8 @@ impl<'p> Emitter<'p> {
             }
             None => {
                 let own = flat(&at(emitter, place.clone())).pop().unwrap_or(int(0));
-                let (block, before) = emitter.block(|emitter| flat(&at(emitter, place.clone() - 1)).pop().unwrap_or(int(0)));
+                let (block, before) =
+                    emitter.block(|emitter| flat(&at(emitter, place.clone() - 1)).pop().unwrap_or(int(0)));
                 if block.is_empty() {
                     return place.is(0).or(own.is_not(before));
                 }
@@ -349,29 +367,35 @@ impl<'p> Emitter<'p> {
         self.stop_if_wrong();
         self.depth += 1;
         let pass = |emitter: &mut Emitter<'p>, target: Option<&C>| {
-            emitter.each(if threads.is_threads() { threads } else { Level::SEQUENTIAL }, int(0), blocks.clone(), |emitter, block| {
-                let start = emitter.bind(Scalar::I64, block.clone() * BLOCK);
-                let end = emitter.bind(Scalar::I64, call("tw_min", [start.clone() + BLOCK, length.clone()]).integer());
-                let first = if target.is_some() { counts.at(block.clone()) } else { int(0) };
-                let count = emitter.changing(Scalar::I64, "count", first);
-                emitter.each(Level::SEQUENTIAL, start, end, |emitter, place| {
-                    let found = holds(emitter, place.clone());
-                    let next = var(&count);
-                    match target {
-                        Some(target) => {
-                            let kept = c_tree::Block::from([
-                                Stmt::assign(target.at(next.clone()), place),
-                                Stmt::Update(next, "+=", int(1)),
-                            ]);
-                            emitter.push(Stmt::when(found, kept));
+            emitter.each(
+                if threads.is_threads() { threads } else { Level::SEQUENTIAL },
+                int(0),
+                blocks.clone(),
+                |emitter, block| {
+                    let start = emitter.bind(Scalar::I64, block.clone() * BLOCK);
+                    let end = emitter
+                        .bind(Scalar::I64, call("tw_min", [start.clone() + BLOCK, length.clone()]).integer());
+                    let first = if target.is_some() { counts.at(block.clone()) } else { int(0) };
+                    let count = emitter.changing(Scalar::I64, "count", first);
+                    emitter.each(Level::SEQUENTIAL, start, end, |emitter, place| {
+                        let found = holds(emitter, place.clone());
+                        let next = var(&count);
+                        match target {
+                            Some(target) => {
+                                let kept = c_tree::Block::from([
+                                    Stmt::assign(target.at(next.clone()), place),
+                                    Stmt::Update(next, "+=", int(1)),
+                                ]);
+                                emitter.push(Stmt::when(found, kept));
+                            }
+                            None => emitter.push(Stmt::Update(next, "+=", found.select(int(1), int(0)))),
                         }
-                        None => emitter.push(Stmt::Update(next, "+=", found.select(int(1), int(0)))),
+                    });
+                    if target.is_none() {
+                        emitter.push(Stmt::assign(counts.at(block), var(&count)));
                     }
-                });
-                if target.is_none() {
-                    emitter.push(Stmt::assign(counts.at(block), var(&count)));
-                }
-            });
+                },
+            );
         };
         pass(self, None);
         let sum = self.changing(Scalar::I64, "sum", int(0));
@@ -395,7 +419,8 @@ impl<'p> Emitter<'p> {
     fn order(&mut self, variable: VarId, keys: &'p Expr, env: &Env<'p>) {
         let source = self.sequence(keys, env);
         let length = self.steady(source.length.clone());
-        let (wide, other) = (self.slots.scratch("keys", Scalar::I64), self.slots.scratch("scratch", Scalar::I64));
+        let (wide, other) =
+            (self.slots.scratch("keys", Scalar::I64), self.slots.scratch("scratch", Scalar::I64));
         let (wide, other) = (self.room(wide, &length), self.room(other, &length));
         let dest = self.dest(variable, &length);
         self.stop_if_wrong();
@@ -428,7 +453,13 @@ impl<'p> Emitter<'p> {
                 let dest = self.dest(variable, &length);
                 self.stop_if_wrong();
                 let own = dest.clone();
-                self.outer(&target, length.clone(), Rc::new(move |emitter: &mut Emitter<'p>, place: C, view: View<'p>| emitter.store(&own, &place, &view)));
+                self.outer(
+                    &target,
+                    length.clone(),
+                    Rc::new(move |emitter: &mut Emitter<'p>, place: C, view: View<'p>| {
+                        emitter.store(&own, &place, &view)
+                    }),
+                );
                 Some(dest)
             }
         };
@@ -446,7 +477,10 @@ impl<'p> Emitter<'p> {
             let report = emitter.report();
             let inside = call("tw_in", [index.clone(), length.clone(), report.clone(), index_check]);
             let (then, ()) = emitter.block(|emitter| {
-                let mark = call("__atomic_exchange_n", [seen.at(index.clone()).address(), int(1), name("__ATOMIC_RELAXED")]);
+                let mark = call(
+                    "__atomic_exchange_n",
+                    [seen.at(index.clone()).address(), int(1), name("__ATOMIC_RELAXED")],
+                );
                 let again = Stmt::call("tw_fault", [report.clone(), twice, index.clone(), int(0)]);
                 emitter.push(Stmt::when(mark, again));
                 let view = (source.at)(emitter, place.clone());
@@ -454,12 +488,15 @@ impl<'p> Emitter<'p> {
                     (Some(dest), view) => emitter.store(dest, &index, &view),
                     (None, View::Sequence(row)) => {
                         let own = emitter.place(variable);
-                        let named = |emitter: &Emitter<'p>, slot: usize| name(format!("d_{}", emitter.slots.list[slot].name));
+                        let named = |emitter: &Emitter<'p>, slot: usize| {
+                            name(format!("d_{}", emitter.slots.list[slot].name))
+                        };
                         let Some(offsets) = own.rows.map(|slot| named(emitter, slot)) else { return };
                         let base = emitter.fresh("base");
                         emitter.push(Stmt::constant("int64_t", base.clone(), offsets.at(index.clone())));
                         let room = offsets.at(index.clone() + 1) - var(&base);
-                        let fits = call("tw_same", [row.length.clone(), room, report.clone(), lengths]).integer();
+                        let fits =
+                            call("tw_same", [row.length.clone(), room, report.clone(), lengths]).integer();
                         let arrays = own.leaves.iter().map(|slot| {
                             let leaf = &emitter.slots.list[*slot];
                             (named(emitter, *slot), leaf.scalar, leaf.width)

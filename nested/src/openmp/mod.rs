@@ -95,7 +95,8 @@ pub fn generate(program: &Program, chosen: &[Implementation], mode: Mode, symbol
     };
     let mut body = Block::new();
     writer.steps(&lowered.steps, &mut body);
-    let nested = implementations.iter().any(|own| own.levels.iter().filter(|level| level.is_threads()).count() > 1);
+    let nested =
+        implementations.iter().any(|own| own.levels.iter().filter(|level| level.is_threads()).count() > 1);
     let Writer { emitter, functions, traffic, .. } = writer;
     let text = text(&lowered, &emitter, &functions, body, symbol, nested);
     let handed_out = |id: &VarId| program.outputs.contains(id);
@@ -126,9 +127,16 @@ impl<'p> Writer<'p, '_> {
             match step {
                 Step::Swap(a, b) => self.swap(*a, *b, body),
                 Step::Repeat { times, steps, until } => {
-                    let number = |writer: &Self, id: VarId| writer.emitter.place(id).leaves.first().copied().unwrap_or(0);
+                    let number = |writer: &Self, id: VarId| {
+                        writer.emitter.place(id).leaves.first().copied().unwrap_or(0)
+                    };
                     let value = |slot: usize, kind: &str| {
-                        name("tw").dot("slots").at(slot as i64).dot("data").cast(c_tree::Type::new(kind).constant().pointer()).deref()
+                        name("tw")
+                            .dot("slots")
+                            .at(slot as i64)
+                            .dot("data")
+                            .cast(c_tree::Type::new(kind).constant().pointer())
+                            .deref()
                     };
                     let rounds = value(number(self, *times), "int64_t");
                     let mut inner = Block::new();
@@ -149,11 +157,18 @@ impl<'p> Writer<'p, '_> {
                     self.functions.push_str(&kernel.function.print(Dialect::C));
                     self.functions.push('\n');
                     let arrays = |slots: &[usize]| {
-                        slots.iter().map(|slot| self.emitter.slots.list[*slot].name.clone()).collect::<Vec<_>>()
+                        slots
+                            .iter()
+                            .map(|slot| self.emitter.slots.list[*slot].name.clone())
+                            .collect::<Vec<_>>()
                     };
                     self.traffic.push(Traffic {
                         computation: *computation,
-                        fills: kernel.fills.iter().map(|id| self.emitter.lowered.program.variable(*id).name.clone()).collect(),
+                        fills: kernel
+                            .fills
+                            .iter()
+                            .map(|id| self.emitter.lowered.program.variable(*id).name.clone())
+                            .collect(),
                         reads: arrays(&kernel.reads),
                         writes: arrays(&kernel.writes),
                     });
@@ -180,10 +195,20 @@ impl<'p> Writer<'p, '_> {
 }
 
 /// The whole text.
-fn text(lowered: &Lowered, emitter: &Emitter<'_>, functions: &str, mut body: Block, symbol: &str, nested: bool) -> String {
-    let mut text = format!("/* The nested data-parallel program {}, made by Tilewright. */\n", lowered.program.name);
+fn text(
+    lowered: &Lowered,
+    emitter: &Emitter<'_>,
+    functions: &str,
+    mut body: Block,
+    symbol: &str,
+    nested: bool,
+) -> String {
+    let mut text =
+        format!("/* The nested data-parallel program {}, made by Tilewright. */\n", lowered.program.name);
     text.push_str("#include \"tw_nested.h\"\n\n");
-    text.push_str("#ifndef _OPENMP\n#define omp_get_thread_num() 0\n#define omp_get_num_threads() 1\n#endif\n\n");
+    text.push_str(
+        "#ifndef _OPENMP\n#define omp_get_thread_num() 0\n#define omp_get_num_threads() 1\n#endif\n\n",
+    );
     let mut tables = Block::new();
     for variable in &lowered.program.variables {
         if let Role::Table(values) = &variable.role {
@@ -247,6 +272,7 @@ fn text(lowered: &Lowered, emitter: &Emitter<'_>, functions: &str, mut body: Blo
 fn printed(statement: Stmt) -> String {
     let whole = CFunction::new("f").body(Block::from(statement)).print(Dialect::C);
     let lines = whole.lines().skip_while(|line| *line != "{").skip(1);
-    let own: Vec<&str> = lines.take_while(|line| *line != "}").map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    let own: Vec<&str> =
+        lines.take_while(|line| *line != "}").map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
     own.join("\n") + "\n\n"
 }

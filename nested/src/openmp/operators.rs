@@ -37,7 +37,14 @@ impl<'p> Emitter<'p> {
                 let sequence = self.sequence(&operands[0], env);
                 let prefix = self.value(&operands[1], env);
                 let prefix = self.named(prefix);
-                self.stream(Folding { function, env: env.clone(), sequence, prefix, ty: &operands[1].ty, span })
+                self.stream(Folding {
+                    function,
+                    env: env.clone(),
+                    sequence,
+                    prefix,
+                    ty: &operands[1].ty,
+                    span,
+                })
             }
             _ => self.moved(operator, operands, expr, env),
         })
@@ -58,7 +65,12 @@ impl<'p> Emitter<'p> {
         let length = self.length_of_all(&parts, span);
         let rows = parts.iter().find_map(|part| part.rows.clone());
         let env = env.clone();
-        combined(length, rows, parts, Rc::new(move |emitter, operands| emitter.call(function, operands, &env)))
+        combined(
+            length,
+            rows,
+            parts,
+            Rc::new(move |emitter, operands| emitter.call(function, operands, &env)),
+        )
     }
 
     /// Operators without a function.
@@ -66,7 +78,8 @@ impl<'p> Emitter<'p> {
         let span: &'p Span = &expr.span;
         match operator {
             Operator::Zip => {
-                let parts: Vec<Seq<'p>> = operands.iter().map(|operand| self.sequence(operand, env)).collect();
+                let parts: Vec<Seq<'p>> =
+                    operands.iter().map(|operand| self.sequence(operand, env)).collect();
                 let length = self.length_of_all(&parts, span);
                 let rows = parts.iter().find_map(|part| part.rows.clone());
                 combined(length, rows, parts, Rc::new(|_, operands| View::Parts(operands)))
@@ -76,13 +89,16 @@ impl<'p> Emitter<'p> {
                 let indices = self.sequence(&operands[1], env);
                 let at = indices.at.clone();
                 let own = self.is_own(&operands[1]);
-                Seq::new(indices.length, Rc::new(move |emitter, place| match at(emitter, place) {
-                    View::Scalar(index, ..) if own => {
-                        let index = emitter.bind(Scalar::I64, index);
-                        (source.at)(emitter, index)
-                    }
-                    index => emitter.element(&source, index, span),
-                }))
+                Seq::new(
+                    indices.length,
+                    Rc::new(move |emitter, place| match at(emitter, place) {
+                        View::Scalar(index, ..) if own => {
+                            let index = emitter.bind(Scalar::I64, index);
+                            (source.at)(emitter, index)
+                        }
+                        index => emitter.element(&source, index, span),
+                    }),
+                )
             }
             Operator::Range => {
                 let scalar = expr.ty.element().and_then(Type::scalar).unwrap_or(Scalar::I64);
@@ -92,13 +108,17 @@ impl<'p> Emitter<'p> {
                 let stride = operands.get(2).map_or(int(1), |stride| self.number(stride, env));
                 let stride = self.bind(Scalar::I64, stride);
                 let (zero, large) = (self.check(FaultKind::Step, span), self.check(FaultKind::TooLong, span));
-                let count = call("tw_range", [start.clone(), end, stride.clone(), self.report(), zero, large]);
+                let count =
+                    call("tw_range", [start.clone(), end, stride.clone(), self.report(), zero, large]);
                 let length = self.steady(count.integer());
-                Seq::new(length, Rc::new(move |_, place| {
-                    let value = start.clone() + place * stride.clone();
-                    let value = if scalar == Scalar::I32 { value.cast("int32_t") } else { value };
-                    View::Scalar(value, scalar, None)
-                }))
+                Seq::new(
+                    length,
+                    Rc::new(move |_, place| {
+                        let value = start.clone() + place * stride.clone();
+                        let value = if scalar == Scalar::I32 { value.cast("int32_t") } else { value };
+                        View::Scalar(value, scalar, None)
+                    }),
+                )
             }
             Operator::Replicate => {
                 let value = self.value(&operands[0], env);
@@ -114,7 +134,8 @@ impl<'p> Emitter<'p> {
                 let check = self.check(FaultKind::Step, span);
                 let tile = self.steady(call("tw_positive", [tile, self.report(), check]).integer());
                 let total = source.length.clone();
-                let length = self.steady((total.clone() / tile.clone()) + (total.clone() % tile.clone()).gt(0));
+                let length =
+                    self.steady((total.clone() / tile.clone()) + (total.clone() % tile.clone()).gt(0));
                 self.rows(length, RowShape::Tiled(tile, total), source.at)
             }
             Operator::Nest => {
@@ -130,7 +151,8 @@ impl<'p> Emitter<'p> {
                     }
                     Some((array, scalar)) => {
                         let checked = format!("tw_offsets_{}", super::emitter::c_type(scalar));
-                        let rows = call(checked, [array.clone(), offsets.length, total, self.report(), check]);
+                        let rows =
+                            call(checked, [array.clone(), offsets.length, total, self.report(), check]);
                         let length = self.steady(rows.integer());
                         self.rows(length, RowShape::Offsets(array, scalar), source.at)
                     }
@@ -138,24 +160,29 @@ impl<'p> Emitter<'p> {
                 }
             }
             Operator::Join => {
-                let parts: Vec<Seq<'p>> = operands.iter().map(|operand| self.sequence(operand, env)).collect();
+                let parts: Vec<Seq<'p>> =
+                    operands.iter().map(|operand| self.sequence(operand, env)).collect();
                 let check = self.check(FaultKind::TooLong, span);
                 let mut length = int(1);
                 for part in &parts {
-                    let product = call("tw_product", [length, part.length.clone(), self.report(), check.clone()]);
+                    let product =
+                        call("tw_product", [length, part.length.clone(), self.report(), check.clone()]);
                     length = self.steady(product.integer());
                 }
-                Seq::new(length, Rc::new(move |emitter, place| {
-                    let mut rest = place;
-                    let mut tuple = Vec::new();
-                    for part in parts.iter().rev() {
-                        let index = emitter.bind(Scalar::I64, rest.clone() % part.length.clone());
-                        tuple.push((part.at)(emitter, index));
-                        rest = emitter.bind(Scalar::I64, rest / part.length.clone());
-                    }
-                    tuple.reverse();
-                    View::Parts(tuple)
-                }))
+                Seq::new(
+                    length,
+                    Rc::new(move |emitter, place| {
+                        let mut rest = place;
+                        let mut tuple = Vec::new();
+                        for part in parts.iter().rev() {
+                            let index = emitter.bind(Scalar::I64, rest.clone() % part.length.clone());
+                            tuple.push((part.at)(emitter, index));
+                            rest = emitter.bind(Scalar::I64, rest / part.length.clone());
+                        }
+                        tuple.reverse();
+                        View::Parts(tuple)
+                    }),
+                )
             }
             Operator::Striding => {
                 let source = self.sequence(&operands[0], env);
@@ -175,7 +202,8 @@ impl<'p> Emitter<'p> {
             Operator::Cyclic => {
                 let source = self.sequence(&operands[0], env);
                 let count = self.number(&operands[1], env);
-                let (negative, empty) = (self.check(FaultKind::Count, span), self.check(FaultKind::Empty, span));
+                let (negative, empty) =
+                    (self.check(FaultKind::Count, span), self.check(FaultKind::Empty, span));
                 let total = source.length.clone();
                 let count = call("tw_cyclic", [count, total.clone(), self.report(), negative, empty]);
                 let length = self.steady(count.integer());
@@ -191,7 +219,11 @@ impl<'p> Emitter<'p> {
     fn rows(&mut self, length: C, shape: RowShape, at: At<'p>) -> Seq<'p> {
         let (own, count) = (shape.clone(), length.clone());
         let row = Rc::new(move |emitter: &mut Emitter<'p>, row: C| {
-            let bound = if matches!(row, C::Name(ref name, _) if name.starts_with('i')) { None } else { Some(&count) };
+            let bound = if matches!(row, C::Name(ref name, _) if name.starts_with('i')) {
+                None
+            } else {
+                Some(&count)
+            };
             let (begin, count) = emitter.row(&own, &row, bound);
             let at = at.clone();
             View::Sequence(Seq::new(count, Rc::new(move |emitter, place| at(emitter, begin.clone() + place))))
@@ -206,22 +238,32 @@ impl<'p> Emitter<'p> {
         let length = self.steady(some.select(offsets.length.clone() - 1, int(0)));
         let (total, rows) = (source.length.clone(), length.clone());
         let (at, offset) = (source.at, offsets.at);
-        Seq::new(length, Rc::new(move |emitter, row| {
-            let bound = |emitter: &mut Emitter<'p>, place: C| match offset(emitter, place) {
-                View::Scalar(value, ..) => emitter.bind(Scalar::I64, value.cast("int64_t")),
-                _ => int(0),
-            };
-            let begin = bound(emitter, row.clone());
-            let end = bound(emitter, row.clone() + 1);
-            let first = row.clone().is_not(0).or(begin.clone().is(0));
-            let last = (row.clone() + 1).is_not(rows.clone()).or(end.clone().is(total.clone()));
-            let ordered = begin.clone().ge(0).and(end.clone().ge(begin.clone())).and(end.clone().le(total.clone()));
-            let fits = emitter.bind(Scalar::Bool, first.and(last).and(ordered));
-            let fits = call("tw_in", [fits.select(row.clone(), int(-1)), row + 1, report.clone(), check.clone()]);
-            let count = emitter.bind(Scalar::I64, fits.select(end - begin.clone(), int(0)));
-            let at = at.clone();
-            View::Sequence(Seq::new(count, Rc::new(move |emitter, place| at(emitter, begin.clone() + place))))
-        }))
+        Seq::new(
+            length,
+            Rc::new(move |emitter, row| {
+                let bound = |emitter: &mut Emitter<'p>, place: C| match offset(emitter, place) {
+                    View::Scalar(value, ..) => emitter.bind(Scalar::I64, value.cast("int64_t")),
+                    _ => int(0),
+                };
+                let begin = bound(emitter, row.clone());
+                let end = bound(emitter, row.clone() + 1);
+                let first = row.clone().is_not(0).or(begin.clone().is(0));
+                let last = (row.clone() + 1).is_not(rows.clone()).or(end.clone().is(total.clone()));
+                let ordered =
+                    begin.clone().ge(0).and(end.clone().ge(begin.clone())).and(end.clone().le(total.clone()));
+                let fits = emitter.bind(Scalar::Bool, first.and(last).and(ordered));
+                let fits = call(
+                    "tw_in",
+                    [fits.select(row.clone(), int(-1)), row + 1, report.clone(), check.clone()],
+                );
+                let count = emitter.bind(Scalar::I64, fits.select(end - begin.clone(), int(0)));
+                let at = at.clone();
+                View::Sequence(Seq::new(
+                    count,
+                    Rc::new(move |emitter, place| at(emitter, begin.clone() + place)),
+                ))
+            }),
+        )
     }
 }
 

@@ -51,7 +51,9 @@ impl Slots {
     fn steps(&mut self, lowered: &Lowered, steps: &[Numbered]) {
         for numbered in steps {
             match &numbered.step {
-                Step::Fill(id, _) | Step::Scan(id, _) | Step::Order(id, _) | Step::Scatter(id, _) => self.add(lowered, *id),
+                Step::Fill(id, _) | Step::Scan(id, _) | Step::Order(id, _) | Step::Scatter(id, _) => {
+                    self.add(lowered, *id)
+                }
                 Step::Places { variable, .. } => self.add(lowered, *variable),
                 Step::Fold(list) => list.iter().for_each(|(id, _)| self.add(lowered, *id)),
                 Step::Swap(a, b) => [a, b].into_iter().for_each(|id| self.add(lowered, *id)),
@@ -85,7 +87,12 @@ impl Slots {
         }
         if matches!(variable.ty.element(), Some(Type::Sequence(_))) {
             place.rows = Some(self.list.len());
-            self.list.push(Slot { name: format!("{name}_rows"), scalar: Scalar::I64, width: 1, given: false });
+            self.list.push(Slot {
+                name: format!("{name}_rows"),
+                scalar: Scalar::I64,
+                width: 1,
+                given: false,
+            });
         }
         self.places.insert(id, place);
     }

@@ -86,7 +86,9 @@ impl<'p> Emitter<'p> {
                 };
                 View::Scalar(value, scalar, origin)
             }
-            Kind::Select(condition, then, otherwise) => self.select(condition, then, otherwise, &expr.ty, env),
+            Kind::Select(condition, then, otherwise) => {
+                self.select(condition, then, otherwise, &expr.ty, env)
+            }
             Kind::Math(math, operands) => {
                 let operands: Vec<C> = operands
                     .iter()
@@ -108,7 +110,9 @@ impl<'p> Emitter<'p> {
                 self.element(&sequence, index, span)
             }
             Kind::Length(sequence) => number(self.sequence(sequence, env).length),
-            Kind::Apply(operator, function, operands) => self.apply(*operator, function.as_ref(), operands, expr, env),
+            Kind::Apply(operator, function, operands) => {
+                self.apply(*operator, function.as_ref(), operands, expr, env)
+            }
         }
     }
 
@@ -148,7 +152,12 @@ impl<'p> Emitter<'p> {
     }
 
     /// An element of a sequence at an index that is checked.
-    pub fn element(&mut self, sequence: &Seq<'p>, index: View<'p>, span: &polyhedral::source::Span) -> View<'p> {
+    pub fn element(
+        &mut self,
+        sequence: &Seq<'p>,
+        index: View<'p>,
+        span: &polyhedral::source::Span,
+    ) -> View<'p> {
         let View::Scalar(index, _, origin) = index else { return View::Parts(Vec::new()) };
         let index = self.bind(Scalar::I64, index);
         let length = sequence.length.clone();
@@ -183,14 +192,23 @@ impl<'p> Emitter<'p> {
                     results.push(self.changing(*scalar, "e", zero(*scalar)));
                 }
                 let mut then = block;
-                then.extend(results.iter().zip(numbers).map(|(result, value)| Stmt::assign(name(result), value)));
+                then.extend(
+                    results.iter().zip(numbers).map(|(result, value)| Stmt::assign(name(result), value)),
+                );
                 self.push(Stmt::when(inside, then));
                 rebuilt(&view, &mut results.into_iter().map(name))
             }
         }
     }
 
-    fn select(&mut self, condition: &'p Expr, then: &'p Expr, otherwise: &'p Expr, ty: &'p Type, env: &Env<'p>) -> View<'p> {
+    fn select(
+        &mut self,
+        condition: &'p Expr,
+        then: &'p Expr,
+        otherwise: &'p Expr,
+        ty: &'p Type,
+        env: &Env<'p>,
+    ) -> View<'p> {
         let condition = self.number(condition, env);
         let condition = self.bind(Scalar::Bool, condition);
         let (first, then) = self.block(|emitter| emitter.value(then, env));
@@ -214,7 +232,14 @@ impl<'p> Emitter<'p> {
     }
 
     /// An operator between two numbers.
-    pub fn binary(&mut self, operator: Binary, scalar: Scalar, left: C, right: C, span: &polyhedral::source::Span) -> C {
+    pub fn binary(
+        &mut self,
+        operator: Binary,
+        scalar: Scalar,
+        left: C,
+        right: C,
+        span: &polyhedral::source::Span,
+    ) -> C {
         if scalar.is_integer() {
             let wraps = |stem: &str| format!("tw_{stem}_{}", scalar.name());
             match operator {
@@ -252,7 +277,9 @@ impl<'p> Emitter<'p> {
         match (math, right) {
             (Math::Min, Some(right)) => left.clone().lt(&right).select(left, right),
             (Math::Max, Some(right)) => left.clone().gt(&right).select(left, right),
-            (Math::Abs, _) if scalar.is_integer() => call(format!("tw_abs_{}", scalar.name()), [left]).integer(),
+            (Math::Abs, _) if scalar.is_integer() => {
+                call(format!("tw_abs_{}", scalar.name()), [left]).integer()
+            }
             (math, right) => {
                 let stem = if math == Math::Abs { "fabs" } else { math.name() };
                 let suffix = if scalar == Scalar::F32 { "f" } else { "" };

@@ -14,7 +14,8 @@ pub type Open<'p, E> = Rc<dyn Fn(&mut E) -> (At<'p, E>, Vec<StepBy<'p, E>>) + 'p
 /// What stores all elements, given where each of them goes.
 pub type Into<'p, E> = Rc<dyn Fn(&mut E, &Dest, &C) + 'p>;
 
-/// A value.
+/// A value; those that are sequences are few.
+#[allow(clippy::large_enum_variant)]
 pub enum View<'p, E> {
     /// A number, and the input that it is an element of, if it is one.
     Scalar(C, Scalar, Option<VarId>),
@@ -115,7 +116,12 @@ pub fn whole<'p, E>(ty: &Type, numbers: &mut dyn Iterator<Item = C>) -> View<'p,
 }
 
 /// An element of arrays.
-pub fn load<'p, E>(ty: &Type, arrays: &[(C, Scalar, usize)], place: &C, origin: Option<VarId>) -> View<'p, E> {
+pub fn load<'p, E>(
+    ty: &Type,
+    arrays: &[(C, Scalar, usize)],
+    place: &C,
+    origin: Option<VarId>,
+) -> View<'p, E> {
     match ty {
         Type::Tuple(types) => {
             let mut first = 0;
