@@ -3,6 +3,9 @@
 
 use crate::program::{Expr, Item, Kind, Operator, Program, Role, VarId};
 
+/// Most computations that are put into one.
+const MOST_FUSED: usize = 12;
+
 /// The program with such computations turned into names (`let`), and the names of these.
 pub fn fuse(program: &Program) -> (Program, Vec<VarId>) {
     let mut fused = program.clone();
@@ -31,11 +34,25 @@ fn pass(program: &Program, items: &mut [Item], stays: &dyn Fn(VarId) -> bool, na
         }
         let changed: Vec<VarId> = rest.iter().filter_map(assigned).collect();
         let moves = changed.iter().any(|state| value.mentions(*state));
-        if rest.iter().any(|item| reads_once(item, *variable)) && !moves {
+        if rest.iter().any(|item| reads_once(item, *variable)) && !moves && height(value, names) < MOST_FUSED
+        {
             names.push(*variable);
             before[place] = Item::Let(*variable, value.clone());
         }
     }
+}
+
+/// How many fused computations a value may have in it.
+fn height(value: &Expr, names: &[VarId]) -> usize {
+    let mut found = false;
+    value.walk(false, &mut |part, _| {
+        found |= matches!(part.kind, Kind::Variable(used) if names.last() == Some(&used))
+    });
+    if !found {
+        return 0;
+    }
+    // Chains are fused in the order of the text: at worst all of them are in it.
+    names.len()
 }
 
 fn assigned(item: &Item) -> Option<VarId> {

@@ -5,13 +5,18 @@ use crate::ast::{Binary, Expr, ExprKind, Item, ItemKind, Name, Pattern, Program,
 use crate::codes;
 use crate::token::{Token, TokenKind, tokenize};
 use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
 
 /// Largest source text, in bytes.
 pub const MOST_BYTES: usize = 1 << 20;
 /// How deep parentheses, functions, operators before operands and conditionals may nest.
 pub const MOST_NESTING: usize = 64;
 /// Most operators of one sum or product.
-pub const MOST_TERMS: usize = 500;
+pub const MOST_TERMS: usize = 100;
+/// How high an expression's tree may be: a sum of `n` terms has the height `n`.
+pub const MOST_HEIGHT: usize = 90;
+/// Most parameters of a function, names of a pattern, and lines of a block.
+pub const MOST_NAMES: usize = 32;
 
 /// Reads a text; `None` if not even its head could be read. The tree is complete and free of mistakes only if no
 /// diagnostic was added.
@@ -22,7 +27,8 @@ pub fn parse(text: &str, diagnostics: &mut Vec<Diagnostic>) -> Option<Program> {
         return None;
     }
     let tokens = tokenize(text, diagnostics);
-    let mut parser = Parser { text, tokens, position: 0, diagnostics, comments: Vec::new(), nesting: 0 };
+    let mut parser =
+        Parser { text, tokens, position: 0, diagnostics, comments: Vec::new(), nesting: 0, height: 0 };
     parser.skip_comments();
     parser.file()
 }
@@ -40,6 +46,8 @@ struct Parser<'a> {
     /// Comments since the last item began.
     comments: Vec<String>,
     nesting: usize,
+    /// The height of the expression that was read last.
+    height: usize,
 }
 
 impl Parser<'_> {
@@ -300,6 +308,34 @@ impl Parser<'_> {
         Ok((pattern, self.expr()?))
     }
 
+    /// The expression that is read now is higher by one than others.
+    fn higher(&mut self, others: usize) -> Parsed<()> {
+        self.height = others + 1;
+        if self.height <= MOST_HEIGHT {
+            return Ok(());
+        }
+        let span = self.after_last();
+        let message = format!("this expression has more than {MOST_HEIGHT} parts, one inside of the other");
+        let diagnostic = Diagnostic::limitation(codes::NESTED_TOO_DEEP, span, message);
+        Err(self.push(diagnostic.hint("name a part of it with `let`")))
+    }
+
+    /// The place right after the last token that was taken.
+    fn after_last(&self) -> Span {
+        self.last_end()..self.last_end()
+    }
+
+    /// Refuses lists that are too long to nest one thing in another for each.
+    fn few(&mut self, count: usize, what: &str) -> Parsed<()> {
+        if count <= MOST_NAMES {
+            return Ok(());
+        }
+        let message = format!("more than {MOST_NAMES} {what}");
+        let span = self.token().span.clone();
+        let diagnostic = Diagnostic::limitation(codes::NESTED_TOO_DEEP, span, message);
+        Err(self.push(diagnostic.hint("make two of it")))
+    }
+
     fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.nesting >= MOST_NESTING {
             let span = self.token().span.clone();
@@ -351,6 +387,7 @@ impl Parser<'_> {
         let mut parts = vec![self.deeper(Self::pattern)?];
         while self.take(TokenKind::Comma) {
             parts.push(self.deeper(Self::pattern)?);
+            self.few(parts.len(), "names")?;
         }
         let end = self.expect(TokenKind::RightParen)?.span.end;
         Ok(Pattern::Tuple(parts, start..end))
@@ -359,12 +396,16 @@ impl Parser<'_> {
     /// Expressions with commas, up to a closing token, which is taken.
     fn list(&mut self, close: TokenKind) -> Parsed<Vec<Expr>> {
         let mut parts = Vec::new();
+        let mut most = 0;
         if self.take(close) {
+            self.height = 0;
             return Ok(parts);
         }
         loop {
             parts.push(self.expr()?);
+            most = most.max(self.height);
             if self.take(close) {
+                self.higher(most)?;
                 return Ok(parts);
             }
             if !self.take(TokenKind::Comma) {
@@ -393,9 +434,12 @@ impl Parser<'_> {
             if !parser.take(TokenKind::Question) {
                 return Ok(condition);
             }
+            let mut most = parser.height;
             let then = parser.expr()?;
+            most = most.max(parser.height);
             parser.expect(TokenKind::Colon)?;
             let otherwise = parser.expr()?;
+            parser.higher(most.max(parser.height))?;
             let span = condition.span.start..otherwise.span.end;
             let kind = ExprKind::Select(Box::new(condition), Box::new(then), Box::new(otherwise));
             Ok(Expr { kind, span })
@@ -409,9 +453,11 @@ impl Parser<'_> {
         let mut parameters = vec![self.pattern()?];
         while self.take(TokenKind::Comma) {
             parameters.push(self.pattern()?);
+            self.few(parameters.len(), "parameters")?;
         }
         self.expect(TokenKind::Bar)?;
         let body = Box::new(self.expr()?);
+        self.higher(self.height)?;
         let span = start..body.span.end;
         Ok(Expr { kind: ExprKind::Function { associative, parameters, body }, span })
     }
@@ -448,7 +494,9 @@ impl Parser<'_> {
                     self.push(diagnostic.hint("name a part of it with `let`, or use a table and `reduce`"))
                 );
             }
+            let most = self.height;
             let right = self.binary(operator.precedence() + 1)?;
+            self.higher(most.max(self.height))?;
             if operator.compares()
                 && matches!(&left.kind, ExprKind::Binary(before, ..) if before.compares() && !self.parenthesised(&left))
             {
@@ -473,6 +521,7 @@ impl Parser<'_> {
         };
         let start = self.advance().span.start;
         let operand = self.deeper(Self::unary)?;
+        self.higher(self.height)?;
         let span = start..operand.span.end;
         // A minus sign directly before a number is part of the number.
         let kind = match (operator, operand.kind) {
@@ -495,7 +544,9 @@ impl Parser<'_> {
                 return Err(self.push(diagnostic.hint("name a part of it with `let`")));
             }
             if self.take(TokenKind::LeftBracket) {
+                let most = self.height;
                 let index = self.expr()?;
+                self.higher(most.max(self.height))?;
                 let end = self.expect(TokenKind::RightBracket)?.span.end;
                 expr = Expr { kind: ExprKind::Index(Box::new(expr), Box::new(index)), span: start..end };
             } else if self.take(TokenKind::Dot) {
@@ -530,6 +581,7 @@ impl Parser<'_> {
     }
 
     fn primary(&mut self) -> Parsed<Expr> {
+        self.height = 0;
         let span = self.token().span.clone();
         let start = span.start;
         match self.kind() {
@@ -599,11 +651,15 @@ impl Parser<'_> {
             TokenKind::LeftBrace => {
                 self.advance();
                 let mut bindings = Vec::new();
+                let mut most = 0;
                 while self.take(TokenKind::Let) {
                     bindings.push(self.binding()?);
+                    most = most.max(self.height);
+                    self.few(bindings.len(), "lines")?;
                     self.expect(TokenKind::Semicolon)?;
                 }
                 let value = Box::new(self.expr()?);
+                self.higher(most.max(self.height) + bindings.len())?;
                 let end = self.expect(TokenKind::RightBrace)?.span.end;
                 Ok(Expr { kind: ExprKind::Block(bindings, value), span: start..end })
             }

@@ -220,3 +220,64 @@ fn mutated_texts_are_read_or_refused() {
     }
     println!("{good} of {count} are programs");
 }
+
+/// What is nested too deeply is refused; nothing overflows the stack, in any later stage.
+#[test]
+fn deep_programs_are_refused_or_work() {
+    let chain = |count: usize, first: &str, line: &dyn Fn(usize) -> String, last: &str| {
+        let lines: String = (1..count).map(line).collect();
+        format!(
+            "nested p {{ input s: [f64]; {first} {lines} output y = {}; }}",
+            last.replace('N', &(count - 1).to_string())
+        )
+    };
+    let functions = |count| {
+        chain(count, "let g0 = |x| x;", &|n| format!("let g{n} = |x| g{}(x) + 1.0;\n", n - 1), "map(gN, s)")
+    };
+    let names =
+        |count| chain(count, "let a0 = s;", &|n| format!("let a{n} = map(|x| x + 1.0, a{});\n", n - 1), "aN");
+    let computations = |count| {
+        chain(
+            count,
+            "compute a0 = reverse(s);",
+            &|n| format!("compute a{n} = map(|x| x + 1.0, a{});\n", n - 1),
+            "aN",
+        )
+    };
+    let sum = |count: usize| {
+        format!("nested p {{ input s: [f64]; output y = map(|x| {}, s); }}", vec!["x"; count].join(" + "))
+    };
+    let deep = |count: usize| {
+        let sum = vec!["1.0"; 60].join(" + ");
+        format!(
+            "nested p {{ input s: [f64]; output y = {}1.0{}; }}",
+            "(".repeat(count),
+            format!(" + {sum})").repeat(count)
+        )
+    };
+    let lets = |count: usize| {
+        format!("nested p {{ input s: [f64]; output y = {{ {} 1.0 }}; }}", "let a = 1.0;".repeat(count))
+    };
+    let given = inputs([("s", Array::F64(vec![0.5; 9]))]);
+    let texts: [(&dyn Fn(usize) -> String, usize); 6] =
+        [(&functions, 20), (&names, 20), (&computations, 300), (&sum, 70), (&deep, 1), (&lets, 30)];
+    for (text, works) in texts {
+        let program = parsed(&text(works));
+        let expected = interpret(&program, &given).unwrap();
+        let Some(compiler) = crate::support::compiler() else { continue };
+        assert_eq!(
+            crate::support::native(&program, &[], Default::default(), &compiler, &given).unwrap(),
+            expected
+        );
+    }
+    for (text, refused) in [
+        (&functions as &dyn Fn(usize) -> String, 900),
+        (&names, 900),
+        (&sum, 5_000),
+        (&deep, 60),
+        (&lets, 5_000),
+    ] {
+        let mistakes = nested::parse("deep.nested", &text(refused)).unwrap_err();
+        assert!(mistakes.list.iter().all(|mistake| mistake.code.0 == "TW1108"), "{mistakes}");
+    }
+}

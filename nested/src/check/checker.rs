@@ -11,6 +11,8 @@ use std::rc::Rc;
 const MOST_NODES: usize = 100_000;
 /// Most components of a vector.
 const MOST_COMPONENTS: u64 = 16;
+/// How deep expressions may be nested, with functions put in where they are called, and names of sequences in names of others.
+const MOST_HEIGHT: usize = 90;
 /// How deep sequences may be nested.
 pub const MOST_DEPTH: usize = 4;
 
@@ -93,12 +95,14 @@ pub struct Checker<'a> {
     pub diagnostics: &'a mut Vec<Diagnostic>,
     nodes: usize,
     too_large: bool,
+    /// How many expressions are being checked, one inside of the other.
+    depth: usize,
 }
 
 impl<'a> Checker<'a> {
     /// A checker that knows nothing yet.
     pub fn new(diagnostics: &'a mut Vec<Diagnostic>) -> Checker<'a> {
-        Checker { variables: Vec::new(), diagnostics, nodes: 0, too_large: false }
+        Checker { variables: Vec::new(), diagnostics, nodes: 0, too_large: false, depth: 0 }
     }
 
     /// Reports a mistake.
@@ -138,6 +142,30 @@ impl<'a> Checker<'a> {
             return Err(Reported);
         }
         Ok(Expr { kind, ty, span: span.clone() })
+    }
+
+    /// What is checked inside of something else.
+    pub fn deeper<T>(&mut self, span: &Span, inner: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
+        if self.depth >= MOST_HEIGHT {
+            return self.too_deep(span);
+        }
+        self.depth += 1;
+        let result = inner(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// Refuses what is nested too deeply.
+    pub fn too_deep<T>(&mut self, span: &Span) -> Checked<T> {
+        let message =
+            format!("with its functions and names put in, this is nested deeper than {MOST_HEIGHT}");
+        let diagnostic = Diagnostic::limitation(codes::NESTED_TOO_DEEP, span.clone(), message);
+        Err(self.report(diagnostic.hint("store a part of it with `compute`")))
+    }
+
+    /// Whether names of sequences are put into each other too deeply.
+    pub fn is_too_deep(height: usize) -> bool {
+        height * 4 >= MOST_HEIGHT
     }
 
     /// A new variable.

@@ -109,6 +109,10 @@ impl Checker<'_> {
 
     /// An expression, maybe a number without a type of its own.
     pub fn value(&mut self, written: &ast::Expr, scope: &Scope) -> Checked<Value> {
+        self.deeper(&written.span, |checker| checker.value_here(written, scope))
+    }
+
+    fn value_here(&mut self, written: &ast::Expr, scope: &Scope) -> Checked<Value> {
         let span = &written.span;
         let strong = |expr: Expr| Ok(Value { expr, weak: false });
         match &written.kind {

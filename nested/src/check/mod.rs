@@ -13,6 +13,7 @@ use crate::program::{Expr, Item, Kind, Literal, Program, Role, Scalar, Type, Var
 use checker::{Binding, Checked, Checker, Reported, Scope};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::SourceFile;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most declarations and computations of a program.
@@ -24,8 +25,13 @@ pub fn check(
     source: &Arc<SourceFile>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Program> {
-    let mut program =
-        Items { checker: Checker::new(diagnostics), outputs: Vec::new(), states: Vec::new(), loops: 0 };
+    let mut program = Items {
+        checker: Checker::new(diagnostics),
+        outputs: Vec::new(),
+        states: Vec::new(),
+        loops: 0,
+        heights: HashMap::new(),
+    };
     let _ = program.checker.free(&written.name);
     let mut scope = Scope::default();
     let mut items = Vec::new();
@@ -55,6 +61,8 @@ struct Items<'a> {
     /// States whose rounds may change them.
     states: Vec<VarId>,
     loops: usize,
+    /// How deep names of sequences are put into each other.
+    heights: HashMap<VarId, usize>,
 }
 
 impl Items<'_> {
@@ -285,6 +293,16 @@ impl Items<'_> {
     /// A name for a value: sequences stay what they are, numbers are computed once.
     fn let_item(&mut self, variable: VarId, value: Expr, items: &mut Vec<Item>) {
         if value.ty.has_sequence() {
+            let mut height = 0;
+            value.walk(false, &mut |part, _| {
+                if let Kind::Variable(used) = part.kind {
+                    height = height.max(self.heights.get(&used).map_or(0, |height| height + 1));
+                }
+            });
+            self.heights.insert(variable, height);
+            if Checker::is_too_deep(height) {
+                let _ = self.checker.too_deep::<()>(&value.span);
+            }
             items.push(Item::Let(variable, value));
         } else {
             self.checker.variables[variable].role = Role::Computed;
