@@ -115,3 +115,27 @@ fn data_that_does_not_fit_is_refused() {
         }
     }
 }
+
+/// What is not computed cannot be wrong.
+#[test]
+fn what_a_condition_excludes_is_not_checked() {
+    let k = || ("k", Array::I32(vec![0, -1, 1, 7]));
+    let s = || ("s", Array::F64(vec![1.5, 2.5]));
+    let texts = [
+        "input s: [f64]; input k: [i32]; output y = map(|i| i >= 0 && i < i32(len(s)) ? s[i] : 0.0, k);",
+        "input s: [f64]; input k: [i32]; output y = map(|i| i >= 0 && i < 2 && s[i] > 2.0, k);",
+        "input s: [f64]; input k: [i32]; output y = gather(s, filter(|i| i >= 0 && i < 2, k));",
+        "input s: [f64]; input k: [i32]; output y = gather(s, striding(k, 2)); output z = k[1] < 0 ? 1.0 : s[k[1]];",
+        "input s: [f64]; input k: [i32]; output y = len(k) > 9 ? reduce(+, map(|r| len(r), split(s, i64(k[1]))), 0) : 3;",
+        "input s: [f64]; input k: [i32]; output y = map(|i| i == 0 ? 0 : 12 / i, k);",
+    ];
+    let Some(compiler) = crate::support::compiler() else { return };
+    for (place, items) in texts.into_iter().enumerate() {
+        let k = if place == 3 { ("k", Array::I32(vec![0, -1, 1])) } else { k() };
+        let inputs = inputs([s(), k]);
+        let program = parsed(&format!("nested p {{ {items} }}"));
+        let expected = interpret(&program, &inputs).unwrap_or_else(|error| panic!("{items}: {error}"));
+        let found = crate::support::native(&program, &[], Default::default(), &compiler, &inputs);
+        assert_eq!(found.unwrap_or_else(|error| panic!("{items}: {error}")), expected, "{items}");
+    }
+}

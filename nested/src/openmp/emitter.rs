@@ -85,6 +85,8 @@ pub struct Emitter<'p> {
     pub depth: usize,
     /// All checks so far, of all kernels.
     pub checks: Checks,
+    /// How many conditions are around.
+    conditions: usize,
     /// Slots that the kernel reads, and those that it fills.
     pub reads: BTreeSet<usize>,
     /// Slots that it fills.
@@ -108,6 +110,7 @@ impl<'p> Emitter<'p> {
             levels: Vec::new(),
             tile: 0,
             depth: 0,
+            conditions: 0,
             checks: Vec::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
@@ -166,6 +169,19 @@ impl<'p> Emitter<'p> {
         (self.blocks.pop().unwrap_or_default(), result)
     }
 
+    /// What is emitted by a function that runs under a condition, in a block of its own.
+    pub fn maybe<R>(&mut self, emit: impl FnOnce(&mut Self) -> R) -> (Block, R) {
+        self.conditions += 1;
+        let result = self.block(emit);
+        self.conditions -= 1;
+        result
+    }
+
+    /// Whether what is emitted runs whenever the kernel does.
+    pub fn is_certain(&self) -> bool {
+        self.conditions == 0
+    }
+
     /// A variable that changes.
     pub fn changing(&mut self, scalar: Scalar, stem: &str, value: C) -> String {
         let own = self.fresh(stem);
@@ -222,6 +238,11 @@ impl<'p> Emitter<'p> {
 
     /// A length or another whole number under a name; before the kernel's loops, where it is the same in all of them.
     pub fn steady(&mut self, value: C) -> C {
+        if !self.is_certain() { self.bind(Scalar::I64, value) } else { self.hoist(value) }
+    }
+
+    /// The same, under conditions, too.
+    pub fn hoist(&mut self, value: C) -> C {
         if matches!(value, C::Name(..) | C::Int(_)) || !self.is_invariant(&value) {
             return self.bind(Scalar::I64, value);
         }

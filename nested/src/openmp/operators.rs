@@ -2,6 +2,7 @@
 
 use super::emitter::{At, Emitter, Env, Seq, StepBy, View};
 use super::fold::Folding;
+use super::value::without_origin;
 use super::view::RowShape;
 use crate::fault::FaultKind;
 use crate::program::*;
@@ -94,9 +95,9 @@ impl<'p> Emitter<'p> {
                     Rc::new(move |emitter, place| match at(emitter, place) {
                         View::Scalar(index, ..) if own => {
                             let index = emitter.bind(Scalar::I64, index);
-                            (source.at)(emitter, index)
+                            without_origin((source.at)(emitter, index))
                         }
-                        index => emitter.element(&source, index, span),
+                        index => without_origin(emitter.element(&source, index, span)),
                     }),
                 )
             }
@@ -153,7 +154,8 @@ impl<'p> Emitter<'p> {
                         let checked = format!("tw_offsets_{}", super::emitter::c_type(scalar));
                         let rows =
                             call(checked, [array.clone(), offsets.length, total, self.report(), check]);
-                        let length = self.steady(rows.integer());
+                        // Once, not for each row.
+                        let length = self.hoist(rows.integer());
                         self.rows(length, RowShape::Offsets(array, scalar), source.at)
                     }
                     None => self.nest_computed(source, offsets, check),
@@ -192,7 +194,10 @@ impl<'p> Emitter<'p> {
                 let total = source.length.clone();
                 let length = self.steady((total.clone() / stride.clone()) + (total % stride.clone()).gt(0));
                 let at = source.at;
-                Seq::new(length, Rc::new(move |emitter, place| at(emitter, place * stride.clone())))
+                Seq::new(
+                    length,
+                    Rc::new(move |emitter, place| without_origin(at(emitter, place * stride.clone()))),
+                )
             }
             Operator::Reverse => {
                 let source = self.sequence(&operands[0], env);

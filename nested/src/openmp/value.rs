@@ -55,7 +55,7 @@ impl<'p> Emitter<'p> {
             }
             Kind::Binary(operator @ (Binary::And | Binary::Or), left, right) => {
                 let left = self.number(left, env);
-                let (block, right) = self.block(|emitter| emitter.number(right, env));
+                let (block, right) = self.maybe(|emitter| emitter.number(right, env));
                 let and = *operator == Binary::And;
                 if block.is_empty() {
                     return number(if and { left.and(right) } else { left.or(right) });
@@ -79,6 +79,13 @@ impl<'p> Emitter<'p> {
                     View::Scalar(value, _, origin) => (value, origin),
                     _ => (int(0), None),
                 };
+                // A number that may have become another one is no element any more.
+                let origin = origin.filter(|_| {
+                    matches!(
+                        (from, scalar),
+                        (Scalar::I32, Scalar::I32 | Scalar::I64) | (Scalar::I64, Scalar::I64)
+                    )
+                });
                 let value = match (from, scalar) {
                     (Scalar::F32 | Scalar::F64, Scalar::I32) => call("tw_to_i32", [value]).integer(),
                     (Scalar::F32 | Scalar::F64, Scalar::I64) => call("tw_to_i64", [value]).integer(),
@@ -107,7 +114,8 @@ impl<'p> Emitter<'p> {
             Kind::Index(sequence, index) => {
                 let sequence = self.sequence(sequence, env);
                 let index = self.value(index, env);
-                self.element(&sequence, index, span)
+                let element = self.element(&sequence, index, span);
+                without_origin(element)
             }
             Kind::Length(sequence) => number(self.sequence(sequence, env).length),
             Kind::Apply(operator, function, operands) => {
@@ -162,8 +170,9 @@ impl<'p> Emitter<'p> {
         let index = self.bind(Scalar::I64, index);
         let length = sequence.length.clone();
         let check = self.check(FaultKind::Index, span);
-        // Of an input all elements are checked once, before anything is computed.
+        // Of an input all elements are checked once, before anything is computed, where all are certain to be used.
         if let Some(origin) = origin
+            && self.is_certain()
             && self.is_invariant(&length)
             && let Some(slot) = self.place(origin).leaves.first().copied()
         {
@@ -211,8 +220,8 @@ impl<'p> Emitter<'p> {
     ) -> View<'p> {
         let condition = self.number(condition, env);
         let condition = self.bind(Scalar::Bool, condition);
-        let (first, then) = self.block(|emitter| emitter.value(then, env));
-        let (second, otherwise) = self.block(|emitter| emitter.value(otherwise, env));
+        let (first, then) = self.maybe(|emitter| emitter.value(then, env));
+        let (second, otherwise) = self.maybe(|emitter| emitter.value(otherwise, env));
         let (then, otherwise) = (flat(&then), flat(&otherwise));
         if first.is_empty() && second.is_empty() {
             let pairs = then.into_iter().zip(otherwise);
@@ -320,5 +329,21 @@ fn rebuilt<'p>(view: &View<'p>, numbers: &mut dyn Iterator<Item = C>) -> View<'p
         View::Scalar(_, scalar, _) => View::Scalar(numbers.next().unwrap_or(int(0)), *scalar, None),
         View::Parts(parts) => View::Parts(parts.iter().map(|part| rebuilt(part, numbers)).collect()),
         View::Sequence(sequence) => View::Sequence(sequence.clone()),
+    }
+}
+
+/// The value, not known to be an element of an input: of these, maybe not all are used.
+pub fn without_origin(view: View<'_>) -> View<'_> {
+    match view {
+        View::Scalar(value, scalar, _) => View::Scalar(value, scalar, None),
+        View::Parts(parts) => View::Parts(parts.into_iter().map(without_origin).collect()),
+        View::Sequence(mut sequence) => {
+            let at = sequence.at.clone();
+            sequence.at = std::rc::Rc::new(move |emitter, place| {
+                let element = at(emitter, place);
+                without_origin(element)
+            });
+            View::Sequence(sequence)
+        }
     }
 }
