@@ -15,6 +15,7 @@ use crate::explain::ExplainArguments;
 use crate::inspect::InspectArguments;
 use crate::list::ListArguments;
 use crate::manual::ManualArguments;
+use crate::nested::arguments::NestedArguments;
 use crate::pareto::ParetoArguments;
 use crate::pick::PickArguments;
 use crate::predict::PredictArguments;
@@ -128,6 +129,15 @@ pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts eac
 stencil computes once per time step, whatever the number of statements, in the median run.
 The first Ctrl-C stops within two seconds, the second at once; no half-written file is left.")]
     Run(RunArguments),
+    /// Nested data-parallel programs: analyse, compile, run and tune them
+    #[command(after_help = "\
+Examples:
+  tilewright nested list
+  tilewright nested analyze spmv
+  tilewright nested run reduction --input s=s.npy --verify
+
+The language is described in docs/nested.md.")]
+    Nested(NestedArguments),
     /// Predict time, energy and power of a tiling on a machine, and say where they go
     #[command(after_help = "\
 Examples:

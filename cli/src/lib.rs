@@ -30,6 +30,7 @@ pub mod explain;
 pub mod inspect;
 pub mod list;
 pub mod manual;
+pub mod nested;
 pub mod pareto;
 pub mod pick;
 pub mod predict;
@@ -166,6 +167,7 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
+        Command::Nested(arguments) => nested::nested(arguments, &session),
         Command::Predict(arguments) => {
             predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }

@@ -12,6 +12,7 @@ mod explain;
 mod generated;
 mod inspect;
 mod models;
+mod nested;
 mod outputs;
 mod results;
 mod search;

@@ -25,6 +25,7 @@ pub const FLOORS: &[&str] = &[
     "execution",
     "plots",
     "trials",
+    "nested",
     "tuner",
     "adaptive",
     "tilewright",
