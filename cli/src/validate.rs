@@ -284,7 +284,7 @@ fn on_gpu(
             measured(arguments, stencil, &model, ("cuda", tiles), (runner, joules), session)
         }
         None => {
-            let strategy = strategies::named(&arguments.strategy)?;
+            let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
             let times = tiles.iter().map(|tile| validation::predicted_s(&model, strategy, tile));
             let runner = &mut PredictedTiles::new(times.collect::<tilewright::Result<_>>()?);
             let joules = joules.map(|own| Joules { nothing_runs: true, ..own });
@@ -325,12 +325,6 @@ impl Joules {
     }
 }
 
-<<<<<<< HEAD
-fn tiles(arguments: &ValidateArguments, model: &Model, session: &Session) -> Result<Vec<TileSizes>> {
-    let strategy = strategies::named(&arguments.strategy)?;
-    let sample = (arguments.samples as usize, arguments.seed);
-    session.stage("search", || validation::tiles(model, arguments.metric.metric(), strategy, sample))
-=======
 fn tiles(
     arguments: &ValidateArguments,
     stencil: &Stencil,
@@ -338,8 +332,8 @@ fn tiles(
     session: &Session,
 ) -> Result<Vec<TileSizes>> {
     let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
-    session.stage("search", || validation::tiles(model, strategy, arguments.samples as usize, arguments.seed))
->>>>>>> skew19
+    let sample = (arguments.samples as usize, arguments.seed);
+    session.stage("search", || validation::tiles(model, arguments.metric.metric(), strategy, sample))
 }
 
 fn measured(
@@ -350,13 +344,7 @@ fn measured(
     (runner, joules): (&mut dyn TileRunner, Option<Joules>),
     session: &Session,
 ) -> Result<Measured> {
-<<<<<<< HEAD
-    let strategy = strategies::named(&arguments.strategy)?;
-=======
     let strategy = strategies::named_for(&arguments.strategy, &stencil.program)?;
-    let predicted = |tile: &TileSizes| validation::predicted_s(model, strategy, tile).ok();
-    let (samples, disturbed) = measure(arguments, stencil, tiles, runner, &predicted, session)?;
->>>>>>> skew19
     let machine = model.machine().name.clone();
     let caution = model.caution();
     let Some(joules) = joules else {
@@ -416,7 +404,7 @@ fn plan<'a>(arguments: &'a ValidateArguments, stencil: &'a Stencil, cone: &'a Co
     Ok(Plan {
         program: &stencil.program,
         cone,
-        strategy: strategies::named(&arguments.strategy)?,
+        strategy: strategies::named_for(&arguments.strategy, &stencil.program)?,
         size: &arguments.size.0,
         steps: arguments.steps,
         runs: arguments.repeat as usize,
@@ -432,18 +420,7 @@ fn measure(
     session: &Session,
 ) -> Result<(Vec<Sample>, usize)> {
     let analysis = stencil.analysis()?;
-<<<<<<< HEAD
     let plan = plan(arguments, stencil, &analysis.cone)?;
-=======
-    let plan = Plan {
-        program: &stencil.program,
-        cone: &analysis.cone,
-        strategy: strategies::named_for(&arguments.strategy, &stencil.program)?,
-        size: &arguments.size.0,
-        steps: arguments.steps,
-        runs: arguments.repeat as usize,
-    };
->>>>>>> skew19
     let mut keeper: Box<dyn Keeper> = match &arguments.trials {
         Some(path) => {
             let store = trials_file::open(path, session)?;
