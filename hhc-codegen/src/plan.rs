@@ -469,13 +469,16 @@ impl KernelPlan {
     }
 }
 
+/// What is done with a box of a row, and whether it was clipped.
+type VisitBox<'a> = dyn FnMut(&Environment, &[(i64, i64)], bool) -> Option<()> + 'a;
+
 /// The clipped boxes of a row, as half-open intervals, and whether they had to be clipped: one that is not empty, or, of a
 /// slanted row, one for each of its lines, from which it can be computed one after the other.
 fn boxes(
     instance: &Instance,
     domain: &[(i64, i64)],
     environment: &mut Environment,
-    visit: &mut dyn FnMut(&Environment, &[(i64, i64)], bool) -> Option<()>,
+    visit: &mut VisitBox<'_>,
 ) -> Option<()> {
     let clip = |d: usize, environment: &Environment| {
         let (first, end) = domain[d];
