@@ -103,9 +103,9 @@ fn generated_code_stays_as_short_as_it_is() {
         let all = [
             ("star2d1r", "hhc", plane, 15.0, 0.11, 1.55),
             ("heat2d", "hhc", plane, 18.0, 0.11, 1.55),
-            ("box2d1r", "hhc", plane, 22.0, 0.12, 1.55),
-            ("star2d2r", "hhc", plane, 27.0, 0.11, 1.55),
-            ("star3d1r", "hhc", space, 53.0, 1.3, 1.55),
+            ("box2d1r", "hhc", plane, 19.5, 0.12, 1.55),
+            ("star2d2r", "hhc", plane, 23.0, 0.11, 1.55),
+            ("star3d1r", "hhc", space, 48.5, 1.0, 1.55),
             ("star3d1r", "naive", space, 66.0, 2.0, 1.2),
         ];
         for (name, strategy, size, most, wide, uneven) in all {

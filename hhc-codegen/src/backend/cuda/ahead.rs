@@ -33,40 +33,29 @@ struct Load<'a> {
 }
 
 impl Printer<'_> {
-    /// What is loaded ahead, as many lines as there are registers for, where the window slides by a thread's column; and what
-    /// is not.
-    pub(super) fn ahead_and_rest(&self) -> (Vec<Part<'_>>, Vec<Part<'_>>) {
+    /// How many parts are loaded ahead, the first ones: as many as there are registers for, where the window slides by a
+    /// thread's column.
+    pub(super) fn parts_ahead(&self) -> usize {
         let Staging { window, threads, free_registers, .. } = self.staging;
-        let mut free = *free_registers;
         if window.slide != threads.per_dimension.last().copied() {
-            free = 0;
+            return 0;
         }
-        let (mut ahead, mut others) = (Vec::new(), Vec::new());
-        for part in self.live_in() {
-            let registers = self.registers(&part);
-            let rows = if others.is_empty() { part.mine[0] * free / registers } else { 0 };
-            if registers <= free && others.is_empty() {
-                free -= registers;
-                ahead.push(part);
-            } else if rows > 0 {
-                let (first, rest) = self.split(&part, rows);
-                ahead.push(first);
-                others.push(rest);
-            } else {
-                others.push(part);
-            }
-        }
-        (ahead, others)
+        let mut used = 0;
+        let fits = |part: &Part<'_>| {
+            used += self.registers(part);
+            used <= *free_registers
+        };
+        self.live_in().take_while(fits).count()
     }
 
-    /// The lines that are loaded ahead.
+    /// The parts that are loaded ahead.
     pub(super) fn batch_ahead(&self) -> Vec<Part<'_>> {
-        self.ahead_and_rest().0
+        self.live_in().take(self.parts_ahead()).collect()
     }
 
     /// Whether something is loaded ahead.
     pub(super) fn loads_ahead(&self) -> bool {
-        !self.batch_ahead().is_empty()
+        self.parts_ahead() > 0
     }
 
     /// Whether the rows do it.
@@ -153,7 +142,7 @@ impl Printer<'_> {
         let parts = self.batch_ahead();
         let registers = parts.iter().map(|part| {
             let kind = format!("tw_registers<{}, {}>", self.element(part.plane), part.lines());
-            (Type::new(kind), part.register.clone())
+            (Type::new(kind), self.register_name(part))
         });
         let slots = self.slots_ahead().into_iter().map(|slot| (Type::new(INT), slot));
         let others = [(Type::new("bool"), "ahead".to_string()), (Type::new(INT), PLACE.to_string())];

@@ -21,9 +21,7 @@ const CLIPPED_BATCH: i64 = 4;
 /// The cells of one box, as a thread sees them.
 pub(super) struct Part<'a> {
     pub(super) plane: &'a Plane,
-    pub(super) cells: CellBox,
-    /// The name of a thread's registers for it.
-    pub(super) register: String,
+    pub(super) cells: &'a CellBox,
     /// Lines of a thread along each dimension that tells lines apart.
     pub(super) mine: Vec<i64>,
 }
@@ -72,26 +70,10 @@ impl Printer<'_> {
         several.map(|d| Stmt::constant("int", lane(d), here(thread(threads, d)))).collect()
     }
 
-    fn part<'a>(&self, plane: &'a Plane, cells: &CellBox) -> Part<'a> {
+    fn part<'a>(&self, plane: &'a Plane, cells: &'a CellBox) -> Part<'a> {
         let threads = &self.staging.threads.per_dimension;
         let count = |(&(low, high), threads): (&(i64, i64), &i64)| (high - low + threads) / threads;
-        let own = plane.live_in.iter().position(|own| own == cells).unwrap_or(0);
-        let register = format!("tw_{}{}_{own}", self.names.fields[plane.field], plane.number);
-        Part { plane, mine: cells.iter().zip(threads).map(count).collect(), cells: cells.clone(), register }
-    }
-
-    /// The first `rows` rows of a thread's lines of a part, along dimension 0, and the others.
-    pub(super) fn split<'a>(&self, part: &Part<'a>, rows: i64) -> (Part<'a>, Part<'a>) {
-        let middle = part.cells[0].0 + rows * self.staging.threads.per_dimension[0];
-        let of = |range: (i64, i64)| {
-            let mut cells = part.cells.clone();
-            cells[0] = range;
-            self.part(part.plane, &cells)
-        };
-        let (mut first, mut rest) = (of((part.cells[0].0, middle - 1)), of((middle, part.cells[0].1)));
-        first.register = part.register.clone();
-        rest.register = format!("{}_rest", part.register);
-        (first, rest)
+        Part { plane, cells, mine: cells.iter().zip(threads).map(count).collect() }
     }
 
     pub(super) fn element(&self, plane: &Plane) -> &'static str {
@@ -113,7 +95,7 @@ impl Printer<'_> {
     fn batches(&self) -> Vec<Vec<Part<'_>>> {
         let mut batches: Vec<Vec<Part<'_>>> = Vec::new();
         let mut used = BATCH;
-        for part in self.ahead_and_rest().1 {
+        for part in self.live_in().skip(self.parts_ahead()) {
             let registers = self.registers(&part);
             if used + registers > BATCH {
                 batches.push(Vec::new());
@@ -192,16 +174,21 @@ impl Printer<'_> {
         }
     }
 
-    /// The registers of a part.
+    /// The names of the registers of a part, in which plane and box tell them apart.
+    pub(super) fn register_name(&self, part: &Part<'_>) -> String {
+        let own = part.plane.live_in.iter().position(|cells| cells == part.cells).unwrap_or(0);
+        format!("tw_{}{}_{own}", self.names.fields[part.plane.field], part.plane.number)
+    }
+
     pub(super) fn register(&self, part: &Part<'_>) -> Expr {
-        name(&part.register)
+        name(self.register_name(part))
     }
 
     pub(super) fn batch_registers(&self, batch: &[Part<'_>]) -> Block {
         let registers = |part: &Part<'_>| {
             Stmt::Declare(vec![Declaration::array(
                 self.element(part.plane),
-                part.register.as_str(),
+                self.register_name(part),
                 part.lines(),
             )])
         };
