@@ -317,6 +317,7 @@ fn every_document_names_its_schema() {
         ("cache", vec!["show"]),
         ("completions", vec!["fish"]),
         ("manual", vec!["-o", "MAN"]),
+        ("nested", vec!["analyze", "reduction"]),
     ];
     let can_count = crate::inspect::can_count(90);
     if can_count {
