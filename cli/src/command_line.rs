@@ -134,7 +134,7 @@ The first Ctrl-C stops within two seconds, the second at once; no half-written f
 Examples:
   tilewright nested list
   tilewright nested analyze spmv
-  tilewright nested run reduction --input s=s.npy --verify
+  tilewright nested compile spmv -o spmv
 
 The language is described in docs/nested.md.")]
     Nested(NestedArguments),

@@ -319,6 +319,7 @@ fn every_document_names_its_schema() {
         ("cache", vec!["show"]),
         ("completions", vec!["fish"]),
         ("manual", vec!["-o", "MAN"]),
+        ("nested", vec!["analyze", "reduction"]),
     ];
     let can_count = crate::inspect::can_count(90);
     if can_count {
@@ -340,7 +341,12 @@ fn every_document_names_its_schema() {
         });
         let arguments: Vec<&str> = std::iter::once(command).chain(arguments).chain(["--json"]).collect();
         let output = tilewright(&arguments).succeeded();
-        let name = if command == "adaptive" { "adaptive-train" } else { command };
+        // Of several commands in one, each has its own.
+        let name = match command {
+            "adaptive" => "adaptive-train",
+            "nested" => "nested.analyze",
+            command => command,
+        };
         has_schema(&output.json(), name);
         assert!(output.stdout.starts_with("{\n  \"schema\": "), "{command}: {}", output.stdout);
     }

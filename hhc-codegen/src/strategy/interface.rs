@@ -1,7 +1,8 @@
 //! What a tiling strategy is: the one trait that all of them implement.
 
-pub use super::target::Target;
+use super::target::Target;
 use super::tile_space::{TileSpace, refused};
+pub use super::time_skewing::name::NAME as FOR_SWEEPS;
 use crate::counts::forms::Forms;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
@@ -157,15 +158,12 @@ fn order_suits(takes_sweeps: bool, program: &Program) -> Result<(), String> {
     match program.sweeps_in_order().next() {
         Some(statement) if !takes_sweeps => Err(format!(
             "`{}` is computed in place, each point from those before it in the same sweep, and this strategy takes the \
-             points of a row in any order; use --strategy {IN_ORDER}",
+             points of a row in any order; use --strategy {FOR_SWEEPS}",
             program.statement_name(statement),
         )),
         _ => Ok(()),
     }
 }
-
-/// The strategy for sweeps in order.
-pub(super) const IN_ORDER: &str = "time-skewing";
 
 /// Whether the strategy has code for this target.
 ///

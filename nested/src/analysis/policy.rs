@@ -185,7 +185,7 @@ pub fn inferred(sequence: &[Operator], elements: &[Schedule], platform: Platform
 }
 
 /// What a level can be.
-fn choices(element: Schedule, outermost: bool, irregular: bool) -> Vec<Level> {
+fn choices(element: Schedule, outermost: bool, irregular: bool, chunks: bool) -> Vec<Level> {
     if !element.is_parallel() {
         return [false, true].into_iter().map(|unroll| Level { unroll, ..Level::SEQUENTIAL }).collect();
     }
@@ -193,7 +193,7 @@ fn choices(element: Schedule, outermost: bool, irregular: bool) -> Vec<Level> {
     for omp_schedule in [OmpSchedule::Static, OmpSchedule::Dynamic, OmpSchedule::Guided] {
         for chunk in CHUNKS {
             // A team inside of a team has little to share.
-            if outermost || chunk == 0 {
+            if outermost && chunks || chunk == 0 {
                 list.push(Level { omp_schedule, chunk, ..Level::threads(element) });
             }
         }
@@ -219,7 +219,9 @@ pub fn implementations(computation: &Computation) -> Vec<Implementation> {
         for elements in schedule::valid(&schedule::strongest(&sequence), Platform::OpenMp) {
             let mut partial: Vec<Vec<Level>> = vec![Vec::new()];
             for (place, element) in elements.iter().enumerate() {
-                let choices = choices(*element, place == 0, computation.irregular);
+                // Blocks of a reduction are larger than any chunk.
+                let chunks = sequence[0] != Operator::Reduce;
+                let choices = choices(*element, place == 0, computation.irregular, chunks);
                 let extended = partial
                     .iter()
                     .flat_map(|levels| choices.iter().map(move |level| [&levels[..], &[*level]].concat()));

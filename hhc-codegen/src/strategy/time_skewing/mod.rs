@@ -14,14 +14,16 @@
 
 mod boxes;
 mod lines;
+pub(super) mod name;
 mod skew;
 mod tiles;
 
-use super::interface::{IN_ORDER, Strategy, Target};
+use super::interface::{Strategy, Target};
 use super::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
 use crate::TileSizes;
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
+use name::NAME;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -33,7 +35,7 @@ pub struct TimeSkewing;
 
 impl Strategy for TimeSkewing {
     fn id(&self) -> &'static str {
-        IN_ORDER
+        NAME
     }
 
     fn description(&self) -> &'static str {
