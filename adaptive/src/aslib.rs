@@ -16,6 +16,9 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Most fields of a file.
 const MOST_FIELDS: usize = 100_000_000;
 
+/// Values of each instance.
+type ByInstance = HashMap<String, Vec<f64>>;
+
 /// A file of attributes and rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arff {
@@ -255,7 +258,7 @@ fn runs(path: &Path, measure: &str, maximize: bool) -> Result<BTreeMap<String, B
 
 /// The attributes beside instance and repetition, and for each instance their values, not a number for those that are missing; of
 /// several repetitions the first counts.
-fn numbers(path: &Path) -> Result<(Vec<String>, HashMap<String, Vec<f64>>)> {
+fn numbers(path: &Path) -> Result<(Vec<String>, ByInstance)> {
     let arff = Arff::read(path)?;
     let instance = arff.place(path, "instance_id")?;
     let own = |at: &usize| *at != instance && !arff.attributes[*at].eq_ignore_ascii_case("repetition");

@@ -102,7 +102,7 @@ fn a_scenario_becomes_a_model() {
     ];
     let test = &tilewright(&train).succeeded().json()["test"];
     assert!(test["par10"]["gap_closed"].as_f64().unwrap() > 0.8, "{test}");
-    assert_eq!((&test["risky"], &test["best_single"]), (&10.into(), &"fast".into()));
+    assert_eq!((&test["risky"], &test["best_single"]), (&10.into(), &"sure".into()));
     assert_eq!(tilewright(&["adaptive", "train", &folder.arg(""), "-o", &model]).code, 2);
     assert_eq!(tilewright(&["adaptive", "train", &scenario, "--maximize", "-o", &model]).code, 2);
 }

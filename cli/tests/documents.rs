@@ -176,6 +176,25 @@ fn space_files_follow_their_schema() {
     }
 }
 
+/// Models of all kinds follow their JSON Schema.
+#[test]
+fn models_follow_their_schema() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let parse = |text: String| serde_json::from_str::<Value>(&text).unwrap();
+    let schema =
+        parse(std::fs::read_to_string(root.join("docs/schemas/adaptive-model.schema.json")).unwrap());
+    let folder = Folder::new();
+    let (table, model) = (root.join("examples/sorting.csv"), folder.arg("model.json"));
+    for kind in ["svm", "tree", "forest"] {
+        let train = ["adaptive", "train", table.to_str().unwrap(), "--classifier", kind, "-o", &model];
+        tilewright(&train).succeeded();
+        let mut document = parse(std::fs::read_to_string(&model).unwrap());
+        assert_eq!(violation(&document, &schema, ""), None, "{kind}");
+        document["model"]["classifier"] = serde_json::json!({"kind": kind});
+        assert!(violation(&document, &schema, "").is_some());
+    }
+}
+
 /// Where a value breaks a JSON Schema, for the keywords that ours have.
 fn violation(value: &Value, schema: &Value, place: &str) -> Option<String> {
     let is = |name: &str| match name {
