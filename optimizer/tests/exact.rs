@@ -389,24 +389,25 @@ fn the_closed_form_of_all_strategies_that_have_forms() {
                 cases.extend(gpus.map(|gpu| (name, program.clone(), *size, *steps, gpu)));
             }
         }
-        let of_case = |(name, program, size, steps, gpu): &(&'static str, Arc<Program>, &[i64], i64, &str)| {
-            let problem = Problem::new(program, size, *steps).unwrap();
-            let machine = machine::shipped(gpu).unwrap().unwrap();
-            let model = GpuCost::by(form, &problem, &machine).unwrap();
-            let own = Request::of_model(&problem, model, Objective::Time);
-            let ratio = |strategies: Vec<&'static dyn Strategy>| {
-                let own = Request { strategies, ..own.clone() };
-                let rule = tune(&own, Method::ClosedForm).ok()?;
-                assert!(rule.certificate.evaluated <= 1000, "{name} {size:?} {gpu}");
-                Some(rule.certificate.value / tune(&own, Method::Exact).ok()?.certificate.value)
+        let of_case =
+            |(name, program, size, steps, gpu): &(&'static str, Arc<Program>, &[i64], i64, &str)| {
+                let problem = Problem::new(program, size, *steps).unwrap();
+                let machine = machine::shipped(gpu).unwrap().unwrap();
+                let model = GpuCost::by(form, &problem, &machine).unwrap();
+                let own = Request::of_model(&problem, model, Objective::Time);
+                let ratio = |strategies: Vec<&'static dyn Strategy>| {
+                    let own = Request { strategies, ..own.clone() };
+                    let rule = tune(&own, Method::ClosedForm).ok()?;
+                    assert!(rule.certificate.evaluated <= 1000, "{name} {size:?} {gpu}");
+                    Some(rule.certificate.value / tune(&own, Method::Exact).ok()?.certificate.value)
+                };
+                let hhc = ratio(vec![of("hhc")]);
+                let all = ratio(strategy::in_auto().filter(|own| own.closed_forms().is_some()).collect());
+                let naive = Request { strategies: vec![of("naive")], ..own.clone() };
+                let refused = matches!(tune(&naive, Method::ClosedForm), Err(Infeasible::NoFace { .. }));
+                assert!(refused, "tiles without a face");
+                (format!("{name} {size:?} {gpu}"), hhc, all)
             };
-            let hhc = ratio(vec![of("hhc")]);
-            let all = ratio(strategy::in_auto().filter(|own| own.closed_forms().is_some()).collect());
-            let naive = Request { strategies: vec![of("naive")], ..own.clone() };
-            let refused = matches!(tune(&naive, Method::ClosedForm), Err(Infeasible::NoFace { .. }));
-            assert!(refused, "tiles without a face");
-            (format!("{name} {size:?} {gpu}"), hhc, all)
-        };
         let found: Vec<(String, Option<f64>, Option<f64>)> = cases.par_iter().map(of_case).collect();
         for (what, pick) in [("hhc", 0), ("all strategies with closed forms", 1)] {
             let ratios: Vec<(f64, &String)> = (found.iter())
@@ -414,7 +415,12 @@ fn the_closed_form_of_all_strategies_that_have_forms() {
                 .collect();
             let mean = (ratios.iter().map(|(own, _)| own.ln()).sum::<f64>() / ratios.len() as f64).exp();
             let worst = ratios.iter().max_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
-            println!("{form}, {what}: {} cases, mean {mean:.4}, worst {:.3} ({})", ratios.len(), worst.0, worst.1);
+            println!(
+                "{form}, {what}: {} cases, mean {mean:.4}, worst {:.3} ({})",
+                ratios.len(),
+                worst.0,
+                worst.1
+            );
             assert!(mean <= 1.2 && worst.0 <= 2.0, "{form}, {what}");
         }
     }

@@ -139,7 +139,9 @@ fn allocation(groups: &[Allocation]) -> Option<String> {
     let spread = |group: &str| groups.iter().find(|own| own.group == group).map(|own| own.spread);
     let more = match (spread("2D"), spread("3D")) {
         (Some(two), Some(three)) if three < SMALLER * two => ", the more so for 3-D stencils, as it says",
-        (Some(two), Some(three)) if two < SMALLER * three => ", the more so for 2-D stencils; it says for 3-D ones",
+        (Some(two), Some(three)) if two < SMALLER * three => {
+            ", the more so for 2-D stencils; it says for 3-D ones"
+        }
         (Some(_), Some(_)) => ", as much for 2-D as for 3-D stencils; it says the more so for 3-D ones",
         _ => "",
     };
