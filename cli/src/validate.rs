@@ -363,7 +363,7 @@ fn measured(
         Some(meter) => Counter::Real(meter),
         None => {
             let meter = SimulatedMeter::new(joules.simulated, NOISE, arguments.seed);
-            Counter::Simulated(meter.wrapping_after(FIRST_WRAP_J), &spent)
+            Counter::Simulated(Box::new(meter.wrapping_after(FIRST_WRAP_J)), &spent)
         }
     };
     let analysis = stencil.analysis()?;

@@ -20,7 +20,7 @@ pub enum Counter<'a> {
     /// A counter of the hardware.
     Real(Box<dyn EnergyMeter>),
     /// A simulated one, and the joules of a run of a tile that takes so many seconds.
-    Simulated(SimulatedMeter, &'a dyn Fn(&TileSizes, f64) -> f64),
+    Simulated(Box<SimulatedMeter>, &'a dyn Fn(&TileSizes, f64) -> f64),
 }
 
 impl Counter<'_> {
@@ -166,7 +166,7 @@ mod tests {
             let times: Vec<f64> = (1..6).map(|n| 1e-3 * f64::from(n)).collect();
             let mut runner = PredictedTiles::new(times.clone());
             let meter = SimulatedMeter::new(kind, noise, 7).wrapping_after(300.0);
-            let mut counter = Counter::Simulated(meter, &joules_of);
+            let mut counter = Counter::Simulated(Box::new(meter), &joules_of);
             let measured = measure_energy(&plan, &tiles, &mut runner, &mut counter, &|_, _| ()).unwrap();
             for (own, seconds) in measured.iter().zip(times) {
                 let expected = 80.0 * seconds + 0.02;
@@ -179,7 +179,8 @@ mod tests {
         }
         // A counter that stands still measures nothing.
         let nothing = |_: &TileSizes, _: f64| 0.0;
-        let mut counter = Counter::Simulated(SimulatedMeter::new(Simulated::Rapl, 0.0, 1), &nothing);
+        let meter = Box::new(SimulatedMeter::new(Simulated::Rapl, 0.0, 1));
+        let mut counter = Counter::Simulated(meter, &nothing);
         let mut runner = PredictedTiles::new(vec![1.0; 5]);
         let error = measure_energy(&plan, &tiles, &mut runner, &mut counter, &|_, _| ()).unwrap_err();
         assert!(error.to_string().contains("simulated RAPL: it stands still"), "{error}");

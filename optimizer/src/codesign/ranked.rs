@@ -44,7 +44,7 @@ struct Near {
     /// `N_w * (T_sync + min(io, compute))`
     once_s: f64,
     /// `w`
-    tiles: u64,
+    tiles: u32,
 }
 
 /// The constants of an execution; static power is added per design.
@@ -147,23 +147,23 @@ impl<'a> Ranked<'a> {
             self.look_on(run, rank as usize, &mut near);
         }
         let Near { per_round_s, once_s, tiles } = near[rank as usize];
-        let n_sm = model.time.n_sm as u64;
-        Some(once_s + per_round_s * tiles.div_ceil(n_sm) as f64)
+        Some(once_s + per_round_s * f64::from(tiles.div_ceil(model.time.n_sm as u32)))
     }
 
     /// Looks at the candidates up to a rank, and at some more.
     #[cold]
     fn look_on(&self, run: usize, rank: usize, near: &mut Vec<Near>) {
         let t_sync_s = self.constants[run].0.t_sync_s;
+        let grid = self.space.near(run);
         let end = (2 * rank).clamp(64, self.order.len().max(64)).max(rank + 1).min(self.order.len());
         let of = |&candidate: &u32| {
             let (longer, shorter) = self.parts[candidate as usize];
-            let grid = self.space.of_grid(run, candidate as usize, 0);
-            let launches = grid.wavefronts as f64;
+            let [wavefronts, tiles, sub_tiles] = grid[candidate as usize];
+            let launches = f64::from(wavefronts);
             Near {
-                per_round_s: launches * longer * grid.sub_tiles as f64,
+                per_round_s: launches * longer * f64::from(sub_tiles),
                 once_s: launches * (t_sync_s + shorter),
-                tiles: grid.tiles_per_wavefront as u64,
+                tiles,
             }
         };
         near.extend(self.order[near.len()..end].iter().map(of));

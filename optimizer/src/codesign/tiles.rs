@@ -13,7 +13,7 @@ use hhc_codegen::counts::{
     Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, TileCounts, forms,
 };
 use hhc_codegen::strategy::Strategy;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use hhc_codegen::counts::Sizes;
 
@@ -24,7 +24,12 @@ pub struct TileSpace {
     pub strategy: &'static dyn Strategy,
     candidates: Arc<dyn Candidates>,
     grids: Vec<Arc<dyn OnGrid>>,
+    /// By execution, then by candidate: what bounds need of the grid, which no design changes.
+    near: Arc<Vec<OnceLock<Vec<NearGrid>>>>,
 }
+
+/// Wavefronts, tiles of the fullest one, and sub-tiles of each; as many as fit 32 bits, so that a table stays in a cache.
+pub type NearGrid = [u32; 3];
 
 /// Counts of all candidates for one number of lanes; those of the grid are of no grid in particular.
 #[derive(Debug, Clone)]
@@ -50,7 +55,8 @@ impl TileSpace {
         let candidates: Arc<dyn Candidates> = forms(strategy).candidates(problem, runs, limits)?.into();
         let on = |run: &Run| candidates.on_grid(&problem.with_size(&run.size, run.steps)).into();
         let grids = runs.iter().map(on).collect();
-        Some(TileSpace { strategy, candidates, grids })
+        let near = Arc::new(runs.iter().map(|_| OnceLock::new()).collect());
+        Some(TileSpace { strategy, candidates, grids, near })
     }
 
     /// Tile sizes, in the order of the tables.
@@ -82,6 +88,20 @@ impl TileSpace {
     #[inline]
     pub fn of_grid(&self, run: usize, candidate: usize, entry: usize) -> OfGrid {
         self.grids[run].of(candidate, entry)
+    }
+
+    /// What bounds need of grid `run`, by candidate: of tiles of one kind. Numbers beyond 32 bits are the largest that has them: a
+    /// bound may be lower.
+    pub fn near(&self, run: usize) -> &[NearGrid] {
+        self.near[run].get_or_init(|| {
+            let small = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
+            let of = |candidate: usize| {
+                let OfGrid { wavefronts, tiles_per_wavefront, sub_tiles, .. } =
+                    self.of_grid(run, candidate, 0);
+                [wavefronts, tiles_per_wavefront, sub_tiles].map(small)
+            };
+            (0..self.len()).map(of).collect()
+        })
     }
 
     /// The face of a tile, which the closed form maximises.
