@@ -1,8 +1,8 @@
 //! What a tiling strategy is: the one trait that all of them implement.
 
-use super::target::Target;
+pub use super::target::Target;
 use super::tile_space::{TileSpace, refused};
-pub use super::time_skewing::name::NAME as FOR_SWEEPS;
+use super::time_skewing::name::NAME as FOR_SWEEPS;
 use crate::counts::forms::Forms;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
