@@ -223,10 +223,13 @@ proptest! {
     }
 }
 
+/// Sizes along the dimensions, and `k`.
+type Point = ([i64; 3], i64);
+
 /// The parts of the space by enumeration: of the strategies in whose feasible sets a point lies, the number of such points and
 /// the least value.
 fn parts_by_enumeration(request: &Request<'_>) -> BTreeMap<Vec<&'static str>, (u64, f64)> {
-    let mut points: BTreeMap<([i64; 3], i64), (BTreeSet<&'static str>, f64)> = BTreeMap::new();
+    let mut points: BTreeMap<Point, (BTreeSet<&'static str>, f64)> = BTreeMap::new();
     for family in request.families() {
         let values = |d: usize| (0..family.axes[d].count).map(move |index| family.axes[d].at(index));
         for s0 in values(0) {
