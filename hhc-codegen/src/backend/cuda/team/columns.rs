@@ -7,7 +7,7 @@ use super::{LANE, Team};
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Range, SIZE_NAMES, bound};
-use crate::storage::{Place, Region};
+use crate::storage::{Axis, Place, Region};
 use c_tree::{Block, Expr, Stmt};
 
 /// Points of a strip that a part has: those of which all of these bounds are true, by their numbers in the strip.
@@ -46,21 +46,6 @@ impl Columns {
 /// `#pragma unroll for (int i = 0; i < count; ++i) { body }`
 pub(super) fn unrolled(variable: &str, count: i64, body: impl Into<Block>) -> [Stmt; 2] {
     [Stmt::Pragma("unroll".into()), Stmt::count("int", variable, 0, count, body)]
-}
-
-/// The row that a part has, by its plan, as its coordinates in all dimensions but the innermost: those of its junk, or what
-/// bounds its box from both sides.
-pub(super) fn row_of(ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<IntExpr>> {
-    let outer = |ranges: &[Range], one: &dyn Fn(&Range) -> Option<IntExpr>| -> Option<Vec<IntExpr>> {
-        ranges.split_last()?.1.iter().map(one).collect()
-    };
-    if let Some(junk) = junk {
-        return outer(junk, &|rows| (rows.low == rows.high).then(|| rows.low.clone()));
-    }
-    outer(ranges, &|rows| {
-        let high = rows.high.least_of();
-        rows.low.largest_of().into_iter().find(|row| high.contains(row))
-    })
 }
 
 /// A row at an offset from another one.
@@ -114,6 +99,39 @@ impl Team<'_> {
         c_tree::int(self.points) * c_tree::var(LANE) + point
     }
 
+    /// The rows that a part has, by its plan, each as its coordinates in all dimensions but the innermost; as many for all warps
+    /// and positions. They are those of its junk, or of its box: one row, or neighbouring ones of a slice that registers hold.
+    pub(super) fn rows_of(&self, ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<Vec<IntExpr>>> {
+        let (_, outer) = junk.map_or(ranges, Vec::as_slice).split_last()?;
+        let mut rows = vec![Vec::new()];
+        for (d, range) in outer.iter().enumerate() {
+            let (first, count) = self.neighbours(d, range)?;
+            let along = |row: &Vec<IntExpr>| {
+                let (row, first) = (row.clone(), first.clone());
+                (0..count).map(move |number| [&row[..], &[first.clone() + number]].concat())
+            };
+            rows = rows.iter().flat_map(along).collect();
+        }
+        Some(rows)
+    }
+
+    /// The first of the coordinates of a range, and how many there are, before the grid and the rest of the box clip them.
+    fn neighbours(&self, d: usize, range: &Range) -> Option<(IntExpr, i64)> {
+        let (low, high) = (range.low.largest_of(), range.high.least_of());
+        if let Some(one) = low.iter().find(|coordinate| high.contains(coordinate)) {
+            return Some((one.clone(), 1));
+        }
+        let in_registers = self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some());
+        let windows = in_registers.filter_map(|storage| match storage.axes.get(d) {
+            Some(Axis::Window { first, .. }) => Some(first),
+            _ => None,
+        });
+        let of_slices = windows.flat_map(|window| low.iter().filter(|low| low.minus(window).is_some()));
+        let counted = of_slices.flat_map(|low| high.iter().map(move |high| (low, high.minus(low))));
+        let counted = counted.filter_map(|(low, last)| Some((low.clone(), last? + 1)));
+        counted.filter(|(_, count)| *count > 0).min_by_key(|(_, count)| *count)
+    }
+
     /// What must be true of a row, and its columns, for a box and a region, besides what is known.
     pub(super) fn tests(
         &self,
@@ -121,7 +139,7 @@ impl Team<'_> {
         region: Region,
         row: &[IntExpr],
         known: &[IntExpr],
-    ) -> (Vec<Expr>, Columns) {
+    ) -> (Vec<IntExpr>, Columns) {
         let ends = |d: usize| -> (IntExpr, IntExpr) {
             match region {
                 Region::Domain(statement) => {
@@ -131,19 +149,27 @@ impl Team<'_> {
                 Region::Grid | Region::Boundary => (int(0), var(SIZE_NAMES[d]) - 1),
             }
         };
-        let lows = |d: usize| ranges[d].low.largest_of().into_iter().chain([ends(d).0]);
-        let highs = |d: usize| ranges[d].high.least_of().into_iter().chain([ends(d).1]);
-        let of_row = row.iter().enumerate().flat_map(|(d, row)| {
-            let low = lows(d).map(|low| row.clone() - low);
-            low.chain(highs(d).map(|high| high - row.clone())).collect::<Vec<_>>()
-        });
-        let of_row: Vec<IntExpr> = of_row.filter(|test| !implied(test, known)).collect();
-        let of_row = self.hold(&of_row);
+        let mut of_row = self.of_box(ranges, row, known);
+        for (d, row) in row.iter().enumerate() {
+            let (first, last) = ends(d);
+            let both = [row.clone() - first, last - row.clone()];
+            of_row.extend(both.into_iter().filter(|test| !implied(test, known)));
+        }
         let (low, high) = ends(row.len());
         let mut columns = self.columns_of(ranges);
         columns.begin(low - self.first.clone());
         columns.end(high - self.first.clone());
         (of_row, columns)
+    }
+
+    /// What must be true of a row for a box, besides what is known.
+    pub(super) fn of_box(&self, ranges: &[Range], row: &[IntExpr], known: &[IntExpr]) -> Vec<IntExpr> {
+        let tests = row.iter().zip(ranges).flat_map(|(row, range)| {
+            let low = range.low.largest_of().into_iter().map(|low| row.clone() - low);
+            let high = range.high.least_of().into_iter().map(|high| high - row.clone());
+            low.chain(high).collect::<Vec<_>>()
+        });
+        tests.filter(|test| !implied(test, known)).collect()
     }
 
     /// The columns of a box, whatever the grid is.

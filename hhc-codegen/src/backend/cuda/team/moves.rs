@@ -3,7 +3,7 @@
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, max, min, plus};
 use super::super::super::storages::{self, Work};
-use super::columns::{Columns, changes_with, row_of, unrolled};
+use super::columns::{Columns, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
 use super::{LANE, POINT, Team};
@@ -18,22 +18,49 @@ pub(super) const PIECE: &str = "q";
 const ELEMENT: &str = "tw_element";
 
 impl Team<'_> {
-    /// A transfer: the lane's points of a row.
+    /// A transfer: the lane's points of its rows.
     pub(super) fn transfer(&self, transfer: &Transfer, known: &[IntExpr]) -> Block {
-        let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { return Block::new() };
+        let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
+        let several = rows.len() > 1;
+        let mut block = Block::new();
+        if self.in_registers(&transfer.to)
+            && let Some(groups) = self.groups_under_way(transfer)
+        {
+            block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
+        }
+        for row in &rows {
+            let body = self.of_row(transfer, row, known);
+            let declares = body.statements.iter().any(|line| matches!(line, Stmt::Declare(_)));
+            if several && declares {
+                block.push(Stmt::Block(body));
+            } else {
+                block.extend(body);
+            }
+        }
+        // Groups of copies are counted by positions, whether there is a row or not.
+        if matches!(transfer.from.place, Place::Arrays(_)) && !self.in_registers(&transfer.to) {
+            block.push(Stmt::call("tw_copy_commit", []));
+        }
+        block
+    }
+
+    /// The lane's points of one row.
+    fn of_row(&self, transfer: &Transfer, row: &[IntExpr], known: &[IntExpr]) -> Block {
         let value = (transfer.field, &transfer.level);
         let (from, to) = (&transfer.from.place, &transfer.to);
         let in_arrays = |place: &Place| matches!(place, Place::Arrays(_));
         // What is moved beyond the box is junk, which never leaves the block, nor is it loaded.
-        let (rows, columns) = match &transfer.junk {
-            Some(junk) if !in_arrays(from) && !in_arrays(to) => (Vec::new(), self.columns_of(junk)),
-            _ => self.tests(&transfer.ranges, transfer.region, &row, known),
+        let (tests, columns) = match &transfer.junk {
+            Some(junk) if !in_arrays(from) && !in_arrays(to) => {
+                (self.of_box(junk, row, known), self.columns_of(junk))
+            }
+            _ => self.tests(&transfer.ranges, transfer.region, row, known),
         };
+        let known = &[known, &tests].concat()[..];
         let body = match (from, to) {
-            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, &row, &columns),
+            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, row, &columns),
             _ if self.in_registers(from) && self.in_registers(to) => {
-                let (Some(from), Some(to)) =
-                    (self.register(from, &row, value), self.register(to, &row, value))
+                let (Some(from), Some(to)) = (self.register(from, row, value), self.register(to, row, value))
                 else {
                     return Block::new();
                 };
@@ -45,19 +72,14 @@ impl Team<'_> {
                         name(from_name).at(from.clone() + point),
                     )
                 };
-                self.at_points(transfer, (&row, &columns), known, &moved)
+                self.at_points(transfer, (row, &columns), known, &moved)
             }
-            _ => self.through_shared(transfer, &row),
+            _ => self.through_shared(transfer, row),
         };
-        if body.is_empty() {
+        if body.is_empty() || tests.is_empty() {
             return body;
         }
-        let mut block = if rows.is_empty() { body } else { Block::from(Stmt::when(all(rows), body)) };
-        // Groups of copies are counted by positions, whether there is a row or not.
-        if in_arrays(from) && !self.in_registers(to) {
-            block.push(Stmt::call("tw_copy_commit", []));
-        }
-        block
+        Block::from(Stmt::when(all(self.hold(&tests)), body))
     }
 
     /// Something done for the points of a box and a region: for few of them where they are at the ends of a strip.
@@ -131,7 +153,8 @@ impl Team<'_> {
     pub(super) fn flags(&self, text: &Block) -> Block {
         let mut flags = Block::new();
         for transfer in &self.kernel.transfers {
-            let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { continue };
+            let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref());
+            let Some(row) = rows.and_then(|rows| rows.into_iter().next()) else { continue };
             let columns = match &transfer.junk {
                 Some(junk) => self.columns_of(junk),
                 None => self.tests(&transfer.ranges, transfer.region, &row, &[]).1,
@@ -218,14 +241,9 @@ impl Team<'_> {
         else {
             return Block::new();
         };
-        let mut body = Block::new();
-        if takes && let Some(groups) = self.groups_under_way(transfer) {
-            body.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
-        }
         let piece = first + c_tree::int(self.stride_of_pieces(transfer.field)) * c_tree::var(PIECE);
         let (registers, shared) = (name(self.storage_name(inner)), name(self.storage_name(outer)));
-        body.extend(self.pieces(transfer.field, (takes, &registers, &register), &shared, piece));
-        body
+        Block::from(self.pieces(transfer.field, (takes, &registers, &register), &shared, piece))
     }
 
     /// Moves between registers and memory, piece by piece.
@@ -272,16 +290,17 @@ impl Team<'_> {
     /// committed at each position.
     fn groups_under_way(&self, transfer: &Transfer) -> Option<i64> {
         let storage = transfer.from.place.storage()?;
-        let takes = row_of(&transfer.ranges, transfer.junk.as_ref())?;
         let order = |wanted: &Transfer| {
             self.kernel.transfers.iter().position(|other| std::ptr::eq(other, wanted)).unwrap_or(0)
         };
         let brings = self.kernel.transfers.iter().find(|other| {
             matches!(other.from.place, Place::Arrays(_)) && other.to.storage() == Some(storage)
         })?;
-        let along = |row: Vec<IntExpr>| row.into_iter().next();
-        let brought = along(row_of(&brings.ranges, brings.junk.as_ref())?)?;
-        let ahead = brought.minus(&along(takes)?)?;
+        let along = |moved: &Transfer| {
+            let rows = self.rows_of(&moved.ranges, moved.junk.as_ref())?;
+            rows.into_iter().next()?.into_iter().next()
+        };
+        let ahead = along(brings)?.minus(&along(transfer)?)?;
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
