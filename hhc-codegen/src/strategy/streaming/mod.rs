@@ -92,8 +92,9 @@ impl Strategy for Streaming {
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
         let bands = Bands { depth: sizes.steps };
-        let stream = |narrow: bool| Stream::new(program, bands, sizes, narrow);
-        let streams = [("stream", stream(false)), ("narrow", stream(true))];
+        let stream = |sizes, narrow| Stream::new(program, bands, sizes, narrow);
+        let streams =
+            [("stream", stream(sizes, false)), ("narrow", stream(sizes::narrow(program, sizes), true))];
         let stored: Vec<_> =
             streams.iter().enumerate().map(|(kernel, (_, stream))| stream.stored(kernel)).collect();
         let launches = streams.iter().enumerate().map(|(kernel, (_, stream))| {

@@ -87,6 +87,15 @@ pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static s
     Ok(())
 }
 
+/// The sizes for grids narrower than a block: as few rows of a lane as leave a block own ones, since the text that looks at each
+/// point needs registers of its own.
+pub(super) fn narrow(program: &Program, sizes: Sizes) -> Sizes {
+    let (before, behind) = bands::reach(program)[1];
+    let ghosts = sizes.steps * (before + behind);
+    let rows = (ghosts / sizes.warps + 1).max(before).max(behind);
+    Sizes { rows: rows.min(sizes.rows), ..sizes }
+}
+
 /// Sizes that neither spill registers nor compute many points twice.
 pub(super) fn default(program: &Program) -> TileSizes {
     let statement = &program.statements[0];
@@ -100,7 +109,7 @@ pub(super) fn default(program: &Program) -> TileSizes {
     let (points, rows, steps, warps) = match (costly || diagonal, double, wide) {
         (true, false, 0..=2) => (2, 4, 2, 8),
         (true, true, 0..=2) => (2, 2, 1, 8),
-        (false, false, 0..=2) => (2, 4, 4, 16),
+        (false, false, 0..=2) => (4, 4, 3, 8),
         (false, true, 0..=2) => (2, 4, 3, 8),
         (_, false, 3..=4) => (2, 4, 1, 8),
         (_, true, 3..=4) => (2, 2, 1, 16),

@@ -333,7 +333,7 @@ impl<'a> Stream<'a> {
             let edge = |name: &str, comment: &str, rows: i64| {
                 let rows = Axis::Ring { first: var(FIRST_ROW), extent: rows.max(1) };
                 let axes = vec![planes(self.lag() - greatest + 1), rows, shared()];
-                storage(name, comment, vec![warps - 1, steps], axes)
+                storage(name, comment, vec![warps, steps], axes)
             };
             storages.push(edge("first_rows", "the first rows of slices, for the warp before", behind));
             storages.push(edge("last_rows", "the last rows of slices, for the warp behind", before));
@@ -453,24 +453,27 @@ impl<'a> Stream<'a> {
         let newest = self.plane_after(&level);
         let taken = self.plane_after(&(level.clone() + 1)) + greatest;
         let gives = matches!(of, Move::GiveFirst | Move::GiveLast);
-        // First rows are given to the warp before: those of warp `w` lie in copy `w - 1`.
+        // Copies belong to those who take them.
         let (comment, rows, storage, copy, other) = match of {
             Move::GiveFirst => {
                 ("the slice's first rows", self.rows(0, behind), FIRST_ROWS, member.clone() - 1, 0)
             }
             Move::GiveLast => {
-                ("the slice's last rows", self.rows(rows - before, before), FIRST_ROWS + 1, member.clone(), 0)
+                let last_rows = self.rows(rows - before, before);
+                ("the slice's last rows", last_rows, FIRST_ROWS + 1, member.clone() + 1, 0)
             }
             Move::TakeBehind => {
                 ("the rows behind the slice", self.rows(rows, behind), FIRST_ROWS, member.clone(), 1)
             }
             _ => {
-                ("the rows before the slice", self.rows(-before, before), FIRST_ROWS + 1, member.clone() - 1, -1)
+                ("the rows before the slice", self.rows(-before, before), FIRST_ROWS + 1, member.clone(), -1)
             }
         };
+        // The first warp and the last one take junk: what a register keeps where nothing is taken, it keeps for long.
         let when = match of {
-            Move::GiveFirst | Move::TakeBefore => member.clone() - 1,
-            _ => int(last - 1) - member.clone(),
+            Move::GiveFirst => vec![member.clone() - 1],
+            Move::GiveLast => vec![int(last - 1) - member.clone()],
+            _ => Vec::new(),
         };
         let edge = Place::Copy(storage, vec![copy, level.clone()]);
         let (plane, from, to) = if gives {
@@ -482,7 +485,7 @@ impl<'a> Stream<'a> {
             (taken, Read { place: edge, suppliers }, Self::ring(level.clone()))
         };
         Transfer {
-            when: vec![when],
+            when,
             moment: Moment::Before(0),
             ..self.within(comment, (&level, &plane, &rows), from, to)
         }

@@ -10,6 +10,24 @@ use crate::plan::{Range, SIZE_NAMES, bound};
 use crate::storage::{Axis, Place, Region};
 use c_tree::{Block, Expr, Stmt};
 
+/// A row that a part has.
+pub(super) struct Row {
+    /// Its coordinates, in all dimensions but the innermost.
+    pub(super) at: Vec<IntExpr>,
+    /// Those of the first row of the part.
+    pub(super) first: Vec<IntExpr>,
+    /// Its number among them, and how many there are.
+    pub(super) number: i64,
+    pub(super) of: i64,
+}
+
+/// Something about a row that must not be negative.
+pub(super) struct Test {
+    pub(super) of: IntExpr,
+    /// The same of the first row.
+    pub(super) at_first: IntExpr,
+}
+
 /// Points of a strip that a part has: those of which all of these bounds are true, by their numbers in the strip.
 #[derive(Default)]
 pub(super) struct Columns {
@@ -99,20 +117,22 @@ impl Team<'_> {
         c_tree::int(self.points) * c_tree::var(LANE) + point
     }
 
-    /// The rows that a part has, by its plan, each as its coordinates in all dimensions but the innermost; as many for all warps
-    /// and positions. They are those of its junk, or of its box: one row, or neighbouring ones of a slice that registers hold.
-    pub(super) fn rows_of(&self, ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<Vec<IntExpr>>> {
+    /// The rows that a part has, by its plan; as many for all warps and positions. They are those of its junk, or of its box: one
+    /// row, or neighbouring ones along one dimension, of a slice that registers hold.
+    pub(super) fn rows_of(&self, ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<Row>> {
         let (_, outer) = junk.map_or(ranges, Vec::as_slice).split_last()?;
-        let mut rows = vec![Vec::new()];
-        for (d, range) in outer.iter().enumerate() {
-            let (first, count) = self.neighbours(d, range)?;
-            let along = |row: &Vec<IntExpr>| {
-                let (row, first) = (row.clone(), first.clone());
-                (0..count).map(move |number| [&row[..], &[first.clone() + number]].concat())
-            };
-            rows = rows.iter().flat_map(along).collect();
+        let ranges = outer.iter().enumerate().map(|(d, range)| self.neighbours(d, range));
+        let ranges: Vec<(IntExpr, i64)> = ranges.collect::<Option<_>>()?;
+        let first: Vec<IntExpr> = ranges.iter().map(|(first, _)| first.clone()).collect();
+        let of = ranges.iter().map(|(_, count)| *count).max().unwrap_or(1);
+        if ranges.iter().filter(|(_, count)| *count > 1).count() > 1 {
+            return None;
         }
-        Some(rows)
+        let row = |number: i64| {
+            let along = |(first, count): &(IntExpr, i64)| first.clone() + if *count > 1 { number } else { 0 };
+            Row { at: ranges.iter().map(along).collect(), first: first.clone(), number, of }
+        };
+        Some((0..of).map(row).collect())
     }
 
     /// The first of the coordinates of a range, and how many there are, before the grid and the rest of the box clip them.
@@ -137,9 +157,9 @@ impl Team<'_> {
         &self,
         ranges: &[Range],
         region: Region,
-        row: &[IntExpr],
+        row: &Row,
         known: &[IntExpr],
-    ) -> (Vec<IntExpr>, Columns) {
+    ) -> (Vec<Test>, Columns) {
         let ends = |d: usize| -> (IntExpr, IntExpr) {
             match region {
                 Region::Domain(statement) => {
@@ -149,13 +169,11 @@ impl Team<'_> {
                 Region::Grid | Region::Boundary => (int(0), var(SIZE_NAMES[d]) - 1),
             }
         };
+        let innermost = row.at.len();
+        let region = (0..innermost).map(ends).map(|(low, high)| Range { low, high });
         let mut of_row = self.of_box(ranges, row, known);
-        for (d, row) in row.iter().enumerate() {
-            let (first, last) = ends(d);
-            let both = [row.clone() - first, last - row.clone()];
-            of_row.extend(both.into_iter().filter(|test| !implied(test, known)));
-        }
-        let (low, high) = ends(row.len());
+        of_row.extend(self.of_box(&region.collect::<Vec<_>>(), row, known));
+        let (low, high) = ends(innermost);
         let mut columns = self.columns_of(ranges);
         columns.begin(low - self.first.clone());
         columns.end(high - self.first.clone());
@@ -163,13 +181,50 @@ impl Team<'_> {
     }
 
     /// What must be true of a row for a box, besides what is known.
-    pub(super) fn of_box(&self, ranges: &[Range], row: &[IntExpr], known: &[IntExpr]) -> Vec<IntExpr> {
-        let tests = row.iter().zip(ranges).flat_map(|(row, range)| {
-            let low = range.low.largest_of().into_iter().map(|low| row.clone() - low);
-            let high = range.high.least_of().into_iter().map(|high| high - row.clone());
+    pub(super) fn of_box(&self, ranges: &[Range], row: &Row, known: &[IntExpr]) -> Vec<Test> {
+        let tests = row.at.iter().zip(&row.first).zip(ranges).flat_map(|((own, first), range)| {
+            let test = |of: IntExpr, at_first: IntExpr| Test { of, at_first };
+            let low = range.low.largest_of().into_iter();
+            let low = low.map(|low| test(own.clone() - low.clone(), first.clone() - low));
+            let high = range.high.least_of().into_iter();
+            let high = high.map(|high| test(high.clone() - own.clone(), high - first.clone()));
             low.chain(high).collect::<Vec<_>>()
         });
-        tests.filter(|test| !implied(test, known)).collect()
+        tests.filter(|test| !implied(&test.of, known) && !self.always(&test.of)).collect()
+    }
+
+    /// Whether an expression is never negative, by what the kernel computes before, and whichever warp it is.
+    fn always(&self, of: &IntExpr) -> bool {
+        let bindings = self.kernel.bindings.iter().rev();
+        let of = bindings.fold(of.clone(), |of, binding| of.substitute(binding.name, &binding.value));
+        let ends = [&self.member.low, &self.member.high];
+        let mut at_ends = ends.iter().map(|end| constant(&of.substitute(self.member.variable, end)));
+        self.slope(&of, self.member.variable).is_some()
+            && at_ends.all(|value| value.is_some_and(|value| value >= 0))
+    }
+
+    /// That all of these are true of a row: those that are the same at all positions bound the number of the row among those of
+    /// its part, and the bounds are found before.
+    pub(super) fn held(&self, tests: &[Test], row: &Row) -> Vec<Expr> {
+        let changes = |test: &Test| {
+            [self.position.variable, self.kernel.rows.variable].iter().any(|name| test.of.mentions(name))
+        };
+        let (mut least, mut most, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for test in tests {
+            let by = if changes(test) { None } else { test.of.minus(&test.at_first) };
+            match by {
+                Some(by) if row.of > 1 && by == row.number => least.push(int(0) - test.at_first.clone()),
+                Some(by) if row.of > 1 && by == -row.number => most.push(test.at_first.clone()),
+                _ => rest.push(test.of.clone()),
+            }
+        }
+        let number = || c_tree::int(row.number);
+        let of = || c_tree::int(row.of).cast(INT).integer();
+        let least = least.iter().map(gathered_long).reduce(max).map(|least| max(min(least, of()), c_tree::int(0)));
+        let most = most.iter().map(gathered_long).reduce(min).map(|most| max(min(most, of()), c_tree::int(-1)));
+        let least = least.map(|least| number().ge(self.declared("int", "tw_from_row", least.cast("int"))));
+        let most = most.map(|most| number().le(self.declared("int", "tw_to_row", most.cast("int"))));
+        self.hold(&rest).into_iter().chain(least).chain(most).collect()
     }
 
     /// The columns of a box, whatever the grid is.

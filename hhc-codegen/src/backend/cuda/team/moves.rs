@@ -3,7 +3,7 @@
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, max, min, plus};
 use super::super::super::storages::{self, Work};
-use super::columns::{Columns, changes_with, unrolled};
+use super::columns::{Columns, Row, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
 use super::{LANE, POINT, Team};
@@ -45,20 +45,22 @@ impl Team<'_> {
     }
 
     /// The lane's points of one row.
-    fn of_row(&self, transfer: &Transfer, row: &[IntExpr], known: &[IntExpr]) -> Block {
+    fn of_row(&self, transfer: &Transfer, of: &Row, known: &[IntExpr]) -> Block {
+        let row = &of.at[..];
         let value = (transfer.field, &transfer.level);
         let (from, to) = (&transfer.from.place, &transfer.to);
         let in_arrays = |place: &Place| matches!(place, Place::Arrays(_));
         // What is moved beyond the box is junk, which never leaves the block, nor is it loaded.
         let (tests, columns) = match &transfer.junk {
             Some(junk) if !in_arrays(from) && !in_arrays(to) => {
-                (self.of_box(junk, row, known), self.columns_of(junk))
+                (self.of_box(junk, of, known), self.columns_of(junk))
             }
-            _ => self.tests(&transfer.ranges, transfer.region, row, known),
+            _ => self.tests(&transfer.ranges, transfer.region, of, known),
         };
-        let known = &[known, &tests].concat()[..];
+        let known: Vec<IntExpr> = known.iter().chain(tests.iter().map(|test| &test.of)).cloned().collect();
+        let known = &known[..];
         let body = match (from, to) {
-            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, row, &columns),
+            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, of, &columns),
             _ if self.in_registers(from) && self.in_registers(to) => {
                 let (Some(from), Some(to)) = (self.register(from, row, value), self.register(to, row, value))
                 else {
@@ -79,7 +81,7 @@ impl Team<'_> {
         if body.is_empty() || tests.is_empty() {
             return body;
         }
-        Block::from(Stmt::when(all(self.hold(&tests)), body))
+        Block::from(Stmt::when(all(self.held(&tests, of)), body))
     }
 
     /// Something done for the points of a box and a region: for few of them where they are at the ends of a strip.
@@ -162,7 +164,8 @@ impl Team<'_> {
             if !self.few(&columns) {
                 continue;
             }
-            let in_row_of_domain = self.in_domain_rows(transfer, &row);
+            let row = &row.at[..];
+            let in_row_of_domain = self.in_domain_rows(transfer, row);
             for number in columns.least..=columns.most {
                 let flag = self.flag(transfer, number);
                 if !text.mentions(&flag) {
@@ -170,7 +173,7 @@ impl Team<'_> {
                 }
                 let mut condition = self.has(&columns, number);
                 if transfer.junk.is_none()
-                    && let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain, true)
+                    && let LeftOut::ByColumn(test) = self.left_out(transfer, row, &in_row_of_domain, true)
                 {
                     condition = condition.and(test(c_tree::int(number)));
                 }
@@ -298,14 +301,15 @@ impl Team<'_> {
         })?;
         let along = |moved: &Transfer| {
             let rows = self.rows_of(&moved.ranges, moved.junk.as_ref())?;
-            rows.into_iter().next()?.into_iter().next()
+            rows.into_iter().next()?.at.into_iter().next()
         };
         let ahead = along(brings)?.minus(&along(transfer)?)?;
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
-    fn through_arrays(&self, transfer: &Transfer, row: &[IntExpr], columns: &Columns) -> Block {
+    fn through_arrays(&self, transfer: &Transfer, of: &Row, columns: &Columns) -> Block {
+        let row = &of.at[..];
         let program = &*self.plan.program;
         let value = (transfer.field, &transfer.level);
         let loads = matches!(transfer.from.place, Place::Arrays(_));
@@ -316,8 +320,14 @@ impl Team<'_> {
         let Place::Arrays(slot) = outer else { return Block::new() };
         let array = name(&self.names.fields[transfer.field.0]);
         let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
-        let start = row.iter().enumerate().map(|(d, row)| expr(row) * c_tree::var(format!("stride{d}")));
+        let stride = |d: usize| c_tree::var(format!("stride{d}"));
+        let start = of.first.iter().enumerate().map(|(d, first)| expr(first) * stride(d));
         let in_row = start.chain([expr(self.first)]).reduce(plus).unwrap_or(c_tree::int(0));
+        // From the first row of several on, whose place is found once.
+        let further = row.iter().zip(&of.first).enumerate().filter_map(|(d, (own, first))| {
+            own.minus(first).filter(|more| *more != 0).map(|more| c_tree::int(more) * stride(d))
+        });
+        let in_row = further.fold(in_row, plus);
         let in_row = plus(in_row, self.number(c_tree::int(0)));
         let element = match slot {
             Some(slot) => plus(expr(&slot) * c_tree::var("level_stride"), in_row),

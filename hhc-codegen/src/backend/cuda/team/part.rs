@@ -4,7 +4,7 @@ use super::super::super::bounds::expr;
 use super::super::super::points::INT;
 use super::super::super::storages::{INDEX_NAMES, Work};
 use super::super::parts::element;
-use super::columns::{beside, unrolled};
+use super::columns::{Row, beside, unrolled};
 use super::facts::{implied, parts_of_max, refuted};
 use super::moves::PIECE;
 use super::sums::constant;
@@ -30,7 +30,7 @@ impl Team<'_> {
             Work::Row(instance) => {
                 let statement = &self.plan.program.statements[instance.statement];
                 let Some(rows) = self.rows_of(&instance.ranges, instance.junk.as_ref()) else { return false };
-                let reads = |row: &Vec<IntExpr>| {
+                let reads = |row: &[IntExpr]| {
                     statement.reads.iter().zip(&instance.reads).all(|(access, read)| {
                         let coefficient =
                             self.plan.program.field(access.field).role == FieldRole::Coefficient;
@@ -40,18 +40,18 @@ impl Team<'_> {
                         }
                     })
                 };
-                let writes = |row: &Vec<IntExpr>| {
+                let writes = |row: &[IntExpr]| {
                     let places = &mut instance.writes.iter();
                     places.all(|place| self.in_registers(place) && found(place, row, statement.target))
                 };
-                rows.iter().all(|row| reads(row) && writes(row))
+                rows.iter().all(|row| reads(&row.at) && writes(&row.at))
             }
             Work::Transfer(transfer) => {
                 let Some(rows) = self.rows_of(&transfer.ranges, transfer.junk.as_ref()) else { return false };
                 let ends = [&transfer.from.place, &transfer.to];
                 let one_in_registers = ends.iter().any(|place| self.in_registers(place));
                 let loads = matches!(ends, [Place::Arrays(_), to] if to.storage().is_some());
-                let has = |row: &Vec<IntExpr>| ends.iter().all(|place| found(place, row, transfer.field));
+                let has = |row: &Row| ends.iter().all(|place| found(place, &row.at, transfer.field));
                 (one_in_registers || loads) && rows.iter().all(has)
             }
         }
@@ -120,7 +120,7 @@ impl Team<'_> {
                 continue;
             }
             let across = access.offset[innermost];
-            let there = beside(row, &access.offset);
+            let there = beside(&row.at, &access.offset);
             match rows.iter_mut().find(|known| known.is(access, &read.place, &there)) {
                 Some(known) => {
                     (known.before, known.after) = (known.before.max(-across), known.after.max(across));
@@ -177,7 +177,7 @@ impl Team<'_> {
                 let Some(place) = at.and_then(|at| instance.reads.get(at)).map(|read| &read.place) else {
                     return name("");
                 };
-                let there = beside(row, &access.offset);
+                let there = beside(&row.at, &access.offset);
                 match rows.iter().position(|known| known.is(access, place, &there)) {
                     Some(at) => {
                         name(row_name(at)).at(c_tree::var(POINT) + (rows[at].before + access.offset[innermost]))
@@ -195,9 +195,10 @@ impl Team<'_> {
         &self,
         instance: &Instance,
         work: Work<'_>,
-        row: &[IntExpr],
+        of: &Row,
         read: &dyn Fn(&Access) -> Expr,
     ) -> Block {
+        let row = &of.at[..];
         let program = &*self.plan.program;
         let target = program.statements[instance.statement].target;
         let mut compute: Block = Block::from(work.value(program, self.names, read));
@@ -219,10 +220,10 @@ impl Team<'_> {
         if instance.junk.is_some() {
             return Block::from(unrolled(POINT, self.points, inner));
         }
-        let (rows, columns) = self.tests(&instance.ranges, Region::Domain(instance.statement), row, &[]);
+        let (rows, columns) = self.tests(&instance.ranges, Region::Domain(instance.statement), of, &[]);
         let number = self.number(c_tree::var(POINT));
         let points_run = Stmt::when(all(self.have(&columns, &number, &number)), inner);
-        Block::from(Stmt::when(all(self.hold(&rows)), Block::from(unrolled(POINT, self.points, points_run))))
+        Block::from(Stmt::when(all(self.held(&rows, of)), Block::from(unrolled(POINT, self.points, points_run))))
     }
 }
 
