@@ -55,7 +55,10 @@ pub(super) fn of(tile: &TileSizes) -> Sizes {
 pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
     let sizes = of(tile);
     let reach = bands::reach(program);
-    let ghosts = |d: usize| sizes.steps * (reach[d].0 + reach[d].1);
+    let ghosts = |d: usize| {
+        let (before, behind) = sizes.ghosts(program, reach[d], d);
+        before + behind
+    };
     if ghosts(2) >= sizes.columns() {
         let least = ghosts(2) / WARP + 1;
         let reason = format!(
@@ -149,7 +152,8 @@ pub(super) fn with_planes(
     let reach = bands::reach(program);
     let up = |a: i64, b: i64| (a + b - 1).div_euclid(b.max(1));
     let blocks = |d: usize, all: i64| {
-        let own = (all - sizes.steps * (reach[d].0 + reach[d].1)).max(1);
+        let (before, behind) = sizes.ghosts(program, reach[d], d);
+        let own = (all - before - behind).max(1);
         up(size[d], own).max(1)
     };
     let in_a_plane = blocks(1, sizes.all_rows()) * blocks(2, sizes.columns());

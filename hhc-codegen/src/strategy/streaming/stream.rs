@@ -21,7 +21,7 @@
 //! are its first ones, or its last ones. Grids narrower than that have a kernel that looks at each point. Rows beyond the grid
 //! are junk.
 
-use crate::geometry::WARP;
+use crate::geometry::{WARP, elements_at_once};
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Instance, Kernel, Loop, Range, Role, RowOrder, bound, decides_nothing};
 use crate::storage::{
@@ -67,6 +67,15 @@ impl Sizes {
     /// Columns of a block, with those that it shares with its neighbours.
     pub(super) fn columns(&self) -> i64 {
         WARP * self.points
+    }
+
+    /// Points that a block shares with its neighbours along a dimension, along which the statement reads so far. Columns are so
+    /// many that blocks begin where accesses do.
+    pub(super) fn ghosts(&self, program: &Program, (low, high): (i64, i64), d: usize) -> (i64, i64) {
+        let element = program.field(program.statements[0].target).element;
+        let whole = if d == 2 { elements_at_once(self.points, element.bytes()) } else { 1 };
+        let of = |reach: i64| (self.steps * reach + whole - 1) / whole * whole;
+        (of(low), of(high))
     }
 
     /// Rows of a block, with those that it shares with its neighbours.
@@ -173,8 +182,7 @@ impl<'a> Stream<'a> {
 
     /// Points that a block shares with its neighbours along a dimension: before its own, and behind them.
     fn ghosts(&self, d: usize) -> (i64, i64) {
-        let (low, high) = self.reach[d];
-        (self.sizes.steps * low, self.sizes.steps * high)
+        self.sizes.ghosts(self.program, self.reach[d], d)
     }
 
     /// Points of a block's own along a dimension.
@@ -211,17 +219,27 @@ impl<'a> Stream<'a> {
         self.across.map_or(up, |(_, greatest)| up.max(greatest + 1))
     }
 
-    /// What a block needs in dimension `d` of the level after so many stages; 0 is what is loaded.
+    /// What a block needs in dimension `d` of the level after so many stages.
     fn interval(&self, stage: &IntExpr, d: usize) -> Range {
-        let ((low, high), (before, behind)) = (self.reach[d], self.ghosts(d));
+        let (low, high) = self.reach[d];
+        let steps = self.sizes.steps;
+        self.clipped(d, stage.clone() * low - steps * low, stage.clone() * high - steps * high)
+    }
+
+    /// What a block loads in dimension `d`.
+    fn loaded(&self, d: usize) -> Range {
+        let (before, behind) = self.ghosts(d);
+        self.clipped(d, int(-before), int(-behind))
+    }
+
+    /// A block's own points in dimension `d` without so many at both ends, as far as there is something to know.
+    fn clipped(&self, d: usize, before: IntExpr, behind: IntExpr) -> Range {
         if self.is_alone_along(d) {
             let first = self.around(d).0;
             return Range { low: first.clone(), high: first + (self.sizes.columns() - 1) };
         }
-        let needed = Range {
-            low: self.own(d) + stage.clone() * low - before,
-            high: self.own(d) - stage.clone() * high + (self.width(d) - 1 + behind),
-        };
+        let needed =
+            Range { low: self.own(d) + before, high: self.own(d) - behind + (self.width(d) - 1) };
         if d == 0 {
             return needed;
         }
@@ -427,6 +445,12 @@ impl<'a> Stream<'a> {
         }
     }
 
+    /// Of what is loaded, whole accesses.
+    fn with_all_columns(&self, mut loaded: Transfer) -> Transfer {
+        loaded.ranges[2] = self.loaded(2);
+        loaded
+    }
+
     /// A plane of the ring, copied on to the next level.
     fn on(&self, comment: &str, level: IntExpr) -> Transfer {
         let (here, next) = (Self::group(), Self::group() + 1);
@@ -535,8 +559,8 @@ impl<'a> Stream<'a> {
                 let suppliers = self.moved(Move::Load, &at).into_iter().collect();
                 let from = Read { place: Place::Copy(FEED, vec![var(MEMBER)]), suppliers };
                 let enters = var(POSITION) + 1;
-                let to = Self::ring(int(0));
-                Transfer { when: first_group, ..self.within("from the feed", (&int(0), &enters, &slice), from, to) }
+                let enters = self.within("from the feed", (&int(0), &enters, &slice), from, Self::ring(int(0)));
+                self.with_all_columns(Transfer { when: first_group, ..enters })
             }
             Move::Load => {
                 let comment =
@@ -544,7 +568,8 @@ impl<'a> Stream<'a> {
                 let from = Read { place: Place::Arrays(self.bands.input()), suppliers: stored.to_vec() };
                 let to = Place::Copy(FEED, vec![var(MEMBER)]);
                 let loaded = var(POSITION) + (1 + AHEAD);
-                Transfer { when: first_group, ..self.within(&comment, (&int(0), &loaded, &slice), from, to) }
+                let loads = self.within(&comment, (&int(0), &loaded, &slice), from, to);
+                self.with_all_columns(Transfer { when: first_group, ..loads })
             }
             Move::Store => {
                 let steps = int(self.sizes.steps);
