@@ -1,5 +1,6 @@
 //! Points of a strip: which of them a part has, by their numbers in the strip.
 
+use super::super::super::bounds::non_negative;
 use super::super::super::points::{INT, max, min};
 use super::facts::implied;
 use super::sums::{constant, gathered_long};
@@ -8,7 +9,7 @@ use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Range, SIZE_NAMES, bound};
 use crate::storage::{Axis, Place, Region};
-use c_tree::{Block, Expr, Stmt};
+use c_tree::{Block, Expr, Stmt, all};
 
 /// A row that a part has.
 pub(super) struct Row {
@@ -16,16 +17,8 @@ pub(super) struct Row {
     pub(super) at: Vec<IntExpr>,
     /// Those of the first row of the part.
     pub(super) first: Vec<IntExpr>,
-    /// Its number among them, and how many there are.
-    pub(super) number: i64,
+    /// How many the part has.
     pub(super) of: i64,
-}
-
-/// Something about a row that must not be negative.
-pub(super) struct Test {
-    pub(super) of: IntExpr,
-    /// The same of the first row.
-    pub(super) at_first: IntExpr,
 }
 
 /// Points of a strip that a part has: those of which all of these bounds are true, by their numbers in the strip.
@@ -130,7 +123,7 @@ impl Team<'_> {
         }
         let row = |number: i64| {
             let along = |(first, count): &(IntExpr, i64)| first.clone() + if *count > 1 { number } else { 0 };
-            Row { at: ranges.iter().map(along).collect(), first: first.clone(), number, of }
+            Row { at: ranges.iter().map(along).collect(), first: first.clone(), of }
         };
         Some((0..of).map(row).collect())
     }
@@ -159,7 +152,7 @@ impl Team<'_> {
         region: Region,
         row: &Row,
         known: &[IntExpr],
-    ) -> (Vec<Test>, Columns) {
+    ) -> (Vec<IntExpr>, Columns) {
         let ends = |d: usize| -> (IntExpr, IntExpr) {
             match region {
                 Region::Domain(statement) => {
@@ -181,16 +174,13 @@ impl Team<'_> {
     }
 
     /// What must be true of a row for a box, besides what is known.
-    pub(super) fn of_box(&self, ranges: &[Range], row: &Row, known: &[IntExpr]) -> Vec<Test> {
-        let tests = row.at.iter().zip(&row.first).zip(ranges).flat_map(|((own, first), range)| {
-            let test = |of: IntExpr, at_first: IntExpr| Test { of, at_first };
-            let low = range.low.largest_of().into_iter();
-            let low = low.map(|low| test(own.clone() - low.clone(), first.clone() - low));
-            let high = range.high.least_of().into_iter();
-            let high = high.map(|high| test(high.clone() - own.clone(), high - first.clone()));
+    pub(super) fn of_box(&self, ranges: &[Range], row: &Row, known: &[IntExpr]) -> Vec<IntExpr> {
+        let tests = row.at.iter().zip(ranges).flat_map(|(row, range)| {
+            let low = range.low.largest_of().into_iter().map(|low| row.clone() - low);
+            let high = range.high.least_of().into_iter().map(|high| high - row.clone());
             low.chain(high).collect::<Vec<_>>()
         });
-        tests.filter(|test| !implied(&test.of, known) && !self.always(&test.of)).collect()
+        tests.filter(|test| !implied(test, known) && !self.always(test)).collect()
     }
 
     /// Whether an expression is never negative, by what the kernel computes before, and whichever warp it is.
@@ -203,28 +193,17 @@ impl Team<'_> {
             && at_ends.all(|value| value.is_some_and(|value| value >= 0))
     }
 
-    /// That all of these are true of a row: those that are the same at all positions bound the number of the row among those of
-    /// its part, and the bounds are found before.
-    pub(super) fn held(&self, tests: &[Test], row: &Row) -> Vec<Expr> {
-        let changes = |test: &Test| {
-            [self.position.variable, self.kernel.rows.variable].iter().any(|name| test.of.mentions(name))
-        };
-        let (mut least, mut most, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-        for test in tests {
-            let by = if changes(test) { None } else { test.of.minus(&test.at_first) };
-            match by {
-                Some(by) if row.of > 1 && by == row.number => least.push(int(0) - test.at_first.clone()),
-                Some(by) if row.of > 1 && by == -row.number => most.push(test.at_first.clone()),
-                _ => rest.push(test.of.clone()),
-            }
-        }
-        let number = || c_tree::int(row.number);
-        let of = || c_tree::int(row.of).cast(INT).integer();
-        let least = least.iter().map(gathered_long).reduce(max).map(|least| max(min(least, of()), c_tree::int(0)));
-        let most = most.iter().map(gathered_long).reduce(min).map(|most| max(min(most, of()), c_tree::int(-1)));
-        let least = least.map(|least| number().ge(self.declared("int", "tw_from_row", least.cast("int"))));
-        let most = most.map(|most| number().le(self.declared("int", "tw_to_row", most.cast("int"))));
-        self.hold(&rest).into_iter().chain(least).chain(most).collect()
+    /// That none of these is negative for a row. Of one of several rows, what is the same at all positions is one truth.
+    pub(super) fn held(&self, tests: &[IntExpr], row: &Row) -> Vec<Expr> {
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let changes = |test: &&IntExpr| row.of == 1 || changing.iter().any(|name| test.mentions(name));
+        let (changing, fixed): (Vec<&IntExpr>, Vec<&IntExpr>) = tests.iter().partition(changes);
+        let changing: Vec<IntExpr> = changing.into_iter().cloned().collect();
+        let fixed = (!fixed.is_empty()).then(|| {
+            let all_of_them = all(fixed.into_iter().map(non_negative));
+            self.declared("bool", "tw_row", all_of_them)
+        });
+        self.hold(&changing).into_iter().chain(fixed).collect()
     }
 
     /// The columns of a box, whatever the grid is.

@@ -57,7 +57,7 @@ impl Team<'_> {
             }
             _ => self.tests(&transfer.ranges, transfer.region, of, known),
         };
-        let known: Vec<IntExpr> = known.iter().chain(tests.iter().map(|test| &test.of)).cloned().collect();
+        let known: Vec<IntExpr> = known.iter().chain(&tests).cloned().collect();
         let known = &known[..];
         let body = match (from, to) {
             (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, of, &columns),
