@@ -1,5 +1,6 @@
-//! What is true of a block, a warp or a lane at all positions, in the bits of a word.
+//! What is true of a block or a warp at all positions, in the bits of a word.
 
+use super::LANE;
 use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, Type, call, int, var};
 
 /// As many as there are registers for truths.
@@ -26,9 +27,10 @@ pub(super) fn in_a_word(before: &[Stmt], text: &Block) -> (Option<Stmt>, Vec<Stm
     (word, names.iter().enumerate().map(from_word).collect())
 }
 
-/// The name of a truth that is declared.
+/// The name of a truth that is declared, if it is one of all lanes of a warp.
 fn truth(declaration: &Stmt) -> Option<&str> {
     let Stmt::Declare(names) = declaration else { return None };
-    let [Declaration { kind, name, .. }] = &names[..] else { return None };
-    (*kind == Type::new("bool").constant()).then_some(name)
+    let [Declaration { kind, name, value, .. }] = &names[..] else { return None };
+    let of_lane = value.as_ref().is_some_and(|value| value.mentions(LANE));
+    (*kind == Type::new("bool").constant() && !of_lane).then_some(name)
 }
