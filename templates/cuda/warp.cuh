@@ -32,6 +32,24 @@ template <class T> static __device__ __forceinline__ T tw_shift_down(T value, un
     return __shfl_down_sync(0xffffffffu, value, delta);
 }
 
+/* The value, as the compiler can have it only from a register: so that it is not found anew where
+ * it is used. */
+[[maybe_unused]] static __device__ __forceinline__ float tw_kept(float value)
+{
+    asm volatile("" : "+f"(value));
+    return value;
+}
+[[maybe_unused]] static __device__ __forceinline__ double tw_kept(double value)
+{
+    asm volatile("" : "+d"(value));
+    return value;
+}
+[[maybe_unused]] static __device__ __forceinline__ long long tw_kept(long long value)
+{
+    asm volatile("" : "+l"(value));
+    return value;
+}
+
 /* Any value, which nothing may depend on. */
 template <class T> static __device__ __forceinline__ T tw_junk() { return T(0); }
 

@@ -294,6 +294,9 @@ inline int tw_warp() {
 inline int tw_warp_of_team() {
     return tw_warp();
 }
+template <class T> inline T tw_kept(const T &value) {
+    return value;
+}
 inline void tw_link_clear(const tw_emulator::Link &link, int line = __builtin_LINE()) {
     using namespace tw_emulator;
     running.line = line;

@@ -6,7 +6,7 @@ use super::super::super::storages::{self, Work};
 use super::columns::{Columns, Row, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
-use super::{LANE, POINT, Team};
+use super::{LANE, POINT, SINCE, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
 use c_tree::{Block, Expr, Sort, Stmt, Type, all, any, call, name};
@@ -16,6 +16,8 @@ use polyhedral::program::FieldId;
 pub(super) const PIECE: &str = "q";
 /// The element of the arrays at the lane's first point.
 const ELEMENT: &str = "tw_element";
+/// That of the first of several rows.
+const FIRST_ELEMENT: &str = "tw_first_element";
 
 impl Team<'_> {
     /// A transfer: the lane's points of its rows.
@@ -27,6 +29,16 @@ impl Team<'_> {
             && let Some(groups) = self.groups_under_way(transfer)
         {
             block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
+        }
+        if let [first, _, ..] = &rows[..]
+            && let Some(slot) = [&transfer.from.place, &transfer.to].into_iter().find_map(|place| match place {
+                Place::Arrays(slot) => Some(slot),
+                _ => None,
+            })
+        {
+            let slot = storages::slot(&self.plan.program, transfer.field, transfer.level.clone(), slot);
+            let first = self.element(&first.at, slot.as_ref());
+            block.push(Stmt::constant(INT, FIRST_ELEMENT, first));
         }
         for row in &rows {
             let body = self.of_row(transfer, row, known);
@@ -307,6 +319,34 @@ impl Team<'_> {
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
+    /// The number in the arrays of the lane's first element of a row: one for the first position is found before the stream.
+    fn element(&self, row: &[IntExpr], slot: Option<&IntExpr>) -> Expr {
+        let position = self.position.variable;
+        let strides = || (0..row.len()).map(|d| c_tree::var(format!("stride{d}")));
+        let at = |row: &[IntExpr], slot: Option<&IntExpr>| {
+            let rows = row.iter().zip(strides()).map(|(row, stride)| expr(row) * stride);
+            let slot = slot.map(|slot| expr(slot) * c_tree::var("level_stride"));
+            let sum = slot.into_iter().chain(rows).chain([expr(self.first)]).reduce(plus);
+            plus(sum.unwrap_or(c_tree::int(0)), self.number(c_tree::int(0)))
+        };
+        let changes = row.iter().chain(slot).any(|of| of.mentions(self.kernel.rows.variable));
+        let slopes: Option<Vec<i64>> = row.iter().map(|row| self.slope(row, position)).collect();
+        let Some(slopes) = slopes.filter(|_| !changes && !slot.is_some_and(|slot| slot.mentions(position)))
+        else {
+            return at(row, slot);
+        };
+        let first: Vec<IntExpr> =
+            row.iter().map(|row| row.substitute(position, &self.position.low)).collect();
+        let begin = self.declared(INT, "tw_begin", call("tw_kept", [at(&first, slot)]));
+        let since = || c_tree::var(SINCE);
+        let moved = slopes.iter().zip(strides()).filter_map(|(slope, stride)| match slope {
+            0 => None,
+            1 => Some(since() * stride),
+            slope => Some(c_tree::int(*slope) * since() * stride),
+        });
+        moved.fold(begin, plus)
+    }
+
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
     fn through_arrays(&self, transfer: &Transfer, of: &Row, columns: &Columns) -> Block {
         let row = &of.at[..];
@@ -320,18 +360,14 @@ impl Team<'_> {
         let Place::Arrays(slot) = outer else { return Block::new() };
         let array = name(&self.names.fields[transfer.field.0]);
         let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
+        // Of several rows, the place of the first one is found once.
         let stride = |d: usize| c_tree::var(format!("stride{d}"));
-        let start = of.first.iter().enumerate().map(|(d, first)| expr(first) * stride(d));
-        let in_row = start.chain([expr(self.first)]).reduce(plus).unwrap_or(c_tree::int(0));
-        // From the first row of several on, whose place is found once.
         let further = row.iter().zip(&of.first).enumerate().filter_map(|(d, (own, first))| {
             own.minus(first).filter(|more| *more != 0).map(|more| c_tree::int(more) * stride(d))
         });
-        let in_row = further.fold(in_row, plus);
-        let in_row = plus(in_row, self.number(c_tree::int(0)));
-        let element = match slot {
-            Some(slot) => plus(expr(&slot) * c_tree::var("level_stride"), in_row),
-            None => in_row,
+        let element = match of.of {
+            1 => self.element(row, slot.as_ref()),
+            _ => further.fold(c_tree::var(FIRST_ELEMENT), plus),
         };
         let count = self.piece(transfer.field);
         let own = name(self.storage_name(inner));
