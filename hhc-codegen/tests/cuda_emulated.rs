@@ -69,20 +69,19 @@ fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: 
     }
 }
 
-/// Teams of warps: several strips and chunks, grids narrower than a strip, and bands of all lengths, in every pacing.
-fn team(program: Program, tile: &str) {
+/// Teams of warps on several problems, in every pacing. Such plans are proved elsewhere.
+fn team(program: Program, strategy: &str, tile: &str, problems: &[(&[i64], i64)]) {
     let program = Arc::new(program);
     let tile = TileSizes::parse(tile).unwrap();
-    let strategy = strategy::by_name("warp-pipeline").unwrap();
-    let plan = pipeline::plan(&program, strategy, &tile, Target::Cuda).unwrap().plan;
+    let strategy = strategy::by_name(strategy).unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
     let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
     let compiler = Compiler::find(Language::Cxx).unwrap();
     let emulator = Emulator::compile_with(&plan, &device(&cuda), &compiler, &CACHE).unwrap();
     let parameters = reference::default_parameters(&program);
-    let problems: [(&[i64], i64); 6] =
-        [(&[17, 151], 9), (&[16, 152], 3), (&[11, 128], 1), (&[7, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
     let schedules = Schedule::adversarial(7).into_iter().cycle();
-    for (number, ((size, steps), schedule)) in problems.into_iter().zip(schedules).enumerate() {
+    for (number, (&(size, steps), schedule)) in problems.iter().zip(schedules).enumerate() {
         let layout = match number % 2 {
             0 => Layout::dense(&program, size).unwrap(),
             _ => Layout::padded(&program, size).unwrap(),
@@ -101,8 +100,11 @@ fn team(program: Program, tile: &str) {
     }
 }
 
+/// Several strips and chunks, grids narrower than a strip, and bands of all lengths.
 #[test]
 fn teams_of_warps() {
+    let problems: [(&[i64], i64); 6] =
+        [(&[17, 151], 9), (&[16, 152], 3), (&[11, 128], 1), (&[7, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
     for (name, tile) in [
         ("star2d1r", "rpl=2,steps=2,warps=2,rows=5"),
         ("star2d1r", "rpl=4,steps=1,warps=3,rows=6"),
@@ -112,7 +114,39 @@ fn teams_of_warps() {
         ("gradient2d", "rpl=2,steps=1,warps=2,rows=6"),
         ("varcoef2d", "rpl=2,steps=2,warps=2,rows=5"),
     ] {
-        team(polyhedral::shipped::load(name).unwrap(), tile);
+        team(polyhedral::shipped::load(name).unwrap(), "warp-pipeline", tile, &problems);
+    }
+}
+
+/// The same in three dimensions: several blocks along each of them, with slices of one row and of more, and rows that are read in
+/// the newest plane or in no other one.
+#[test]
+fn streams_of_planes() {
+    let problems: [(&[i64], i64); 5] =
+        [(&[11, 15, 71], 5), (&[9, 17, 65], 2), (&[6, 23, 64], 1), (&[7, 7, 40], 4), (&[5, 6, 7], 12)];
+    for (name, tile) in [
+        ("star3d1r", "rpl=1,rows=2,steps=2,warps=4,planes=5"),
+        ("heat3d", "rpl=2,rows=1,steps=1,warps=5,planes=4"),
+        ("star3d1r", "rpl=1,rows=7,steps=3,warps=1,planes=6"),
+        ("star3d2r", "rpl=1,rows=3,steps=2,warps=4,planes=5"),
+        ("box3d1r", "rpl=2,rows=2,steps=2,warps=4,planes=5"),
+        ("varcoef3d", "rpl=1,rows=1,steps=2,warps=6,planes=4"),
+    ] {
+        team(polyhedral::shipped::load(name).unwrap(), "streaming", tile, &problems);
+    }
+    let double = polyhedral::shipped::load("star3d1r").unwrap();
+    let double = double.with_element_type(polyhedral::program::ElementType::F64);
+    team(double, "streaming", "rpl=2,rows=3,steps=2,warps=3,planes=4", &problems[..2]);
+    // One-sided reads: levels that are not behind each other along the stream, and nothing beside slices on one side.
+    for text in [
+        "u[t, i, j-1, k] + u[t, i-1, j, k+1] + u[t, i, j, k]",
+        "u[t, i+1, j+2, k] + u[t, i, j, k-1] + sqrt(abs(u[t, i+1, j, k]))",
+        "u[t, i+1, j, k+1] + u[t, i-2, j, k]",
+    ] {
+        let text =
+            format!("stencil sided(t, i, j, k) {{ field u: f32; u[t+1, i, j, k] = 0.25 * ({text}); }}");
+        let program = polyhedral::parse("sided", &text).unwrap();
+        team(program, "streaming", "rpl=1,rows=2,steps=2,warps=4,planes=4", &problems);
     }
 }
 

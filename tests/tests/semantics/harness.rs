@@ -56,26 +56,27 @@ pub fn planned(program: &Arc<Program>, strategy: &str, tile: &TileSizes) -> Plan
 /// The plan of a strategy with sizes that are small and odd, each another one: `seed` says which. `None` where the
 /// strategy does not take the program, or such a tile.
 pub fn small_plan(program: &Arc<Program>, strategy: &dyn Strategy, seed: usize) -> Option<KernelPlan> {
-    let sizes = [[3, 7, 10, 13], [1, 1, 1, 1], [2, 5, 64, 200], [5, 90, 4, 1], [1, 9, 30, 6]];
-    plan_with_sizes(program, strategy, sizes[seed % sizes.len()])
+    let sizes =
+        [[3, 7, 10, 13, 5], [1, 1, 1, 1, 1], [2, 5, 64, 200, 8], [5, 90, 4, 1, 3], [1, 9, 30, 6, 2]];
+    plan_with_sizes(program, strategy, &sizes[seed % sizes.len()])
 }
 
 /// The plan of a strategy with these sizes, in the order of its space.
 pub fn plan_with_sizes(
     program: &Arc<Program>,
     strategy: &dyn Strategy,
-    sizes: [i64; 4],
+    sizes: &[i64],
 ) -> Option<KernelPlan> {
     let cone = analyze(program).unwrap().cone;
     strategy.takes(program, &cone).ok()?;
     let space = strategy.space(program, &cone);
-    let of = |sizes: [i64; 4]| TileSizes::new(space.names().zip(sizes).collect::<Vec<_>>());
-    let mut sizes = sizes;
+    let of = |sizes: &[i64]| TileSizes::new(space.names().zip(sizes.iter().copied()).collect::<Vec<_>>());
+    let mut sizes = sizes.to_vec();
     // Sizes that do not go together do when they are small enough.
-    while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(sizes)).is_err() {
-        sizes = sizes.map(|size| (size + 1) / 2);
+    while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(&sizes)).is_err() {
+        sizes.iter_mut().for_each(|size| *size = (*size + 1) / 2);
     }
-    strategy::plan(strategy, program, &cone, &of(sizes)).ok()
+    strategy::plan(strategy, program, &cone, &of(&sizes)).ok()
 }
 
 /// The strategies whose blocks have storage of their own.

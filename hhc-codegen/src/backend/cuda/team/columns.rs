@@ -128,18 +128,21 @@ impl Team<'_> {
         Some((0..of).map(row).collect())
     }
 
-    /// The first of the coordinates of a range, and how many there are, before the grid and the rest of the box clip them.
+    /// The first of the coordinates of a range, and how many there are, before the grid and the rest of the box clip them: those
+    /// that a slice has in registers, or one.
     fn neighbours(&self, d: usize, range: &Range) -> Option<(IntExpr, i64)> {
         let (low, high) = (range.low.largest_of(), range.high.least_of());
-        if let Some(one) = low.iter().find(|coordinate| high.contains(coordinate)) {
-            return Some((one.clone(), 1));
-        }
         let in_registers = self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some());
-        let windows = in_registers.filter_map(|storage| match storage.axes.get(d) {
-            Some(Axis::Window { first, .. }) => Some(first),
-            _ => None,
-        });
-        let of_slices = windows.flat_map(|window| low.iter().filter(|low| low.minus(window).is_some()));
+        let slices: Vec<&IntExpr> = in_registers
+            .filter_map(|storage| match storage.axes.get(d) {
+                Some(Axis::Window { first, .. }) => Some(first),
+                _ => None,
+            })
+            .collect();
+        if slices.is_empty() {
+            return low.into_iter().find(|coordinate| high.contains(coordinate)).map(|one| (one, 1));
+        }
+        let of_slices = low.iter().filter(|low| slices.iter().any(|slice| low.minus(slice).is_some()));
         let counted = of_slices.flat_map(|low| high.iter().map(move |high| (low, high.minus(low))));
         let counted = counted.filter_map(|(low, last)| Some((low.clone(), last? + 1)));
         counted.filter(|(_, count)| *count > 0).min_by_key(|(_, count)| *count)
