@@ -8,8 +8,11 @@ use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::{initial, reference};
 use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram};
+use hhc_codegen::int_expr::{int, var};
+use hhc_codegen::plan::Kernel;
+use hhc_codegen::storage::{Axis, Place, Transfer};
 use hhc_codegen::strategy::{self, Target};
-use hhc_codegen::{TileSizes, pipeline};
+use hhc_codegen::{PlanError, TileSizes, pipeline, prove};
 use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -148,6 +151,94 @@ fn streams_of_planes() {
         let program = polyhedral::parse("sided", &text).unwrap();
         team(program, "streaming", "rpl=1,rows=2,steps=2,warps=4,planes=4", &problems);
     }
+}
+
+/// Mistakes in what warps hand over and keep: the proof finds all of them, and the emulator those that do harm.
+#[test]
+fn streams_with_mistakes() {
+    let text = "stencil sided(t, i, j, k) {
+        field u: f32;
+        u[t+1, i, j, k] = 0.5 * u[t, i, j, k] + 0.25 * (u[t, i-1, j, k] + u[t, i, j-1, k]);
+    }";
+    let program = Arc::new(polyhedral::parse("sided", text).unwrap());
+    let strategy = strategy::by_name("streaming").unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let tile = TileSizes::parse("rpl=1,rows=2,steps=2,warps=4,planes=5").unwrap();
+    let plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
+    prove::prove(&plan, &[]).unwrap();
+    type Change = fn(&mut Kernel);
+    fn moves<'a>(kernel: &'a mut Kernel, what: &str) -> &'a mut Transfer {
+        let found = kernel.transfers.iter_mut().find(|transfer| transfer.comment.contains(what));
+        found.unwrap_or_else(|| panic!("{what}"))
+    }
+    let changes: [(&str, bool, Change); 7] = [
+        ("the ghost zone loaded one row short", true, |kernel| {
+            let rows = &mut moves(kernel, "as the band before").ranges[1];
+            rows.low = rows.low.clone().max(var("y0") + 1);
+        }),
+        ("a stale edge row", true, |kernel| {
+            let Axis::Ring { extent, .. } = &mut kernel.storages[3].axes[0] else { panic!() };
+            *extent = 1;
+        }),
+        ("an edge row before the barrier", true, |kernel| {
+            let taken = moves(kernel, "the rows before the slice");
+            for boxes in [Some(&mut taken.ranges), taken.junk.as_mut()].into_iter().flatten() {
+                let plane = &mut boxes[0];
+                (plane.low, plane.high) = (plane.low.clone() + 1, plane.high.clone() + 1);
+            }
+        }),
+        ("the edge rows of another warp", true, |kernel| {
+            moves(kernel, "the slice's last rows").to = Place::Copy(3, vec![var("w"), var("m")]);
+        }),
+        ("no boundary rows", true, |kernel| moves(kernel, "boundary rows").when = vec![int(-1)]),
+        ("a slice without the row beside it", false, |kernel| {
+            let Axis::Window { first, .. } = &mut kernel.storages[0].axes[1] else { panic!() };
+            *first = first.clone() + 1;
+        }),
+        ("one copy of the slices for all warps", false, |kernel| {
+            let Axis::Window { first, .. } = &mut kernel.storages[1].axes[1] else { panic!() };
+            *first = var("y0");
+        }),
+    ];
+    for (what, harmful, change) in changes {
+        let mut wrong = plan.clone();
+        change(&mut wrong.kernels[0]);
+        let refused = prove::prove(&wrong, &[]);
+        assert!(refused.is_err(), "{what}: by the proof");
+        println!("{what}: {}", refused.unwrap_err());
+        if !harmful {
+            continue;
+        }
+        let cuda = cuda::generate(&wrong, &CudaOptions::default()).unwrap();
+        let compiler = Compiler::find(Language::Cxx).unwrap();
+        let emulator = Emulator::compile_with(&wrong, &device(&cuda), &compiler, &CACHE).unwrap();
+        let parameters = reference::default_parameters(&program);
+        let found = Schedule::adversarial(7).into_iter().any(|schedule| {
+            let layout = Layout::dense(&program, &[9, 17, 40]).unwrap();
+            let mut expected = ProgramData::zeroed_with(&program, layout).unwrap();
+            initial::fill_random(&program, &mut expected, 42).unwrap();
+            let mut found = expected.try_clone().unwrap();
+            reference::run_quietly(&program, &parameters, &mut expected, 5).unwrap();
+            let report = emulator.run(&parameters, &mut found, 5, schedule).unwrap();
+            !report.is_clean() || compare(&program, &expected, &found, 5).mismatches > 0
+        });
+        assert!(found, "{what}: by the emulator");
+    }
+}
+
+/// A text that cannot tell the warps of a team apart is none.
+#[test]
+fn teams_without_a_text_are_refused() {
+    let program = Arc::new(polyhedral::shipped::load("star2d1r").unwrap());
+    let strategy = strategy::by_name("warp-pipeline").unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let tile = strategy.default_tile(&program, &cone, Target::Cuda);
+    let mut plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
+    let ring = &mut plan.kernels[0].storages[0];
+    let Axis::Lanes { first, extent, .. } = ring.axes[1].clone() else { panic!() };
+    ring.axes[1] = Axis::Window { first, extent };
+    let error = cuda::generate(&plan, &CudaOptions::default()).unwrap_err();
+    assert!(matches!(error, PlanError::Unsupported { .. }), "{error}");
 }
 
 fn shipped(name: &str, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {

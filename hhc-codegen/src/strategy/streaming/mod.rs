@@ -70,7 +70,8 @@ impl Strategy for Streaming {
             return Err("its statement computes a few planes, rows or columns alone".to_owned());
         }
         bands::one_level_in_two_slots(program)?;
-        sizes::fit(program, &sizes::default(program)).map_err(|_| "it reads too far for the rows of a block".to_owned())
+        sizes::fit(program, &sizes::default(program))
+            .map_err(|_| "it reads too far for the rows of a block".to_owned())
     }
 
     fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {

@@ -115,7 +115,7 @@ pub(super) fn default(program: &Program) -> TileSizes {
         (false, true, false, 0..=2) => (4, 4, 2, 8),
         (false, true, true, 0..=2) | (true, _, false, 0..=2) | (false, false, false, 3..=4) => (2, 4, 2, 8),
         (true, _, true, 0..=2) | (false, false, true, 3..=4) | (_, _, false, 3..=4) => (2, 4, 1, 8),
-        (_, _, true, 3..=4) => (1, 4, 1, 8),
+        (_, _, true, 3..=4) => (1, 2, 1, 8),
         _ => (1, 4, 1, 16),
     };
     let [_, (before, after), _] = reach[..] else { return TileSizes::default() };

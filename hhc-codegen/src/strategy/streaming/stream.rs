@@ -143,7 +143,8 @@ impl<'a> Stream<'a> {
             Move::TakeBehind | Move::GiveFirst => self.across.is_some() && behind > 0,
             Move::Left => !self.narrow && left > 0,
             Move::Right => !self.narrow && right > 0,
-            Move::Before | Move::Behind => !self.narrow,
+            Move::Before => !self.narrow && before > 0,
+            Move::Behind => !self.narrow && behind > 0,
             Move::Edges => self.narrow,
             Move::On | Move::Enter | Move::Load | Move::Store => true,
         };
@@ -238,8 +239,7 @@ impl<'a> Stream<'a> {
             let first = self.around(d).0;
             return Range { low: first.clone(), high: first + (self.sizes.columns() - 1) };
         }
-        let needed =
-            Range { low: self.own(d) + before, high: self.own(d) - behind + (self.width(d) - 1) };
+        let needed = Range { low: self.own(d) + before, high: self.own(d) - behind + (self.width(d) - 1) };
         if d == 0 {
             return needed;
         }
@@ -381,8 +381,9 @@ impl<'a> Stream<'a> {
         if let Some((_, greatest)) = self.across.filter(|_| beside) {
             let taken = plane() + (level.clone() + 1) * self.lag() - greatest;
             let at = [(POSITION, taken)];
-            suppliers
-                .extend([Move::TakeBefore, Move::TakeBehind].into_iter().filter_map(|of| self.moved(of, &at)));
+            suppliers.extend(
+                [Move::TakeBefore, Move::TakeBehind].into_iter().filter_map(|of| self.moved(of, &at)),
+            );
         }
         suppliers
     }
@@ -543,9 +544,10 @@ impl<'a> Stream<'a> {
                 self.boundary("boundary rows behind the domain", self.lanes(&plane, &rows), some)
             }
             // Each point is looked at, so that there is no junk.
-            Move::Edges => {
-                Transfer { junk: None, ..self.boundary("the boundary", self.lanes(&plane, &slice), Vec::new()) }
-            }
+            Move::Edges => Transfer {
+                junk: None,
+                ..self.boundary("the boundary", self.lanes(&plane, &slice), Vec::new())
+            },
             Move::On => {
                 let not = |condition: &IntExpr| int(-1) - condition.clone();
                 let whens = self.runs(&plane).iter().map(not).reduce(IntExpr::max);
@@ -559,12 +561,15 @@ impl<'a> Stream<'a> {
                 let suppliers = self.moved(Move::Load, &at).into_iter().collect();
                 let from = Read { place: Place::Copy(FEED, vec![var(MEMBER)]), suppliers };
                 let enters = var(POSITION) + 1;
-                let enters = self.within("from the feed", (&int(0), &enters, &slice), from, Self::ring(int(0)));
+                let enters =
+                    self.within("from the feed", (&int(0), &enters, &slice), from, Self::ring(int(0)));
                 self.with_all_columns(Transfer { when: first_group, ..enters })
             }
             Move::Load => {
-                let comment =
-                    format!("a plane of {}, as the band before has left it", self.program.field(self.field).name);
+                let comment = format!(
+                    "a plane of {}, as the band before has left it",
+                    self.program.field(self.field).name
+                );
                 let from = Read { place: Place::Arrays(self.bands.input()), suppliers: stored.to_vec() };
                 let to = Place::Copy(FEED, vec![var(MEMBER)]);
                 let loaded = var(POSITION) + (1 + AHEAD);

@@ -31,7 +31,8 @@ impl Team<'_> {
             block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
         }
         if let [first, _, ..] = &rows[..]
-            && let Some(slot) = [&transfer.from.place, &transfer.to].into_iter().find_map(|place| match place {
+            && let Some(slot) = [&transfer.from.place, &transfer.to].into_iter().find_map(|place| match place
+            {
                 Place::Arrays(slot) => Some(slot),
                 _ => None,
             })

@@ -113,8 +113,9 @@ impl Team<'_> {
         let innermost = program.dimension() - 1;
         // The rows that are read, by one access of each; how far to both sides, and the place.
         let mut rows: Vec<RowRead<'_>> = Vec::new();
-        for (row, (access, read)) in
-            computed.iter().flat_map(|row| statement.reads.iter().zip(&instance.reads).map(move |read| (row, read)))
+        for (row, (access, read)) in computed
+            .iter()
+            .flat_map(|row| statement.reads.iter().zip(&instance.reads).map(move |read| (row, read)))
         {
             if matches!(read.place, Place::Arrays(_)) {
                 continue;
@@ -179,9 +180,8 @@ impl Team<'_> {
                 };
                 let there = beside(&row.at, &access.offset);
                 match rows.iter().position(|known| known.is(access, place, &there)) {
-                    Some(at) => {
-                        name(row_name(at)).at(c_tree::var(POINT) + (rows[at].before + access.offset[innermost]))
-                    }
+                    Some(at) => name(row_name(at))
+                        .at(c_tree::var(POINT) + (rows[at].before + access.offset[innermost])),
                     None => coefficient(access, place),
                 }
             };
@@ -223,7 +223,10 @@ impl Team<'_> {
         let (rows, columns) = self.tests(&instance.ranges, Region::Domain(instance.statement), of, &[]);
         let number = self.number(c_tree::var(POINT));
         let points_run = Stmt::when(all(self.have(&columns, &number, &number)), inner);
-        Block::from(Stmt::when(all(self.held(&rows, of)), Block::from(unrolled(POINT, self.points, points_run))))
+        Block::from(Stmt::when(
+            all(self.held(&rows, of)),
+            Block::from(unrolled(POINT, self.points, points_run)),
+        ))
     }
 }
 
