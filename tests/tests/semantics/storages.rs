@@ -292,11 +292,15 @@ fn rows_in_order_and_rings() {
             let problem = Problem::new(&program, size, 5);
             let expected = problem.expected(&program);
             let native = compiled(&program, &library_text(&plan), &strict(1));
-            let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
-            let emulator = emulator(&plan, &cuda);
             for layout in problem.layouts(&program) {
                 problem.check(&program, &native, layout, &expected).unwrap();
             }
+            // What were registers of many warps is more than a block has in shared memory.
+            let cuda = match cuda::generate(&plan, &CudaOptions::default()) {
+                Err(PlanError::Limit { .. }) => continue,
+                other => other.unwrap(),
+            };
+            let emulator = emulator(&plan, &cuda);
             problem.check_emulated(&program, &emulator, ThreadOrder::Descending, &expected).unwrap();
         }
     }
