@@ -34,7 +34,10 @@ fn extrema_mean_in_proofs_what_they_mean_in_c() {
     let program = Arc::new(polyhedral::shipped::load("heat2d").unwrap());
     let dependences = polyhedral::analysis::analyze(&program).unwrap().dependences;
     for strategy in strategy::all() {
-        let plan = pipeline::plan(&program, *strategy, &TileSizes::default(), Target::Cuda).unwrap().plan;
+        let plan = match pipeline::plan(&program, *strategy, &TileSizes::default(), Target::Cuda) {
+            Err(PlanError::Refused { .. }) => continue,
+            other => other.unwrap().plan,
+        };
         for at_the_end in [true, false] {
             let mut wrong = plan.clone();
             let range = &mut wrong.kernels[0].instances[0].ranges[1];
