@@ -20,8 +20,10 @@ test: setup nvrtc ## everything that CI checks: format, lints, documentation, al
 	@$(MAKE) --no-print-directory lint test-programs
 	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples doc
 
-# NVIDIA's compiler and disassembler, for the tests that use them where they are there; TW_NVRTC=0 does without.
+# NVIDIA's compiler and disassembler, and NumPy, for the tests that use them where they are there; TW_NVRTC=0 and TW_NUMPY=0
+# do without.
 nvrtc:
+	@if [ "$${TW_NUMPY:-1}" != 0 ]; then scripts/get-numpy.sh; fi
 	@if [ "$${TW_NVRTC:-1}" != 0 ]; then scripts/get-nvrtc.sh && scripts/get-nvdisasm.sh; fi
 
 lint: format-check clippy ## formatter and linter, warnings are errors
@@ -69,10 +71,12 @@ test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all ker
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package hhc-codegen --lib least_flat_top
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all clean_under_sanitizers
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all every_implementation
+	TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts
 	$(CARGO) check --locked --package tilewright-cli --no-default-features
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
-	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches
+	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-python
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh

@@ -37,7 +37,7 @@ codes! {
     DIMENSION = "TW1304", "arrays of different or too many dimensions";
     OFFSET = "TW1305", "an offset beyond the limit";
     GUARDED = "TW1306", "an element under a condition, which may lie outside its array";
-    IN_PLACE = "TW1401", "an update in place that reads points of the same sweep";
+    IN_PLACE = "TW1401", "an update in place in another order than that of its subscripts";
     ORDER = "TW1402", "a value of the same step that is not complete where it is read";
     OVERWRITTEN = "TW1403", "points that two statements of one step compute";
     REDUCTION = "TW1404", "a scalar that is carried from point to point";

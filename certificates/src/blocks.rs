@@ -99,12 +99,20 @@ impl Shapes for Blocks {
         }
     }
 
-    fn least_work(&self, kernel: usize, _: &OfBox, low: [i64; 3], _: [i64; 3]) -> LeastWork {
+    fn least_work(
+        &self,
+        _: &dyn TileForms,
+        kernel: usize,
+        _: &OfBox,
+        low: [i64; 3],
+        _: [i64; 3],
+    ) -> LeastWork {
         let own = &self.statements[kernel];
         let points: i64 = low[..self.dimension].iter().product();
         LeastWork {
             tile: own.point.times(points as f64),
             all: own.point.times(own.total as f64),
+            edges: None,
             launches: self.steps as f64,
         }
     }

@@ -2,12 +2,14 @@
 //! tiles and from the counts of single tiles. The search has others.
 
 use crate::blocks::Blocks;
-use crate::document::{Form, Objective, PassedOver};
+use crate::document::PassedOver;
 use crate::hexagons::Hexagons;
 use crate::interval::Interval;
 use crate::model::{Model, Spent};
-use crate::shapes::{LeastWork, OfBox, Programs, Shapes};
-use hhc_codegen::counts::{Family, Problem, SizeOf, last_true};
+use crate::shapes::{Edges, LeastWork, OfBox, Programs, Shapes};
+use cost_models::form::TimeModel;
+use cost_models::objective::Objective;
+use hhc_codegen::counts::{Family, Problem, SizeOf, Work, last_true};
 use hhc_codegen::strategy;
 
 /// A family with its shapes.
@@ -138,7 +140,7 @@ impl<'a> Bounded<'a> {
         let forms = &*self.family.forms;
         let (least, most) = (self.sizes(low), self.sizes(high));
         // Windows, and what is looked at at all, grow with each size.
-        if !forms.admits(least) || !model.limits.hold(forms.tile_bytes(least), k) {
+        if !forms.admits(least) || !model.holds(forms.tile_bytes(least), k) {
             return f64::INFINITY;
         }
         if low == high {
@@ -152,9 +154,9 @@ impl<'a> Bounded<'a> {
         for kernel in 0..shapes.kernels() {
             let of_box = shapes.of_box(forms, kernel, least, most);
             let seconds = match model.form {
-                Form::Paper => paper_s(model, &of_box, k),
-                Form::Counted => {
-                    let work = shapes.least_work(kernel, &of_box, least, most);
+                TimeModel::Paper => paper_s(model, &of_box, k),
+                TimeModel::Counted => {
+                    let work = shapes.least_work(forms, kernel, &of_box, least, most);
                     let seconds = counted_s(model, &of_box, &work, k).low * COUNTED;
                     Interval { low: seconds, high: f64::INFINITY }
                 }
@@ -170,6 +172,17 @@ impl<'a> Bounded<'a> {
         }
         spent.dynamic_j.high = spent.dynamic_j.low;
         model.value(&spent).low
+    }
+
+    /// The most tiles of a wavefront of any tile whose indices lie between `low` and `high`; `None` where that is not known.
+    pub fn most_tiles(&self, low: [i64; 3], high: [i64; 3]) -> Option<i64> {
+        let forms = &*self.family.forms;
+        let (least, most) = (self.sizes(low), self.sizes(high));
+        if low == high {
+            return (0..forms.classes()).map(|class| forms.counts(class, least).tiles_per_wavefront).max();
+        }
+        let shapes = self.shapes.as_ref()?;
+        (0..shapes.kernels()).map(|kernel| shapes.of_box(forms, kernel, least, most).w.1).max()
     }
 
     fn too_many_threads(
@@ -205,7 +218,7 @@ impl<'a> Bounded<'a> {
                 let mut at = low;
                 at[d] += more;
                 let sizes = self.sizes(at);
-                forms.admits(sizes) && model.limits.hold(forms.tile_bytes(sizes), k)
+                forms.admits(sizes) && model.holds(forms.tile_bytes(sizes), k)
             };
             let more = high[d] - low[d];
             if more > 0 && !fits(more) {
@@ -248,8 +261,36 @@ fn counted_s(model: &Model, of_box: &OfBox, work: &LeastWork, k: i64) -> Interva
     let (rounds, last, share) = model.waves(of_box.w.0, k);
     let tile = model.demands(&work.tile);
     let rest = tile.share(share.min(Interval::exact(0.5)));
-    let waves = Interval::of(rounds) * model.round(&tile, k) + model.round(&rest, last);
+    let (whole, partly) = (model.round(&tile, k), model.round(&rest, last));
+    let waves = Interval::of(rounds) * whole + partly;
     let all = model.demands(&work.all);
     let spread = all.compute.max(all.transfer + all.ahead) / Interval::of(model.limits.n_sm);
-    model.launches(of_box.wavefronts) + (Interval::exact(work.launches) * waves).max(spread)
+    let launches = match &work.edges {
+        None => Interval::exact(work.launches) * waves,
+        Some(edges) => {
+            let (full, others, part) = edges.launches;
+            let clipped = model.demands(&work.tile.times(part).and(&edges.clipped));
+            let rest = clipped.share(share.min(Interval::exact(0.5)));
+            let clipped = Interval::of(rounds) * model.round(&clipped, k) + model.round(&rest, last);
+            let last_round = if last > 0 { partly } else { whole };
+            let edge = edge_s(model, work, edges, last_round.low);
+            Interval::exact(full) * (waves + edge) + Interval::exact(others) * clipped
+        }
+    };
+    model.launches(of_box.wavefronts) + launches.max(spread)
+}
+
+/// A tile at the edge of the grid takes `a + x` alone where a full one takes `a`. Beside the others of the last round, `u` seconds, it
+/// falls behind, and the rest it does alone: `x * (a + x) / (u + x)` more. With `a <= u` that and `u` together grow with each of the
+/// three.
+fn edge_s(model: &Model, work: &LeastWork, edges: &Edges, u: f64) -> Interval {
+    let unmoved = |own: &Work| model.demands(own).share(Interval::ZERO);
+    let a = model.round(&unmoved(&work.tile), 1).low;
+    let most = model.round(&model.demands(&edges.most), 1).high;
+    let x = (model.round(&unmoved(&work.tile.and(&edges.clipped)), 1).low - most).max(0.0);
+    if x == 0.0 || a > u {
+        return Interval::ZERO;
+    }
+    let [a, x, u] = [a, x, u].map(Interval::exact);
+    x * (a + x) / (u + x)
 }

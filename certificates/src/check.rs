@@ -5,6 +5,7 @@ use crate::cover::{Block, Gap, gap};
 use crate::document::{Certificate, FamilyName, SCHEMA, Tile, TileBox};
 use crate::model::Model;
 use crate::shapes::Programs;
+use cost_models::form::TimeModel;
 use cost_models::machine::Machine;
 use hhc_codegen::counts::{Family, Problem, SizeOf, forms};
 use hhc_codegen::strategy;
@@ -367,12 +368,25 @@ impl Checker<'_> {
                 return Err(claim(format!("the bound of box {number} is no number")));
             }
             // What does not fit once more fits no more often.
-            let last = if bound.is_none() { ks[0] } else { ks[1] };
+            let last = if bound.is_none() { ks[0] } else { self.last_that_differs(family, own) };
             for k in ks[0]..=last {
                 self.keeps(number, family, own, k, least, &mut parts, most)?;
             }
         }
         Ok(parts)
+    }
+
+    /// The last `k` of a box whose tiles may cost less than with fewer of them resident. By the counted form, tiles of wavefronts of
+    /// no more than `k * n_SM` run all at once, side by side as with any greater `k`, of which no more fit.
+    fn last_that_differs(&self, family: usize, own: &TileBox) -> i64 {
+        let TileBox(_, ks, _, _) = *own;
+        if self.model.form != TimeModel::Counted || ks[0] == ks[1] {
+            return ks[1];
+        }
+        let [_, a, b, c] = block_of_box(own);
+        let most = self.bounded[family].most_tiles([a.0, b.0, c.0], [a.1, b.1, c.1]);
+        let at_once = |w: i64| (w + self.model.limits.n_sm - 1) / self.model.limits.n_sm;
+        most.map_or(ks[1], |w| at_once(w).clamp(ks[0], ks[1]))
     }
 
     #[expect(clippy::too_many_arguments, reason = "a box, what it keeps, and what may be spent on it")]

@@ -1,57 +1,13 @@
 //! What a certificate says, as a document: a problem, a machine, the tile that is claimed to be best, and boxes that together
 //! hold all others, each with a value that none of its tiles goes below.
 
+use cost_models::form::TimeModel;
+use cost_models::objective::Objective;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Name and version of the document.
 pub const SCHEMA: &str = "tilewright.certificate/1";
-
-/// The form of the time model of a GPU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Form {
-    /// Counts of the printed code.
-    Counted,
-    /// The paper's.
-    Paper,
-}
-
-impl Form {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Form::Counted => "counted",
-            Form::Paper => "paper",
-        }
-    }
-}
-
-impl Objective {
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Objective::Time => "time",
-            Objective::Energy => "energy",
-            Objective::Power => "power",
-            Objective::Edp => "edp",
-        }
-    }
-}
-
-/// What is minimised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Objective {
-    /// Seconds.
-    Time,
-    /// Joules.
-    Energy,
-    /// Watts.
-    Power,
-    /// Joules times seconds.
-    Edp,
-}
 
 /// A certificate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -85,7 +41,7 @@ pub struct Claim {
     /// The machine, as the text of a machine file.
     pub machine: String,
     /// The form of the time model.
-    pub model: Form,
+    pub model: TimeModel,
     /// What is minimised.
     pub objective: Objective,
     /// The strategies whose tiles were looked at.

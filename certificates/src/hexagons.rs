@@ -10,10 +10,10 @@
 //! - words are `lines(s0, s1) * s2` (`lines(s0) * s1` in two dimensions), and lines are unions of boxes whose corners are
 //!   constants or constants and a size: bilinear once a size exceeds all constants.
 
-use crate::document::Form;
 use crate::interval::Interval;
 use crate::model::Model;
-use crate::shapes::{LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
+use crate::shapes::{Edges, LeastWork, OfBox, Programs, Shapes, fixed, last_of, pieces};
+use cost_models::form::TimeModel;
 use hhc_codegen::counts::{Family, Problem, TileForms, TileWork, Work};
 use hhc_codegen::geometry::Threads;
 use polyhedral::domain::{Bound, GridEnd};
@@ -45,6 +45,10 @@ pub(crate) struct Hexagons {
     copied: f64,
     launches: f64,
     total: i64,
+    /// In one dimension: whether no wider tile moves fewer words, in or out.
+    words_grow: bool,
+    /// Instructions of a row at an edge, in addition, and cycles of one of them.
+    at_edges: (f64, f64),
 }
 
 fn floor_div(a: i64, b: i64) -> i64 {
@@ -106,8 +110,8 @@ impl Hexagons {
         let counts = family.forms.counts(0, least);
         let terms = problem.terms;
         let work = match model.form {
-            Form::Counted => family.forms.work(0, least),
-            Form::Paper => TileWork::default(),
+            TimeModel::Counted => family.forms.work(0, least),
+            TimeModel::Paper => TileWork::default(),
         };
         let own = Hexagons {
             dimension,
@@ -130,7 +134,11 @@ impl Hexagons {
             copied: terms.stored.min(terms.loaded[dimension - 1]),
             launches: work.full_launches + work.clipped_launches * work.part,
             total: counts.total_iterations,
+            words_grow: false,
+            at_edges: (terms.clipped_row + terms.clipped_pass, terms.copying),
         };
+        let words_grow = dimension == 1 && own.lines.grow(&*family.forms);
+        let own = Hexagons { words_grow, ..own };
         let points = own.points(least[0]) * least[1] * least[2];
         if points != counts.iterations || own.rows != counts.barriers {
             return Err(format!(
@@ -151,6 +159,41 @@ impl Hexagons {
     fn tiles(&self, low: i64, high: i64) -> (i64, i64) {
         let each = |s0: i64| (self.positions + s0 - 2) / (self.pitch + 2 * s0);
         (each(low).min(each(high)).max(0), each(low).max(each(high)) + 1)
+    }
+
+    /// In one dimension a sub-tile is a tile. A flat top of one point more makes each row longer by a point, and with as many
+    /// threads gives no thread fewer of them, nor fewer words to move: everything that is executed grows. So the narrowest tile
+    /// of each number of threads counts.
+    fn least_of_a_row(&self, forms: &dyn TileForms, low: i64, high: i64) -> Work {
+        let (mut least, mut s0) = (None, low);
+        while s0 <= high {
+            let full = forms.work(0, [s0, 1, 1]).full;
+            least = Some(least.map_or(full, |known: Work| known.least(&full)));
+            let last = Threads::last_as_many(self.widest + s0 - 1, self.threads_per_block);
+            s0 = last.saturating_sub(self.widest).saturating_add(2);
+        }
+        least.unwrap_or_default()
+    }
+
+    /// Of tiles with as many threads, in one dimension: each row of one at an edge is looked at, whether it exists and where it ends.
+    fn edges_of_a_row(&self, forms: &dyn TileForms, low: i64, high: i64) -> Option<Edges> {
+        let last = Threads::last_as_many(self.widest + low - 1, self.threads_per_block);
+        (self.widest + high - 1 <= last).then(|| {
+            let widest = forms.work(0, [high, 1, 1]);
+            let warps = ceil_div(forms.threads([low, 1, 1]), 32) as f64;
+            let (looked_at, copying) = self.at_edges;
+            let own = self.rows as f64 * looked_at;
+            Edges {
+                most: widest.full,
+                clipped: Work {
+                    issued: warps * own,
+                    vector: warps * own,
+                    chain: copying * own,
+                    ..Work::default()
+                },
+                launches: (widest.full_launches, widest.clipped_launches, widest.part),
+            }
+        })
     }
 
     fn cut(&self, d: usize) -> bool {
@@ -254,7 +297,22 @@ impl Shapes for Hexagons {
         }
     }
 
-    fn least_work(&self, _: usize, of_box: &OfBox, low: [i64; 3], high: [i64; 3]) -> LeastWork {
+    fn least_work(
+        &self,
+        forms: &dyn TileForms,
+        _: usize,
+        of_box: &OfBox,
+        low: [i64; 3],
+        high: [i64; 3],
+    ) -> LeastWork {
+        if self.words_grow {
+            return LeastWork {
+                edges: self.edges_of_a_row(forms, low[0], high[0]),
+                tile: self.least_of_a_row(forms, low[0], high[0]),
+                all: Work { ahead: of_box.all_words.low, ..self.point.times(of_box.total.low) },
+                launches: self.launches,
+            };
+        }
         // Lanes without a point, where the classical sizes are known: threads along them do not depend on s0.
         let (mut idle, mut warps) = (1.0, 1.0);
         if self.dimension > 1 && low[1..] == high[1..] {
@@ -285,6 +343,7 @@ impl Shapes for Hexagons {
             tile: tile.and(&own_rows.times(q)).and(&moved),
             all: Work { ahead: of_box.all_words.low, ..self.point.times(of_box.total.low * idle) },
             launches: self.launches,
+            edges: None,
         }
     }
 
@@ -359,6 +418,13 @@ impl Lines {
         };
         let linear = (from(n0, &bends0), from(n1, &bends1));
         Lines { first, table, linear }
+    }
+
+    /// In one dimension, whether words in and words out grow, each for itself: their table ends where both are linear.
+    fn grow(&self, forms: &dyn TileForms) -> bool {
+        let counts = (self.first..).take(self.table.len()).map(|s0| forms.counts(0, [s0, 1, 1]));
+        let words: Vec<(i64, i64)> = counts.map(|counts| (counts.words_in, counts.words_out)).collect();
+        words.is_sorted_by(|a, b| a.0 <= b.0 && a.1 <= b.1)
     }
 
     fn at(&self, s0: i64, s1: i64) -> i64 {

@@ -13,7 +13,9 @@
 //! are the definitions: counts of a *single* tile, the sizes that a strategy has, and what a machine file says.
 //!
 //! ```
-//! use certificates::{Against, Best, Certificate, Claim, Form, Objective, check};
+//! use certificates::{Against, Best, Certificate, Claim, check};
+//! use cost_models::form::TimeModel;
+//! use cost_models::objective::Objective;
 //!
 //! // A claim without any evidence.
 //! let strategy = hhc_codegen::strategy::baseline().id().to_owned();
@@ -22,7 +24,7 @@
 //!     size: vec![4000],
 //!     steps: 8,
 //!     machine: cost_models::machine::source("v100").ok_or("no such machine")?.to_owned(),
-//!     model: Form::Paper,
+//!     model: TimeModel::Paper,
 //!     objective: Objective::Time,
 //!     strategies: vec![strategy.clone()],
 //!     most_height: None,
@@ -48,9 +50,7 @@ mod model;
 mod shapes;
 
 pub use check::{Accepted, Against, Rejected, TOLERANCE, can_check, check, name_of};
-pub use document::{
-    Best, Certificate, Claim, FamilyName, Form, Objective, PassedOver, SCHEMA, Tile, TileBox,
-};
+pub use document::{Best, Certificate, Claim, FamilyName, PassedOver, SCHEMA, Tile, TileBox};
 
 #[cfg(test)]
 mod tests {

@@ -1,26 +1,17 @@
 //! The models as their definitions have them (`docs/models.md`), in intervals: of one tile, all that a machine file and
 //! a tile's counts leave open is rounding.
 
-use crate::document::{Form, Objective};
 use crate::interval::Interval;
-use cost_models::machine::{GpuFacts, Machine, Provenance};
+use cost_models::form::TimeModel;
+use cost_models::hardware::Hardware;
+use cost_models::machine::{Machine, Provenance};
+use cost_models::multiprocessor::{
+    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP,
+};
+use cost_models::objective::Objective;
 use hhc_codegen::counts::work::Accounting;
-use hhc_codegen::counts::{Multiprocessor, Problem, TileCounts, TileForms, TileWork, Work};
+use hhc_codegen::counts::{Problem, TileCounts, TileForms, TileWork, Work};
 use polyhedral::program::ElementType;
-
-/// Warp instructions that a multiprocessor issues in a cycle.
-const SCHEDULERS: f64 = 4.0;
-/// Threads of a warp.
-const WARP: f64 = 32.0;
-/// Cycles until words of shared memory, and of memory, have come.
-const NEAR_CYCLES: f64 = 30.0;
-const FAR_CYCLES: f64 = 480.0;
-/// What copies reach of a published bandwidth.
-const REACHED: f64 = 0.9;
-/// Bytes of the second-level cache for a multiprocessor in a cycle.
-const CACHED_BYTES: f64 = 24.0;
-/// Cycles until a device starts the next block.
-const START_CYCLES: f64 = 1.2;
 
 fn number(value: f64) -> Interval {
     Interval::exact(value)
@@ -32,10 +23,10 @@ fn up(a: i64, b: i64) -> i64 {
 
 /// A problem on a machine, and what is minimised.
 pub(crate) struct Model {
-    pub form: Form,
+    pub form: TimeModel,
     pub objective: Objective,
     /// Limits of a multiprocessor and of its blocks.
-    pub limits: Limits,
+    pub limits: Hardware,
     rates: Rates,
     /// `L` per word of the program's type, `tau_sync`, `T_sync`, `C_iter`.
     pub l: Interval,
@@ -43,58 +34,6 @@ pub(crate) struct Model {
     launch: Interval,
     c_iter: Interval,
     energy: Option<Energies>,
-}
-
-/// What there is of everything that a block needs.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    pub n_sm: i64,
-    pub n_v: i64,
-    pub m_sm: i64,
-    pub reserved: i64,
-    pub shared_per_block: i64,
-    pub registers_per_sm: i64,
-    pub registers_per_thread: i64,
-    pub threads_per_block: i64,
-    pub threads_per_sm: i64,
-    pub blocks_per_sm: i64,
-    pub warp: i64,
-}
-
-impl Limits {
-    fn new(facts: &GpuFacts) -> Limits {
-        let bytes = |kb: f64| (kb * 1024.0).round() as i64;
-        Limits {
-            n_sm: facts.n_sm,
-            n_v: facts.n_v,
-            m_sm: bytes(facts.m_sm_kb),
-            reserved: bytes(facts.shared_reserved_kb),
-            shared_per_block: bytes(facts.shared_per_block_kb),
-            registers_per_sm: facts.registers_per_sm(),
-            registers_per_thread: facts.registers_per_thread,
-            threads_per_block: facts.threads_per_block,
-            threads_per_sm: facts.threads_per_sm,
-            blocks_per_sm: facts.blocks_per_sm,
-            warp: facts.warp,
-        }
-    }
-
-    /// What counts depend on.
-    pub fn multiprocessor(&self) -> Multiprocessor {
-        Multiprocessor {
-            lanes: self.n_v,
-            warp: self.warp,
-            shared_per_block_bytes: self.shared_per_block,
-            threads_per_block: self.threads_per_block,
-            registers_per_sm: self.registers_per_sm,
-            registers_per_thread: self.registers_per_thread,
-        }
-    }
-
-    /// Whether `k` windows of so many bytes fit.
-    pub fn hold(&self, bytes: i64, k: i64) -> bool {
-        bytes <= self.shared_per_block && (bytes == 0 || k * (bytes + self.reserved) <= self.m_sm)
-    }
 }
 
 /// What a multiprocessor does in a cycle.
@@ -148,7 +87,7 @@ impl Model {
     pub fn new(
         problem: &Problem,
         machine: &Machine,
-        form: Form,
+        form: TimeModel,
         objective: Objective,
     ) -> Result<Model, String> {
         let facts = machine.gpu().ok_or("the machine is a CPU: certificates are of GPUs")?;
@@ -167,7 +106,7 @@ impl Model {
         };
         let known = calibration.c_iter(&problem.program.name, problem.element().name());
         let c_iter = match (known, form) {
-            (Some(known), Form::Paper) => number(known.value),
+            (Some(known), TimeModel::Paper) => number(known.value),
             _ => rates.compute_s(&Accounting::new(problem).iteration()) * Interval::of(facts.n_v),
         };
         let flops = Interval::of(problem.operations.flops as i64)
@@ -183,7 +122,7 @@ impl Model {
         if objective != Objective::Time && energy.is_none() {
             return Err("the objective needs energies, and the machine has none".to_owned());
         }
-        if objective == Objective::Power && form == Form::Counted {
+        if objective == Objective::Power && form == TimeModel::Counted {
             return Err(
                 "power is of the paper's form alone: nothing bounds the counted time from above".into()
             );
@@ -191,7 +130,7 @@ impl Model {
         Ok(Model {
             form,
             objective,
-            limits: Limits::new(facts),
+            limits: Hardware::of(&machine.name, facts),
             rates,
             l: number(calibration.l_s_per_word.value) * words,
             tau: number(calibration.tau_sync_s.value),
@@ -222,7 +161,7 @@ impl Model {
         let mut spent = Spent { seconds: Interval::ZERO, dynamic_j: Interval::ZERO };
         for class in 0..forms.classes() {
             let counts = forms.counts(class, sizes);
-            let work = (self.form == Form::Counted).then(|| forms.work(class, sizes));
+            let work = (self.form == TimeModel::Counted).then(|| forms.work(class, sizes));
             let registers = counts.registers.max(work.as_ref().map_or(0, |work| work.registers));
             if !self.fits(&counts, registers, k) {
                 return None;
@@ -237,9 +176,16 @@ impl Model {
         Some(self.value(&spent))
     }
 
+    /// Whether `k` windows of so many bytes fit a multiprocessor.
+    pub fn holds(&self, bytes: i64, k: i64) -> bool {
+        let limits = &self.limits;
+        bytes <= limits.shared_per_block_bytes
+            && (bytes == 0 || k * (bytes + limits.shared_reserved_bytes) <= limits.m_sm_bytes)
+    }
+
     fn fits(&self, counts: &TileCounts, registers: i64, k: i64) -> bool {
         let limits = &self.limits;
-        limits.hold(counts.tile_bytes, k)
+        self.holds(counts.tile_bytes, k)
             && counts.threads <= limits.threads_per_block
             && k * counts.threads <= limits.threads_per_sm
             && k <= limits.blocks_per_sm

@@ -41,6 +41,19 @@ pub(crate) struct LeastWork {
     pub all: Work,
     /// Launches of whole tiles.
     pub launches: f64,
+    /// What is known of the edges of the grid and of time.
+    pub edges: Option<Edges>,
+}
+
+/// What is known of tiles of one sub-tile each, at edges and elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edges {
+    /// No full sub-tile executes more.
+    pub most: Work,
+    /// What one at an edge executes in addition, at least.
+    pub clipped: Work,
+    /// Launches whose tiles lie in time altogether, the others, and the part of a tile of theirs that does.
+    pub launches: (f64, f64, f64),
 }
 
 /// What is known of the tiles of a family.
@@ -52,7 +65,14 @@ pub(crate) trait Shapes {
     fn of_box(&self, forms: &dyn TileForms, kernel: usize, low: [i64; 3], high: [i64; 3]) -> OfBox;
 
     /// What a kernel's tiles execute at least.
-    fn least_work(&self, kernel: usize, of_box: &OfBox, low: [i64; 3], high: [i64; 3]) -> LeastWork;
+    fn least_work(
+        &self,
+        forms: &dyn TileForms,
+        kernel: usize,
+        of_box: &OfBox,
+        low: [i64; 3],
+        high: [i64; 3],
+    ) -> LeastWork;
 
     /// Threads of a block over a box of first sizes, for given others, fewest and most; and registers of a thread at least,
     /// before the compiler's bound.

@@ -13,6 +13,7 @@ use polyhedral::dependence::Dependence;
 use polyhedral::legality::Proof;
 use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tilewright::text;
@@ -218,6 +219,18 @@ impl Report for AnalyzeReport {
             ("tile", plan::tile_text(self.strategy, &self.tile)),
             ("proof", plan::proof_text(&self.proof)),
         ];
+        let point = |offset: &[i64]| {
+            let offset: Vec<String> = offset.iter().map(i64::to_string).collect();
+            format!("({})", offset.join(", "))
+        };
+        let within: BTreeSet<&[i64]> = cone.offsets_within().collect();
+        if !within.is_empty() {
+            let after = within.into_iter().map(point).collect::<Vec<_>>().join(", ");
+            lines.insert(
+                6,
+                ("order", format!("in place: a point is computed before those at {after} from it")),
+            );
+        }
         if let Some(totals) = &self.totals {
             lines.push(("size", totals_text(totals)));
         }

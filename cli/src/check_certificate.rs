@@ -5,7 +5,9 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use certificates::{Accepted, Against, Certificate, Rejected, check};
 use clap::Args;
+use cost_models::form::TimeModel;
 use cost_models::machine::Machine;
+use cost_models::objective::Objective;
 use polyhedral::program::Program;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -52,9 +54,9 @@ pub struct CheckCertificateReport {
     /// What machine and stencil were held against.
     pub against: Vec<String>,
     /// The form of the time model.
-    pub model: certificates::Form,
+    pub model: TimeModel,
     /// What is minimised.
-    pub objective: certificates::Objective,
+    pub objective: Objective,
     /// The best tile: strategy, sizes, k.
     pub best: certificates::Best,
     /// Boxes of tiles that are stated.

@@ -1,5 +1,6 @@
 //! The command line: all commands, and what they have in common.
 
+use crate::adaptive::arguments::AdaptiveArguments;
 use crate::analyze::AnalyzeArguments;
 use crate::arguments::OutputArguments;
 use crate::cache::CacheArguments;
@@ -14,6 +15,7 @@ use crate::explain::ExplainArguments;
 use crate::inspect::InspectArguments;
 use crate::list::ListArguments;
 use crate::manual::ManualArguments;
+use crate::nested::arguments::NestedArguments;
 use crate::pareto::ParetoArguments;
 use crate::pick::PickArguments;
 use crate::predict::PredictArguments;
@@ -127,6 +129,15 @@ pseudo-random values in [0, 1) that depend on --seed only. GStencil/s counts eac
 stencil computes once per time step, whatever the number of statements, in the median run.
 The first Ctrl-C stops within two seconds, the second at once; no half-written file is left.")]
     Run(RunArguments),
+    /// Nested data-parallel programs: analyse, compile, run and tune them
+    #[command(after_help = "\
+Examples:
+  tilewright nested list
+  tilewright nested analyze spmv
+  tilewright nested run reduction --input s=s.npy --verify
+
+The language is described in docs/nested.md.")]
+    Nested(NestedArguments),
     /// Predict time, energy and power of a tiling on a machine, and say where they go
     #[command(after_help = "\
 Examples:
@@ -252,6 +263,17 @@ Examples:
 Failed trials do not enter the tree and are counted. The accuracy is that of trees on 200 samples (--samples) and 200
 other, held-out trials, mean of 20 draws. best_leaf.constraint in the JSON document is a constraint for the next search.")]
     Explain(ExplainArguments),
+    /// Choose between the variants of a function by a learned model: train, predict, report, emit
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive train examples/sorting.csv -o sorting.model.json --hold-out 0.5
+  tilewright adaptive predict sorting.model.json --values n=20000,descents=0.5
+  tilewright adaptive report sorting.model.json examples/sorting.csv
+  tilewright adaptive emit sorting.model.json -o chooser
+
+A function has several correct variants; a model says from features of the input which one is the best. docs/adaptive.md
+is the manual.")]
+    Adaptive(AdaptiveArguments),
     /// Show what the cache of compiled programs takes up, or make it smaller
     #[command(after_help = "\
 Examples:

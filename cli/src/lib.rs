@@ -16,6 +16,7 @@
 //! ```
 
 // One per command.
+pub mod adaptive;
 pub mod analyze;
 pub mod cache;
 pub mod calibrate;
@@ -29,6 +30,7 @@ pub mod explain;
 pub mod inspect;
 pub mod list;
 pub mod manual;
+pub mod nested;
 pub mod pareto;
 pub mod pick;
 pub mod predict;
@@ -66,6 +68,7 @@ use execution::ExecutionError;
 use printed::Printed;
 use progress::Session;
 use report::{print_stderr, print_stdout};
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -73,13 +76,19 @@ use toolchain::interrupt;
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
+    ExitCode::from(run(std::env::args_os().collect()))
+}
+
+/// Runs the command that these arguments ask for, the command's name first; returns the exit code. Signals are this
+/// function's from then on.
+pub fn run(arguments: Vec<OsString>) -> u8 {
     interrupt::install(end);
-    let code = match Arguments::try_parse() {
+    let code = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => execute(&arguments),
         Err(error) => refuse(&error),
     };
     toolchain::cache::close();
-    ExitCode::from(code)
+    code
 }
 
 /// Ends the process after a signal, where the command does not end by itself.
@@ -158,6 +167,7 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Run(arguments) => {
             run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
+        Command::Nested(arguments) => nested::nested(arguments, &session),
         Command::Predict(arguments) => {
             predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
@@ -167,6 +177,7 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Search(arguments) => {
             search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
+        Command::Adaptive(arguments) => adaptive::adaptive(arguments, &session),
         Command::Completions(arguments) => completions::completions(arguments, Arguments::command())
             .and_then(|report| Printed::of(&report, &session)),
         Command::Manual(arguments) => {

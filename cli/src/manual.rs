@@ -62,6 +62,10 @@ fn pages(command: Command) -> std::io::Result<Vec<(String, Vec<u8>)>> {
     let mut pages = vec![page(&root, "tilewright".to_owned())?];
     for command in root.get_subcommands() {
         pages.push(page(command, format!("tilewright-{}", command.get_name()))?);
+        for action in command.get_subcommands() {
+            let name = format!("tilewright-{}-{}", command.get_name(), action.get_name());
+            pages.push(page(action, name)?);
+        }
     }
     Ok(pages)
 }

@@ -73,7 +73,7 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
     let model = session
         .stage("analyse", || Model::new(&stencil, &arguments.size.0, arguments.steps, machine, None))?;
     let model = arguments.model.of(model)?;
-    let strategy = strategies::named(&arguments.plan.strategy)?;
+    let strategy = strategies::named_for(&arguments.plan.strategy, &stencil.program)?;
     let tile = model.complete(strategy, arguments.plan.tile.as_ref())?;
     let residence = arguments.k.map_or(Residence::Best, Residence::Of);
     let report = PredictReport {

@@ -97,6 +97,16 @@ fn levels_that_lie_anywhere() {
     assert_eq!(uses("rows_of_pointers.c", "openmp").0, [""; 0]);
 }
 
+/// Updates in place whose points follow each other: nobody names the strategy that can.
+#[test]
+fn sweeps_in_order() {
+    let small = ["--tile", "st=4,s0=8,s1=13"];
+    same("seidel_2d.c", &[], &small);
+    same("seidel_2d.c", &["-DDATA=float", "-DN=61", "-DSTEPS=7"], &[]);
+    same("over_relaxation.c", &[], &["--tile", "st=4,s0=3,s1=8,s2=7"]);
+    same("gauss_seidel_lines.c", &[], &["--tile", "st=4,s0=23"]);
+}
+
 #[test]
 fn numbers_of_buffers() {
     same("counted_buffers.c", &[], &SMALL_2D);
@@ -691,7 +701,7 @@ fn converted_programs_are_read_again() {
 #[test]
 fn refusals_name_the_place() {
     let folder = Folder::new();
-    let file = folder.write("gs.c", "double a[9];\nvoid f(void)\n{\n#pragma scop\n    for (int t = 0; t < 9; t++)\n        for (int i = 1; i < 8; i++)\n            a[i] = a[i - 1] + a[i + 1];\n#pragma endscop\n}\n");
+    let file = folder.write("gs.c", "double a[9];\nvoid f(void)\n{\n#pragma scop\n    for (int t = 0; t < 9; t++)\n        for (int i = 7; i > 0; i--)\n            a[i] = a[i + 1] + a[i - 1];\n#pragma endscop\n}\n");
     let output = tilewright(&["compile", &file, "--target", "cuda", "-o", &folder.arg("out"), "--json"]);
     assert_eq!(output.code, 2);
     let error = &output.json()["error"]["diagnostics"][0];

@@ -1,6 +1,7 @@
 //! `predict`, `tune`, `calibrate` and `validate` on a CPU, and who chooses tile sizes for OpenMP.
 
 use crate::support::{Folder, command as command_line, finish, tilewright};
+use approx::assert_relative_eq;
 
 const HEAT: [&str; 8] = ["heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4", "--json"];
 
@@ -21,19 +22,20 @@ fn predictions_add_up() {
             .iter()
             .sum();
         let seconds = number("/seconds");
-        assert!((terms / seconds - 1.0).abs() < 1e-9);
+        assert_relative_eq!(terms, seconds, epsilon = 0.0, max_relative = 1e-9);
         let lost: f64 =
             document["losses"].as_array().unwrap().iter().map(|loss| loss["seconds"].as_f64().unwrap()).sum();
-        assert!(((number("/ideal_s") + lost) / seconds - 1.0).abs() < 1e-9);
+        assert_relative_eq!(number("/ideal_s") + lost, seconds, epsilon = 0.0, max_relative = 1e-9);
         assert_eq!((&document["feasible"], &document["joules"]), (&true.into(), &serde_json::Value::Null));
         // All constants together: the time grows as they do.
         let reactions = document["sensitivities"].as_array().unwrap();
         let continuous = reactions.iter().filter(|one| one["parameter"] != "cores");
         let sum: f64 = continuous.map(|one| one["elasticity"].as_f64().unwrap()).sum();
-        assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        assert_relative_eq!(sum, 1.0, max_relative = 1e-6);
         let parts = document["breakdown"].as_array().unwrap();
         let sum: f64 = parts.iter().map(|part| part["value"].as_f64().unwrap()).sum();
-        assert!((sum / seconds - 1.0).abs() < 1e-9 && parts.iter().all(|part| part["formula"].is_string()));
+        assert_relative_eq!(sum, seconds, epsilon = 0.0, max_relative = 1e-9);
+        assert!(parts.iter().all(|part| part["formula"].is_string()));
         // Caches that are too small are no reason why a tile could not run.
         let caches = document["constraints"].as_array().unwrap();
         assert!(caches.len() == 2 && caches.iter().all(|cache| cache["hard"] == false), "{caches:?}");
@@ -176,6 +178,19 @@ fn a_cpu_is_calibrated_and_validated() {
     assert_eq!(explained["trials"].as_u64(), Some(tiles + 1));
     let replay = ["search", "--replay", &runs, "--method", "random", "--budget", "3", "--json"];
     assert!(tilewright(&replay).succeeded().json()["used"]["mean"].as_f64().is_some());
+    // Joules, by a counter that says that it is simulated, and of what.
+    let energy = ["--metric", "energy", "--counter", "simulated"];
+    let document = validate("openmp", &energy).succeeded().json();
+    assert_eq!((&document["metric"], &document["counter"]["simulated"]), (&"energy".into(), &true.into()));
+    assert_eq!(document["counter"]["name"], "simulated RAPL");
+    assert!(document["counter"]["wrapped"].as_u64().is_some() && document.get("best_measured_s").is_none());
+    assert!(document["best_measured_j"].as_f64().unwrap() > 0.0);
+    assert!(document["tiles"][0]["predicted_j"].as_f64().unwrap() > 0.0);
+    assert!(document["notes"].to_string().contains("the counter is simulated"));
+    let output = validate("openmp", &[&energy[..], &["--trials", &runs]].concat());
+    assert!(output.code == 2 && output.stderr.contains("--trials keeps times"), "{}", output.stderr);
+    let output = validate("openmp", &["--counter", "simulated"]);
+    assert!(output.code == 2 && output.stderr.contains("--metric energy"), "{}", output.stderr);
     // The file of a CPU is not for a GPU.
     let output = validate("cuda", &[]);
     assert_eq!(output.code, 1);
@@ -249,4 +264,49 @@ fn the_variable_names_the_machine() {
     assert!(output.stderr.contains("there is no machine `zen5`"), "{}", output.stderr);
     // A GPU says nothing about code for a CPU.
     assert!(run("v100").succeeded().json()["notes"].to_string().contains("another CPU"));
+}
+
+/// Without a device nothing runs: times are the predicted ones, the counter is simulated, and the report says both.
+#[test]
+fn energies_of_a_gpu_are_validated_on_a_simulated_counter() {
+    let of = |seed: &str, more: &[&str]| {
+        let request = [
+            "validate",
+            "heat2d",
+            "--size",
+            "1000x1000",
+            "--steps",
+            "100",
+            "--machine",
+            "h100",
+            "--backend",
+            "cuda",
+            "--strategy",
+            "naive",
+            "--samples",
+            "6",
+            "--repeat",
+            "2",
+            "--metric",
+            "energy",
+            "--counter",
+            "simulated",
+            "--seed",
+            seed,
+        ];
+        tilewright(&[&request[..], more].concat())
+    };
+    let document = of("1", &["--json"]).succeeded().json();
+    let counter = &document["counter"];
+    assert_eq!((&counter["name"], &counter["simulated"]), (&"simulated NVML".into(), &true.into()));
+    if counter["simulated_times"] == true {
+        // What is left is noise, and steps of the counter.
+        assert!(document["rmse_all"].as_f64().unwrap() < 0.1, "{document:#}");
+        // The same seed, the same joules; another one, others.
+        let joules = |document: &serde_json::Value| document["best_measured_j"].as_f64().unwrap();
+        assert_eq!(joules(&of("1", &["--json"]).succeeded().json()), joules(&document));
+        assert!(joules(&of("2", &["--json"]).succeeded().json()) != joules(&document));
+    }
+    let text = of("1", &[]).succeeded().stdout;
+    assert!(text.contains("SIMULATED: nothing was measured"), "{text}");
 }

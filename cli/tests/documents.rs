@@ -284,6 +284,7 @@ fn every_document_names_its_schema() {
     let cpu = ["--size", "64x64", "--steps", "4", "--machine", "zen4", "--backend", "openmp"];
     let small = ["--what-if", "none", "-o", &own("study")];
     let (certificate, report) = (own("heat2d.certificate"), own("study/report.json"));
+    let (sorting, chooser) = (format!("{examples}/sorting.csv"), own("sorting.model.json"));
     let mut calls: Vec<(&str, Vec<&str>)> = vec![
         ("list", vec![]),
         ("analyze", vec!["heat1d"]),
@@ -314,6 +315,7 @@ fn every_document_names_its_schema() {
             ],
         ),
         ("explain", vec![&csv, "--metric", "time", "--samples", "10", "--validation", "5", "--draws", "2"]),
+        ("adaptive", vec!["train", &sorting, "--classifier", "tree", "-o", &chooser]),
         ("cache", vec!["show"]),
         ("completions", vec!["fish"]),
         ("manual", vec!["-o", "MAN"]),
@@ -338,7 +340,8 @@ fn every_document_names_its_schema() {
         });
         let arguments: Vec<&str> = std::iter::once(command).chain(arguments).chain(["--json"]).collect();
         let output = tilewright(&arguments).succeeded();
-        has_schema(&output.json(), command);
+        let name = if command == "adaptive" { "adaptive-train" } else { command };
+        has_schema(&output.json(), name);
         assert!(output.stdout.starts_with("{\n  \"schema\": "), "{command}: {}", output.stdout);
     }
     let file =

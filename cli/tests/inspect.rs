@@ -145,6 +145,38 @@ fn generated_code_stays_as_short_as_it_is() {
     }
 }
 
+/// The same for pipelines of warps: what is issued besides arithmetic in the steady state, over one pipeline and in all, how often
+/// a point is computed, and bytes of shared memory.
+#[test]
+fn pipelines_of_warps_do_little_but_arithmetic() {
+    if !can_count(90) {
+        return;
+    }
+    let all = [
+        ("star2d1r", "f32", "rpl=12,steps=3,warps=4,rows=964", 6.0, 1.7, 1.12, 3.8),
+        ("star2d1r", "f64", "rpl=8,steps=3,warps=4,rows=964", 6.0, 3.5, 1.16, 8.0),
+        ("box2d1r", "f32", "rpl=8,steps=4,warps=4,rows=1490", 10.0, 2.5, 1.19, 4.0),
+    ];
+    for (name, element, tile, arithmetic, most, redundancy, bytes) in all {
+        let found = counted(&format!(
+            "{name} --target cuda --sm 90 --size 16384x16384 --steps 1000 --dtype {element} --strategy warp-pipeline --tile {tile}"
+        ));
+        let of_team = &found["kernels"][0]["steady"];
+        let fp = number(of_team, "kinds.fp32") + number(of_team, "kinds.fp64");
+        let (steady, shared) = (number(of_team, "instructions"), number(of_team, "shared_bytes"));
+        let whole = number(&found, "per_point.instructions");
+        println!(
+            "{name} {element}: {steady:.2} steady, {fp:.2} of them arithmetic, {shared:.2} bytes, {whole:.2} in all"
+        );
+        assert!(steady - fp <= most, "{name} {element}: {:.2} besides arithmetic", steady - fp);
+        assert!(fp <= arithmetic * redundancy, "{name} {element}: {fp:.2} for {arithmetic}");
+        assert!(shared <= bytes, "{name} {element}: {shared:.2} bytes of shared memory");
+        assert!(whole <= 1.15 * steady, "{name} {element}: {whole:.2} in all, {steady:.2} steady");
+        assert!(number(&found, "per_point.bank_conflict_factor") < 1.001, "{name} {element}");
+        assert_eq!(number(&found, "spill_bytes"), 0.0, "{name} {element}");
+    }
+}
+
 /// Divisions and roots have slow ways, which ordinary numbers do not go.
 #[test]
 fn branches_on_values_are_told() {

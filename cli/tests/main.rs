@@ -1,6 +1,7 @@
 //! The command, as its users call it. One program for all, which is linked once.
 #![allow(clippy::expect_used, clippy::unwrap_used, dead_code)]
 
+mod adaptive;
 mod c_callers;
 mod c_programs;
 mod codesign;
@@ -11,6 +12,7 @@ mod explain;
 mod generated;
 mod inspect;
 mod models;
+mod nested;
 mod outputs;
 mod results;
 mod search;

@@ -14,7 +14,7 @@ fn has_keys(document: &Value, keys: &[&str]) {
 /// Sums in another order may differ in the last bits.
 fn close(a: &Value, b: &Value) {
     let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-    assert!((a - b).abs() <= 1e-12 * a.abs(), "{a:e} and {b:e}");
+    approx::assert_relative_eq!(a, b, epsilon = 0.0, max_relative = 1e-12);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn tune_proves_its_choice_and_predict_agrees() {
         .map(|term| predicted["terms"][term].as_f64().unwrap())
         .iter()
         .sum();
-    assert!((terms - predicted["seconds"].as_f64().unwrap()).abs() < 1e-12);
+    approx::assert_relative_eq!(terms, predicted["seconds"].as_f64().unwrap(), max_relative = 1e-9);
     let svg = std::fs::read_to_string(folder.path("bars.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("predicted") && svg.contains("heat2d 512x512"));
 }

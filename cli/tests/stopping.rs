@@ -44,6 +44,10 @@ fn all_commands_stop() {
     let scripts = Folder::new();
     let space = scripts.write("space.json", SPACE);
     let pipe = scripts.arg("pipe.csv");
+    let description = scripts.write(
+        "function.toml",
+        "name = \"f\"\ninputs.training = [\"x\"]\n[[variants]]\nname = \"v\"\ncommand = \"$CC\"\n",
+    );
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let commands: Vec<Vec<&str>> = vec![
         vec!["list"],
@@ -60,6 +64,7 @@ fn all_commands_stop() {
         vec!["pareto", &pipe, "--x", "a", "--y", "b", "--svg", "front.svg"],
         vec!["explain", &pipe, "--metric", "time", "--svg", "tree.svg"],
         vec!["codesign", &pipe, "-o", "out"],
+        vec!["adaptive", "train", &description, "--trials", "trials.db", "-o", "model.json"],
     ];
     let mut running = Vec::new();
     for arguments in &commands {

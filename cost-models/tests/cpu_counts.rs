@@ -1,6 +1,7 @@
 //! The sums of the CPU's time model against enumeration of the plan: with one thread and inner dimensions that are not
 //! cut, every call and every run is counted exactly.
 
+use approx::relative_eq;
 use cost_models::cpu::CpuTime;
 use cost_models::machine::Machine;
 use hhc_codegen::TileSizes;
@@ -48,7 +49,7 @@ proptest! {
         prop_assert_eq!(outer.points, points);
         prop_assert_eq!(outer.runs.iter().sum::<f64>(), runs);
         let prediction = model.predict(hhc, &tile).unwrap();
-        prop_assert!((prediction.terms.sum() - prediction.seconds).abs() <= 1e-12 * prediction.seconds);
+        prop_assert!(relative_eq!(prediction.terms.sum(), prediction.seconds, max_relative = 1e-12));
         prop_assert!(prediction.seconds >= prediction.ideal_s);
     }
 }
@@ -93,11 +94,11 @@ proptest! {
             let machine = Machine::parse("test.toml", &text.join("\n")).unwrap();
             CpuTime::new(&machine, &program, &cone, &size, steps).unwrap().predict(naive, &tile).unwrap().terms
         };
-        prop_assert!((costs("1", "0").barrier - calls).abs() < 1e-9, "{} {calls}", costs("1", "0").barrier);
+        prop_assert!(relative_eq!(costs("1", "0").barrier, calls, epsilon = 1e-9), "{} {calls}", costs("1", "0").barrier);
         // Pieces shorter than a block count by points.
         let short = [s1, 0][program.dimension() - 2];
         if short == 0 || short >= 32 {
-            prop_assert!((costs("0", "1").compute - runs).abs() < 1e-9, "{} {runs}", costs("0", "1").compute);
+            prop_assert!(relative_eq!(costs("0", "1").compute, runs, epsilon = 1e-9), "{} {runs}", costs("0", "1").compute);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What models say about a cost adds up: formulas have the values of their terms, losses lead from the ideal time to the
 //! predicted one, and times react to constants as sums of products do. On GPUs and on CPUs by the same trait.
 
+use approx::relative_eq;
 use cost_models::cpu::{CoreRange, CpuCost};
 use cost_models::explain::{Explanation, Part};
 use cost_models::gpu::{GpuCost, TimeModel};
@@ -59,7 +60,7 @@ fn factor(part: &Part, tokens: &mut Vec<&str>) -> f64 {
 }
 
 fn close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+    relative_eq!(a, b, max_relative = 1e-9)
 }
 
 fn check(what: &str, cost: &Cost, why: &Explanation) {

@@ -3,6 +3,7 @@
 //!
 //! The constants are stated here, for these tests only; they are nobody's measurements.
 
+use approx::assert_relative_eq;
 use cost_models::constants::{Basis, EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
 use cost_models::gpu::GpuTime;
@@ -49,17 +50,18 @@ fn model(hardware: &Hardware) -> GpuTime {
     GpuTime { n_sm: hardware.n_sm, n_v: hardware.n_v, constants }
 }
 
-fn close(a: f64, b: f64) {
-    assert!((a - b).abs() <= 1e-12 * a.abs().max(b.abs()), "{a:e} and {b:e}");
-}
-
 fn check(prediction: Prediction, [compute, transfer, barrier, launch]: [f64; 4], ideal: f64) {
-    close(prediction.terms.compute, compute);
-    close(prediction.terms.transfer, transfer);
-    close(prediction.terms.barrier, barrier);
-    close(prediction.terms.launch, launch);
-    close(prediction.seconds, compute + transfer + barrier + launch);
-    close(prediction.ideal_s, ideal);
+    assert_relative_eq!(prediction.terms.compute, compute, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(prediction.terms.transfer, transfer, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(prediction.terms.barrier, barrier, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(prediction.terms.launch, launch, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(
+        prediction.seconds,
+        compute + transfer + barrier + launch,
+        epsilon = 0.0,
+        max_relative = 1e-12
+    );
+    assert_relative_eq!(prediction.ideal_s, ideal, epsilon = 0.0, max_relative = 1e-12);
 }
 
 /// heat1d, 1,000,000 points, 64 steps, `st = 4`, `s0 = 16` (`tT = 8`), `k = 2`, on a GTX 980.
@@ -97,7 +99,12 @@ fn one_dimension() {
     );
     // T_prism(1) = q * (io + compute): nothing overlaps.
     let alone = model(&hardware).predict(&counts, 1);
-    close(alone.seconds, 17.0 * T_SYNC + 17.0 * 1645.0 * (io + compute)); // ceil(26,317/16) = 1645
+    assert_relative_eq!(
+        alone.seconds,
+        17.0 * T_SYNC + 17.0 * 1645.0 * (io + compute),
+        epsilon = 0.0,
+        max_relative = 1e-12
+    ); // ceil(26,317/16) = 1645
 }
 
 /// jacobi2d, 1000 x 1000 points, 32 steps, `st = 2`, `s0 = 8`, `s1 = 32`, `k = 2`, on a GTX 980.
@@ -191,15 +198,17 @@ fn three_dimensions() {
     let terms = energy(&[counts], &constants, prediction.seconds);
     let tiles = (9 * 12 + 8 * 13) as f64;
     let iterations = (16 * 98 * 98 * 98) as f64;
-    close(terms.global, 1e-10 * tiles * 68.0 * 3584.0);
-    close(terms.shared, 1e-11 * 8.0 * iterations);
-    close(terms.iterations, 2e-11 * iterations);
-    close(terms.barriers, 1e-9 * tiles * 68.0 * 2.0);
-    close(terms.launches, 1e-6 * 17.0);
-    close(terms.fixed, 50.0 * prediction.seconds);
-    close(
+    assert_relative_eq!(terms.global, 1e-10 * tiles * 68.0 * 3584.0, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(terms.shared, 1e-11 * 8.0 * iterations, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(terms.iterations, 2e-11 * iterations, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(terms.barriers, 1e-9 * tiles * 68.0 * 2.0, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(terms.launches, 1e-6 * 17.0, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(terms.fixed, 50.0 * prediction.seconds, epsilon = 0.0, max_relative = 1e-12);
+    assert_relative_eq!(
         terms.sum(),
         terms.global + terms.shared + terms.iterations + terms.barriers + terms.launches + terms.fixed,
+        epsilon = 0.0,
+        max_relative = 1e-12
     );
 }
 
@@ -238,7 +247,12 @@ fn six_stencils_on_two_machines() {
             let prism = io + compute + io.max(compute) * (k * q as f64 - 1.0);
             let turns = ((w as f64 / k).ceil() / hardware.n_sm as f64).ceil();
             let seconds = wavefronts as f64 * (T_SYNC + prism * turns);
-            close(model(&hardware).predict(&counts, 2).seconds, seconds);
+            assert_relative_eq!(
+                model(&hardware).predict(&counts, 2).seconds,
+                seconds,
+                epsilon = 0.0,
+                max_relative = 1e-12
+            );
         }
     }
 }

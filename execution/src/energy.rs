@@ -11,7 +11,7 @@ use toolchain::energy::EnergyMeter;
 use toolchain::interrupt;
 
 /// Seconds that one sample takes at least: counters move in steps of milliseconds.
-const LEAST_SECONDS: f64 = 0.5;
+pub(crate) const LEAST_SECONDS: f64 = 0.5;
 
 /// What happened in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -46,11 +46,24 @@ pub struct EnergySample {
 pub fn sample(
     meter: &mut dyn EnergyMeter,
     events: Events,
+    run: impl FnMut() -> Result<()>,
+) -> Result<Option<EnergySample>> {
+    sample_for(LEAST_SECONDS, meter, events, run)
+}
+
+/// The same for at least so many seconds.
+///
+/// # Errors
+/// As for [`sample`].
+pub fn sample_for(
+    least_s: f64,
+    meter: &mut dyn EnergyMeter,
+    events: Events,
     mut run: impl FnMut() -> Result<()>,
 ) -> Result<Option<EnergySample>> {
     let (Some(before), start) = (meter.joules(), Instant::now()) else { return Ok(None) };
     let mut runs = 0.0;
-    while runs < 1.0 || start.elapsed().as_secs_f64() < LEAST_SECONDS {
+    while runs < 1.0 || start.elapsed().as_secs_f64() < least_s {
         interrupt::check()?;
         run()?;
         runs += 1.0;
@@ -111,6 +124,7 @@ pub fn constants(samples: &[EnergySample], source: &str) -> Option<Energy> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     /// A counter that counts what runs add to it, and 10 watts.
     struct Fake {
@@ -224,7 +238,7 @@ mod tests {
             (found.e_launch_j, launch),
             (found.p_static_w, watts),
         ] {
-            assert!((found / expected - 1.0).abs() < 1e-3, "{found} {expected}");
+            assert_relative_eq!(found, expected, epsilon = 0.0, max_relative = 1e-3);
         }
         assert!(constants(&samples[..2], "a test").is_none());
         let still = EnergySample { joules: 0.0, ..samples[0] };

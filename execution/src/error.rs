@@ -139,6 +139,15 @@ pub enum ExecutionError {
     #[error("the kernels cannot be launched: {0}")]
     Plan(String),
 
+    /// A counter of joules that is of no use.
+    #[error("{name}: {problem}")]
+    Counter {
+        /// The counter.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+
     /// A compiler, a library, a device or the cache.
     #[error(transparent)]
     Toolchain(toolchain::Error),

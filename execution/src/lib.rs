@@ -36,6 +36,7 @@ pub mod element;
 pub mod grid;
 pub mod initial;
 pub mod layout;
+pub mod levels;
 pub mod npy;
 pub mod output_file;
 pub mod output_folder;

@@ -25,6 +25,7 @@
 
 use crate::error::{ExecutionError, Result};
 use crate::grid::ProgramData;
+use crate::levels::Levels;
 use crate::reference::{Progress, check_arguments};
 use polyhedral::program::Program;
 use std::ffi::{c_double, c_int, c_longlong, c_void};
@@ -33,6 +34,8 @@ use toolchain::library::Library;
 
 type EntryPoint =
     unsafe extern "C" fn(*mut *mut c_void, *const c_longlong, c_longlong, *const c_double) -> c_int;
+type LevelsEntryPoint =
+    unsafe extern "C" fn(*const *mut c_void, *const c_longlong, c_longlong, *const c_double) -> c_int;
 
 /// What the codes that an entry point returns stand for.
 pub fn meaning(code: i32) -> &'static str {
@@ -55,6 +58,8 @@ pub struct NativeProgram {
     library: Library,
     symbol: String,
     entry: EntryPoint,
+    /// Where the object has one.
+    levels: Option<LevelsEntryPoint>,
 }
 
 impl NativeProgram {
@@ -65,7 +70,9 @@ impl NativeProgram {
     pub fn of(library: &Library, symbol: &str) -> Result<NativeProgram> {
         // SAFETY: by the contract above every generated function of this name has this type.
         let entry = unsafe { library.function::<EntryPoint>(symbol) }?;
-        Ok(NativeProgram { entry, symbol: symbol.to_owned(), library: library.clone() })
+        // SAFETY: likewise, of the name with this ending.
+        let levels = unsafe { library.function::<LevelsEntryPoint>(&format!("{symbol}_levels")) }.ok();
+        Ok(NativeProgram { entry, levels, symbol: symbol.to_owned(), library: library.clone() })
     }
 
     /// The library it belongs to.
@@ -94,6 +101,30 @@ impl NativeProgram {
         let result = self.call(parameters, data, 0, steps);
         drop(blocking);
         result
+    }
+
+    /// Runs `steps` more time steps after the first `done`, which [`chunk_unit`] divides: where the newest levels lie is
+    /// where the initial ones did, and values of series go on from there.
+    ///
+    /// # Errors
+    /// As for [`NativeProgram::run`], but that a signal waits for the end of the call.
+    pub fn run_on(
+        &self,
+        program: &Program,
+        parameters: &[f64],
+        data: &mut ProgramData,
+        done: i64,
+        steps: i64,
+    ) -> Result<()> {
+        check_arguments(program, parameters, steps)?;
+        data.check(program)?;
+        data.check_steps(program, done.saturating_add(steps))?;
+        if done < 0 || done % chunk_unit(program) != 0 {
+            let problem = format!("after {done} steps the newest levels are not where the initial ones were");
+            return Err(ExecutionError::WrongData { program: program.name.clone(), problem });
+        }
+        interrupt::check()?;
+        self.call(parameters, data, done, steps)
     }
 
     /// [`NativeProgram::run`] with one call for about every `chunk_steps` steps. After each, `progress` gets
@@ -137,6 +168,32 @@ impl NativeProgram {
         }
     }
 
+    /// [`NativeProgram::run_on`] on levels that lie anywhere, whose boundary need not be prepared.
+    ///
+    /// # Errors
+    /// As for [`NativeProgram::run_on`]; code 7 where arrays overlap.
+    pub fn run_levels(
+        &self,
+        program: &Program,
+        parameters: &[f64],
+        levels: &mut Levels<'_>,
+        done: i64,
+        steps: i64,
+    ) -> Result<()> {
+        check_arguments(program, parameters, steps)?;
+        levels.check_steps(program, done.saturating_add(steps))?;
+        let symbol = format!("{}_levels", self.symbol);
+        let Some(entry) = self.levels else {
+            return Err(ExecutionError::Generate(format!("there is no `{symbol}`")));
+        };
+        interrupt::check()?;
+        let pointers = levels.pointers(usize::try_from(done).unwrap_or(0));
+        // SAFETY: `levels` borrows one array for every slot and series, of the type and length that the program has,
+        // and one size or stride for every dimension; there is a value for every parameter.
+        let code = unsafe { entry(pointers.as_ptr(), levels.sizes().as_ptr(), steps, parameters.as_ptr()) };
+        result_of(&symbol, code)
+    }
+
     /// Calls the function, after `done` steps, with arguments that were checked.
     fn call(&self, parameters: &[f64], data: &mut ProgramData, done: i64, steps: i64) -> Result<()> {
         let sizes: Vec<c_longlong> = data.layout().native_sizes();
@@ -144,10 +201,14 @@ impl NativeProgram {
         // SAFETY: there is an array of the type and length that the program's field or series has for every pointer,
         // sizes and strides for every dimension, and a value for every parameter; `data` is borrowed mutably.
         let code = unsafe { (self.entry)(fields.as_mut_ptr(), sizes.as_ptr(), steps, parameters.as_ptr()) };
-        match code {
-            0 => Ok(()),
-            code => Err(ExecutionError::Native { symbol: self.symbol.clone(), code, meaning: meaning(code) }),
-        }
+        result_of(&self.symbol, code)
+    }
+}
+
+fn result_of(symbol: &str, code: c_int) -> Result<()> {
+    match code {
+        0 => Ok(()),
+        code => Err(ExecutionError::Native { symbol: symbol.to_owned(), code, meaning: meaning(code) }),
     }
 }
 

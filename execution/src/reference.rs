@@ -5,14 +5,15 @@
 //! ```
 //!
 //! Every time level is an array of its own, independent of the slots in which generated code keeps levels;
-//! the results are put into the slots at the end. A statement is evaluated row by row, rows in parallel.
+//! the results are put into the slots at the end. A statement is evaluated row by row, rows in parallel; a sweep in
+//! order ([`Program::in_order`]) point by point, in lexicographic order.
 
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, Values, ValuesMut, ValuesRef, check_memory};
 use crate::initial::{prepare_boundary, row_in_domain};
 use crate::layout::Layout;
 use crate::row::{RowCode, RowElement, Sources};
-use polyhedral::program::{Boundary, Field, FieldId, FieldRole, Program};
+use polyhedral::program::{Access, Boundary, ElementType, Field, FieldId, FieldRole, Program};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -182,6 +183,23 @@ fn sweep(
     if histories[target.0].newest == step {
         histories[target.0].advance(program, target, data);
     }
+    let layout = data.layout();
+    let domain = program.domain(statement, layout.size());
+    let series: Vec<f64> = code
+        .series
+        .iter()
+        .map(|&(series, offset)| {
+            let element = step + offset - program.series[series.0].first;
+            data.series(series).get(element as usize).unwrap_or(f64::NAN)
+        })
+        .collect();
+    if program.in_order(statement) {
+        let mut sweep = InOrder { program, code, step, data, series: &series, domain: &domain };
+        return match program.field(target).element {
+            ElementType::F32 => sweep.run(target, histories, 0.0_f32),
+            ElementType::F64 => sweep.run(target, histories, 0.0_f64),
+        };
+    }
     // What the statement reads of the level that it writes are points that it does not write.
     let reads_target = code.reads.iter().any(|(access, _)| access.field == target && access.time == 1);
     let newest = &mut histories[target.0].levels[0];
@@ -191,33 +209,73 @@ fn sweep(
         Values::zeroed(program.field(target).element, 0)?
     };
     let mut values = std::mem::replace(newest, stand_in);
-    let layout = data.layout();
-    let domain = program.domain(statement, layout.size());
-    let sources: Vec<(ValuesRef<'_>, isize)> = code
-        .reads
-        .iter()
-        .map(|(access, _)| {
-            let values = match program.field(access.field).role {
-                FieldRole::Coefficient => data.slot(access.field, 0),
-                FieldRole::State { .. } => histories[access.field.0].level(step + access.time),
-            };
-            (values, linear_offset(&access.offset, layout))
-        })
-        .collect();
-    let series: Vec<f64> = code
-        .series
-        .iter()
-        .map(|&(series, offset)| {
-            let element = step + offset - program.series[series.0].first;
-            data.series(series).get(element as usize).unwrap_or(f64::NAN)
-        })
-        .collect();
+    let sources = sources(program, code, step, data, histories);
     match values.view_mut() {
         ValuesMut::F32(values) => update_domain(code, (&sources, &series), layout, &domain, values),
         ValuesMut::F64(values) => update_domain(code, (&sources, &series), layout, &domain, values),
     }
     histories[target.0].levels[0] = values;
     Ok(())
+}
+
+/// The arrays that a statement reads in this step.
+fn sources<'a>(
+    program: &Program,
+    code: &RowCode,
+    step: i64,
+    data: &'a ProgramData,
+    histories: &'a [History],
+) -> Vec<(ValuesRef<'a>, isize)> {
+    let source = |(access, _): &(Access, ElementType)| {
+        let values = match program.field(access.field).role {
+            FieldRole::Coefficient => data.slot(access.field, 0),
+            FieldRole::State { .. } => histories[access.field.0].level(step + access.time),
+        };
+        (values, linear_offset(&access.offset, data.layout()))
+    };
+    code.reads.iter().map(source).collect()
+}
+
+/// A sweep in order.
+struct InOrder<'a> {
+    program: &'a Program,
+    code: &'a RowCode,
+    step: i64,
+    data: &'a ProgramData,
+    series: &'a [f64],
+    domain: &'a [(i64, i64)],
+}
+
+impl InOrder<'_> {
+    /// Point after point: each finds what those before it have left.
+    fn run<T: RowElement>(&mut self, target: FieldId, histories: &mut [History], zero: T) -> Result<()> {
+        let layout = self.data.layout();
+        let mut registers = self.code.registers(self.series);
+        let Some((&(first, end), around)) = self.domain.split_last() else { return Ok(()) };
+        if self.domain.iter().any(|(low, high)| low >= high) {
+            return Ok(());
+        }
+        let mut row: Vec<i64> = around.iter().map(|(low, _)| *low).collect();
+        let token = Cancel::current();
+        loop {
+            if interrupt::requested() || token.is_cancelled() {
+                return Ok(());
+            }
+            let begin: usize =
+                row.iter().zip(layout.strides()).map(|(&at, &stride)| at as usize * stride).sum();
+            for column in first..end {
+                let element = begin + column as usize;
+                let mut value = [zero];
+                let sources = sources(self.program, self.code, self.step, self.data, histories);
+                self.code.run(&mut registers, &sources, element, &mut value);
+                T::elements_mut(histories[target.0].levels[0].view_mut())[element] = value[0];
+            }
+            // The next row, lexicographically.
+            let Some(d) = (0..row.len()).rev().find(|&d| row[d] + 1 < around[d].1) else { return Ok(()) };
+            row[d] += 1;
+            row.iter_mut().zip(around).skip(d + 1).for_each(|(at, (low, _))| *at = *low);
+        }
+    }
 }
 
 fn linear_offset(offset: &[i64], layout: &Layout) -> isize {

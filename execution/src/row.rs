@@ -6,7 +6,7 @@
 //! chosen, which gives the same values because nothing has a side effect.
 
 use crate::element::Element;
-use crate::grid::ValuesRef;
+use crate::grid::{ValuesMut, ValuesRef};
 use polyhedral::program::{
     Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, SeriesId,
     Statement,
@@ -81,6 +81,8 @@ pub trait RowElement: Element {
     fn registers_mut(registers: &mut Registers) -> &mut [Vec<Self>];
     /// The elements, if they are of this type; else none.
     fn elements(values: ValuesRef<'_>) -> &[Self];
+    /// The elements to be changed, if they are of this type; else none.
+    fn elements_mut(values: ValuesMut<'_>) -> &mut [Self];
 }
 
 impl RowElement for f32 {
@@ -93,6 +95,9 @@ impl RowElement for f32 {
     fn elements(values: ValuesRef<'_>) -> &[f32] {
         if let ValuesRef::F32(values) = values { values } else { &[] }
     }
+    fn elements_mut(values: ValuesMut<'_>) -> &mut [f32] {
+        if let ValuesMut::F32(values) = values { values } else { &mut [] }
+    }
 }
 
 impl RowElement for f64 {
@@ -104,6 +109,9 @@ impl RowElement for f64 {
     }
     fn elements(values: ValuesRef<'_>) -> &[f64] {
         if let ValuesRef::F64(values) = values { values } else { &[] }
+    }
+    fn elements_mut(values: ValuesMut<'_>) -> &mut [f64] {
+        if let ValuesMut::F64(values) = values { values } else { &mut [] }
     }
 }
 

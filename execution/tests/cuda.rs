@@ -175,7 +175,10 @@ fn strategies_of(name: &str) -> Vec<&'static str> {
     let program = polyhedral::shipped::load(name).unwrap();
     let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
     let few = ["heat1d", "heat2d", "varcoef2d", "heat3d"].contains(&name);
-    let taken = strategy::all().iter().filter(|strategy| strategy.takes(&program, &cone).is_ok());
+    let takes = |strategy: &&&dyn strategy::Strategy| {
+        strategy.takes(&program, &cone).and_then(|()| strategy.for_target(Target::Cuda)).is_ok()
+    };
+    let taken = strategy::all().iter().filter(takes);
     taken.filter(|strategy| few || strategy.in_auto()).map(|strategy| strategy.id()).collect()
 }
 

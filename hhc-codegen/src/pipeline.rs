@@ -52,6 +52,7 @@ pub fn plan_analysed(
     refused: &mut dyn FnMut(&KernelPlan, &Analysis),
 ) -> Result<Planned, PlanError> {
     strategy::taken(strategy, program, &analysis.cone)?;
+    strategy::has_target(strategy, program, target)?;
     let defaults = strategy.default_tile(program, &analysis.cone, target);
     let space = strategy.space(program, &analysis.cone);
     let tile = space.complete(strategy.id(), tile, &defaults)?;

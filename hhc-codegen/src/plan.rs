@@ -58,7 +58,8 @@ pub struct Instance {
     pub statement: usize,
     /// The time step `t` whose level `t + 1` is computed.
     pub step: IntExpr,
-    /// Per space dimension, slowest first.
+    /// Per space dimension, slowest first. Of a *slanted* row, on the arrays, the last one mentions the coordinate of its
+    /// point in the dimension before ([`COORDINATES`]).
     pub ranges: Vec<Range>,
     /// Whether it runs in full tiles. One that does not has a domain of few rows or columns, which no full tile
     /// meets.
@@ -113,7 +114,26 @@ pub enum RowOrder {
     },
 }
 
+/// Names of the coordinates of a point, which the last range of a slanted row mentions.
+pub const COORDINATES: [&str; 3] = ["s0", "s1", "s2"];
+
 impl Instance {
+    /// The name of the coordinate that moves the lines of a slanted row, and its dimension; `None` of rows that are boxes.
+    pub fn slanted(&self) -> Option<(usize, &'static str)> {
+        let (last, around) = self.ranges.split_last()?;
+        let moves = |d: &usize| last.low.mentions(COORDINATES[*d]) || last.high.mentions(COORDINATES[*d]);
+        (0..around.len()).find(moves).map(|d| (d, COORDINATES[d]))
+    }
+
+    /// Number of lines along the last dimension of which the row consists, where it is a number: neighbours along the
+    /// dimension before.
+    pub fn lines(&self) -> Option<i64> {
+        let (_, around) = self.ranges.split_last()?;
+        let Some((beside, others)) = around.split_last() else { return Some(1) };
+        let alone = others.iter().all(|range| range.low == range.high);
+        beside.high.minus(&beside.low).filter(|_| alone).map(|distance| distance + 1)
+    }
+
     /// A row that works on the arrays as the program does.
     pub fn in_arrays(
         program: &Program,
@@ -148,7 +168,9 @@ pub fn decides_nothing(program: &Program, statement: usize) -> bool {
                 ExprKind::Binary(operator, ..) => {
                     !matches!(operator, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div)
                 }
-                ExprKind::Call(function, _) => *function != Function::Square,
+                ExprKind::Call(function, _) => {
+                    !matches!(function, Function::Square | Function::Sqrt | Function::Abs)
+                }
                 ExprKind::Select(..) => true,
                 _ => false,
             }
@@ -416,16 +438,8 @@ impl KernelPlan {
                         continue;
                     }
                     let domain = self.program.domain(instance.statement, size);
-                    let mut bounds = Vec::with_capacity(domain.len());
-                    let mut clipped = false;
-                    for (range, (first, end)) in instance.ranges.iter().zip(domain) {
-                        let low = range.low.evaluate(environment)?;
-                        let high = range.high.evaluate(environment)? + 1;
-                        clipped |= low < first || high > end;
-                        bounds.push((low.max(first), high.min(end)));
-                    }
-                    if bounds.iter().all(|(first, end)| first < end) {
-                        let mut owned = bounds.clone();
+                    boxes(instance, &domain, environment, &mut |environment, bounds, clipped| {
+                        let mut owned = bounds.to_vec();
                         if let Role::Copies { owned: ranges } = &instance.role {
                             for (range, own) in ranges.iter().zip(&mut owned) {
                                 own.0 = own.0.max(range.low.evaluate(environment)?);
@@ -441,17 +455,59 @@ impl KernelPlan {
                             instance: index,
                             statement: instance.statement,
                             step,
-                            bounds: &bounds,
+                            bounds,
                             owned: &owned,
                             full,
                             clipped,
                         });
-                    }
+                        Some(())
+                    })?;
                 }
             }
             Some(())
         })
     }
+}
+
+/// The clipped boxes of a row, as half-open intervals, and whether they had to be clipped: one that is not empty, or, of a
+/// slanted row, one for each of its lines, from which it can be computed one after the other.
+fn boxes(
+    instance: &Instance,
+    domain: &[(i64, i64)],
+    environment: &mut Environment,
+    visit: &mut dyn FnMut(&Environment, &[(i64, i64)], bool) -> Option<()>,
+) -> Option<()> {
+    let clip = |d: usize, environment: &Environment| {
+        let (first, end) = domain[d];
+        let low = instance.ranges[d].low.evaluate(environment)?;
+        let high = instance.ranges[d].high.evaluate(environment)? + 1;
+        Some(((low.max(first), high.min(end)), low < first || high > end))
+    };
+    let slanted = instance.slanted();
+    let mut bounds = Vec::with_capacity(domain.len());
+    let mut clipped = false;
+    for d in 0..domain.len() - usize::from(slanted.is_some()) {
+        let (interval, cut) = clip(d, environment)?;
+        clipped |= cut;
+        bounds.push(interval);
+    }
+    let has_points = |bounds: &[(i64, i64)]| bounds.iter().all(|(first, end)| first < end);
+    let Some((moving, coordinate)) = slanted else {
+        return if has_points(&bounds) { visit(environment, &bounds, clipped) } else { Some(()) };
+    };
+    let (first, end) = bounds[moving];
+    for at in first..end {
+        environment.insert(coordinate, at);
+        let (interval, cut) = clip(domain.len() - 1, environment)?;
+        let mut line = bounds.clone();
+        line[moving] = (at, at + 1);
+        line.push(interval);
+        if has_points(&line) {
+            visit(environment, &line, clipped || cut)?;
+        }
+    }
+    environment.remove(coordinate);
+    Some(())
 }
 
 /// Where a block is.

@@ -4,5 +4,6 @@
 mod cuda;
 mod cuda_emulated;
 mod flow;
+mod table;
 mod text;
 mod windows;

@@ -1,9 +1,13 @@
 //! Tiles on a GPU as boxes: of each family, the sizes of its axes, for one number of resident tiles.
 //!
 //! A box is shrunk to what fits the memory; it is cut in half along the axis whose ends differ most.
+//!
+//! By the counted form of the time, the tiles of a wavefront that has no more than `k * n_SM` of them all run at once: with more
+//! of them resident it takes as long, and no more tiles fit. One box stands for all such `k`.
 
 use crate::evidence::{BoxLeftOut, TileEvaluated};
 use crate::family::{Family, last_true};
+use crate::parts::Within;
 use crate::request::Request;
 use crate::search::{Bound, Search, Space};
 use cost_models::model::CostModel;
@@ -25,6 +29,8 @@ pub(crate) struct Boxes<'a> {
     pub families: &'a [Family],
     /// Where to keep what was seen, if anywhere.
     pub kept: Option<&'a RefCell<Kept>>,
+    /// The part of the space that is searched; `None`: all of it.
+    pub within: Option<Within<'a>>,
 }
 
 /// What was seen.
@@ -39,6 +45,8 @@ pub(crate) struct Kept {
 pub(crate) struct Box3 {
     family: usize,
     k: i64,
+    /// Up to this `k` values are the same.
+    last_k: i64,
     low: [i64; 3],
     high: [i64; 3],
 }
@@ -64,6 +72,22 @@ impl Boxes<'_> {
         [0, 1, 2].map(|d| self.families[family].axes[d].at(index[d]))
     }
 
+    /// The index along the first axis from which on all tiles of a wavefront run at once, `k` of them resident, whatever the
+    /// other sizes are; the number of indices where that is never so, and by the paper's form, whose rounds are of `k` tiles.
+    fn at_once_from(&self, own: &Family, k: i64, high: [i64; 3]) -> i64 {
+        // A part of the space has its own `k`.
+        if self.request.model.counted.is_none() || self.within.is_some() {
+            return high[0] + 1;
+        }
+        let at = |index: [i64; 3]| [0, 1, 2].map(|d| own.axes[d].at(index[d]));
+        let together = (k * self.request.model.hardware.n_sm) as f64;
+        let several = |from: i64| {
+            let most = |class| own.bounds(class, at([from, 0, 0]), at(high)).tiles_per_wavefront.1;
+            (0..own.classes()).map(most).fold(0.0, f64::max) > together
+        };
+        last_true(high[0] + 1, several) + 1
+    }
+
     /// Keeps a box that is left out.
     fn keep(&self, part: &Box3, ks: (i64, i64), bound: f64) {
         if let Some(kept) = self.kept {
@@ -74,11 +98,11 @@ impl Boxes<'_> {
 
     /// Shrinks a box to what fits the memory, and gives what is left of it.
     fn give(&self, part: Box3, search: &mut Search<'_, Self>) -> ControlFlow<()> {
-        let Box3 { family, k, low, mut high } = part;
+        let Box3 { family, k, low, mut high, .. } = part;
         let (own, hardware) = (&self.families[family], &self.request.model.hardware);
         let fits = |index: [i64; 3]| own.fits_memory(self.sizes(family, index), k, hardware);
         if !fits(low) {
-            self.keep(&part, (k, k), f64::INFINITY);
+            self.keep(&part, (k, part.last_k), f64::INFINITY);
             return ControlFlow::Continue(());
         }
         for d in 0..3 {
@@ -93,7 +117,7 @@ impl Boxes<'_> {
                 high[d] = low[d] + last_true(more, |more| fits(corner(more)));
                 let mut first = low;
                 first[d] = high[d] + 1;
-                self.keep(&Box3 { low: first, high: beyond, ..part }, (k, k), f64::INFINITY);
+                self.keep(&Box3 { low: first, high: beyond, ..part }, (k, part.last_k), f64::INFINITY);
             }
         }
         if low != high {
@@ -101,9 +125,15 @@ impl Boxes<'_> {
         }
         let sizes = self.sizes(family, low);
         let [s0, s1, s2] = sizes;
+        if self.within.as_ref().is_some_and(|within| !within.holds(sizes, k)) {
+            return ControlFlow::Continue(());
+        }
         let value = self.request.value(own, sizes, k);
         if let Some(kept) = self.kept {
             kept.borrow_mut().tiles.push(TileEvaluated { family, k, index: low, value });
+        }
+        if k < part.last_k {
+            self.keep(&part, (k + 1, part.last_k), value.unwrap_or(f64::INFINITY));
         }
         search.candidate(value, Candidate { family, reversed: [s2, s1, s0], k });
         ControlFlow::Continue(())
@@ -118,33 +148,52 @@ impl Space for Boxes<'_> {
 
     fn begin(&self, search: &mut Search<'_, Self>) -> ControlFlow<()> {
         let hardware = &self.request.model.hardware;
+        let most_k = hardware.blocks_per_sm;
         for (family, own) in self.families.iter().enumerate() {
+            if self.within.as_ref().is_some_and(|within| !within.takes(own)) {
+                continue;
+            }
             let high = own.axes.map(|axis| axis.count - 1);
-            for k in 1..=hardware.blocks_per_sm {
-                let part = Box3 { family, k, low: [0; 3], high };
-                if !own.fits_memory(self.sizes(family, [0; 3]), k, hardware) {
-                    // Nor does any other, nor more of them.
-                    self.keep(&part, (k, hardware.blocks_per_sm), f64::INFINITY);
+            // From this index on along the first axis, smaller `k` stand for all others.
+            let mut known = high[0] + 1;
+            for k in 1..=most_k {
+                if known == 0 {
                     break;
                 }
-                self.give(part, search)?;
+                let rest = Box3 { family, k, last_k: k, low: [0; 3], high: [known - 1, high[1], high[2]] };
+                if !own.fits_memory(self.sizes(family, [0; 3]), k, hardware) {
+                    // Nor does any other, nor more of them.
+                    self.keep(&rest, (k, most_k), f64::INFINITY);
+                    break;
+                }
+                let from = self.at_once_from(own, k, high).min(known);
+                if from < known {
+                    self.give(Box3 { last_k: most_k, low: [from, 0, 0], ..rest }, search)?;
+                }
+                if from > 0 {
+                    self.give(Box3 { high: [from - 1, high[1], high[2]], ..rest }, search)?;
+                }
+                known = from;
             }
         }
         ControlFlow::Continue(())
     }
 
     fn bound(&self, part: &mut Box3, _enough: f64) -> Bound {
-        let Box3 { family, k, low, high } = *part;
+        let Box3 { family, k, low, high, .. } = *part;
         let own = &self.families[family];
         if own.too_many_threads(low, high, k, &self.request.model.hardware) {
             return Bound::of_part(f64::INFINITY);
         }
         let (low, high) = (self.sizes(family, low), self.sizes(family, high));
+        if self.within.as_ref().is_some_and(|within| !within.meets(low, high, k)) {
+            return Bound::of_part(f64::INFINITY);
+        }
         Bound::of_part(lower_bound(self.request, own, low, high, k))
     }
 
     fn left_out(&self, part: &Box3, bound: f64) {
-        self.keep(part, (part.k, part.k), bound);
+        self.keep(part, (part.k, part.last_k), bound);
     }
 
     fn place(&self, part: &Box3) -> Box3 {

@@ -50,7 +50,7 @@ fn among(
     kept: Option<&RefCell<Kept>>,
 ) -> Result<Tuned, Infeasible> {
     let start = Instant::now();
-    let found = search(&Boxes { request, families, kept });
+    let found = search(&Boxes { request, families, kept, within: None });
     let (value, own) = found.best.ok_or_else(|| Infeasible::diagnose(request))?;
     let best = Best { value, family: own.family, sizes: own.sizes(), k: own.k };
     let candidates = families.iter().map(|family| count_candidates(request, family)).sum::<u64>();

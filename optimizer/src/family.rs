@@ -81,6 +81,12 @@ impl Family {
         self.tiles.forms.work(class, sizes)
     }
 
+    /// Registers that the compiler gives a thread of class `class`, and those that it needs at most.
+    #[inline]
+    pub fn registers(&self, class: usize, sizes: [i64; 3]) -> (i64, i64) {
+        self.tiles.forms.registers(class, sizes)
+    }
+
     /// The sizes that all tiles of the family have.
     pub fn fixed(&self) -> impl Iterator<Item = (&'static str, i64)> {
         self.tiles.names.iter().filter_map(|size| match *size {
@@ -96,7 +102,7 @@ impl Family {
             strategy: self.strategy.id(),
             fixed: self.fixed().map(|(_, value)| value).collect(),
             threads: self.tiles.forms.threads(sizes),
-            registers: self.work(0, sizes).registers,
+            registers: self.registers(0, sizes).0,
         }
     }
 

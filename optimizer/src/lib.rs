@@ -49,7 +49,7 @@ mod exact;
 mod exhaustive;
 mod family;
 mod infeasible;
-mod objective;
+mod parts;
 mod relaxation;
 mod request;
 pub mod residence;
@@ -60,15 +60,15 @@ mod tuned;
 
 pub use boxes::lower_bound;
 pub use closed_form::closed_form;
+pub use cost_models::objective::Objective;
 pub use evidence::{BoxLeftOut, Evidence, TileEvaluated};
 pub use exact::{exact, exact_among, exact_with_evidence};
 pub use exhaustive::exhaustive;
 pub use family::{Axis, Family, TileText};
 pub use infeasible::Infeasible;
-pub use objective::Objective;
 pub use relaxation::{Relaxed, relaxed};
 pub use request::Request;
-pub use super_tuning::{Part, SubProblem, super_tune, super_tune_by_parts};
+pub use super_tuning::{Part, SubProblem, optima, super_tune, super_tune_by_parts};
 pub use tuned::{Certificate, Choice, Method, Tuned};
 
 /// Searches with the given method.

@@ -1,12 +1,13 @@
 //! What is asked for on a GPU, and what a tile costs there.
 
-use crate::family::{Family, TileText};
-use crate::objective::Objective;
+use crate::family::{Family, TileText, last_true};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::gpu::GpuCost;
 use cost_models::hardware::Hardware;
+use cost_models::memory::fits;
 use cost_models::model::{Cost, CostModel};
-use hhc_codegen::counts::{Problem, forms};
+use cost_models::objective::Objective;
+use hhc_codegen::counts::{Problem, TileCounts, forms};
 use hhc_codegen::strategy::{self, Strategy};
 
 /// A problem on a machine.
@@ -92,10 +93,24 @@ impl<'a> Request<'a> {
         self.model.fits(&resident).then(|| self.objective.of(&self.model, &resident))
     }
 
+    /// How many tiles of these sizes can be resident at a time, at most `limit`; 0 where the tile is no candidate.
+    pub(crate) fn most_k(&self, family: &Family, sizes: [i64; 3], limit: i64) -> i64 {
+        if self.passes_over(family, sizes) {
+            return 0;
+        }
+        let of_class = |class: usize| {
+            let counts = family.counts(class, sizes);
+            let counted = self.model.counted.map_or(0, |_| family.registers(class, sizes).0);
+            let counts = TileCounts { registers: counts.registers.max(counted), ..counts };
+            last_true(limit, |k| fits(&counts, k + 1, &self.model.hardware)) + 1
+        };
+        (0..family.classes()).map(of_class).min().unwrap_or(0)
+    }
+
     fn passes_over(&self, family: &Family, sizes: [i64; 3]) -> bool {
         let too_few = |class: usize| {
-            let work = family.work(class, sizes);
-            work.needed > work.registers
+            let (given, needed) = family.registers(class, sizes);
+            needed > given
         };
         (self.sure_of_registers && (0..family.classes()).any(too_few))
             || (!self.passed_over.is_empty() && self.passed_over.contains(&family.text(sizes)))

@@ -63,10 +63,10 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::objective::Objective;
     use cost_models::constants::TimeConstants;
     use cost_models::hardware::Hardware;
     use cost_models::machine::shipped;
+    use cost_models::objective::Objective;
     use hhc_codegen::counts::Problem;
     use hhc_codegen::strategy;
     use std::sync::Arc;

@@ -117,12 +117,17 @@ impl<S: Space> Search<'_, S> {
         self.space.left_out(part, bound);
     }
 
+    /// Values from here on are of no use.
+    #[inline]
+    pub fn enough(&self) -> f64 {
+        self.best.as_ref().map_or(f64::INFINITY, |(value, _)| *value)
+    }
+
     /// Looks at a part. `Break`: those that follow it in its list need not be given.
     #[inline]
     pub fn part(&mut self, mut part: S::Part) -> ControlFlow<()> {
         self.nodes += 1;
-        let enough = self.best.as_ref().map_or(f64::INFINITY, |(value, _)| *value);
-        let bound = self.space.bound(&mut part, enough);
+        let bound = self.space.bound(&mut part, self.enough());
         if self.excludes(bound.of_rest) {
             self.leave_out(&part, bound.of_rest);
             return ControlFlow::Break(());

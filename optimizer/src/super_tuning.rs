@@ -6,13 +6,15 @@
 //! a strategy has alone, such as a height, are free in each part. The parts are disjoint and together are the union of the sets, so that both
 //! formulations have the same optimum; (ii) also says what each strategy is good for.
 
+use crate::boxes::Boxes;
 use crate::exact::exact;
-use crate::exhaustive::for_each_candidate;
 use crate::infeasible::Infeasible;
+use crate::parts::{PartOfSpace, Within, parts};
 use crate::request::Request;
+use crate::search::search;
 use crate::tuned::{Best, Choice, Tuned};
+use hhc_codegen::strategy::Strategy;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The optimum of one strategy.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +42,18 @@ pub fn super_tune(request: &Request<'_>) -> Result<(Vec<SubProblem>, usize), Inf
     }
 }
 
+/// Every strategy's own optimum where the best one over all of them is known: the others are searched.
+pub fn optima(request: &Request<'_>, best: &Tuned) -> Vec<SubProblem> {
+    let of = |strategy: &'static dyn Strategy| SubProblem {
+        strategy: strategy.id(),
+        result: match strategy.id() == best.choice.strategy {
+            true => Ok(best.clone()),
+            false => exact(&request.only(strategy)),
+        },
+    };
+    request.strategies.iter().map(|&strategy| of(strategy)).collect()
+}
+
 /// A part of the space, and the best of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Part {
@@ -51,55 +65,38 @@ pub struct Part {
     pub points: u64,
     /// The best choice of the strategies inside.
     pub choice: Choice,
-    /// Its value.
+    /// Its value, which no point of the part goes below.
     pub value: f64,
+    /// Candidates for which the model was evaluated: tiles of its points; bounds exclude the others.
+    pub evaluated: u64,
 }
 
-/// Formulation (ii), solved by enumeration: the parts that are not empty, the best one first.
+/// Formulation (ii): the parts that are not empty, each solved exactly by the search of formulation (i), the best one first.
 ///
 /// # Errors
 /// [`Infeasible`] where all are empty.
 pub fn super_tune_by_parts(request: &Request<'_>) -> Result<Vec<Part>, Infeasible> {
     let families = request.families();
-    // Of every point: the strategies that it is feasible for, and the best of them.
-    let mut points: BTreeMap<([i64; 3], i64), (u32, Best)> = BTreeMap::new();
-    for (index, family) in families.iter().enumerate() {
-        let strategy = request.strategies.iter().position(|own| *own == family.strategy);
-        let bit = 1 << strategy.unwrap_or(0);
-        for_each_candidate(request, family, |sizes, most_k| {
-            for k in 1..=most_k {
-                let Some(value) = request.value(family, sizes, k) else { continue };
-                let found = Best { value, family: index, sizes, k };
-                let (inside, best) = points.entry((sizes, k)).or_insert((0, found));
-                *inside |= bit;
-                if value < best.value {
-                    *best = found;
-                }
-            }
-        });
-    }
-    let mut parts: BTreeMap<u32, (u64, Best)> = BTreeMap::new();
-    for (inside, found) in points.into_values() {
-        let (count, best) = parts.entry(inside).or_insert((0, found));
-        *count += 1;
-        if found.value < best.value {
-            *best = found;
-        }
-    }
     let named = |inside: u32, wanted: bool| {
         let chosen =
             request.strategies.iter().enumerate().filter(move |(bit, _)| (inside >> bit & 1 == 1) == wanted);
         chosen.map(|(_, strategy)| strategy.id()).collect::<Vec<_>>()
     };
-    let mut parts: Vec<Part> = (parts.into_iter())
-        .map(|(inside, (points, best))| Part {
-            inside: named(inside, true),
-            outside: named(inside, false),
-            points,
+    let solve = |part: &PartOfSpace| {
+        let within = Some(Within { request, part });
+        let found = search(&Boxes { request, families: &families, kept: None, within });
+        let (value, own) = found.best?;
+        let best = Best { value, family: own.family, sizes: own.sizes(), k: own.k };
+        Some(Part {
+            inside: named(part.inside, true),
+            outside: named(part.inside, false),
+            points: part.points,
             choice: best.choice(&families),
-            value: best.value,
+            value,
+            evaluated: found.evaluated,
         })
-        .collect();
-    parts.sort_by(|a, b| a.value.total_cmp(&b.value));
-    if parts.is_empty() { Err(Infeasible::diagnose(request)) } else { Ok(parts) }
+    };
+    let mut solved: Vec<Part> = parts(request, &families).iter().filter_map(solve).collect();
+    solved.sort_by(|a, b| a.value.total_cmp(&b.value));
+    if solved.is_empty() { Err(Infeasible::diagnose(request)) } else { Ok(solved) }
 }

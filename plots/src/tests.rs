@@ -106,8 +106,13 @@ fn charts(name: &str, values: &[(f64, f64)], scale: Scale) -> Vec<(String, Svg)>
     let curve: Vec<Trained> = (values.iter().enumerate())
         .map(|(at, (_, y))| Trained { samples: 20 * at, error: *y, range: [0.8 * y, 1.3 * y] })
         .collect();
-    let prediction =
-        Prediction { title: text("fit"), points: points(values, name), picked: 1, best: first.0 };
+    let prediction = Prediction {
+        title: text("fit"),
+        quantity: "time".to_owned(),
+        points: points(values, name),
+        picked: 1,
+        best: first.0,
+    };
     let mut tree = Tree::new(text("tree"), Node { label: text("all"), ..Node::default() });
     tree.subtitle = text("below");
     tree.best = text("best");

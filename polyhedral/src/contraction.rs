@@ -88,8 +88,12 @@ struct Effect {
 /// Per field, how far values with and without contraction differ at most after so many steps; 0 for coefficients.
 ///
 /// # Errors
-/// Why there is no bound, as half a sentence: a statement is not linear in the values that it computes.
+/// Why there is no bound, as half a sentence: a statement is not linear in the values that it computes, or differences
+/// travel from point to point within a step.
 pub fn bound(program: &Program, known: &Known, steps: u64) -> Result<Vec<f64>, String> {
+    if program.sweeps_in_order().next().is_some() {
+        return Err(format!("{} computes points in order, each from those before", program.name));
+    }
     let mut magnitudes: Vec<f64> = known.fields.iter().map(|range| range.magnitude()).collect();
     let mut differences = vec![0.0_f64; magnitudes.len()];
     // Effects hold for magnitudes up to `assumed`; they are found anew each time that those have doubled.

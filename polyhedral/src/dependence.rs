@@ -8,6 +8,9 @@
 //! - **anti**: the first write of the cell after a read,
 //! - **output**: the first write of the cell after a write.
 //!
+//! The instances of a sweep in order ([`Program::in_order`]) follow each other lexicographically; dependences between
+//! them have a distance of no rows, and an offset that is lexicographically positive.
+//!
 //! Pairs further apart follow from these by transitivity: all writes of a cell are instances of one
 //! statement (isl proves that domains of one target are disjoint) and form one chain of output dependences.
 //!
@@ -25,7 +28,7 @@
 pub use crate::isl::IslError;
 
 use crate::domain::shifted;
-use crate::draft::never_meet;
+use crate::draft::{comes_earlier, comes_later, never_meet};
 use crate::isl::Context;
 use crate::program::{Access, FieldId, Program};
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,10 +176,15 @@ pub fn dependences(program: &Program) -> Result<Vec<Dependence>, DependenceError
                 read.check_level(-steps)?;
                 found.insert(read.dependence(DependenceKind::Flow, offset, steps));
             }
-            if read.overwrites_itself() {
-                continue;
-            }
-            for (offset, steps) in read.distances(&context, Direction::Later, &offsets)? {
+            let others = match read.overwrites_itself() {
+                false => offsets,
+                true if read.in_order() => offsets
+                    .into_iter()
+                    .filter(|offset| offset.iter().any(|&distance| distance != 0))
+                    .collect(),
+                true => continue,
+            };
+            for (offset, steps) in read.distances(&context, Direction::Later, &others)? {
                 found.insert(read.dependence(DependenceKind::Anti, offset, steps));
             }
         }
@@ -245,12 +253,44 @@ impl Group<'_> {
         direction: Direction,
         offsets: &'o [Vec<i64>],
     ) -> Result<Vec<(&'o [i64], i64)>, IslError> {
+        let mut found = Vec::new();
+        for from in [0, 1] {
+            let begin_there = offsets.iter().filter(|offset| self.nearest_step(direction, offset) == from);
+            let group: Vec<&'o [i64]> = begin_there.map(Vec::as_slice).collect();
+            if !group.is_empty() {
+                found.extend(self.distances_from(context, direction, &group, from)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The least number of steps in this direction after which a write can come: 0 where the write of the same step is one
+    /// in this direction.
+    fn nearest_step(&self, direction: Direction, offset: &[i64]) -> i64 {
+        // A statement's own write at its own point comes after its reads, but inside the same instance. Points of other
+        // sweeps than those in order are not ordered.
+        let same_step = match (direction, self.writer == self.statement) {
+            (Direction::Earlier, true) => self.in_order() && comes_earlier(offset),
+            (Direction::Later, true) => self.in_order() && comes_later(offset),
+            (Direction::Earlier, false) => self.writer < self.statement,
+            (Direction::Later, false) => self.writer > self.statement,
+        };
+        i64::from(!same_step)
+    }
+
+    fn distances_from<'o>(
+        &self,
+        context: &Context,
+        direction: Direction,
+        offsets: &[&'o [i64]],
+        from: i64,
+    ) -> Result<Vec<(&'o [i64], i64)>, IslError> {
         let dimension = self.program.dimension();
-        let nearest = context.map(&self.relation(direction))?.lexmin()?.wrap()?.flatten()?;
+        let nearest = context.map(&self.relation(direction, from))?.lexmin()?.wrap()?.flatten()?;
         // [t, s.., o.., d] -> [o.., d]
         let distances = nearest.project_out(0, 1 + dimension)?.project_out_parameters()?.coalesce()?;
         let mut found = Vec::new();
-        for offset in offsets {
+        for &offset in offsets {
             let mut here = distances.copy()?;
             for (position, &value) in offset.iter().enumerate() {
                 here = here.fix(position, value)?;
@@ -258,7 +298,7 @@ impl Group<'_> {
             // Finite: at most `slots` values of d are congruent and nearest.
             while let Some(point) = here.sample()? {
                 let steps = point.dimensions[dimension];
-                found.push((offset.as_slice(), if direction == Direction::Later { steps } else { -steps }));
+                found.push((offset, if direction == Direction::Later { steps } else { -steps }));
                 let this = here.copy()?.fix(dimension, steps)?;
                 here = here.subtract(&this)?;
             }
@@ -266,19 +306,13 @@ impl Group<'_> {
         Ok(found)
     }
 
-    /// `{ [t, s, o] -> [d] }`: `d` steps from the access (in the direction) the cell is written.
-    fn relation(&self, direction: Direction) -> String {
+    /// `{ [t, s, o] -> [d] }`: `d` steps (at least `from`) from the access, in the direction, the cell is written.
+    fn relation(&self, direction: Direction, from: i64) -> String {
         let dimension = self.program.dimension();
         let names =
             |letter: &str| (0..dimension).map(|i| format!("{letter}{i}")).collect::<Vec<_>>().join(", ");
         let mut constraints = vec!["0 <= t < steps".to_owned()];
-        let (sign, from) = match direction {
-            // At equal t the write comes first only if its statement does.
-            Direction::Earlier => ("-", i64::from(self.writer >= self.statement)),
-            // Likewise; a statement's own write at its own point comes after its reads, but inside the
-            // same instance.
-            Direction::Later => ("+", i64::from(self.writer <= self.statement)),
-        };
+        let sign = if direction == Direction::Earlier { "-" } else { "+" };
         constraints.push(format!("{from} <= d and 0 <= t {sign} d < steps"));
         // Level of the write: (t ± d) + 1. Level of the access: t + time.
         constraints.push(format!("exists e : 1 {sign} d - ({}) = {}e", self.time, self.slots()));
@@ -317,21 +351,26 @@ impl Group<'_> {
         }
     }
 
-    /// Whether the sweep writes the slot that it reads: `1 - time` is a multiple of `slots`. By
+    /// Whether the sweep writes the slot that it reads: `1 - time` is a multiple of `slots`. If it is none in order, by
     /// [`Group::check_sweep`] each instance then overwrites the very cell that it has read itself, so the
     /// first overwrite is no dependence, and later ones follow from the output dependences.
     fn overwrites_itself(&self) -> bool {
         self.writer == self.statement && (1 - self.time).rem_euclid(self.slots() as i64) == 0
     }
 
-    /// If the sweep writes the slot that it reads, only the very point may be read.
+    /// Whether the reads are those of a sweep in order, of what it writes itself.
+    fn in_order(&self) -> bool {
+        self.writer == self.statement && self.program.in_order(self.statement)
+    }
+
+    /// If a sweep without an order writes the slot that it reads, only the very point may be read.
     fn check_sweep(&self, offsets: &[Vec<i64>]) -> Result<(), DependenceError> {
         let domain = &self.program.statements[self.statement].domain;
         let elsewhere = offsets.iter().any(|offset| {
             offset.iter().any(|&offset| offset != 0)
                 && !never_meet(&shifted(domain, offset), domain, &self.program.least_size)
         });
-        if self.overwrites_itself() && elsewhere {
+        if self.overwrites_itself() && elsewhere && !self.in_order() {
             return Err(DependenceError::OverwrittenInSweep {
                 statement: self.statement,
                 field: self.program.field(self.field).name.clone(),

@@ -32,6 +32,7 @@ shipped![
     "fdtd2d",
     "fdtd2d_driven",
     "skewed2d",
+    "seidel2d",
     "heat3d",
     "laplacian3d",
     "star3d1r",

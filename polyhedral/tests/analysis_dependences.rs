@@ -1,12 +1,12 @@
 //! Dependences found by isl against plain enumeration.
 
-use crate::analysis_support::{box2d4r, box3d2r, enumeration, examples, heat};
+use crate::analysis_support::{box2d4r, box3d2r, enumeration, examples, heat, sweeps};
 use polyhedral::dependence::{Dependence, dependences};
 use std::collections::BTreeSet;
 
 #[test]
 fn agree_with_enumeration() {
-    for (name, program) in examples() {
+    for (name, program) in examples().into_iter().chain(sweeps()) {
         let exact: BTreeSet<Dependence> = dependences(&program).unwrap().into_iter().collect();
         let size = if program.dimension() == 3 { vec![5; 3] } else { vec![9; program.dimension()] };
         let seen = enumeration::dependences(&program, &size, 8);

@@ -5,6 +5,7 @@ use crate::analysis_support::hexagonal::Tiling;
 use crate::analysis_support::program;
 use polyhedral::cone::cone;
 use polyhedral::dependence::{Dependence, dependences};
+use polyhedral::draft::comes_earlier;
 use polyhedral::legality::{LegalityError, prove};
 use polyhedral::program::{Access, FieldId, Program, Rational};
 use proptest::prelude::*;
@@ -16,16 +17,21 @@ type Draw = (usize, i64, Vec<i64>);
 /// Programs of 1 to 3 statements in 1 to 3 dimensions; field `k` belongs to statement `k`, the last field
 /// is a coefficient.
 fn programs() -> impl Strategy<Value = Program> {
-    (1usize..=3, 1usize..=3).prop_flat_map(|(dimension, statements)| {
+    programs_with(false)
+}
+
+/// With `in_order`, statements may read the new level of what they compute, at points that come earlier.
+fn programs_with(in_order: bool) -> impl Strategy<Value = Program> {
+    (1usize..=3, 1usize..=3).prop_flat_map(move |(dimension, statements)| {
         let reach: i64 = [0, 3, 2, 1][dimension];
         let offset = prop::collection::vec(-reach..=reach, dimension);
         let read = (0..=statements, -2i64..=1, offset);
         prop::collection::vec(prop::collection::vec(read, 1..5), statements)
-            .prop_map(move |draws| assemble(dimension, draws))
+            .prop_map(move |draws| assemble(dimension, draws, in_order))
     })
 }
 
-fn assemble(dimension: usize, draws: Vec<Vec<Draw>>) -> Program {
+fn assemble(dimension: usize, draws: Vec<Vec<Draw>>, in_order: bool) -> Program {
     let statements = draws.len();
     let list: Vec<_> = draws
         .into_iter()
@@ -34,8 +40,9 @@ fn assemble(dimension: usize, draws: Vec<Vec<Draw>>) -> Program {
             let reads: BTreeSet<Access> = draws
                 .into_iter()
                 .map(|(field, time, offset)| {
-                    // Level 1 exists only if an earlier statement has computed it.
-                    let time = if field == statements { 0 } else { time.min(i64::from(field < k)) };
+                    // Level 1 exists only if an earlier statement, or an earlier point, has computed it.
+                    let own = in_order && field == k && comes_earlier(&offset);
+                    let time = if field == statements { 0 } else { time.min(i64::from(field < k || own)) };
                     Access { field: FieldId(field), time, offset }
                 })
                 .collect();
@@ -53,7 +60,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
 
     #[test]
-    fn dependences_agree_with_enumeration(program in programs()) {
+    fn dependences_agree_with_enumeration(program in any::<bool>().prop_flat_map(programs_with)) {
         let exact: BTreeSet<Dependence> = dependences(&program).unwrap().into_iter().collect();
         // Room for the longest offset between the margins of any two statements.
         let size: Vec<i64> = (0..program.dimension()).map(|i| {

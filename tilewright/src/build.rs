@@ -5,6 +5,7 @@ use crate::choice::{self, Chosen, TileBy, Wish, machine_of_device};
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage};
+use crate::pace;
 use crate::plan::{Tiling, plan};
 use crate::runner::Runner;
 use crate::strategies;
@@ -75,6 +76,8 @@ pub struct Built {
     pub compiler: Option<String>,
     /// Facts worth knowing.
     pub notes: Vec<String>,
+    /// Operations on a point in one step, slow ones counted several times: how long calls are that can be stopped.
+    pub(crate) operations: f64,
 }
 
 /// Plans, generates, compiles and loads what the back end runs.
@@ -89,7 +92,14 @@ pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Obser
     match request.backend {
         Backend::Reference => {
             strategies::named(&request.tiling.strategy)?;
-            Ok(Built { runner: Runner::Reference, planned: None, compiler: None, notes: Vec::new() })
+            let operations = pace::operations(&stencil.program);
+            Ok(Built {
+                runner: Runner::Reference,
+                planned: None,
+                compiler: None,
+                notes: Vec::new(),
+                operations,
+            })
         }
         Backend::OpenMp => openmp(stencil, request, observer),
         Backend::Emulator => emulator(stencil, request, observer),
@@ -114,6 +124,7 @@ fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer
         planned: Some(planned),
         compiler: Some(object.command),
         notes: object.notes.into_iter().chain(chosen.notes()).collect(),
+        operations: pace::operations(&stencil.program),
     })
 }
 
@@ -127,7 +138,8 @@ fn emulator(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observ
     // An order that depends on the seed finds more than the usual one.
     let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(request.seed));
     let notes = chosen.notes().collect();
-    Ok(Built { runner, planned: Some(planned), compiler: None, notes })
+    let operations = pace::operations(&stencil.program);
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes, operations })
 }
 
 fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
@@ -143,7 +155,8 @@ fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) 
         Ok::<_, Error>((loaded, notes))
     })?;
     let runner = Runner::Cuda(Box::new(loaded), device);
-    Ok(Built { runner, planned: Some(planned), compiler: None, notes })
+    let operations = pace::operations(&stencil.program);
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes, operations })
 }
 
 /// Tile sizes, the user's or the model's.

@@ -4,8 +4,7 @@ use crate::error::{Error, Result};
 use crate::finalists::finalist;
 use crate::gpu_model::GpuModel;
 use crate::model::Model;
-use certificates::{Best, Certificate, Claim, FamilyName, Form, PassedOver, TileBox};
-use cost_models::gpu::TimeModel;
+use certificates::{Best, Certificate, Claim, FamilyName, PassedOver, TileBox};
 use optimizer::{Evidence, Method, Objective, Request, Tuned, exact_with_evidence};
 
 /// The best tile of a strategy, or of all that a choice considers for `auto`, and the certificate.
@@ -32,16 +31,8 @@ pub fn certify(model: &GpuModel, request: &Request<'_>) -> Result<(Tuned, Certif
         size: model.problem.size.clone(),
         steps: model.problem.steps,
         machine: model.machine.to_toml(),
-        model: match request.model.form() {
-            TimeModel::Counted => Form::Counted,
-            TimeModel::Paper => Form::Paper,
-        },
-        objective: match request.objective {
-            Objective::Time => certificates::Objective::Time,
-            Objective::Energy => certificates::Objective::Energy,
-            Objective::Power => certificates::Objective::Power,
-            Objective::Edp => certificates::Objective::Edp,
-        },
+        model: request.model.form(),
+        objective: request.objective,
         strategies: request.strategies.iter().map(|strategy| strategy.id().to_owned()).collect(),
         most_height: request.most_height,
         sure_of_registers: request.sure_of_registers,

@@ -10,14 +10,15 @@ use crate::here::{self, Here};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage, stage_of};
 use crate::plan::Tiling;
-use crate::text;
+use crate::{strategies, text};
 use cost_models::machine::{Machine, MachineKind, names as machine_names, shipped};
 use execution::tiled::Tiled;
 use hhc_codegen::TileSizes;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy::{self, AUTO, Target};
-use optimizer::{Method, Objective};
+use optimizer::residence::best_k;
+use optimizer::{Family, Method, Objective};
 
 /// Who chooses tile sizes for a CPU where none are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -133,6 +134,14 @@ pub fn choose(
             machine.name
         )));
     }
+    // Where nobody named a strategy, the program may leave only one.
+    let strategy = strategies::named_for(&wanted.strategy, &stencil.program)?;
+    strategy::has_target(strategy, &stencil.program, target)?;
+    let alone = wanted.strategy == AUTO && !strategy.in_auto();
+    let wanted = match alone {
+        true => &Tiling { strategy: strategy.id().to_owned(), ..wanted.clone() },
+        false => wanted,
+    };
     let mut limits = DeviceLimits::default();
     let given = |by: &str, limits| Chosen { limits, ..Chosen::new(wanted.clone(), by) };
     let size = match wish.size {
@@ -167,9 +176,43 @@ pub fn choose(
     let Finalist { tuned, notes, .. } = stage(observer, "tune", || {
         finalists::finalist(&modelled, Objective::Time, &wanted.strategy, Method::Exact)
     })?;
-    let tiling = Tiling { strategy: tuned.choice.strategy.to_owned(), tile: Some(tuned.choice.tile) };
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
+    let faster = || stage(observer, "own tiles", || faster_own(&modelled, &size, tuned.certificate.value));
+    let tiling = match (wanted.strategy == AUTO).then(faster).flatten() {
+        Some(own) => own,
+        None => Tiling { strategy: tuned.choice.strategy.to_owned(), tile: Some(tuned.choice.tile) },
+    };
     Ok(Chosen { tuned: true, limits, passed_over: notes, ..Chosen::new(tiling, by) })
+}
+
+/// Of the time of the best tile that a search has found, the part that another strategy's own tile may take to be chosen in its
+/// place: no prediction is closer.
+const CLEARLY_FASTER: f64 = 0.8;
+
+/// The own tile of a strategy that searches leave out, if the model says that it is clearly faster than the best one found, and
+/// the compiler that all it has fits in registers.
+fn faster_own(model: &GpuModel, size: &[i64], seconds: f64) -> Option<Tiling> {
+    let Problem { program, cone, .. } = &model.problem;
+    let multiprocessors = model.machine.gpu().map_or(1, |gpu| gpu.n_sm);
+    let others = strategy::all().iter().copied().filter(|strategy| !strategy.in_auto());
+    let taken = others.filter(|strategy| strategy::taken(*strategy, program, cone).is_ok());
+    let own = taken.filter_map(|strategy| {
+        let tile = strategy.own_tile(program, size, multiprocessors)?;
+        let request = model.request(Objective::Time, strategy.id()).ok()?;
+        let hardware = &request.model.hardware;
+        let (family, sizes) = Family::of_tile(&model.problem, hardware, strategy, &tile).ok()?;
+        let cost = request.evaluate(&family, sizes, best_k(&request, &family, sizes));
+        Some((cost.prediction.seconds, strategy, tile))
+    });
+    let (own_s, strategy, tile) = own.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let own_architecture = model.machine.gpu().and_then(|gpu| u32::try_from(gpu.compute_capability).ok());
+    let clean = || {
+        let verdict =
+            finalists::verdict(&model.problem, &model.limits(), strategy, &tile, own_architecture.as_slice());
+        matches!(verdict, Verdict::Clean)
+    };
+    (own_s < CLEARLY_FASTER * seconds && clean())
+        .then(|| Tiling { strategy: strategy.id().to_owned(), tile: Some(tile.clone()) })
 }
 
 /// The choice for all GPUs: the strategy's own sizes, unless some of them have too few registers for them.
@@ -245,6 +288,14 @@ fn on_cpu(
     observer: &dyn Observer,
 ) -> Result<Chosen> {
     let strategy = strategy::by_name(&wanted.strategy)?;
+    let threads = wish.threads.unwrap_or_else(usable_threads);
+    if let Some(tile) = strategy.own_tile_on_cores(&stencil.program, (size, steps), threads) {
+        let by = format!(
+            "the strategy's own, by the grid, the steps and {}",
+            text::count(threads as u64, "thread", "threads")
+        );
+        return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
+    }
     if let Some(machine) = machine {
         let by = by_model(&machine.name, wish.threads);
         let tile = stage(observer, "tune", || {
@@ -255,7 +306,6 @@ fn on_cpu(
         })?;
         return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
     }
-    let threads = wish.threads.unwrap_or_else(usable_threads);
     let tuned = |here: &Here| {
         stage(observer, "tune", || {
             let model = CpuModel::new(stencil, size, steps, here.machine.clone(), Some(threads))?;

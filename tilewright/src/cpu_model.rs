@@ -78,7 +78,7 @@ impl CpuModel {
             let (machine, objective) = (self.machine.name.clone(), objective.name());
             return Err(Infeasible::NoEnergy { machine, objective }.into());
         }
-        let wanted = strategies::among(strategy)?;
+        let wanted = strategies::among(strategy, &self.model.time.cores().program)?;
         if let [only] = wanted[..] {
             strategy::taken(only, &self.model.time.cores().program, &self.analysis.cone)?;
         }

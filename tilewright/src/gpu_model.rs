@@ -8,7 +8,7 @@ use cost_models::gpu::{GpuCost, GpuModelError, TimeModel};
 use cost_models::machine::Machine;
 use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
-use hhc_codegen::strategy;
+use hhc_codegen::strategy::{self, Target};
 use optimizer::{Objective, Request};
 
 /// A problem and a machine.
@@ -71,9 +71,10 @@ impl GpuModel {
     /// A request for the optimizer.
     pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
         let mut request = Request::of_model(&self.problem, self.for_objective(objective), objective);
-        request.strategies = strategies::among(strategy)?;
+        request.strategies = strategies::among(strategy, &self.problem.program)?;
         if let [only] = request.strategies[..] {
             strategy::taken(only, &self.problem.program, &self.problem.cone)?;
+            strategy::has_target(only, &self.problem.program, Target::Cuda)?;
         }
         Ok(request)
     }

@@ -18,9 +18,7 @@ use hhc_codegen::TileSizes;
 use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::{self, Strategy, Target};
 use optimizer::residence::{Resident, best_k, hyper_threading};
-use optimizer::{
-    Family, Method, Objective, Part, SubProblem, Tuned, sample, super_tune, super_tune_by_parts,
-};
+use optimizer::{Family, Method, Objective, Part, SubProblem, Tuned, optima, sample, super_tune_by_parts};
 use serde::Serialize;
 
 /// The model of a stencil on a machine, for one grid and number of steps.
@@ -184,6 +182,7 @@ impl Model {
             Model::Cpu(model) => (&model.model.time.cores().program, &model.analysis.cone),
         };
         strategy::taken(strategy, program, cone)?;
+        strategy::has_target(strategy, program, self.target())?;
         let space = strategy.space(program, cone);
         let defaults = strategy.default_tile(program, cone, self.target());
         let tile = space.complete(strategy.id(), given.unwrap_or(&TileSizes::default()), &defaults)?;
@@ -314,7 +313,8 @@ impl Model {
             Model::Gpu(model) => {
                 let Finalist { tuned, request, notes } = finalist(model, objective, strategy, method)?;
                 let several = method == Method::Exact && request.strategies.len() > 1;
-                (tuned, if several { super_tune(&request)?.0 } else { Vec::new() }, notes)
+                let strategies = if several { optima(&request, &tuned) } else { Vec::new() };
+                (tuned, strategies, notes)
             }
             Model::Cpu(_) if method == Method::ClosedForm => {
                 let message = "the closed form is for the model of a GPU: a CPU has no barriers to save";

@@ -4,7 +4,6 @@
 //! one.
 
 use execution::ExecutionError;
-use execution::grid::ProgramData;
 use execution::native::NativeProgram;
 use polyhedral::program::Program;
 use std::ops::ControlFlow;
@@ -24,34 +23,51 @@ const LEAST_BANDS: i64 = 16;
 /// What a function such as `exp` or a division counts.
 const SLOW_OPERATION: usize = 12;
 
-/// Runs all steps of a program whose bands of tiles have so many; `progress` gets the number of steps done.
+/// What is run in pieces.
+pub struct Work<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// Its compiled code, for the number of threads.
+    pub native: &'a NativeProgram,
+    /// Time steps of a band of tiles.
+    pub band: i64,
+    /// What [`operations`] says of the program.
+    pub operations: f64,
+    /// Points of the grid.
+    pub points: usize,
+    /// Time steps in all.
+    pub steps: i64,
+}
+
+/// Runs all steps: `piece` gets the number of steps done before and of those to do now, `progress` the number done after
+/// each piece, and whether it goes on.
 ///
 /// # Errors
-/// As for [`NativeProgram::run_in_chunks`].
+/// Those of `piece`; [`ExecutionError::Interrupted`] where `progress` breaks or somebody has asked to stop. The newest
+/// levels are then those after the number of steps that `progress` got last.
 pub fn run(
-    (native, band): (&NativeProgram, i64),
-    program: &Program,
-    parameters: &[f64],
-    data: &mut ProgramData,
-    steps: i64,
-    progress: &dyn Fn(i64),
+    work: &Work<'_>,
+    piece: &mut dyn FnMut(i64, i64) -> Result<(), ExecutionError>,
+    progress: &mut dyn FnMut(i64) -> ControlFlow<()>,
 ) -> Result<(), ExecutionError> {
-    let threads = native.library().threads().unwrap_or(1) as f64;
+    let threads = work.native.library().threads().unwrap_or(1) as f64;
     let mut pieces = Pieces::new(
-        execution::native::chunk_unit(program),
-        band,
-        FIRST_OPERATIONS * threads / (operations_per_step(program, data) + LAUNCH_OPERATIONS * threads),
+        execution::native::chunk_unit(work.program),
+        work.band,
+        FIRST_OPERATIONS * threads / (work.operations * work.points as f64 + LAUNCH_OPERATIONS * threads),
     );
     let mut done = 0;
     loop {
-        let now = pieces.next(steps - done);
+        let now = pieces.next(work.steps - done);
         let start = Instant::now();
-        native
-            .run_in_chunks(program, parameters, data, now, now.max(1), &mut |_| ControlFlow::Continue(()))?;
+        piece(done, now)?;
         done += now;
-        progress(done);
-        if done >= steps {
+        let stop = progress(done).is_break();
+        if done >= work.steps {
             return Ok(());
+        }
+        if stop {
+            return Err(ExecutionError::Interrupted);
         }
         interrupt::check()?;
         pieces.took(now, start.elapsed().as_secs_f64());
@@ -88,12 +104,11 @@ impl Pieces {
     }
 }
 
-/// Operations on all points in one step, slow ones counted several times.
-fn operations_per_step(program: &Program, data: &ProgramData) -> f64 {
+/// Operations on a point in one step, slow ones counted several times.
+pub fn operations(program: &Program) -> f64 {
     let counts = polyhedral::counts::counts(program);
     let slow = counts.operations.divs + counts.operations.sqrts + counts.operations.exps;
-    let operations = counts.flops + (SLOW_OPERATION - 1) * slow + program.statements.len();
-    operations as f64 * data.points() as f64
+    (counts.flops + (SLOW_OPERATION - 1) * slow + program.statements.len()) as f64
 }
 
 #[cfg(test)]
@@ -117,6 +132,33 @@ mod tests {
             let last = pieces.next(1_000_000_000_000) as f64 * seconds_per_step;
             assert!((0.3..0.6).contains(&last), "{last}");
         }
+    }
+
+    /// Whatever depends on the number of the time step goes on where the piece before has ended.
+    #[test]
+    fn pieces_of_a_driven_program_are_one_run() {
+        let stencil = crate::load("fdtd2d_driven").unwrap();
+        let program = &*stencil.program;
+        let steps = 70;
+        let tiling = crate::Tiling { strategy: "naive".to_owned(), tile: None };
+        let planned =
+            crate::plan(&stencil, &tiling, hhc_codegen::strategy::Target::OpenMp, &crate::Silent).unwrap();
+        let native = execution::tiled::load(&planned.plan).unwrap().native;
+        let parameters = execution::reference::default_parameters(program);
+        let mut expected = crate::random_data(&stencil, &[9, 11], steps, 3).unwrap();
+        let mut found = expected.try_clone().unwrap();
+        execution::reference::run_quietly(program, &parameters, &mut expected, steps).unwrap();
+        // As many points as make the shortest pieces.
+        let work = Work { program, native: &native, band: 1, operations: 1.0, points: usize::MAX, steps };
+        let mut seen = Vec::new();
+        let mut piece = |done, now| native.run_on(program, &parameters, &mut found, done, now);
+        run(&work, &mut piece, &mut |done| {
+            seen.push(done);
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        assert!(seen.len() > 1 && seen.last() == Some(&steps), "{seen:?}");
+        assert_eq!(execution::compare::compare(program, &found, &expected, steps).first, None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Default for Tiling {
 /// # Errors
 /// An unknown strategy, or tile sizes that are not possible.
 pub fn plan(stencil: &Stencil, tiling: &Tiling, target: Target, observer: &dyn Observer) -> Result<Planned> {
-    let strategy = strategies::named(&tiling.strategy)?;
+    let strategy = strategies::named_for(&tiling.strategy, &stencil.program)?;
     let tile = tiling.tile.clone().unwrap_or_default();
     stage(observer, "plan and proof", || {
         // isl does not look at the flag that a signal sets.

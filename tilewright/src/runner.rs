@@ -74,7 +74,14 @@ impl Runner {
                 })?;
             }
             Runner::OpenMp(native, band) => {
-                pace::run((native, *band), program, parameters, data, steps, progress)?;
+                let operations = pace::operations(program);
+                let work =
+                    pace::Work { program, native, band: *band, operations, points: data.points(), steps };
+                let mut piece = |done, now| native.run_on(program, parameters, data, done, now);
+                pace::run(&work, &mut piece, &mut |done| {
+                    progress(done);
+                    ControlFlow::Continue(())
+                })?;
             }
             Runner::Emulator(emulator, order) => {
                 let report = emulator.run(parameters, data, steps, *order)?;

@@ -142,8 +142,9 @@ impl TileTrials {
         let layout = Layout::padded(program, &job.size).map_err(failed)?;
         let mut initial = ProgramData::zeroed_with(program, layout).map_err(failed)?;
         initial::fill_random(program, &mut initial, 1).map_err(failed)?;
+        initial::fill_series(program, &mut initial, job.steps, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
-        let compiled = compiled(&job.stencil, strategy::baseline(), &TileSizes::default());
+        let compiled = compiled(&job.stencil, strategy::baseline_for(program), &TileSizes::default());
         let Compiled { native, command, .. } = match compiled {
             Ok(compiled) => compiled,
             Err(Failure::Trial(_, reason)) => {

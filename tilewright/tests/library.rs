@@ -1,4 +1,5 @@
 //! The library as a program uses it: calls can be watched and stopped, and nothing is computed twice.
+#![allow(unsafe_code)] // Arrays of a caller in another language come as pointers.
 
 mod certificates;
 
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tilewright::error::Kind;
 use tilewright::model::Residence;
+use tilewright::validation::Metric;
 use tilewright::{Backend, BuildRequest, Cancel, Model, Observer, RunRequest, Silent, load};
 
 #[derive(Default)]
@@ -102,7 +104,7 @@ fn models_explain_what_they_choose() {
         // A completed tile has the strategy's own sizes where none are given.
         assert_eq!(model.complete(strategy, Some(&choice.tile)).unwrap(), choice.tile);
         assert!(model.complete(strategy, None).is_ok());
-        let tiles = tilewright::validation::tiles(&model, strategy, 12, 1).unwrap();
+        let tiles = tilewright::validation::tiles(&model, Metric::Time, strategy, (12, 1)).unwrap();
         assert!(tiles.len() > 6, "{tiles:?}");
         for tile in &tiles {
             assert!(
@@ -116,4 +118,61 @@ fn models_explain_what_they_choose() {
     let cpu = Model::new(&stencil, &[300, 400], 20, zen4, None).unwrap();
     let closed = cpu.tune("hhc", Method::ClosedForm, Objective::Time).unwrap_err();
     assert_eq!((closed.kind(), cpu.parts("auto", Objective::Time).is_err()), (Kind::Infeasible, true));
+}
+
+/// Levels that lie apart, with gaps between rows, get the values of the reference, and nothing else is written.
+#[test]
+fn levels_of_somebody_else_are_computed_in_place() {
+    use execution::levels::{Array, Levels};
+    use polyhedral::program::{ElementType, FieldId};
+    use std::ops::ControlFlow;
+    let (stencil, size, steps, stride) = (load("wave2d").unwrap(), [19, 23], 11, 29);
+    let program = &*stencil.program;
+    let mut request = BuildRequest::new(Backend::OpenMp, &size, steps);
+    request.tiling.strategy = "naive".to_owned();
+    request.tile_by = tilewright::choice::TileBy::Model;
+    let built = tilewright::build(&stencil, &request, &Silent).unwrap();
+    let mut expected = tilewright::random_data(&stencil, &size, steps, 5).unwrap();
+    let span = (size[0] as usize - 1) * stride + size[1] as usize;
+    let slots = program.fields[0].role.slots();
+    let value = |data: &execution::grid::ProgramData, slot: usize, i: usize, j: usize| {
+        let row = data.layout().strides()[0];
+        data.slot(FieldId(0), slot).get(i * row + j).unwrap() as f32
+    };
+    // Only the initial levels are given; the boundary of the others is not there yet.
+    let mut arrays = vec![vec![7.0_f32; span]; slots];
+    for (slot, array) in arrays.iter_mut().enumerate().take(2) {
+        for i in 0..19 {
+            for j in 0..23 {
+                array[i * stride + j] = value(&expected, slot, i, j);
+            }
+        }
+    }
+    let request = RunRequest::new(&stencil, steps);
+    let reference =
+        tilewright::build(&stencil, &BuildRequest::new(Backend::Reference, &size, steps), &Silent);
+    tilewright::run(&stencil, &reference.unwrap(), &request, &mut expected, &Silent).unwrap();
+    let given = |array: &mut Vec<f32>, span| Array {
+        first: array.as_mut_ptr().cast(),
+        element: ElementType::F32,
+        span,
+    };
+    let fields: Vec<Array> = arrays.iter_mut().map(|array| given(array, span)).collect();
+    let short: Vec<Array> = fields.iter().map(|array| Array { span: span - 1, ..*array }).collect();
+    // SAFETY: these are the arrays, and nothing else touches them; what is refused is not touched.
+    unsafe {
+        assert!(Levels::new(program, &size, &[29], &short, &[]).is_err());
+        assert!(Levels::new(program, &size, &[22], &fields, &[]).is_err());
+        assert!(Levels::new(program, &size, &[29], &fields[1..], &[]).is_err());
+        let mut levels = Levels::new(program, &size, &[29], &fields, &[]).unwrap();
+        let go_on = &mut |_| ControlFlow::Continue(());
+        tilewright::run_in_place(&stencil, &built, &request.parameters, &mut levels, steps, go_on).unwrap();
+    }
+    for (slot, array) in arrays.iter().enumerate() {
+        for (at, found) in array.iter().enumerate() {
+            let (i, j) = (at / stride, at % stride);
+            let wanted = if j < 23 { value(&expected, slot, i, j) } else { 7.0 };
+            assert_eq!(found.to_bits(), wanted.to_bits(), "slot {slot}, point {i}, {j}");
+        }
+    }
 }

@@ -9,7 +9,9 @@
 //! ```
 //!
 //! A program of statements, each of which runs over all its points before the next one starts, finds the same values
-//! if a write that comes first belongs to an earlier statement. Otherwise the loop cannot be brought to that form.
+//! if a write that comes first belongs to an earlier statement; or to the same one, at a point that comes earlier in the
+//! lexicographic order of subscripts, in which a stencil's statement that reads itself runs. Otherwise the loop cannot be
+//! brought to that form.
 
 use super::points::{Point, Points};
 use super::stencil::{Centre, ReadAt};
@@ -17,6 +19,7 @@ use crate::codes;
 use crate::nest::{Read, Result};
 use crate::polynomial::Polynomial;
 use polyhedral::diagnostic::Diagnostic;
+use polyhedral::draft::comes_earlier;
 use polyhedral::source::Span;
 
 /// Sets the times of all reads.
@@ -83,7 +86,8 @@ fn time(
             None => points.nest.leaves[other.leaf].order < read.order,
         };
         let time = if first { new } else { old };
-        if first && writer >= reader {
+        let in_order = writer == reader && comes_earlier(offset);
+        if first && writer >= reader && !in_order {
             return Err(refuse(points, read, reader, writer, &distance, field));
         }
         let vector = vector(points, &distance, first);
@@ -215,10 +219,11 @@ fn refuse(
             .related(target, "computed here, in place")
             .note(vector)
             .note(
-                "an update in place (Gauss-Seidel) makes each point depend on points of the same sweep; a stencil's \
-                 points can be computed in any order",
+                "an update in place (Gauss-Seidel) is computed in the order of its subscripts, each counting up, the first \
+                 one outermost; here the loops go another way, so that this point comes later",
             )
-            .hint("write to a second array, or to the other one of two buffers (Jacobi)"),
+            .hint("count up, and nest the loops in the order of the subscripts, if that is what is meant")
+            .hint("or write to a second array, or to the other one of two buffers (Jacobi)"),
         );
     }
     Box::new(

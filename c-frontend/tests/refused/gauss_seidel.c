@@ -10,9 +10,9 @@ int f(int n, int steps)
     double x;
 #pragma scop
     for (t = 0; t < steps; t++)
-        for (i = 1; i < n - 1; i++)
-            for (j = 1; j < n - 1; j++)
-                a[i][j] = (a[i - 1][j] + a[i][j] + a[i + 1][j + 1]) / 3.0;
+        for (i = n - 2; i > 0; i--)
+            for (j = n - 2; j > 0; j--)
+                a[i][j] = (a[i + 1][j] + a[i][j] + a[i - 1][j - 1]) / 3.0;
 #pragma endscop
 
     return 0;

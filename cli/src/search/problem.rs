@@ -161,7 +161,7 @@ fn of_stencil(spec: &str, arguments: &SearchArguments, session: &Session) -> Res
             format!("`{}` has {} dimensions, not {}", program.name, program.dimension(), size.0.len());
         return Err(Error::wrong_input(reason));
     }
-    let strategy = strategies::named(&arguments.strategy)?;
+    let strategy = strategies::named_for(&arguments.strategy, &program)?;
     let optional = arguments.optional_sizes && arguments.backend == SearchBackend::Openmp;
     let mut space =
         session.stage("space", || tile_trials::tile_space(&loaded, strategy, (&size.0, steps), optional))?;

@@ -17,8 +17,9 @@ pub struct Shown {
 }
 
 /// Options and arguments that name files to read,
-const INPUTS: [&str; 11] = [
+const INPUTS: [&str; 13] = [
     "spec", "machine", "space", "replay", "file", "files", "workload", "include", "input", "with", "stencil",
+    "from", "test",
 ];
 /// and those that name files or folders to write.
 const OUTPUTS: [&str; 9] = ["output", "svg", "csv", "export", "trials", "log", "dot", "curve", "certificate"];
@@ -30,7 +31,10 @@ impl Shown {
     }
 
     fn values(&self, id: &str) -> Vec<String> {
-        let matches = self.matches.subcommand().map(|(_, matches)| matches).unwrap();
+        let mut matches = &self.matches;
+        while let Some((_, deeper)) = matches.subcommand() {
+            matches = deeper;
+        }
         let raw = matches.try_get_raw(id).ok().flatten();
         raw.into_iter().flatten().map(|value| value.to_str().unwrap().to_owned()).collect()
     }
@@ -84,9 +88,8 @@ pub fn documents() -> Vec<(String, Vec<Shown>)> {
         let name = path.strip_prefix(&root).unwrap().display().to_string();
         documents.push((name.clone(), of_manual(&name, &std::fs::read_to_string(&path).unwrap())));
     }
-    for command in std::iter::once(String::new()).chain(commands()) {
-        let arguments: Vec<&str> =
-            [command.as_str(), "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+    for command in std::iter::once(String::new()).chain(commands()).chain(actions()) {
+        let arguments: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let help = tilewright(&arguments).succeeded().stdout;
         let name = format!("tilewright {command} --help");
         let lines = help.lines().enumerate().filter(|(_, line)| line.starts_with("  tilewright "));
@@ -99,6 +102,16 @@ pub fn documents() -> Vec<(String, Vec<Shown>)> {
 /// All commands.
 pub fn commands() -> Vec<String> {
     Arguments::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
+}
+
+/// Commands of commands, as in `adaptive train`.
+fn actions() -> Vec<String> {
+    let name = |command: &clap::Command| command.get_name().to_owned();
+    let all = Arguments::command();
+    let actions = all.get_subcommands().flat_map(|command| {
+        command.get_subcommands().map(move |action| format!("{} {}", name(command), name(action)))
+    });
+    actions.collect()
 }
 
 /// In fenced blocks and between backquotes. A line that ends with a backslash, or within quotes, goes on in the next.

@@ -270,6 +270,7 @@ pub fn machine_of(name: &str, files: Files<'_>) -> Result<Machine, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     fn maxwell() -> Family {
         Family::shipped("maxwell").unwrap().unwrap()
@@ -298,13 +299,14 @@ mod tests {
     fn one_area_by_hand() {
         // 32*128*(0.04282 + 0.004305*2 + 0.001947) + 32*(0.01565*24 + 0.09281 + 6.4156), term by term.
         let area = maxwell().area.area(&chip(32, 128, 24.0));
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
-        assert!(near(area.vector_units, 175.39072) && near(area.registers, 43.241472), "{area:?}");
-        assert!(near(area.shared, 14.98912) && near(area.overhead, 205.2992), "{area:?}");
+        assert_relative_eq!(area.vector_units, 175.39072, max_relative = 1e-9);
+        assert_relative_eq!(area.registers, 43.241472, max_relative = 1e-9);
+        assert_relative_eq!(area.shared, 14.98912, max_relative = 1e-9);
+        assert_relative_eq!(area.overhead, 205.2992, max_relative = 1e-9);
         assert_eq!((area.l1, area.l2), (0.0, 0.0));
-        assert!(near(area.total(), 438.920512), "{}", area.total());
+        assert_relative_eq!(area.total(), 438.920512, max_relative = 1e-9);
         let shares = area.memory_share() + area.vector_share() + area.overhead / area.total();
-        assert!(near(shares, 1.0));
+        assert_relative_eq!(shares, 1.0, max_relative = 1e-12);
     }
 
     #[test]
@@ -313,7 +315,7 @@ mod tests {
         assert_eq!((family.calibrated.term, family.calibrated.die.as_str()), (Term::L1, "gtx980"));
         let gtx980 = machine::shipped("gtx980").unwrap().unwrap();
         let calibrated = family.area.total(&Chip::from(gtx980.gpu().unwrap()));
-        assert!((calibrated - 398.0).abs() < 1e-9, "{calibrated}");
+        assert_relative_eq!(calibrated, 398.0, max_relative = 1e-12);
         let validation = family.validation.unwrap();
         assert_eq!((validation.die.as_str(), validation.area_mm2), ("titanx", 601.0));
         assert!(validation.error().abs() < 0.02, "{validation:?}");
@@ -325,7 +327,7 @@ mod tests {
         let die = machine::shipped(&family.calibrated.die).unwrap().unwrap();
         let facts = die.gpu().unwrap();
         let area = family.area.total(&Chip::from(facts));
-        assert!((area - facts.area_mm2.unwrap()).abs() < 1e-9, "{area}");
+        assert_relative_eq!(area, facts.area_mm2.unwrap(), max_relative = 1e-12);
         assert!(family.area.scale < 0.5, "{}", family.area.scale);
     }
 

@@ -25,29 +25,10 @@
 use crate::constants::TimeConstants;
 use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
+use crate::multiprocessor::{CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP};
 use crate::time::{Prediction, Terms};
-use hhc_codegen::counts::{LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
+use hhc_codegen::counts::{LeastEdges, LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
 use polyhedral::program::ElementType;
-
-/// Warp instructions that a multiprocessor issues per cycle: four schedulers, one each, since compute capability 5.0.
-const SCHEDULERS: f64 = 4.0;
-/// Threads of a warp.
-const WARP: f64 = 32.0;
-/// Cycles until a word of shared memory or of the first-level cache has come (Z. Jia et al., Dissecting the NVIDIA Volta GPU
-/// architecture via microbenchmarking, 2018: 19 and 28 cycles; newer devices 30 and more).
-const NEAR_CYCLES: f64 = 30.0;
-/// Cycles until words of memory have come, with nobody else asking (W. Luo et al., Benchmarking and
-/// dissecting the NVIDIA Hopper GPU architecture, 2024: 479 on an H100).
-const FAR_CYCLES: f64 = 480.0;
-/// What copies reach of a published bandwidth: measured 2.995 of 3.352 TB/s on an H100 with HBM3.
-const REACHED: f64 = 0.9;
-
-/// Bytes that a multiprocessor gets of the second-level cache in a cycle, all of them at work: 20 on a V100 (Jia et al. as above:
-/// 2155 GB/s), 25 on an H100 (5.5 to 5.7 TB/s in published measurements).
-const CACHED_BYTES: f64 = 24.0;
-/// Cycles until a device starts the next block, whichever multiprocessor it is for: 4.2 million blocks of one warp each took
-/// 1.2 on an H100.
-const START_CYCLES: f64 = 1.2;
 
 /// What a multiprocessor does in a cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -307,9 +288,34 @@ impl CountedTime<'_> {
         let tile = self.demands(&least.tile);
         let share = share.min(0.5);
         let rest = Demands { transfer: tile.transfer * share, ahead: tile.ahead * share, ..tile };
-        let waves = number * self.round(&tile, k).seconds() + self.round(&rest, last).seconds();
+        let (whole, partly) = (self.round(&tile, k).seconds(), self.round(&rest, last).seconds());
+        let waves = number * whole + partly;
         let all = self.demands(&least.all);
         let spread = all.compute.max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
-        wavefronts * self.constants.t_sync_s + (least.launches * waves).max(spread)
+        let launches = match &least.edges {
+            None => least.launches * waves,
+            Some(edges) => {
+                let last_round = if last > 0 { partly } else { whole };
+                let (full, others, part) = edges.launches;
+                let clipped = self.demands(&least.tile.times(part).and(&edges.clipped));
+                let rest =
+                    Demands { transfer: clipped.transfer * share, ahead: clipped.ahead * share, ..clipped };
+                let clipped = number * self.round(&clipped, k).seconds() + self.round(&rest, last).seconds();
+                full * (waves + self.least_edge_s(&least.tile, edges, last_round)) + others * clipped
+            }
+        };
+        wavefronts * self.constants.t_sync_s + launches.max(spread)
+    }
+
+    /// By how much the tiles at the edge of a grid take longer than the others of the last round, `u` seconds, at least.
+    ///
+    /// With `a` seconds of a full tile alone and `x` more of one at an edge, that is `x * (a + x) / (u + x)`. It grows with `a` and
+    /// `x`, and with `u` falls by less than `u` grows, because `u >= a`: so the least of each bounds the sum.
+    fn least_edge_s(&self, tile: &Work, edges: &LeastEdges, u: f64) -> f64 {
+        let unmoved = |work: &Work| Demands { transfer: 0.0, ahead: 0.0, ..self.demands(work) };
+        let a = self.round(&unmoved(tile), 1).seconds();
+        let most = self.round(&self.demands(&edges.most), 1).seconds();
+        let x = (self.round(&unmoved(&tile.and(&edges.clipped)), 1).seconds() - most).max(0.0);
+        if x > 0.0 { x * (a + x) / (u + x) } else { 0.0 }
     }
 }

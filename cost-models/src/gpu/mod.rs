@@ -6,12 +6,11 @@ mod counted;
 mod counts;
 mod explain;
 mod explain_counted;
-mod form;
 mod time;
 
+pub use crate::form::TimeModel;
 pub use bound::Density;
 pub use cost::{GpuCost, GpuModelError};
 pub use counted::Counted;
 pub use counts::{Kernels, Resident, ResidentRange};
-pub use form::TimeModel;
 pub use time::{GpuTime, Parts};

@@ -65,6 +65,7 @@ fn sweep(
     native.library().set_threads(threads);
     let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size)?)?;
     initial::fill_random(program, &mut data, 1)?;
+    initial::fill_series(program, &mut data, steps, 1)?;
     let parameters = default_parameters(program);
     let (flops, reads) = work(program);
     let points = points_per_step(program, &size) as f64 * steps as f64;

@@ -281,6 +281,11 @@ fn cached_body(
             found = (found.0 + passes.disturbed, found.1 + passes.unsettled);
             measured.extend(shapes.iter().map(|shape| resident.work(shape)).zip(passes.seconds));
         }
+        if measured.is_empty() {
+            let problem =
+                format!("no rows of `{}` fit into the cache of a core", residents[0].program().name);
+            return Err(ExecutionError::Generate(problem));
+        }
         Ok(explain(residents[0].program(), &measured))
     };
     let mut best = once()?;

@@ -228,6 +228,7 @@ impl Resident {
         // Every thread reaches every barrier, whatever fails.
         let timed = |data: &mut ProgramData, passes: i64| {
             let steps = passes * self.steps_per_pass();
+            initial::fill_series(&self.program, data, steps, 1)?;
             let start = Instant::now();
             self.native.run(&self.program, &self.parameters, data, steps)?;
             Ok::<f64, ExecutionError>(start.elapsed().as_secs_f64() / passes as f64)
@@ -284,14 +285,14 @@ fn add(list: &mut Vec<(i64, f64)>, rows: i64, more: f64) {
     }
 }
 
-/// Points next to the grid's ends that some statement leaves out, per dimension.
+/// Points next to the grid's ends that the rows need around them, per dimension: as far as some statement reads.
+/// Statements along an end of the grid take part in few rows, and in none of these.
 fn margins(program: &Program) -> Vec<(i64, i64)> {
-    const LARGE: i64 = 1 << 20;
-    let size = vec![LARGE; program.dimension()];
     let mut margins = vec![(0, 0); program.dimension()];
-    for statement in 0..program.statements.len() {
-        for (margin, (low, high)) in margins.iter_mut().zip(program.domain(statement, &size)) {
-            *margin = (margin.0.max(low), margin.1.max(LARGE - high));
+    let inner = program.statements.iter().filter(|statement| statement.is_interior());
+    for read in inner.flat_map(|statement| &statement.reads) {
+        for (margin, &offset) in margins.iter_mut().zip(&read.offset) {
+            *margin = (margin.0.max(-offset), margin.1.max(offset));
         }
     }
     margins
@@ -300,8 +301,12 @@ fn margins(program: &Program) -> Vec<(i64, i64)> {
 impl Rows {
     /// Those of the plan's first kernel; all of its kernels have tiles of one shape.
     fn new(plan: &KernelPlan, margins: Vec<(i64, i64)>) -> Result<Self> {
-        let local = LocalKernel::new(plan, &plan.kernels[0])
+        let mut local = LocalKernel::new(plan, &plan.kernels[0])
             .map_err(|error| ExecutionError::Generate(error.to_string()))?;
+        local.rows.retain(|row| plan.program.statements[row.statement].is_interior());
+        if local.rows.is_empty() {
+            return Err(ExecutionError::Generate("no statement computes points within the grid".to_owned()));
+        }
         let dimension = plan.program.dimension();
         let of = |value: fn(&(i64, i64)) -> i64, best: fn(i64, i64) -> i64| -> Vec<i64> {
             let boxes = || local.rows.iter().flat_map(|row| &row.boxes);
@@ -328,6 +333,8 @@ impl Rows {
         let kernel = &tiled.kernels[0];
         let (first, last) = self.local.groups;
         let group = var("m").modulo(last - first + 1) + first;
+        let interior = |of: &&Instance| tiled.program.statements[of.statement].is_interior();
+        let inner = kernel.instances.iter().filter(interior);
         let instance = |(row, of): (&LocalRow, &Instance)| {
             let range = |(d, (low, high)): (usize, &(IntExpr, IntExpr))| Range {
                 low: low.substitute(kernel.rows.variable, &group) + (self.margins[d].0 - self.low[d]),
@@ -356,7 +363,7 @@ impl Rows {
                 sub_tiles: Vec::new(),
                 team: false,
                 rows: Loop { variable: "m", low: int(0), high: var("steps") - 1 },
-                instances: self.local.rows.iter().zip(&kernel.instances).map(instance).collect(),
+                instances: self.local.rows.iter().zip(inner).map(instance).collect(),
                 memory: Memory::Arrays,
                 storages: Vec::new(),
                 transfers: Vec::new(),
@@ -367,5 +374,37 @@ impl Rows {
             windows: Windows::default(),
             ..tiled.clone()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibrate::body::{FEW, shapes};
+
+    /// Statements at an end of the grid, series, and domains far from the ends do not keep the other rows from being
+    /// measured.
+    #[test]
+    fn rows_of_any_program_are_measured() {
+        let driven = "stencil driven(t, i, j) { field u: f32; series f: f64; \
+            u[t+1, i, j] = f[t] for i == n0 - 1; \
+            u[t+1, i, j] = u[t, i+1, j] + f[t] * u[t, i, j-2] for 900 <= i < n0 - 1; }";
+        let program = Arc::new(polyhedral::parse("driven", driven).unwrap());
+        assert_eq!(margins(&program), [(0, 1), (2, 0)]);
+        let analysis = polyhedral::analysis::analyze(&program).unwrap();
+        let bench = Bench::of(&program, &analysis.cone, &[4]).unwrap();
+        let resident = &bench.residents[0];
+        let shapes = shapes(resident, FEW, 1e6);
+        assert!(shapes.len() > 5);
+        let measured = resident.measure(&shapes[..1], 1, (1, 1)).unwrap();
+        assert!(measured.seconds[0].iter().all(|seconds| *seconds > 0.0));
+    }
+
+    #[test]
+    fn a_program_without_inner_points_has_no_rows() {
+        let edge = "stencil edge(t, i) { field u: f32; u[t+1, i] = u[t, i+1] for i == 0; }";
+        let program = Arc::new(polyhedral::parse("edge", edge).unwrap());
+        let analysis = polyhedral::analysis::analyze(&program).unwrap();
+        assert!(Bench::of(&program, &analysis.cone, &[4]).is_err());
     }
 }

@@ -118,6 +118,7 @@ pub fn measure(
     let size = layout.size().to_vec();
     let mut data = ProgramData::zeroed_with(program, layout)?;
     initial::fill_random(program, &mut data, 1)?;
+    initial::fill_series(program, &mut data, STEPS, 1)?;
     let parameters = default_parameters(program);
     let time =
         CpuTime::new(machine, program, cone, &size, STEPS).map_err(|error| internal(error.to_string()))?;
@@ -203,15 +204,17 @@ fn tiles(program: &Program, cone: &Cone) -> Vec<TileSizes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     #[test]
     fn one_bad_tile_does_not_decide() {
         let tile = |seconds: f64, lines: f64| Transfer { seconds, cached_s: 1.0, lines, visits: 0.0 };
         let good = [tile(1.5, 5.0), tile(2.0, 10.0), tile(1.8, 8.0)];
-        assert!((line_costs(&good).unwrap().memory_s - 0.1).abs() < 1e-12);
+        assert_relative_eq!(line_costs(&good).unwrap().memory_s, 0.1, max_relative = 1e-12);
         let with_bad = [good[0], good[1], good[2], tile(9.0, 8.0)];
         let costs = line_costs(&with_bad).unwrap();
-        assert!((costs.memory_s - 0.1).abs() < 1e-12 && costs.dispersion_s < 1e-12, "{costs:?}");
+        assert_relative_eq!(costs.memory_s, 0.1, max_relative = 1e-12);
+        assert!(costs.dispersion_s < 1e-12, "{costs:?}");
         assert_eq!(line_costs(&[tile(0.9, 5.0)]).unwrap().memory_s, 0.0, "no negative costs");
         assert!(line_costs(&[]).is_none());
     }
@@ -236,6 +239,7 @@ mod tests {
         };
         let tiles = [tile(10.0, 1.0), tile(8.0, 4.0), tile(5.0, 10.0), tile(12.0, 6.0)];
         let costs = line_costs(&tiles).unwrap();
-        assert!((costs.memory_s - 0.02).abs() < 1e-6 && (costs.visit_s - 0.05).abs() < 1e-6, "{costs:?}");
+        assert_relative_eq!(costs.memory_s, 0.02, max_relative = 1e-5);
+        assert_relative_eq!(costs.visit_s, 0.05, max_relative = 1e-5);
     }
 }

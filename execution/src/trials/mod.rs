@@ -1,8 +1,12 @@
 //! Measured times of many tile sizes of one program: rounds over all of them are interleaved, runs that other programs
 //! disturb are repeated, and every run is told to a [`Keeper`], from whose runs a stopped measurement continues.
 
+mod energy;
+mod predicted;
 mod runners;
 
+pub use energy::{Counter, TileEnergy, measure_energy};
+pub use predicted::PredictedTiles;
 pub use runners::{CpuTiles, DeviceTiles, TileRunner};
 
 use crate::error::Result;
@@ -146,7 +150,7 @@ pub fn measure(
 }
 
 /// How well predictions fit measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fit {
     /// Root of the mean squared relative error, `predicted / measured - 1`, over all samples.
     pub rmse_all: f64,
@@ -154,12 +158,12 @@ pub struct Fit {
     pub rmse_top20: f64,
     /// Number of those.
     pub top20: usize,
-    /// The best measured time in seconds.
-    pub best_measured_s: f64,
+    /// The best measured value.
+    pub best_measured: f64,
 }
 
 impl Fit {
-    /// The fit of pairs of predicted and measured seconds; `None` where there are none.
+    /// The fit of pairs of predicted and measured values; `None` where there are none.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Fit> {
         let best = pairs.iter().map(|pair| pair.1).min_by(f64::total_cmp)?;
         let error = |pairs: &mut dyn Iterator<Item = &(f64, f64)>| {
@@ -169,21 +173,22 @@ impl Fit {
         };
         let (rmse_all, _) = error(&mut pairs.iter());
         let (rmse_top20, top20) = error(&mut pairs.iter().filter(|pair| pair.1 <= 1.2 * best));
-        Some(Fit { rmse_all, rmse_top20, top20, best_measured_s: best })
+        Some(Fit { rmse_all, rmse_top20, top20, best_measured: best })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::assert_relative_eq;
 
     #[test]
     fn errors_over_all_and_over_the_best() {
         let fit = Fit::of(&[(1.1, 1.0), (1.0, 1.2), (1.0, 2.0)]).unwrap();
         let squares = [0.01_f64, (1.0 / 1.2 - 1.0_f64).powi(2), 0.25];
-        assert!((fit.rmse_all - (squares.iter().sum::<f64>() / 3.0).sqrt()).abs() < 1e-12);
-        assert!((fit.rmse_top20 - ((squares[0] + squares[1]) / 2.0).sqrt()).abs() < 1e-12);
-        assert_eq!((fit.top20, fit.best_measured_s), (2, 1.0));
+        assert_relative_eq!(fit.rmse_all, (squares.iter().sum::<f64>() / 3.0).sqrt(), max_relative = 1e-12);
+        assert_relative_eq!(fit.rmse_top20, ((squares[0] + squares[1]) / 2.0).sqrt(), max_relative = 1e-12);
+        assert_eq!((fit.top20, fit.best_measured), (2, 1.0));
         assert_eq!(Fit::of(&[]), None);
     }
 

@@ -58,6 +58,7 @@ fn data(plan: &Plan<'_>) -> Result<ProgramData> {
     let layout = Layout::padded(plan.program, plan.size)?;
     let mut data = ProgramData::zeroed_with(plan.program, layout)?;
     initial::fill_random(plan.program, &mut data, 1)?;
+    initial::fill_series(plan.program, &mut data, plan.steps, 1)?;
     Ok(data)
 }
 

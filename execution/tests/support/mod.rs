@@ -161,6 +161,10 @@ pub fn scalar_run(program: &Program, parameters: &[f64], data: &ProgramData, ste
                     Scalar::F32(value) => f64::from(value),
                     Scalar::F64(value) => value,
                 };
+                // The points after it read this one.
+                if program.in_order(number) {
+                    levels.get_mut(&(target, step + 1)).unwrap()[linear] = *value;
+                }
             }
             levels.insert((target, step + 1), values);
         }

@@ -113,6 +113,12 @@ pub trait TileForms: Debug + Send + Sync {
     /// What the tiles of class `class` execute.
     fn work(&self, class: usize, sizes: [i64; 3]) -> TileWork;
 
+    /// Registers that the compiler gives a thread of class `class`, and those that it needs at most: those of its work.
+    fn registers(&self, class: usize, sizes: [i64; 3]) -> (i64, i64) {
+        let work = self.work(class, sizes);
+        (work.registers, work.needed)
+    }
+
     /// What all tiles of class `class` with sizes between `low` and `high` execute at least.
     fn least_work(&self, class: usize, low: [i64; 3], high: [i64; 3]) -> LeastWork;
 

@@ -31,7 +31,7 @@ pub use problem::Problem;
 pub use rounds::Rounds;
 pub use terms::Terms;
 pub use tile::TileCounts;
-pub use work::{LeastWork, TileWork, Work};
+pub use work::{LeastEdges, LeastWork, TileWork, Work};
 
 use crate::strategy::interface::Strategy;
 use enumerated::Enumerated;

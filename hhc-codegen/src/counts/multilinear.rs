@@ -41,6 +41,13 @@ impl Multilinear {
         self.extrapolate(index, &over, &stride, 0)
     }
 
+    /// Whether it does not fall along the first size, the others being the least; beyond the table it goes on as it ends.
+    pub fn grows(&self) -> bool {
+        let stride = self.length[1] * self.length[2];
+        let along: Vec<i64> = self.table.iter().step_by(stride).copied().collect();
+        along.is_sorted()
+    }
+
     /// The sizes of dimension `d` between `low` and `high` at which a function of this one can have its least or
     /// greatest value over them: both ends, those in the table, and where the multilinear part begins.
     pub fn corners(&self, d: usize, low: i64, high: i64) -> impl Iterator<Item = i64> + Clone + use<> {
@@ -73,6 +80,7 @@ mod tests {
         for sizes in [[2, 1, 1], [3, 5, 1], [5, 2, 9], [40, 30, 20], [6, 1, 2]] {
             assert_eq!(function.at(sizes), value(sizes), "{sizes:?}");
         }
+        assert!(function.grows() && !Multilinear::new([1, 1, 1], [3, 1, 1], |[a, _, _]| 3 - a).grows());
         let constant = Multilinear::new([1, 1, 1], [1, 1, 1], |_| 5);
         assert_eq!(constant.at([9, 9, 9]), 5);
     }

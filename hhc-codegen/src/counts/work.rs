@@ -65,6 +65,12 @@ impl Work {
         }
     }
 
+    /// What neither goes below.
+    #[must_use]
+    pub fn least(&self, other: &Work) -> Work {
+        self.each(other, f64::min)
+    }
+
     /// So many times the work.
     #[must_use]
     pub fn times(&self, factor: f64) -> Work {
@@ -115,6 +121,19 @@ pub struct LeastWork {
     pub all: Work,
     /// Launches of whole tiles: those whose tiles do not lie in time altogether count by their part.
     pub launches: f64,
+    /// What is known of the edges of the grid and of time.
+    pub edges: Option<LeastEdges>,
+}
+
+/// What is known of tiles of one sub-tile each, at edges and elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LeastEdges {
+    /// No full sub-tile executes more.
+    pub most: Work,
+    /// What one at an edge executes in addition, at least.
+    pub clipped: Work,
+    /// Launches whose tiles lie in time altogether, the others, and the part of a tile of theirs that does.
+    pub launches: (f64, f64, f64),
 }
 
 /// What a point of a statement takes.

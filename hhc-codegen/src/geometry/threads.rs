@@ -58,6 +58,9 @@ pub struct Threads {
     pub per_dimension: Vec<i64>,
 }
 
+/// Passes from which on a row in one dimension has the preferred number of threads, whatever its length.
+const MOST_PASSES: i64 = PREFERRED_THREADS;
+
 impl Threads {
     /// The rule. `widths` are the numbers of points of the widest row along each dimension, `narrowest` that of the
     /// narrowest row along dimension 0.
@@ -92,6 +95,25 @@ impl Threads {
             free /= per_dimension[d].max(1);
         }
         per_dimension
+    }
+
+    /// The widest row in one dimension up to which all rows from `width` points on have as many threads.
+    pub fn last_as_many(width: i64, limit: i64) -> i64 {
+        let threads = |width: i64| Threads::rule(&[width], width, limit)[0];
+        let (own, preferred) = (threads(width), PREFERRED_THREADS.min(limit).max(1));
+        // Passes of equal length have as many threads up to `own` points each.
+        let mut passes = (width + preferred - 1) / preferred;
+        loop {
+            let last = passes * own.min(preferred);
+            if last < passes * preferred || threads(last + 1) != own {
+                return last;
+            }
+            if passes >= MOST_PASSES {
+                // From here on the shortest passes round up to the preferred number.
+                return i64::MAX;
+            }
+            passes += 1;
+        }
     }
 
     /// The threads of a kernel that works in memory directly: one point each where there are enough threads.
@@ -260,4 +282,26 @@ pub fn register_bound(threads: i64, registers_per_sm: i64, registers_per_thread:
 /// divides the points.
 pub fn elements_at_once(points: i64, bytes: usize) -> i64 {
     [4, 2].into_iter().find(|&count| count <= 16 / bytes as i64 && points % count == 0).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_with_as_many_threads_are_told_without_looking_at_each() {
+        for limit in [1024, 256, 128, 100, 20] {
+            let threads = |width: i64| Threads::rule(&[width], width, limit)[0];
+            let mut width = 1;
+            while width < 20_000 {
+                let last = Threads::last_as_many(width, limit);
+                assert!(
+                    (width..=last.min(20_000)).all(|own| threads(own) == threads(width)),
+                    "{limit} {width} {last}"
+                );
+                assert!(last > 20_000 || threads(last + 1) != threads(last), "{limit} {width} {last}");
+                width = last.saturating_add(1);
+            }
+        }
+    }
 }

@@ -67,7 +67,8 @@ pub fn prove_windows(plan: &KernelPlan) -> Result<usize, PlanError> {
 }
 
 /// The schedule of a plan. Dimensions: the host loop, the launch, the blocks (parallel), the sub-tiles,
-/// the group of rows, the row in the group, and the points of the row (parallel).
+/// the group of rows, the row in the group, its wavefronts where rows on the arrays alone have any, and the points of the
+/// row (parallel).
 pub fn schedule(plan: &KernelPlan) -> Schedule {
     schedule_of(plan, None)
 }
@@ -85,6 +86,8 @@ fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
     dimensions.extend((0..sub_tiles).map(|i| dimension(format!("sub-tile {i}"), Execution::Sequential)));
     dimensions.push(dimension("group of rows".to_string(), Execution::Sequential));
     dimensions.push(dimension("row".to_string(), Execution::Sequential));
+    let waves = waves(plan);
+    dimensions.extend((0..waves).map(|_| dimension("wavefront".to_string(), Execution::Sequential)));
     dimensions
         .extend((0..plan.program.dimension()).map(|d| dimension(format!("point s{d}"), Execution::Parallel)));
 
@@ -93,10 +96,19 @@ fn schedule_of(plan: &KernelPlan, bands: Option<&TimeBands>) -> Schedule {
         let kernel = &plan.kernels[launch.kernel];
         for (row, instance) in kernel.instances.iter().enumerate() {
             let launch = (launch_index, launch);
-            pieces.push(piece(plan, bands, launch, kernel, (row, instance), (blocks, sub_tiles)));
+            pieces.push(piece(plan, bands, launch, kernel, (row, instance), (blocks, sub_tiles, waves)));
         }
     }
     Schedule { dimensions, pieces }
+}
+
+/// How many numbers order the points of a row, in a plan whose proof is by dependences; in others that of values knows.
+fn waves(plan: &KernelPlan) -> usize {
+    if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
+        return 0;
+    }
+    let rows = plan.kernels.iter().flat_map(|kernel| &kernel.instances);
+    rows.map(|row| rows::within(row).len()).max().unwrap_or(0)
 }
 
 /// The instances that one row of one kernel owns.
@@ -106,7 +118,7 @@ fn piece(
     (launch_index, launch): (usize, &Launch),
     kernel: &Kernel,
     (row, instance): (usize, &Instance),
-    (blocks, sub_tiles): (usize, usize),
+    (blocks, sub_tiles, waves): (usize, usize, usize),
 ) -> SchedulePiece {
     let mut constraints = Vec::new();
     let mut variables = vec![plan.outer.variable.to_string(), "launch".to_string()];
@@ -150,6 +162,11 @@ fn piece(
     let bindings = || kernel.bindings.iter().filter(|binding| !bounds.contains(&binding.name));
     constraints.extend(bindings().map(|binding| format!("{} = {}", binding.name, binding.value.to_isl())));
     constraints.extend(bands.map_or_else(|| launched(launch), |_| flow::launched(plan, launch)));
+    let within = if waves > 0 { rows::within(instance) } else { Vec::new() };
+    for wave in 0..waves {
+        variables.push(format!("wave{wave}"));
+        constraints.push(format!("wave{wave} = {}", within.get(wave).unwrap_or(&zero).to_isl()));
+    }
     for d in 0..plan.program.dimension() {
         variables.push(format!("p{d}"));
         constraints.push(format!("p{d} = s{d}"));

@@ -3,6 +3,9 @@
 pub use super::target::Target;
 use super::tile_space::{TileSpace, refused};
 use crate::counts::forms::Forms;
+use crate::counts::problem::Problem;
+use crate::counts::tile::TileCounts;
+use crate::counts::work::TileWork;
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
@@ -22,11 +25,34 @@ pub trait Strategy: Sync {
     /// The names of all tile sizes that it has for any program.
     fn size_names(&self) -> &'static [&'static str];
 
-    /// Whether the strategy can tile this program: all that there are, unless it says otherwise.
+    /// Whether the strategy can tile this program: what [`Strategy::tiles`] says, and whether the order of its points suits.
     ///
     /// # Errors
     /// The reason for the refusal, as half a sentence.
-    fn takes(&self, _program: &Program, _cone: &Cone) -> Result<(), String> {
+    fn takes(&self, program: &Program, cone: &Cone) -> Result<(), String> {
+        order_suits(self.takes_sweeps_in_order(), program)?;
+        self.tiles(program, cone)
+    }
+
+    /// Whether the strategy can tile this program, the order of its points apart: all that there are, unless it says
+    /// otherwise.
+    ///
+    /// # Errors
+    /// The reason for the refusal, as half a sentence.
+    fn tiles(&self, _program: &Program, _cone: &Cone) -> Result<(), String> {
+        Ok(())
+    }
+
+    /// Whether it can tile sweeps in order ([`Program::in_order`]), whose points depend on others of their row.
+    fn takes_sweeps_in_order(&self) -> bool {
+        false
+    }
+
+    /// Whether its plans can be printed for this target.
+    ///
+    /// # Errors
+    /// The reason for the refusal, as half a sentence.
+    fn for_target(&self, _target: Target) -> Result<(), String> {
         Ok(())
     }
 
@@ -71,6 +97,28 @@ pub trait Strategy: Sync {
         None
     }
 
+    /// Its own sizes for a grid, so many steps and so many cores, where they are better than what models, which do not know
+    /// its diagonals, would choose.
+    fn own_tile_on_cores(
+        &self,
+        _program: &Program,
+        _problem: (&[i64], i64),
+        _threads: i64,
+    ) -> Option<TileSizes> {
+        None
+    }
+
+    /// What the tiles of a kernel execute, by their counts, and their counts with the registers that its threads are given: of a
+    /// strategy without closed forms, whose text is not the one that models know.
+    fn own_work(
+        &self,
+        _problem: &Problem,
+        _tile: &TileSizes,
+        _counts: TileCounts,
+    ) -> Option<(TileCounts, TileWork)> {
+        None
+    }
+
     /// The plan for sizes that lie in the space; use [`plan`], which makes sure of it.
     fn plan(&self, program: &Arc<Program>, cone: &Cone, tile: &TileSizes) -> KernelPlan;
 }
@@ -99,11 +147,36 @@ pub fn plan(
 /// # Errors
 /// [`PlanError::Refused`] with the reason.
 pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<(), PlanError> {
-    strategy.takes(program, cone).map_err(|reason| PlanError::Refused {
-        strategy: strategy.id().to_owned(),
-        stencil: program.name.clone(),
-        reason,
-    })
+    order_suits(strategy.takes_sweeps_in_order(), program)
+        .and_then(|()| strategy.takes(program, cone))
+        .map_err(|reason| refusal(strategy, program, reason))
+}
+
+/// Whether the points of a program may be computed in the order that a strategy takes them in.
+fn order_suits(takes_sweeps: bool, program: &Program) -> Result<(), String> {
+    match program.sweeps_in_order().next() {
+        Some(statement) if !takes_sweeps => Err(format!(
+            "`{}` is computed in place, each point from those before it in the same sweep, and this strategy takes the \
+             points of a row in any order; use --strategy {IN_ORDER}",
+            program.statement_name(statement),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// The strategy for sweeps in order.
+pub(super) const IN_ORDER: &str = "time-skewing";
+
+/// Whether the strategy has code for this target.
+///
+/// # Errors
+/// [`PlanError::Refused`] with the reason.
+pub fn has_target(strategy: &dyn Strategy, program: &Program, target: Target) -> Result<(), PlanError> {
+    strategy.for_target(target).map_err(|reason| refusal(strategy, program, reason))
+}
+
+fn refusal(strategy: &dyn Strategy, program: &Program, reason: String) -> PlanError {
+    PlanError::Refused { strategy: strategy.id().to_owned(), stencil: program.name.clone(), reason }
 }
 
 impl fmt::Debug for dyn Strategy {

@@ -13,12 +13,14 @@ mod pipeline_toy;
 mod streaming;
 mod target;
 pub(crate) mod tile_space;
+mod time_skewing;
 mod warp_pipeline;
 
-pub use interface::{Strategy, Target, plan, taken};
+pub use interface::{Strategy, Target, has_target, plan, taken};
 pub use tile_space::{Along, LARGEST_SIZE, LeastBy, OptionalSize, TileSize, TileSpace};
 
 use crate::PlanError;
+use polyhedral::program::Program;
 use text_escape::suggest::nearest;
 
 /// All strategies, the preferred one first.
@@ -30,6 +32,7 @@ pub fn all() -> &'static [&'static dyn Strategy] {
         &pipeline_toy::PipelineToy,
         &warp_pipeline::WarpPipeline,
         &streaming::Streaming,
+        &time_skewing::TimeSkewing,
     ]
 }
 
@@ -50,6 +53,19 @@ pub fn in_auto() -> impl Iterator<Item = &'static dyn Strategy> {
 
 /// The name that leaves the choice to us.
 pub const AUTO: &str = "auto";
+
+/// The strategy that is taken for this program where nobody chooses.
+pub fn preferred_for(program: &Program) -> &'static dyn Strategy {
+    let in_order = program.sweeps_in_order().next().is_some();
+    let suits = |strategy: &&&dyn Strategy| strategy.takes_sweeps_in_order();
+    all().iter().find(suits).copied().filter(|_| in_order).unwrap_or(preferred())
+}
+
+/// What this program is compared with: the baseline, where that takes its points in a possible order.
+pub fn baseline_for(program: &Program) -> &'static dyn Strategy {
+    let in_order = program.sweeps_in_order().next().is_some();
+    if in_order { preferred_for(program) } else { baseline() }
+}
 
 /// The strategy of this name; [`AUTO`] is the preferred one.
 ///

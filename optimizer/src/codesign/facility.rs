@@ -82,6 +82,7 @@ fn undominated(costs: &[Vec<f64>]) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use approx::relative_eq;
     use proptest::prelude::*;
 
     /// All sets of up to `most` designs.
@@ -108,7 +109,7 @@ mod tests {
             let chosen = choose(&costs, weights, most).unwrap();
             let best = enumerated(&costs, weights, most);
             prop_assert!(chosen.designs.len() <= most);
-            prop_assert!((chosen.cost - best).abs() <= 1e-9 * best, "{} and {best}", chosen.cost);
+            prop_assert!(relative_eq!(chosen.cost, best, max_relative = 1e-9), "{} and {best}", chosen.cost);
         }
     }
 }

@@ -116,6 +116,9 @@ fn under_threads(document: &Document, setting: &ThreadSetting) -> Option<String>
     ))
 }
 
+/// A spread is called smaller than another one below this part of it.
+const SMALLER: f64 = 0.9;
+
 /// Paper, figure 6.1: the designs on the front lie in a cluster, the more so for 3-D stencils.
 fn allocation(groups: &[Allocation]) -> Option<String> {
     let percent = |(low, high): (f64, f64)| format!("{:.0} to {:.0} %", 100.0 * low, 100.0 * high);
@@ -135,8 +138,11 @@ fn allocation(groups: &[Allocation]) -> Option<String> {
     let clustered = groups.iter().all(|own| own.spread < 1.0);
     let spread = |group: &str| groups.iter().find(|own| own.group == group).map(|own| own.spread);
     let more = match (spread("2D"), spread("3D")) {
-        (Some(two), Some(three)) if three < two => ", the more so for 3-D stencils, as it says",
-        (Some(_), Some(_)) => ", but no more so for 3-D stencils, which it says",
+        (Some(two), Some(three)) if three < SMALLER * two => ", the more so for 3-D stencils, as it says",
+        (Some(two), Some(three)) if two < SMALLER * three => {
+            ", the more so for 2-D stencils; it says for 3-D ones"
+        }
+        (Some(_), Some(_)) => ", as much for 2-D as for 3-D stencils; it says the more so for 3-D ones",
         _ => "",
     };
     (!groups.is_empty()).then(|| {

@@ -9,7 +9,7 @@
 //!
 //! spares the loop over `k`.
 
-use super::ranked::{Fitting, Ranked};
+use super::ranked::{Fits, Fitting, Ranked};
 use super::tiles::Sizes;
 use super::workload::Objective;
 use crate::search::{Bound, Found, Search, Space, search};
@@ -89,7 +89,7 @@ struct Tile {
 
 impl Execution<'_> {
     fn candidate(&self, position: u32) -> (usize, u32) {
-        let (candidate, most_k) = self.fitting.list[position as usize];
+        let Fits { candidate, most_k, .. } = self.fitting.list[position as usize];
         (candidate as usize, most_k)
     }
 
@@ -117,8 +117,8 @@ impl Space for Execution<'_> {
 
     #[inline]
     fn bound(&self, tile: &mut Tile, enough: f64) -> Bound {
-        let (candidate, _) = self.candidate(tile.position);
-        let Density { seconds, joules } = self.ranked.density(candidate);
+        let Fits { rank, candidate, .. } = self.fitting.list[tile.position as usize];
+        let Density { seconds, joules } = self.ranked.density(rank);
         let (iterations, least_j) = self.iterations;
         let least_s = iterations * seconds / self.n_sm * SAFE;
         let of_rest = self.cost(least_s, least_j);
@@ -132,10 +132,10 @@ impl Space for Execution<'_> {
                 return Bound { of_part, of_rest };
             }
         }
-        let seconds = match self.ranked.least_seconds(self.run, candidate, self.model) {
+        let seconds = match self.ranked.least_seconds(self.run, rank, self.model) {
             Some(seconds) => seconds,
             None => {
-                let counts = tile.counts.insert(self.ranked.counts(self.run, candidate));
+                let counts = tile.counts.insert(self.ranked.counts(self.run, candidate as usize));
                 self.model.seconds_with_any_k(counts)
             }
         };
@@ -164,6 +164,13 @@ impl Space for Execution<'_> {
             let Some(threads) = self.ranked.threads(counts, i64::from(k), &self.model.hardware) else {
                 break;
             };
+            // Fewer threads take no fewer rounds of lanes than as many as fill them, for which the tables are.
+            if self.power_w.is_none() && threads < self.ranked.filling() {
+                let least_s = self.model.seconds_of(counts, i64::from(k)) * SAFE;
+                if self.cost(least_s, dynamic_j) >= search.enough() {
+                    continue;
+                }
+            }
             let with = match &own {
                 Some((known, with)) if *known == threads => with,
                 _ => &own.insert((threads, self.ranked.with_threads(candidate, counts, threads))).1,

@@ -15,6 +15,7 @@ use cost_models::gpu::{Density, GpuCost, GpuTime, Kernels};
 use cost_models::hardware::Hardware;
 use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::Strategy;
+use std::cell::RefCell;
 
 /// The candidates of a stencil for one number of lanes and one `L`, in order of density.
 pub struct Ranked<'a> {
@@ -24,20 +25,45 @@ pub struct Ranked<'a> {
     constants: &'a [Constants],
     threads: &'a Threads,
     n_v: i64,
-    /// Candidates in order of density.
+    /// Candidates in order of density: the place of one is its rank.
     order: Vec<u32>,
-    /// By candidate.
+    /// By rank.
     density: Vec<Density>,
     /// By candidate, where it has one kernel: seconds of the longer and of the shorter one of computing and moving.
     parts: Vec<(f64, f64)>,
+    /// By execution, then by rank as far as searches have looked: what bounds need of the grid, side by side in the order in which
+    /// they ask, for all designs that share the tables.
+    near: Vec<RefCell<Vec<Near>>>,
+}
+
+/// Bounds of the seconds of an execution with a candidate that has one kernel, whatever `k` is.
+#[derive(Debug, Clone, Copy)]
+struct Near {
+    /// `N_w * max(io, compute) * q`
+    per_round_s: f64,
+    /// `N_w * (T_sync + min(io, compute))`
+    once_s: f64,
+    /// `w`
+    tiles: u64,
 }
 
 /// The constants of an execution; static power is added per design.
 pub type Constants = (TimeConstants, EnergyConstants);
 
-/// Candidates that fit a multiprocessor, in order of density, each with the largest `k`.
+/// A candidate that fits a multiprocessor.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fits {
+    /// Its place in order of density.
+    pub rank: u32,
+    /// Itself.
+    pub candidate: u32,
+    /// The largest `k`.
+    pub most_k: u32,
+}
+
+/// Candidates that fit a multiprocessor, in order of density.
 pub struct Fitting {
-    pub(super) list: Vec<(u32, u32)>,
+    pub(super) list: Vec<Fits>,
     /// The sum of the largest `k`.
     pub(super) pairs: u64,
 }
@@ -90,7 +116,9 @@ impl<'a> Ranked<'a> {
         let mut order: Vec<u32> = (0..density.len() as u32).collect();
         let seconds = |candidate: u32| density[candidate as usize].seconds;
         order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
-        Ranked { space, table, constants, threads, n_v, order, density, parts }
+        let density = order.iter().map(|&candidate| density[candidate as usize]).collect();
+        let near = constants.iter().map(|_| RefCell::default()).collect();
+        Ranked { space, table, constants, threads, n_v, order, density, parts, near }
     }
 
     /// The model of an execution on a design. Static power is the design's own.
@@ -102,20 +130,43 @@ impl<'a> Ranked<'a> {
         GpuCost { hardware: design.hardware.clone(), time, counted: None, energy: Some(energy) }
     }
 
-    pub(super) fn density(&self, candidate: usize) -> Density {
-        self.density[candidate]
+    #[inline]
+    pub(super) fn density(&self, rank: u32) -> Density {
+        self.density[rank as usize]
     }
 
     /// Seconds that no number of resident tiles goes below, without the counts of the tile; `None` where it has several
     /// kernels. See [`GpuCost::seconds_with_any_k`].
     #[inline]
-    pub(super) fn least_seconds(&self, run: usize, candidate: usize, model: &GpuCost) -> Option<f64> {
-        let (longer, shorter) = *self.parts.get(candidate)?;
-        let grid = self.space.of_grid(run, candidate, 0);
-        let n_sm = model.time.n_sm;
-        let rounds = ((grid.tiles_per_wavefront + n_sm - 1) / n_sm) as f64;
-        let work = longer * grid.sub_tiles as f64 * rounds + shorter;
-        Some(grid.wavefronts as f64 * (model.time.constants.t_sync_s + work))
+    pub(super) fn least_seconds(&self, run: usize, rank: u32, model: &GpuCost) -> Option<f64> {
+        if self.parts.is_empty() {
+            return None;
+        }
+        let mut near = self.near[run].borrow_mut();
+        if near.len() <= rank as usize {
+            self.look_on(run, rank as usize, &mut near);
+        }
+        let Near { per_round_s, once_s, tiles } = near[rank as usize];
+        let n_sm = model.time.n_sm as u64;
+        Some(once_s + per_round_s * tiles.div_ceil(n_sm) as f64)
+    }
+
+    /// Looks at the candidates up to a rank, and at some more.
+    #[cold]
+    fn look_on(&self, run: usize, rank: usize, near: &mut Vec<Near>) {
+        let t_sync_s = self.constants[run].0.t_sync_s;
+        let end = (2 * rank).clamp(64, self.order.len().max(64)).max(rank + 1).min(self.order.len());
+        let of = |&candidate: &u32| {
+            let (longer, shorter) = self.parts[candidate as usize];
+            let grid = self.space.of_grid(run, candidate as usize, 0);
+            let launches = grid.wavefronts as f64;
+            Near {
+                per_round_s: launches * longer * grid.sub_tiles as f64,
+                once_s: launches * (t_sync_s + shorter),
+                tiles: grid.tiles_per_wavefront as u64,
+            }
+        };
+        near.extend(self.order[near.len()..end].iter().map(of));
     }
 
     /// Joules of an iteration, wherever its words are.
@@ -152,12 +203,18 @@ impl<'a> Ranked<'a> {
                 bytes => limit.min(hardware.m_sm_bytes / (bytes + hardware.shared_reserved_bytes)) as u32,
             }
         };
-        let list: Vec<(u32, u32)> = (self.order.iter())
-            .map(|&candidate| (candidate, most(candidate)))
-            .filter(|(_, k)| *k > 0)
+        let list: Vec<Fits> = (self.order.iter().zip(0..))
+            .map(|(&candidate, rank)| Fits { rank, candidate, most_k: most(candidate) })
+            .filter(|own| own.most_k > 0)
             .collect();
-        let pairs = list.iter().map(|(_, k)| u64::from(*k)).sum();
+        let pairs = list.iter().map(|own| u64::from(own.most_k)).sum();
         Fitting { list, pairs }
+    }
+
+    /// The threads that the tables are for.
+    #[inline]
+    pub(super) fn filling(&self) -> i64 {
+        self.threads.filling(self.n_v)
     }
 
     /// The best number of threads for `k` blocks of a candidate; `None` where no number fits.
@@ -202,8 +259,8 @@ impl<'a> Ranked<'a> {
 
     /// The least density of any candidate that fits: `(seconds, joules)` per iteration, each for itself.
     pub fn least_density(&self, fitting: &Fitting) -> Option<(f64, f64)> {
-        let seconds = fitting.list.first().map(|(candidate, _)| self.density(*candidate as usize).seconds)?;
-        let joules = fitting.list.iter().map(|(candidate, _)| self.density(*candidate as usize).joules);
+        let seconds = fitting.list.first().map(|own| self.density(own.rank).seconds)?;
+        let joules = fitting.list.iter().map(|own| self.density(own.rank).joules);
         Some((seconds, joules.fold(f64::INFINITY, f64::min)))
     }
 

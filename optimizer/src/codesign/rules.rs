@@ -1,7 +1,7 @@
 //! Tiles by other rules than the best value, and the best tiles for each `k` alone: what questions compare with.
 
 use super::inner::Outcome;
-use super::ranked::Ranked;
+use super::ranked::{Fits, Ranked};
 use super::workload::Objective;
 use cost_models::gpu::GpuCost;
 
@@ -22,17 +22,16 @@ impl Ranked<'_> {
         };
         let list = self.fitting(&model.hardware).list;
         let chosen =
-            list.iter().filter(|(candidate, _)| compute_bound(*candidate)).max_by_key(|(c, _)| face(*c))?;
-        Some(self.best_k(run, model, *chosen))
+            list.iter().filter(|own| compute_bound(own.candidate)).max_by_key(|own| face(own.candidate))?;
+        Some(self.best_k(run, model, (chosen.candidate, chosen.most_k)))
     }
 
     /// Seconds of execution `run` with the tile of most iterations of which two fit a multiprocessor, `k = 2`.
     pub fn largest_tile(&self, run: usize, model: &GpuCost) -> Option<f64> {
         let list = self.fitting(&model.hardware).list;
-        let twice = list.iter().filter(|(_, most_k)| *most_k >= 2);
-        let (candidate, _) =
-            twice.max_by_key(|(candidate, _)| self.entries(*candidate as usize)[0].iterations)?;
-        Some(model.seconds_of(&self.resident(run, *candidate as usize, 2, &model.hardware)?, 2))
+        let twice = list.iter().filter(|own| own.most_k >= 2);
+        let largest = twice.max_by_key(|own| self.entries(own.candidate as usize)[0].iterations)?;
+        Some(model.seconds_of(&self.resident(run, largest.candidate as usize, 2, &model.hardware)?, 2))
     }
 
     fn best_k(&self, run: usize, model: &GpuCost, (candidate, most_k): (u32, u32)) -> f64 {
@@ -47,7 +46,7 @@ impl Ranked<'_> {
     pub fn by_k(&self, run: usize, objective: Objective, model: &GpuCost) -> Vec<Option<Outcome>> {
         let fitting = self.fitting(&model.hardware);
         let mut best: Vec<Option<Outcome>> = vec![None; model.hardware.blocks_per_sm as usize];
-        for &(candidate, most_k) in &fitting.list {
+        for &Fits { candidate, most_k, .. } in &fitting.list {
             let dynamic_j = model.dynamic_j_of(&self.counts(run, candidate as usize));
             for k in 1..=i64::from(most_k) {
                 let Some(counts) = self.resident(run, candidate as usize, k, &model.hardware) else { break };

@@ -4,9 +4,9 @@
 //! logarithmic scale, and then nearer and nearer around the best place; inner sizes are all looked at.
 
 use super::products::{Inners, ProductSpace, Tile};
-use crate::objective::Objective;
 use crate::tuned::Method;
 use cost_models::cpu::CpuCost;
+use cost_models::objective::Objective;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::cores::{CoreSpace, Products};
 use hhc_codegen::counts::forms;

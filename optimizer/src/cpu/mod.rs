@@ -12,11 +12,11 @@ mod testing;
 pub use coarse::good_tile;
 pub use sample::stratified;
 
-use crate::objective::Objective;
 use crate::search::{Bound, Found, Search, Space, search};
 use crate::tuned::{Certificate, Choice, Method, Tuned};
 use cost_models::cpu::CpuCost;
 use cost_models::model::CostModel;
+use cost_models::objective::Objective;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::cores::CoreSpace;
 use hhc_codegen::counts::forms;

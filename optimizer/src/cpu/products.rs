@@ -9,11 +9,11 @@
 //!   inside the grid alone, which is quick, then with all. Widths whose bound is not below the best value so far are
 //!   left out.
 
-use crate::objective::Objective;
 use crate::search::{Bound, Found, Search, Space, search};
 use crate::tuned::{Certificate, Method};
 use cost_models::cpu::{CoreRange, CpuCost};
 use cost_models::model::CostModel;
+use cost_models::objective::Objective;
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::cores::{CoreCounts, Inner, Outer, Products};
 use std::ops::ControlFlow;

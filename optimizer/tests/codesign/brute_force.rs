@@ -2,6 +2,7 @@
 //! directly.
 
 use crate::{SMALL, parse, setting};
+use approx::relative_eq;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::energy;
 use cost_models::gpu::GpuTime;
@@ -112,14 +113,15 @@ fn check(text: &str) {
         }
         match study.designs.iter().find(|weighed| weighed.design == design) {
             Some(weighed) => {
-                let error = (weighed.all.cost / cost - 1.0).abs();
-                assert!(error < 1e-9, "{design}: {} by search, {cost} by enumeration", weighed.all.cost);
+                let found = weighed.all.cost;
+                let same = relative_eq!(found, cost, epsilon = 0.0, max_relative = 1e-9);
+                assert!(same, "{design}: {found} by search, {cost} by enumeration");
             }
             None => assert!(cost.is_infinite(), "{design}: {cost} by enumeration, not evaluated"),
         }
         best = best.min(cost);
     }
-    assert!((study.certificate.value / best - 1.0).abs() < 1e-9);
+    assert!(relative_eq!(study.certificate.value, best, epsilon = 0.0, max_relative = 1e-9));
     assert_eq!(study.certificate.bound, study.certificate.value);
     assert!(
         study.certificate.tiles_evaluated * 3 < study.certificate.tiles_candidates,
@@ -170,7 +172,7 @@ proptest! {
         });
         match (cost, least_cost(&setting, subject, 0, &design)) {
             (Some(found), Some(least)) => {
-                prop_assert!((found / least - 1.0).abs() < 1e-9, "{} by search, {} by enumeration\n{}", found, least, text);
+                prop_assert!(relative_eq!(found, least, epsilon = 0.0, max_relative = 1e-9), "{} by search, {} by enumeration\n{}", found, least, text);
             }
             (found, least) => prop_assert!(found.is_none() && least.is_none(), "{:?} {:?}\n{}", found, least, text),
         }

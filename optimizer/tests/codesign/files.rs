@@ -1,6 +1,7 @@
 //! Workload files: the shipped ones are right, and wrong ones are refused with the place.
 
 use crate::{SMALL, parse, parse_with};
+use approx::{assert_relative_eq, relative_eq};
 use cost_models::area::{Family, Term};
 use optimizer::codesign::design::Design;
 use optimizer::codesign::setting::Setting;
@@ -24,7 +25,7 @@ fn shipped_workloads_are_read() {
         let workload = parse(Workload::source(name).unwrap()).unwrap();
         assert_eq!(workload.name, name);
         let weights: f64 = workload.stencils.iter().map(|load| load.weight).sum();
-        assert!((weights - 1.0).abs() < 1e-12);
+        assert_relative_eq!(weights, 1.0, max_relative = 1e-12);
         assert!(!workload.space.within(&workload.family.area, workload.budget.area_mm2).is_empty());
     }
     let paper = parse(Workload::source("paper").unwrap()).unwrap();
@@ -166,9 +167,10 @@ steps = [100]
         assert!(facts.assumed.iter().any(|own| own == assumed), "{:?}", facts.assumed);
     }
     let calibration = workload.family.base.calibration.clone().unwrap();
-    assert!((calibration.l_s_per_word.value - 4.0 * 60.0 / 9.0e11).abs() < 1e-18);
+    let l_s_per_word = calibration.l_s_per_word.value;
+    assert_relative_eq!(l_s_per_word, 4.0 * 60.0 / 9.0e11, epsilon = 0.0, max_relative = 1e-9);
     let die = workload.family.area.total(&Design::from(facts));
-    assert!((die - 380.0).abs() < 1e-9, "{die}");
+    assert_relative_eq!(die, 380.0, max_relative = 1e-12);
     let setting = Setting::new(workload).unwrap();
     let study = run(&setting, &Control::NONE).unwrap();
     assert!(study.designs.iter().any(|weighed| weighed.design.l2_kb > 0.0));
@@ -217,7 +219,7 @@ fn every_family_can_be_studied() {
         let facts = family.facts().unwrap().clone();
         let area = family.area.total(&Design::from(&facts));
         if let (false, Some(known)) = (family.calibrated.term == Term::Given, facts.area_mm2) {
-            assert!((area / known - 1.0).abs() < 1e-9, "{name}: {area}");
+            assert!(relative_eq!(area, known, max_relative = 1e-9), "{name}: {area}");
         }
         let text = format!(
             "name = \"x\"\ndescription = \"y\"\nfamily = \"{name}\"\nobjective = \"edp\"\n\

@@ -1,6 +1,7 @@
 //! The paper's study on a thinned set of sizes: what the report says is computed, and adds up.
 
 use crate::setting;
+use approx::assert_relative_eq;
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::sweep::Control;
 use optimizer::codesign::workload::Workload;
@@ -95,7 +96,8 @@ fn the_study_of_the_paper() {
 
     let overheads = whatif::overheads(&setting, &study);
     for overhead in &overheads {
-        assert!((overhead.shares.sum() - 1.0).abs() < 1e-9 && overhead.ideal > 0.0 && overhead.ideal < 1.0);
+        assert_relative_eq!(overhead.shares.sum(), 1.0, max_relative = 1e-9);
+        assert!(overhead.ideal > 0.0 && overhead.ideal < 1.0);
         assert!(overhead.closed_form_loss.is_none_or(|loss| loss >= -1e-12), "{overhead:?}");
     }
     for effect in whatif::hyperthreading(&setting, &study) {

@@ -1,6 +1,7 @@
 //! Constants that vary: regrets against sweeps with the same constants.
 
 use crate::{SMALL, setting};
+use approx::relative_eq;
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::Control;
@@ -42,7 +43,7 @@ fn regrets_are_those_of_sweeps_with_other_constants() {
             at.map_or(f64::NAN, |weighed| weighed.all.cost)
         };
         let (regret, cost) = (same(&exact) / least - 1.0, same(&exact) / same(&study));
-        assert!((own.mean_regret - regret).abs() < 1e-9, "{own:?}: {regret}");
+        assert!(relative_eq!(own.mean_regret, regret, epsilon = 1e-9), "{own:?}: {regret}");
         // The pool never has better tiles than a search.
         assert!(own.cost[1] > cost * (1.0 - 1e-9) && own.cost[1] < cost * (1.0 + 1e-9), "{own:?}: {cost}");
     }

@@ -10,11 +10,13 @@ use crate::palette::{Colour, Dash, Shape};
 pub struct Prediction {
     /// What was run.
     pub title: String,
-    /// Measured and predicted seconds of each configuration, and its name.
+    /// What was measured, as in `time`; times are in seconds.
+    pub quantity: String,
+    /// Measured and predicted value of each configuration, and its name.
     pub points: Vec<Point>,
     /// The one that the model picks.
     pub picked: usize,
-    /// The best measured time.
+    /// The best measured value.
     pub best: f64,
 }
 
@@ -26,7 +28,11 @@ impl Prediction {
         let values: Vec<f64> = values.filter(|value| value.is_finite() && *value > 0.0).collect();
         let low = values.iter().copied().fold(f64::INFINITY, f64::min) / 1.1;
         let high = values.iter().copied().fold(0.0, f64::max) * 1.1;
-        let axis = |label: &str| Axis::new(label).seconds().scale(Scale::Logarithmic).within(low, high);
+        let axis = |word: &str| {
+            let axis = Axis::new(format!("{word} {}", self.quantity));
+            let axis = if self.quantity == "time" { axis.seconds() } else { axis };
+            axis.scale(Scale::Logarithmic).within(low, high)
+        };
         let picked = self.points.get(self.picked).cloned();
         let others = self.points.iter().enumerate().filter(|(at, _)| *at != self.picked);
         let guide = |name: &str, guide: Guide, colour, dash| Layer::Guide {
@@ -38,9 +44,12 @@ impl Prediction {
         Chart {
             title: self.title.clone(),
             subtitle: String::new(),
-            description: "Predicted time of each configuration against its measured time".to_owned(),
-            x: axis("measured time"),
-            y: axis("predicted time"),
+            description: format!(
+                "Predicted {0} of each configuration against its measured {0}",
+                self.quantity
+            ),
+            x: axis("measured"),
+            y: axis("predicted"),
             layers: vec![
                 guide("predicted as measured", Guide::Diagonal, Colour::Muted, Dash::Solid),
                 guide(

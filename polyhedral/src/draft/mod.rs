@@ -9,10 +9,9 @@ mod parts;
 mod reads;
 mod rules;
 
-pub use levels::never_meet;
+pub use levels::{comes_earlier, comes_later, never_meet};
 pub use parts::{Draft, DraftField, DraftSeries, DraftStatement};
 pub use reads::margin;
-pub(crate) use rules::GAUSS_SEIDEL;
 
 use crate::diagnostic::Diagnostic;
 use crate::domain::{Interval, Sides};

@@ -1,6 +1,6 @@
 //! What a program must satisfy, and the diagnostics of what it does not.
 
-use super::{Draft, DraftStatement, margin};
+use super::{Draft, DraftStatement, comes_earlier, margin};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::domain::{self, Bound, EXTENTS, Interval, apart, intersection, shifted};
 use crate::program::{Access, ExprKind, FieldId, Program, Statement};
@@ -136,6 +136,8 @@ impl Rules<'_> {
                     }
                     match apart(&place, &other.domain) {
                         Some((d, least)) => self.least_extent(d, least),
+                        // A sweep in order.
+                        None if writer == reader && comes_earlier(&access.offset) => {}
                         None => {
                             let points = intersection(&place, &other.domain);
                             self.too_early(reader, access, writer, &points);
@@ -162,16 +164,17 @@ impl Rules<'_> {
             .related(draft.statements[writer].target_span.clone(), "computed here")
             .note(format!("this concerns the points {}", self.text(points)))
             .hint(format!("read `{field}` at `{time}`, the level before"));
-        if own {
-            diagnostic = diagnostic.note(GAUSS_SEIDEL);
-        }
+        diagnostic = match own {
+            true => diagnostic.note(LEXICOGRAPHIC),
+            false => diagnostic.hint(format!("or move the statement that computes `{field}` up")),
+        };
         self.diagnostics.push(diagnostic);
     }
 }
 
-/// Why a sweep cannot read what it computes.
-pub(crate) const GAUSS_SEIDEL: &str = "an update in place (Gauss-Seidel) makes each point depend on points of the \
-     same sweep, whose order a stencil leaves open";
+/// What a sweep can read of what it computes.
+const LEXICOGRAPHIC: &str = "the points of an update in place (Gauss-Seidel) are computed in lexicographic order: it \
+     can read the new level of points that come earlier";
 
 /// Where a statement reads this access.
 fn place_of(draft: &DraftStatement, access: &Access) -> Option<Span> {

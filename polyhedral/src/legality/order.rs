@@ -130,6 +130,7 @@ fn hull_text(relations: &Relations, dependences: &[&Dependence]) -> String {
         constraints.push(format!("{low} <= r{i} - s{i} <= {high}"));
     }
     if owned.len() > 1
+        && owned.iter().all(|dependence| dependence.rows > 0)
         && let Ok(cone) = cone(relations.program.dimension(), &owned)
     {
         for (i, (lower, upper)) in cone.lower.iter().zip(&cone.upper).enumerate() {

@@ -324,7 +324,10 @@ impl Lowering<'_> {
             );
             return false;
         }
-        if time == 1 && !self.computed.contains(&field.0) {
+        // What a statement may read of its own target, itself or by a local, is asked when domains are known.
+        let first = self.writers.get(&field.0).map(|(number, ..)| *number);
+        let own = self.current_statement.is_none() || first == self.current_statement;
+        if time == 1 && !self.computed.contains(&field.0) && !(own && first.is_some()) {
             self.read_too_early(field, &name, place);
             return false;
         }
@@ -333,24 +336,15 @@ impl Lowering<'_> {
 
     fn read_too_early(&mut self, field: FieldId, name: &str, place: Span) {
         let t = self.time.clone();
-        let Some((number, target, _)) = self.writers.get(&field.0).cloned() else {
+        let Some((_, target, _)) = self.writers.get(&field.0).cloned() else {
             // Never written, which is reported as such; or lost in a statement that could not be read.
             return;
         };
-        let own = self.current_statement == Some(number);
-        let message = if own {
-            format!("this statement reads `{name}` at `{t}+1` while it computes it")
-        } else {
-            format!("`{name}` at `{t}+1` is read before it is computed")
-        };
-        let mut diagnostic = Diagnostic::error(Code::IN_PLACE, place, message)
+        let message = format!("`{name}` at `{t}+1` is read before it is computed");
+        let diagnostic = Diagnostic::error(Code::IN_PLACE, place, message)
             .related(target, "computed here")
-            .hint(format!("read `{name}` at `{t}`, the level before"));
-        diagnostic = if own {
-            diagnostic.note(crate::draft::GAUSS_SEIDEL)
-        } else {
-            diagnostic.hint(format!("or move the statement that computes `{name}` up"))
-        };
+            .hint(format!("read `{name}` at `{t}`, the level before"))
+            .hint(format!("or move the statement that computes `{name}` up"));
         self.report(diagnostic);
     }
 }

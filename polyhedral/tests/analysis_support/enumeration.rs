@@ -55,33 +55,41 @@ pub fn instance_dependences(
     for t in 0..steps {
         for (k, statement) in program.statements.iter().enumerate() {
             let domain = points(&program.domain(k, size));
-            for point in &domain {
-                let instance = (k, t, point.clone());
-                for read in &statement.reads {
-                    if program.field(read.field).role == FieldRole::Coefficient {
-                        continue;
-                    }
-                    let at = point.iter().zip(&read.offset).map(|(s, o)| s + o).collect::<Vec<_>>();
-                    assert!(at.iter().zip(size).all(|(&x, &n)| 0 <= x && x < n), "a read leaves the grid");
-                    let slot = program.slot_of_level(read.field, t + read.time);
-                    let cell = cells.entry((read.field, slot, at)).or_default();
-                    if let Some(writer) = &cell.writer {
-                        found.push((DependenceKind::Flow, read.field, writer.clone(), instance.clone()));
-                    }
-                    cell.readers.insert(instance.clone());
-                }
-            }
-            for point in &domain {
-                let instance = (k, t, point.clone());
-                let slot = program.slot_of_level(statement.target, t + 1);
-                let cell = cells.entry((statement.target, slot, point.clone())).or_default();
-                for reader in std::mem::take(&mut cell.readers) {
-                    if reader != instance {
-                        found.push((DependenceKind::Anti, statement.target, reader, instance.clone()));
+            // A sweep in order is one point after the other, each with its reads first.
+            let groups =
+                if program.in_order(k) { domain.chunks(1) } else { domain.chunks(domain.len().max(1)) };
+            for domain in groups {
+                for point in domain {
+                    let instance = (k, t, point.clone());
+                    for read in &statement.reads {
+                        if program.field(read.field).role == FieldRole::Coefficient {
+                            continue;
+                        }
+                        let at = point.iter().zip(&read.offset).map(|(s, o)| s + o).collect::<Vec<_>>();
+                        assert!(
+                            at.iter().zip(size).all(|(&x, &n)| 0 <= x && x < n),
+                            "a read leaves the grid"
+                        );
+                        let slot = program.slot_of_level(read.field, t + read.time);
+                        let cell = cells.entry((read.field, slot, at)).or_default();
+                        if let Some(writer) = &cell.writer {
+                            found.push((DependenceKind::Flow, read.field, writer.clone(), instance.clone()));
+                        }
+                        cell.readers.insert(instance.clone());
                     }
                 }
-                if let Some(writer) = cell.writer.replace(instance.clone()) {
-                    found.push((DependenceKind::Output, statement.target, writer, instance));
+                for point in domain {
+                    let instance = (k, t, point.clone());
+                    let slot = program.slot_of_level(statement.target, t + 1);
+                    let cell = cells.entry((statement.target, slot, point.clone())).or_default();
+                    for reader in std::mem::take(&mut cell.readers) {
+                        if reader != instance {
+                            found.push((DependenceKind::Anti, statement.target, reader, instance.clone()));
+                        }
+                    }
+                    if let Some(writer) = cell.writer.replace(instance.clone()) {
+                        found.push((DependenceKind::Output, statement.target, writer, instance));
+                    }
                 }
             }
         }

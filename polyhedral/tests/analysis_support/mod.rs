@@ -165,3 +165,16 @@ pub fn examples() -> Vec<(&'static str, Program)> {
         ("deep1d", deep1d()),
     ]
 }
+
+/// Sweeps in order: nine points, a line with old values of earlier points, and one between two that are none.
+pub fn sweeps() -> Vec<(&'static str, Program)> {
+    let mut nine = read_box(0, 1, &[1, 1], &[-1, 1]);
+    nine.push(read(0, 1, &[0, -1]));
+    nine.extend(read_box(0, 0, &[0, 0], &[1, 1]));
+    let between = vec![read(0, 0, &[1, 1]), read(0, 1, &[-1, 1]), read(1, 1, &[1, 0]), read(2, 0, &[0, -1])];
+    vec![
+        ("seidel2d", program(2, 1, &[(0, nine)])),
+        ("old_and_new", program(1, 1, &[(0, vec![read(0, 1, &[-2]), read(0, 0, &[-1]), read(0, -1, &[1])])])),
+        ("between", program(2, 3, &[(1, read_star(2, 0, 2, 1)), (0, between), (2, read_star(0, 1, 2, 1))])),
+    ]
+}

@@ -1,7 +1,7 @@
 //! What every accepted program must satisfy.
 
 use polyhedral::domain::shifted;
-use polyhedral::draft::never_meet;
+use polyhedral::draft::{comes_earlier, never_meet};
 use polyhedral::program::*;
 use std::collections::HashSet;
 
@@ -55,6 +55,7 @@ fn check_field(program: &Program, id: FieldId, field: &Field) {
                     assert!(
                         read.time < 1
                             || writer < reader
+                            || writer == reader && comes_earlier(&read.offset)
                             || never_meet(&place, &statement.domain, &program.least_size),
                         "the new level is read after it is computed"
                     );

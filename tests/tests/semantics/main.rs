@@ -4,6 +4,7 @@
 //! - [`random`]: random programs, tiles and sizes, by [`replay`] of the plan and by compiled code;
 //! - [`faults`]: plans and texts with one mistake in them must be refused or found;
 //! - [`storages`], [`wavefronts`]: memory of blocks' own, and rows whose points follow each other;
+//! - [`sweeps`]: points that follow each other within a sweep, and time skewing;
 //! - [`names`], [`standalone`]: names that collide, and the program that users build by hand;
 //! - [`performance`]: times that a user would notice.
 
@@ -21,4 +22,5 @@ mod standalone;
 mod storage_faults;
 mod storage_replay;
 mod storages;
+mod sweeps;
 mod wavefronts;

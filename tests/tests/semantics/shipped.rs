@@ -40,6 +40,7 @@ stencils![
     asym2d,
     gradient2d,
     wave2d,
+    seidel2d,
     skewed2d,
     star2d2r,
     star2d1r,

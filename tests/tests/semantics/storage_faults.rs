@@ -4,9 +4,9 @@
 //! plan has what the mistake is about.
 
 use hhc_codegen::KernelPlan;
-use hhc_codegen::int_expr::{IntExpr, int};
-use hhc_codegen::plan::{Kernel, Role, RowOrder};
-use hhc_codegen::storage::{Axis, Link, Place, Region, Slot, Sync, Transfer};
+use hhc_codegen::int_expr::{IntExpr, int, var};
+use hhc_codegen::plan::{Kernel, Range, Role, RowOrder};
+use hhc_codegen::storage::{Axis, Link, Place, Read, Region, Slot, Sync, Transfer};
 
 /// A change of a kernel; whether it changed anything.
 type Change = fn(&mut Kernel) -> bool;
@@ -15,13 +15,30 @@ type PlanChange = fn(&mut KernelPlan);
 
 /// All mistakes that a plan can have, each by itself.
 pub fn faults(plan: &KernelPlan) -> Vec<(&'static str, KernelPlan)> {
-    let changes: [(&'static str, Change); 26] = [
+    let changes: [(&'static str, Change); 30] = [
         ("the ghost zone loaded one point short", |kernel| change_loads(kernel, |load| shorten(load, true))),
         ("the ghost zone loaded one row short", |kernel| change_loads(kernel, |load| shorten(load, false))),
         ("copies one point short", copies_one_short),
         ("storage one cell short", |kernel| change_axes(kernel, shorten_window)),
         ("a ring one slot short", |kernel| change_axes(kernel, shorten_ring)),
         ("storage with a plane less", one_plane_less),
+        ("a link one row short", |kernel| {
+            let links = kernel.storages.iter_mut().filter(|storage| storage.first_lane().is_none());
+            let axes = links.filter(|link| !link.copies.is_empty()).flat_map(|link| &mut link.axes);
+            axes.map(shorten_ring).filter(|changed| *changed).count() > 0
+        }),
+        ("one link for two warps", |kernel| {
+            let last = kernel.storages.last_mut().filter(|link| link.copies.first() > Some(&1));
+            last.map(|link| link.copies[0] -= 1).is_some()
+        }),
+        ("rows that do not run not copied on", |kernel| {
+            let team = kernel.team;
+            let on = |transfer: &Transfer| {
+                team && inside(transfer) && transfer.from.place.storage() == transfer.to.storage()
+            };
+            change_transfers(kernel, |transfer| on(transfer) && transfer.region == Region::Grid, empty)
+        }),
+        ("warps one position too close", warps_too_close),
         ("no refill", |kernel| change_refills(kernel, empty)),
         ("the last refill missing", last_refill_missing),
         ("the wrong band's buffer read", |kernel| {
@@ -247,6 +264,41 @@ fn shorten_window(axis: &mut Axis) -> bool {
 fn shorten_lanes(axis: &mut Axis) -> bool {
     let Axis::Lanes { extent, .. } = axis else { return false };
     *extent -= 1;
+    true
+}
+
+/// Each warp of a team a position earlier behind the one before it; the plan says so everywhere.
+fn warps_too_close(kernel: &mut Kernel) -> bool {
+    let [position, member] = &kernel.sub_tiles[..] else { return false };
+    if !kernel.team {
+        return false;
+    }
+    let (position, member) = (position.variable, member.variable);
+    let earlier = var(position) + var(member);
+    let moved = |of: &mut IntExpr| *of = of.substitute(position, &earlier);
+    let of_row = |ranges: &mut [Range]| {
+        ranges.iter_mut().flat_map(|range| [&mut range.low, &mut range.high]).for_each(moved);
+    };
+    let supplied = |read: &mut Read| {
+        for supplier in &mut read.suppliers {
+            let at = |name: &str| supplier.at.iter().find(|(named, _)| *named == name);
+            let warp = at(member).map_or_else(|| var(member), |(_, warp)| warp.clone());
+            let positions = supplier.at.iter_mut().filter(|(named, _)| *named == position);
+            positions.for_each(|(_, value)| *value = value.clone() - warp.clone());
+        }
+    };
+    for row in &mut kernel.instances {
+        of_row(&mut row.ranges);
+        row.junk.iter_mut().for_each(|junk| of_row(junk));
+        row.when.iter_mut().for_each(moved);
+        row.reads.iter_mut().for_each(supplied);
+    }
+    for transfer in &mut kernel.transfers {
+        of_row(&mut transfer.ranges);
+        transfer.junk.iter_mut().for_each(|junk| of_row(junk));
+        transfer.when.iter_mut().for_each(moved);
+        supplied(&mut transfer.from);
+    }
     true
 }
 

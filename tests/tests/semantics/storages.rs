@@ -203,7 +203,7 @@ fn faults_are_found() {
             }
             // The replay runs the parts of all warps one after the other.
             let warps = wrong.kernels.iter().any(|kernel| !kernel.warps.is_empty());
-            let order = what.contains("barrier") || what.contains("wait") || what.contains("ahead");
+            let order = ["barrier", "wait", "ahead", "too close"].iter().any(|word| what.contains(word));
             let shared_out = what.contains("another warp") || what.contains("one point after");
             let unseen = ((warps || team) && order) || what.contains("junk") || shared_out;
             if !unseen && !found_by_replay(&wrong) {

@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use syn::visit::{self, Visit};
 use tilewright_tests::{files, shown, workspace};
 
-/// The crates that are for others: all but the measurements.
+/// The crates that are for others: all but the measurements, and what is packed for Python.
 fn public() -> impl Iterator<Item = &'static str> {
-    FLOORS.iter().copied().filter(|folder| *folder != "benches")
+    FLOORS.iter().copied().filter(|folder| !["python", "benches"].contains(folder))
 }
 
 /// The files that a source embeds, by their paths from it.

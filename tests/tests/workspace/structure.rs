@@ -25,9 +25,12 @@ pub const FLOORS: &[&str] = &[
     "execution",
     "plots",
     "trials",
+    "nested",
     "tuner",
+    "adaptive",
     "tilewright",
     "cli",
+    "python",
     "benches",
 ];
 

@@ -66,7 +66,8 @@ impl EntryPoint {
                 ("_run", "computes time steps on dense arrays"),
                 ("_run_strided", "computes time steps on arrays with padding"),
                 ("_run_levels", "computes time steps on time levels that lie anywhere"),
-                ("_invoke", "the same with arguments that are alike for all programs"),
+                ("_invoke", "the same as _run_strided with arguments that are alike for all programs"),
+                ("_invoke_levels", "the same as _run_levels with arguments that are alike for all programs"),
             ],
             Target::Cuda => &[
                 ("_run_cuda", "queues time steps on dense arrays in device memory"),

@@ -14,4 +14,8 @@ pub trait EnergyMeter {
     fn joules(&mut self) -> Option<f64>;
     /// What is read, for reports.
     fn name(&self) -> String;
+    /// Seconds between two values of the counter: RAPL's millisecond, unless it says otherwise.
+    fn tick_s(&self) -> f64 {
+        1e-3
+    }
 }

@@ -29,6 +29,10 @@ impl EnergyMeter for NvmlMeter {
     fn name(&self) -> String {
         "NVML, total energy".to_owned()
     }
+
+    fn tick_s(&self) -> f64 {
+        0.1
+    }
 }
 
 #[cfg(feature = "nvml")]

@@ -32,6 +32,8 @@ pub struct SimulatedMeter {
     /// As its reader has it: the last reading, and all that was counted.
     read: u64,
     counted: u64,
+    /// How often it wrapped around between two readings.
+    wrapped: u64,
 }
 
 impl SimulatedMeter {
@@ -50,7 +52,25 @@ impl SimulatedMeter {
             ticked: 0.0,
             read: start,
             counted: 0,
+            wrapped: 0,
         }
+    }
+
+    /// The same, so shortly before the counter starts again that these joules make it; a counter that never does stands where it
+    /// stood.
+    #[must_use]
+    pub fn wrapping_after(mut self, joules: f64) -> SimulatedMeter {
+        if self.kind == Simulated::Rapl {
+            let left = (joules / self.steps().0) as u64;
+            self.shown = SimulatedMeter::range(self.kind).saturating_sub(left);
+            self.read = self.shown;
+        }
+        self
+    }
+
+    /// How often it wrapped around while it was read.
+    pub fn wrapped(&self) -> u64 {
+        self.wrapped
     }
 
     /// Where the counter starts again at 0, in its own unit.
@@ -95,6 +115,7 @@ impl EnergyMeter for SimulatedMeter {
     fn joules(&mut self) -> Option<f64> {
         let range = SimulatedMeter::range(self.kind);
         self.counted += (self.shown + range - self.read) % range;
+        self.wrapped += u64::from(self.shown < self.read);
         self.read = self.shown;
         Some(self.counted as f64 * self.steps().0)
     }
@@ -104,6 +125,10 @@ impl EnergyMeter for SimulatedMeter {
             Simulated::Rapl => "simulated RAPL".to_owned(),
             Simulated::Nvml => "simulated NVML".to_owned(),
         }
+    }
+
+    fn tick_s(&self) -> f64 {
+        self.steps().1
     }
 }
 
@@ -129,8 +154,18 @@ mod tests {
                     );
                 }
                 assert!(meter.name().starts_with("simulated"));
+                assert_eq!(meter.wrapped() >= 3, kind == Simulated::Rapl);
             }
         }
+    }
+
+    #[test]
+    fn a_wrap_can_be_had_soon() {
+        let mut meter = SimulatedMeter::new(Simulated::Rapl, 0.0, 5).wrapping_after(10.0);
+        meter.spend(1.0, 9.0);
+        assert!((meter.joules().unwrap() - 9.0).abs() < 0.1 && meter.wrapped() == 0);
+        meter.spend(1.0, 9.0);
+        assert!((meter.joules().unwrap() - 18.0).abs() < 0.1 && meter.wrapped() == 1);
     }
 
     #[test]

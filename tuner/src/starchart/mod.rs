@@ -8,6 +8,7 @@
 //! it, and [`model`] has trees with linear models in their nodes.
 
 pub mod accuracy;
+pub mod classes;
 mod data;
 pub mod draw;
 mod draws;

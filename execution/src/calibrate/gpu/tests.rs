@@ -95,7 +95,12 @@ fn the_constants_of_a_modelled_device_are_found() {
     assert_eq!(calibration.t_sync_s.value, 2.5e-6);
     assert_eq!(calibration.tau_sync_s.value, 1.5e-8);
     let expected = 4.0 * 108.0 / 8e11;
-    assert!((calibration.l_s_per_word.value / expected - 1.0).abs() < 1e-12);
+    approx::assert_relative_eq!(
+        calibration.l_s_per_word.value,
+        expected,
+        epsilon = 0.0,
+        max_relative = 1e-12
+    );
     for stencil in stencils {
         let found = calibration.c_iter(stencil, "f32").unwrap().value;
         assert!((found / 3.25e-8 - 1.0).abs() < 1e-6, "{stencil}: {found}");

@@ -8,7 +8,7 @@ use super::super::points::{max, min};
 use super::full_rows::FullRow;
 use super::loads::{cell_by, cell_of};
 use super::printer::Printer;
-use super::text::{ends_of_time, here, thread};
+use super::text::{ends_of_time, here, thread, unrolled_by};
 use c_tree::{BinaryOp, Block, Expr, Stmt, all, flag, int, name, truth, var};
 
 /// Points of a row that the grid cuts, at once, at most.
@@ -124,8 +124,8 @@ impl Printer<'_> {
             };
             let arguments = self.given(of).into_iter().chain([cell, place]).chain(ends);
             let update = Expr::instance(self.update_name(row.statement), [int(count)], arguments);
-            body.push(Stmt::Pragma("unroll 1".into()));
-            body.push(Stmt::go_on("at", (at() + count).le(var("to")), count, Stmt::Expr(update)));
+            let each = Stmt::go_on("at", (at() + count).le(var("to")), count, Stmt::Expr(update));
+            body.extend(unrolled_by(1, each));
         }
         let exists = begin_step.le(time).and(end_step.gt(time));
         Stmt::when(exists.and(self.column_is_there(of, &only_here)), body)

@@ -9,7 +9,7 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::Values;
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
-use super::text::{thread, thread_declarations};
+use super::text::{thread, thread_declarations, unrolled};
 use crate::geometry::{Threads, blocks_of, direct_points_at_once, direct_resident_threads};
 use crate::int_expr::{Environment, IntExpr};
 use crate::plan::{Kernel, KernelPlan, bound};
@@ -146,19 +146,19 @@ impl Direct<'_> {
         let (point, points) = (var("point"), var("points"));
         let element = program.field(statement.target).element.c_name();
         let value = name("value").at(&point);
-        let unrolled = |inner: Block| {
+        let each_point = |inner: Block| {
             let mut body = Block::new();
             if inner.mentions("x") {
                 body.push(Stmt::constant(INT, "x", var("first") + &point * self.stride()));
             }
             body.extend(inner);
-            [Stmt::Pragma("unroll".into()), Stmt::count("int", "point", 0, &points, body)]
+            unrolled(Stmt::count("int", "point", 0, &points, body))
         };
         let mut body = Block::from(Stmt::Declare(vec![Declaration::array(element, "value", points.clone())]));
         let mut compute: Block = values.locals().into_iter().collect();
         compute.push(Stmt::assign(value.clone(), values.value()));
-        body.extend(unrolled(compute));
-        body.extend(unrolled(Stmt::assign(self.cell(&self.write()), value).into()));
+        body.extend(each_point(compute));
+        body.extend(each_point(Stmt::assign(self.cell(&self.write()), value).into()));
         let arrays = self.fields().into_iter().map(|field| {
             let constant = match program.fields[field].role {
                 FieldRole::Coefficient => "const ",

@@ -13,12 +13,15 @@ use super::super::points::{INT, plus};
 use super::printer::Printer;
 use super::staging::Staging;
 use super::text::{
-    barrier, ends_of_space, ends_of_time, parameters, suffixed, thread, thread_declarations, used,
+    barrier, ends_of_space, ends_of_time, here, parameters, suffixed, thread, thread_declarations, used,
 };
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
 use crate::window::WindowRow;
 use c_tree::{Block, Expr, Function, Stmt, all, flag, int, name, truth, var};
+
+/// The place in memory of the thread's own column.
+const OWN: &str = "own";
 
 /// The name of the function.
 pub(super) fn name_of(index: usize) -> String {
@@ -64,8 +67,14 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
             }
         }
     }
-    let rows: Block =
-        all_rows.iter().enumerate().flat_map(|(number, row)| printer.full_row(number, row)).collect();
+    let loads = printer.loads_by_row(all_rows.len());
+    let rows: Block = all_rows
+        .iter()
+        .zip(loads)
+        .enumerate()
+        .flat_map(|(number, (row, loads))| [loads, printer.full_row(number, row)])
+        .flatten()
+        .collect();
     let statements = local.rows.iter().filter(|row| row.in_full_tiles).map(|row| row.statement);
     let mut constants: Vec<Constant> = Vec::new();
     for statement in statements {
@@ -76,7 +85,11 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
             }
         }
     }
-    let mut body: Block = used(thread_declarations(threads), &rows).into_iter().collect();
+    let own: Vec<Stmt> = used(vec![printer.own_column()], &rows);
+    let mut all = Block::from(own.clone());
+    all.extend(rows.clone());
+    let mut body: Block = used(thread_declarations(threads), &all).into_iter().collect();
+    body.extend(own);
     body.extend(constants.iter().map(Constant::declaration));
     if printer.staging.rows_of_all {
         body.extend(printer.unclipped_rows(&all_rows));
@@ -112,6 +125,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
         .parameter(INT, "window")
         .parameters(passed.then_some(("bool", "whole")))
         .parameters(ends.into_iter().map(|end| ("int", end)))
+        .parameters(printer.ahead_parameters())
         .body(body)
 }
 
@@ -159,6 +173,24 @@ impl Printer<'_> {
         Some(again)
     }
 
+    /// Whether a thread has one column of the row at most, that with its own number.
+    fn has_own_column(&self, of: &FullRow<'_>) -> bool {
+        let threads = &self.staging.threads.per_dimension;
+        (1..self.dimension()).all(|d| of.cells[d].1 - of.cells[d].0 < threads[d])
+    }
+
+    /// The declaration of the place in memory of the window's cell with the thread's numbers: rows have it in common.
+    fn own_column(&self) -> Stmt {
+        let last = self.dimension() - 1;
+        let threads = &self.staging.threads;
+        let along = (1..=last).filter(|&d| threads.per_dimension[d] > 1).map(|d| match d == last {
+            true => thread(threads, d),
+            false => thread(threads, d) * var(format!("stride{d}")),
+        });
+        let place = [var("window")].into_iter().chain(along).reduce(plus).unwrap_or(int(0));
+        Stmt::constant(INT, OWN, here(place))
+    }
+
     fn full_row(&self, number: usize, of: &FullRow<'_>) -> Block {
         let Staging { threads, window, .. } = self.staging;
         let dimension = self.dimension();
@@ -167,6 +199,7 @@ impl Printer<'_> {
         let target = statement.target.0;
         let parts = threads.per_dimension[0];
 
+        let has_own = self.has_own_column(of);
         let mut column: Option<Expr> = None;
         let mut place: Vec<Expr> = Vec::new();
         let mut tests = Vec::new();
@@ -174,10 +207,10 @@ impl Printer<'_> {
             let cell = var(format!("i{d}")) + of.cells[d].0;
             let term = &cell * window.stride(d);
             column = Some(column.map_or(term.clone(), |sum| plus(sum, term)));
-            place.push(match d + 1 == dimension {
-                true => cell.clone(),
-                false => cell.clone() * var(format!("stride{d}")),
-            });
+            let along = if has_own { int(of.cells[d].0) } else { cell.clone() };
+            if along != int(0) {
+                place.push(if d + 1 == dimension { along } else { along * var(format!("stride{d}")) });
+            }
             if let Some(Some((first, last))) = of.again.as_ref().map(|again| again[d]) {
                 let (first, last) = (first - of.cells[d].0, last - of.cells[d].0);
                 let index = || var(format!("i{d}"));
@@ -201,7 +234,8 @@ impl Printer<'_> {
         }
         let mut placed = if self.staging.rows_of_all { series.clone() } else { Block::new() };
         placed.push(Stmt::constant("int", "column", column.unwrap_or(int(0))));
-        let place = slot.into_iter().chain([var("window")]).chain(place).reduce(plus);
+        let base = var(if has_own { OWN } else { "window" });
+        let place = slot.into_iter().chain([base]).chain(place).reduce(plus);
         placed.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
         let uncertain = !tests.is_empty();
         let mut points = placed.clone();

@@ -1,18 +1,13 @@
 //! How the cells that enter a window are loaded.
 //!
 //! Cells lie on lines along the innermost dimension; a thread has one column and every so many lines. It first issues the
-//! loads of many lines and then stores their values in shared memory, so that all of them wait for memory only once. Where
-//! the window slides, what enters next is loaded ahead, while the rows of the present sub-tile are computed: none of its
-//! cells is in the window yet, so that no row of the sweep writes it before.
+//! loads of many lines and then stores their values in shared memory, so that all of them wait for memory only once.
 
-use super::super::bounds::expr;
 use super::super::points::{INT, max, min, plus};
 use super::printer::Printer;
-use super::staging::Staging;
-use super::text::{here, thread};
-use crate::int_expr;
-use crate::window::{Plane, Within};
-use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, any, flag, int, name, truth, var};
+use super::text::{here, thread, unrolled, unrolled_by};
+use crate::window::Plane;
+use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, any, int, name, truth, var};
 use polyhedral::domain::{Bound, GridEnd};
 use polyhedral::program::FieldRole;
 use polyhedral::sweep::{CellBox, Live};
@@ -24,22 +19,24 @@ const BATCH: i64 = 32;
 const CLIPPED_BATCH: i64 = 4;
 
 /// The cells of one box, as a thread sees them.
-struct Part<'a> {
-    plane: &'a Plane,
-    cells: &'a CellBox,
+pub(super) struct Part<'a> {
+    pub(super) plane: &'a Plane,
+    pub(super) cells: CellBox,
+    /// The name of a thread's registers for it.
+    pub(super) register: String,
     /// Lines of a thread along each dimension that tells lines apart.
-    mine: Vec<i64>,
+    pub(super) mine: Vec<i64>,
 }
 
 impl Part<'_> {
     /// Lines of a thread.
-    fn lines(&self) -> i64 {
+    pub(super) fn lines(&self) -> i64 {
         self.mine.iter().product()
     }
 }
 
 /// The thread's number among those that share the lines of a dimension, made anew for each sub-tile.
-fn lane(d: usize) -> String {
+pub(super) fn lane(d: usize) -> String {
     format!("lane{d}")
 }
 
@@ -64,7 +61,7 @@ pub(super) fn cell_by(bound: Bound, d: usize, value: &dyn Fn(String) -> Expr) ->
 
 impl Printer<'_> {
     /// The dimensions that tell lines apart.
-    fn line_dimensions(&self) -> usize {
+    pub(super) fn line_dimensions(&self) -> usize {
         self.dimension() - usize::from(self.staging.window.slide.is_some())
     }
 
@@ -75,47 +72,48 @@ impl Printer<'_> {
         several.map(|d| Stmt::constant("int", lane(d), here(thread(threads, d)))).collect()
     }
 
-    fn part<'a>(&self, plane: &'a Plane, cells: &'a CellBox) -> Part<'a> {
+    fn part<'a>(&self, plane: &'a Plane, cells: &CellBox) -> Part<'a> {
         let threads = &self.staging.threads.per_dimension;
         let count = |(&(low, high), threads): (&(i64, i64), &i64)| (high - low + threads) / threads;
-        Part { plane, cells, mine: cells.iter().zip(threads).map(count).collect() }
+        let own = plane.live_in.iter().position(|own| own == cells).unwrap_or(0);
+        let register = format!("tw_{}{}_{own}", self.names.fields[plane.field], plane.number);
+        Part { plane, mine: cells.iter().zip(threads).map(count).collect(), cells: cells.clone(), register }
     }
 
-    fn element(&self, plane: &Plane) -> &'static str {
+    /// The first `rows` rows of a thread's lines of a part, along dimension 0, and the others.
+    pub(super) fn split<'a>(&self, part: &Part<'a>, rows: i64) -> (Part<'a>, Part<'a>) {
+        let middle = part.cells[0].0 + rows * self.staging.threads.per_dimension[0];
+        let of = |range: (i64, i64)| {
+            let mut cells = part.cells.clone();
+            cells[0] = range;
+            self.part(part.plane, &cells)
+        };
+        let (mut first, mut rest) = (of((part.cells[0].0, middle - 1)), of((middle, part.cells[0].1)));
+        first.register = part.register.clone();
+        rest.register = format!("{}_rest", part.register);
+        (first, rest)
+    }
+
+    pub(super) fn element(&self, plane: &Plane) -> &'static str {
         self.program.fields[plane.field].element.c_name()
     }
 
     /// What is loaded in a full tile: exactly the cells that are live in.
-    fn live_in(&self) -> impl Iterator<Item = Part<'_>> {
+    pub(super) fn live_in(&self) -> impl Iterator<Item = Part<'_>> {
         let planes = self.staging.window.planes.iter();
         planes.flat_map(move |plane| plane.live_in.iter().map(move |cells| self.part(plane, cells)))
     }
 
     /// Registers of a thread for the cells of a part.
-    fn registers(&self, part: &Part<'_>) -> i64 {
+    pub(super) fn registers(&self, part: &Part<'_>) -> i64 {
         part.lines() * self.program.fields[part.plane.field].element.bytes() as i64 / 4
-    }
-
-    /// How many parts are loaded ahead, the first ones: as many as there are registers for, where the window slides by a
-    /// thread's column.
-    fn parts_ahead(&self) -> usize {
-        let Staging { window, threads, free_registers, .. } = self.staging;
-        if window.slide != threads.per_dimension.last().copied() {
-            return 0;
-        }
-        let mut used = 0;
-        let fits = |part: &Part<'_>| {
-            used += self.registers(part);
-            used <= *free_registers
-        };
-        self.live_in().take_while(fits).count()
     }
 
     /// What is not loaded ahead, in batches over all planes.
     fn batches(&self) -> Vec<Vec<Part<'_>>> {
         let mut batches: Vec<Vec<Part<'_>>> = Vec::new();
         let mut used = BATCH;
-        for part in self.live_in().skip(self.parts_ahead()) {
+        for part in self.ahead_and_rest().1 {
             let registers = self.registers(&part);
             if used + registers > BATCH {
                 batches.push(Vec::new());
@@ -129,86 +127,33 @@ impl Printer<'_> {
         batches
     }
 
-    /// The parts that are loaded ahead.
-    fn batch_ahead(&self) -> Vec<Part<'_>> {
-        self.live_in().take(self.parts_ahead()).collect()
-    }
-
-    /// Whether something is loaded ahead.
-    pub(super) fn loads_ahead(&self) -> bool {
-        self.parts_ahead() > 0
-    }
-
-    /// The registers for what is loaded ahead.
-    pub(super) fn ahead_declarations(&self) -> Block {
-        self.batch_registers(&self.batch_ahead())
-    }
-
-    /// What was loaded ahead is no longer needed: the compiler may use its registers until more is loaded.
-    pub(super) fn nothing_ahead(&self) -> Block {
-        let clear = |part: &Part<'_>| {
-            let none = Stmt::assign(self.register(part).at(var("k")), int(0));
-            [Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, part.lines(), none)]
-        };
-        self.batch_ahead().iter().flat_map(clear).collect::<Vec<_>>().into_iter().collect()
-    }
-
-    /// Loads what enters the window next, if the next sub-tile is full and brings nothing else. Only a full sub-tile does
-    /// so: the rows of others need registers for their bounds.
-    pub(super) fn ahead(&self) -> Block {
-        let (Some(slide), Some(sweep)) = (self.staging.window.slide, self.kernel.sub_tiles.last()) else {
-            return Block::new();
-        };
-        let next = int_expr::var(sweep.variable) + 1;
-        let mut conditions = vec![expr(&next).le(expr(&sweep.high))];
-        conditions.push(self.full_when(1));
-        let last = self.dimension() - 1;
-        conditions.extend(
-            self.staging
-                .window
-                .exact_within
-                .iter()
-                .flat_map(|within| self.within(within, if within.dimension == last { slide } else { 0 })),
-        );
-        let mut block = Block::new();
-        block.comment("what enters the window next comes while the rows are computed");
-        block.push(Stmt::assign(flag("ahead"), all(conditions)));
-        let loads = self.batch_loads(&self.batch_ahead());
-        let mut column: Block = self.column(slide).into_iter().collect();
-        column.extend(loads);
-        block.push(Stmt::choose(flag("ahead"), column, self.nothing_ahead()));
-        block
-    }
-
-    /// When the corner is within these bounds, seen from `ahead` points further.
-    pub(super) fn within(&self, within: &Within, ahead: i64) -> [Expr; 2] {
-        let Within { dimension: d, least, margin } = within;
-        let corner = || var(format!("corner{d}"));
-        [corner().ge(*least - ahead), corner().le(var(format!("n{d}")) - (*margin + ahead))]
-    }
-
-    /// The cells of a full tile: exactly those that are live in. What was loaded ahead is in registers.
+    /// The cells of a full tile: exactly those that are live in, but those that were loaded ahead.
     pub(super) fn exact_loads(&self) -> Block {
-        let ahead = self.batch_ahead();
-        let mut batches = self.batches();
-        if batches.is_empty() {
-            batches.push(Vec::new());
-        }
         let mut inner = Block::new();
-        for (number, batch) in batches.iter().enumerate() {
-            let ahead = if number == 0 { &ahead[..] } else { &[] };
-            let lines = ahead
-                .iter()
-                .chain(batch)
-                .map(|part| format!("{} of {}", self.lines_comment(part), self.plane_comment(part.plane)));
-            inner.comment(lines.collect::<Vec<_>>().join("; "));
-            let mut own = self.batch_registers(batch);
-            own.extend(self.batch_loads(batch));
-            own.extend(self.batch_stores(ahead));
-            own.extend(self.batch_stores(batch));
+        for batch in self.batches() {
+            inner.comment(self.comment_of(&batch));
+            let mut own = self.batch_registers(&batch);
+            own.extend(self.batch_loads(&batch));
+            own.extend(self.batch_stores(&batch));
             inner.push(Stmt::Block(self.columns(own)));
         }
         inner
+    }
+
+    /// What was loaded ahead goes to the window.
+    pub(super) fn stores_ahead(&self) -> Block {
+        let ahead = self.batch_ahead();
+        let mut block = Block::new();
+        block.comment(self.comment_of(&ahead));
+        block.push(Stmt::Block(self.columns(self.batch_stores(&ahead))));
+        block
+    }
+
+    fn comment_of(&self, batch: &[Part<'_>]) -> String {
+        let lines = batch
+            .iter()
+            .map(|part| format!("{} of {}", self.lines_comment(part), self.plane_comment(part.plane)));
+        lines.collect::<Vec<_>>().join("; ")
     }
 
     fn lines_comment(&self, part: &Part<'_>) -> String {
@@ -221,7 +166,7 @@ impl Printer<'_> {
     }
 
     /// The column of a thread, `ahead` cells further.
-    fn column(&self, ahead: i64) -> Option<Stmt> {
+    pub(super) fn column(&self, ahead: i64) -> Option<Stmt> {
         let (window, threads) = (self.staging.window, &self.staging.threads);
         let last = self.dimension() - 1;
         let entering = int(window.kept + ahead) + thread(threads, last);
@@ -247,35 +192,29 @@ impl Printer<'_> {
         }
     }
 
-    /// The names of the registers of a part, in which plane and box tell them apart.
-    fn register(&self, part: &Part<'_>) -> Expr {
-        let own = part.plane.live_in.iter().position(|cells| cells == part.cells).unwrap_or(0);
-        name(format!("tw_{}{}_{own}", self.names.fields[part.plane.field], part.plane.number))
+    /// The registers of a part.
+    pub(super) fn register(&self, part: &Part<'_>) -> Expr {
+        name(&part.register)
     }
 
-    fn batch_registers(&self, batch: &[Part<'_>]) -> Block {
+    pub(super) fn batch_registers(&self, batch: &[Part<'_>]) -> Block {
         let registers = |part: &Part<'_>| {
-            let Expr::Name(name, _) = self.register(part) else { unreachable!("registers have names") };
-            Stmt::Declare(vec![Declaration::array(self.element(part.plane), name, part.lines())])
+            Stmt::Declare(vec![Declaration::array(
+                self.element(part.plane),
+                part.register.as_str(),
+                part.lines(),
+            )])
         };
         batch.iter().map(registers).collect()
     }
 
-    fn batch_loads(&self, batch: &[Part<'_>]) -> Block {
+    pub(super) fn batch_loads(&self, batch: &[Part<'_>]) -> Block {
         let source = |part: &Part<'_>| name(&self.names.fields[part.plane.field]).at(var("place"));
         let load = |part: &Part<'_>, k: Expr| Stmt::assign(self.register(part).at(k), source(part));
         if batch.is_empty() {
             return Block::new();
         }
-        let last = self.dimension() - 1;
-        let threads = &self.staging.threads.per_dimension;
-        let lanes = (0..self.line_dimensions()).filter(|&d| threads[d] > 1);
-        let along =
-            |(d, lane): (usize, Expr)| if d == last { lane } else { lane * var(format!("stride{d}")) };
-        let terms = lanes.map(|d| (d, var(lane(d))));
-        let terms = terms.chain(self.staging.window.slide.map(|_| (last, cell_index(last)))).map(along);
-        let own = [var("window")].into_iter().chain(terms).reduce(plus).unwrap_or(int(0));
-        let mut block = Block::from(Stmt::constant(INT, "own", own));
+        let mut block = Block::from(Stmt::constant(INT, "own", self.own_place()));
         block.extend(batch.iter().flat_map(|part| self.exact_lines(part, true, &|k| load(part, k))));
         block
     }
@@ -300,10 +239,7 @@ impl Printer<'_> {
         };
         let around = |d: usize, inner: Block| match part.mine[d] {
             1 => inner,
-            mine => {
-                let counted = Stmt::count("int", format!("k{d}"), 0, mine, inner);
-                Block::from([Stmt::Pragma("unroll".into()), counted])
-            }
+            mine => unrolled(Stmt::count("int", format!("k{d}"), 0, mine, inner)),
         };
         let coordinate = |d: usize| self.line_coordinate(part, d, counter(d));
         // Lines of a thread along dimension 0, the last of which it may not have.
@@ -340,7 +276,7 @@ impl Printer<'_> {
     }
 
     /// Whether a thread's line is one of the box, along a dimension in which threads have different numbers of lines.
-    fn on_line(&self, part: &Part<'_>, d: usize) -> Option<Expr> {
+    pub(super) fn on_line(&self, part: &Part<'_>, d: usize) -> Option<Expr> {
         let (low, high) = part.cells[d];
         ((high - low + 1) % self.staging.threads.per_dimension[d] != 0).then(|| cell_index(d).le(high))
     }
@@ -411,7 +347,7 @@ impl Printer<'_> {
             body.extend(inner);
             match batch {
                 1 => Block::from(Stmt::Block(body)),
-                _ => Block::from([Stmt::Pragma("unroll".into()), Stmt::count("int", "k", 0, batch, body)]),
+                _ => unrolled(Stmt::count("int", "k", 0, batch, body)),
             }
         };
         // Lines along dimension 0 follow each other; the other coordinates are those of the loops around.
@@ -440,7 +376,7 @@ impl Printer<'_> {
         body.push(Stmt::declare("int", "tw_wanted", 0));
         body.extend(each_line(load));
         body.extend(each_line(store.into()));
-        let rolled = |statement: Stmt| Block::from([Stmt::Pragma("unroll 1".into()), statement]);
+        let rolled = |statement: Stmt| unrolled_by(1, statement);
         body = match several {
             true => rolled(Stmt::each("int", "begin", 0, var("begin").lt(part.mine[0]), batch, body)),
             false => Block::from(Stmt::Block(body)),

@@ -4,6 +4,7 @@
 //! A kernel whose plan keeps nothing works in memory directly; one that keeps windows stages its sub-tiles in shared
 //! memory; one that says where values live is printed part by part.
 
+mod ahead;
 mod boundary;
 mod clipped_rows;
 mod direct;
@@ -66,10 +67,26 @@ pub struct CudaProgram {
 /// A plan as CUDA text.
 ///
 /// # Errors
-/// [`PlanError::Limit`] where a tile needs more shared memory than there is, and [`PlanError::Tile`] where a
-/// dimension that has to be cut is not.
+/// [`PlanError::Limit`] where a tile needs more shared memory than there is, [`PlanError::Tile`] where a
+/// dimension that has to be cut is not, and [`PlanError::Unsupported`] for rows that are not printed.
 pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram, PlanError> {
     let program = &plan.program;
+    for kernel in plan.kernels.iter().filter(|kernel| kernel.memory == Memory::Arrays) {
+        let unsupported = |reason: &str| PlanError::Unsupported {
+            target: "CUDA",
+            kernel: kernel.name.clone(),
+            strategy: plan.strategy.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if kernel.instances.iter().any(|instance| instance.slanted().is_some()) {
+            return Err(unsupported("its rows are slanted"));
+        }
+        let one_row =
+            kernel.sub_tiles.is_empty() && kernel.rows.low == kernel.rows.high && kernel.instances.len() == 1;
+        if !kernel.in_parts() && !one_row {
+            return Err(unsupported("a block that works on the arrays alone computes one row"));
+        }
+    }
     let names = storages::names(plan);
     let arguments = Arguments { program, names: &names };
     let mut shapes: Vec<Staging<'_>> = Vec::new();
@@ -142,6 +159,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows: !shapes.is_empty(),
+        in_space: program.dimension() == 3,
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
         uses_square: uses_square(program),
@@ -183,6 +201,8 @@ struct ProgramText {
     has_lanes: bool,
     /// Whether tiles are staged in shared memory.
     has_windows: bool,
+    /// Whether there are three dimensions.
+    in_space: bool,
     uses_exp: bool,
     uses_extrema: bool,
     uses_square: bool,

@@ -3,7 +3,7 @@
 //! A thread moves the same columns of its lines in each sub-tile: which, is computed once.
 
 use super::printer::Printer;
-use super::text::{barrier, thread};
+use super::text::{barrier, thread, unrolled, unrolled_by};
 use c_tree::{Block, Expr, Stmt, int, name, var};
 
 /// Lines that a thread moves one after the other without a loop, at most.
@@ -73,11 +73,8 @@ impl Printer<'_> {
                     None => takes_part(most),
                 };
                 if count > 1 {
-                    let unroll = if count <= MOST_UNROLLED { "unroll" } else { "unroll 4" };
-                    let inner = Block::from([
-                        Stmt::Pragma(unroll.into()),
-                        Stmt::count("int", "k", 0, count - 1, moved(var("k"))),
-                    ]);
+                    let each = Stmt::count("int", "k", 0, count - 1, moved(var("k")));
+                    let inner = if count <= MOST_UNROLLED { unrolled(each) } else { unrolled_by(4, each) };
                     pass.push(Stmt::when(both(lines), inner));
                 }
                 pass.push(Stmt::when(both(rest), moved(int(count - 1))));

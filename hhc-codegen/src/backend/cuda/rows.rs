@@ -5,7 +5,10 @@ use super::super::constants::{self, Constant, Source};
 use super::super::points::{INT, max, min, plus};
 use super::printer::Printer;
 use super::staging::Staging;
-use super::text::{barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, used};
+use super::text::{
+    barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, unrolled, unrolled_by,
+    used,
+};
 use crate::geometry::LocalRow;
 use crate::int_expr;
 use crate::plan::bound;
@@ -309,8 +312,7 @@ impl Printer<'_> {
             update(count, var("column") + cell, place, &|bound| bound - &begin - &at)
         };
         let fit = |count: i64| (&at + count).le(&mine);
-        body.push(Stmt::Pragma("unroll".into()));
-        body.push(Stmt::go_on("at", fit(most), most, some(most)));
+        body.extend(unrolled(Stmt::go_on("at", fit(most), most, some(most))));
         let mut count = most / 2;
         while count >= 1 {
             body.push(Stmt::when(fit(count), [some(count), Stmt::Update(name("at"), "+=", int(count))]));
@@ -342,8 +344,7 @@ impl Printer<'_> {
         ];
         body.push(Stmt::constants("int", ends));
         for (first, end) in [(begin, var("below")), (var("above"), end)] {
-            body.push(Stmt::Pragma("unroll 4".into()));
-            body.push(Stmt::each("int", "point", first, point().lt(end), 1, store()));
+            body.extend(unrolled_by(4, Stmt::each("int", "point", first, point().lt(end), 1, store())));
         }
         body
     }

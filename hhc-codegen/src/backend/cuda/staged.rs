@@ -21,7 +21,7 @@ use super::rows;
 use super::staging::Staging;
 use super::text::{
     barrier, ends_of_space, ends_of_time, here, parameters, passed, shared, suffixed, thread_declarations,
-    used,
+    unrolled, used,
 };
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
@@ -135,10 +135,19 @@ impl Printer<'_> {
     /// One tile.
     fn tile(&self) -> Function {
         let Staging { local, window, threads, .. } = self.staging;
+        let ahead = self.loads_ahead();
         let mut inner = Block::new();
+        if ahead {
+            // Before anything else is computed, which needs registers.
+            inner.extend(self.lanes());
+            inner.push(Stmt::when(flag("ahead"), self.stores_ahead()));
+        }
         inner.push(Stmt::constant("bool", "full", self.full_when(0)));
-        for (corner, value) in self.corners().into_iter().zip(&local.corner) {
-            inner.push(Stmt::constant(INT, corner, expr(value)));
+        for (d, (corner, value)) in self.corners().into_iter().zip(&local.corner).enumerate() {
+            // What all sub-tiles have in common would be kept in registers beside what is loaded ahead.
+            let apart = ahead && d == 0 && self.dimension() == 2;
+            let value = if apart { here(expr(value)) } else { expr(value) };
+            inner.push(Stmt::constant(INT, corner, value));
         }
         let first: Vec<Expr> =
             self.corners().into_iter().zip(&window.low).map(|(corner, low)| var(corner) + *low).collect();
@@ -151,16 +160,24 @@ impl Printer<'_> {
         if self.staging.rows_of_all {
             inner.extend(self.ends_of_the_grid());
         }
-        inner.extend(self.lanes());
-        let mut exact =
-            Block::from(Stmt::Comment("exactly the cells that a row reads before one writes them".into()));
-        exact.extend(self.exact_loads());
+        if !ahead {
+            inner.extend(self.lanes());
+        }
+        let mut exact = self.exact_loads();
+        if !exact.is_empty() {
+            exact
+                .statements
+                .insert(0, Stmt::Comment("exactly the cells that a row reads before one writes them".into()));
+        }
         let mut clipped = Block::from(Stmt::Comment(
             "cells on the grid: the fixed boundary, and of the others those that may be live".into(),
         ));
         clipped.extend(self.clipped_loads());
-        let ahead = self.loads_ahead();
-        inner.push(Stmt::choose(if ahead { flag("ahead") } else { self.exact_when() }, exact, clipped));
+        let exactly = if ahead { flag("ahead") } else { self.exact_when() };
+        inner.push(match exact.is_empty() {
+            true => Stmt::when(!exactly, clipped),
+            false => Stmt::choose(exactly, exact, clipped),
+        });
         inner.push(barrier());
         let Staging { explicit_rows: explicit, rows_of_all: alike, rows_twice: twice, .. } = *self.staging;
         let call_rows = |is_full: bool| {
@@ -175,7 +192,7 @@ impl Printer<'_> {
                 let ends = ends_of_time().into_iter().chain(ends_of_space(self.dimension())).map(var);
                 let whole = (alike && !twice).then(|| flag("full"));
                 let near = whole.into_iter().chain(ends.filter(|_| alike));
-                let all = all.chain([here(var("window"))]).chain(near);
+                let all = all.chain([here(var("window"))]).chain(near).chain(self.ahead_arguments());
                 let template = twice.then(|| is_full.into());
                 return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), template, all));
             }
@@ -264,10 +281,7 @@ impl Printer<'_> {
         fields.dedup();
         let element = program.fields[target].element.c_name();
         let (point, points) = (var("point"), var("points"));
-        let unrolled = |body: Block| {
-            let count = Stmt::count("int", "point", 0, var("points"), body);
-            [Stmt::Pragma("unroll".into()), count]
-        };
+        let each_point = |body: Block| unrolled(Stmt::count("int", "point", 0, var("points"), body));
         let x = Stmt::constant("int", "x", var("cell") + &point * self.staging.window.stride(0));
         let value = name("value").at(&point);
 
@@ -278,8 +292,8 @@ impl Printer<'_> {
         if compute.mentions("x") {
             compute.statements.insert(0, x.clone());
         }
-        body.extend(unrolled(compute));
-        body.extend(unrolled(Block::from([x, Stmt::assign(cell(&write), value.clone())])));
+        body.extend(each_point(compute));
+        body.extend(each_point(Block::from([x, Stmt::assign(cell(&write), value.clone())])));
         let (first, last) = (var("covered_first"), var("covered_last"));
         let along = if dimension > 1 { &point * var("stride0") } else { point.clone() };
         // In one dimension there is one point at a time.
@@ -289,7 +303,7 @@ impl Printer<'_> {
         let own = fresh().or(point.clone().lt(&first)).or(point.gt(&last));
         let store = Stmt::when(own, Stmt::assign(memory, value));
         let uncovered = fresh().or(first.gt(0)).or(last.lt(points - 1));
-        body.push(Stmt::when(uncovered, unrolled(store.into())));
+        body.push(Stmt::when(uncovered, each_point(store.into())));
 
         let name = &program.fields[target].name;
         let comment = format!(

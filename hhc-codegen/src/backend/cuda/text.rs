@@ -2,7 +2,7 @@
 
 use super::super::arguments::Arguments;
 use crate::geometry::Threads;
-use c_tree::{Expr, Stmt, Type, int, name, var};
+use c_tree::{Block, Expr, Stmt, Type, int, name, var};
 
 /// `name`, `name_2`, ..
 pub(super) fn suffixed(name: &str, index: usize) -> String {
@@ -27,7 +27,7 @@ pub(super) fn thread_declarations(threads: &Threads) -> Vec<Stmt> {
 }
 
 /// Those of these declarations whose names are used in a block.
-pub(super) fn used(declarations: Vec<Stmt>, block: &c_tree::Block) -> Vec<Stmt> {
+pub(super) fn used(declarations: Vec<Stmt>, block: &Block) -> Vec<Stmt> {
     let is_used = |statement: &Stmt| match statement {
         Stmt::Declare(names) => names.iter().any(|declaration| block.mentions(&declaration.name)),
         _ => true,
@@ -56,6 +56,16 @@ pub(super) fn passed(arguments: Arguments<'_>) -> Vec<Expr> {
 /// `__syncthreads();`
 pub(super) fn barrier() -> Stmt {
     Stmt::call("__syncthreads", [])
+}
+
+/// A loop that the compiler unrolls.
+pub(super) fn unrolled(each: Stmt) -> Block {
+    Block::from([Stmt::Pragma("unroll".into()), each])
+}
+
+/// A loop of which the compiler makes so many rounds one.
+pub(super) fn unrolled_by(rounds: i64, each: Stmt) -> Block {
+    Block::from([Stmt::Pragma(format!("unroll {rounds}")), each])
 }
 
 /// An array in shared memory.

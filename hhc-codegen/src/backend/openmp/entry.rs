@@ -33,40 +33,44 @@ impl Entry<'_> {
         format!("{function}{}", self.ending)
     }
 
-    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, without bodies.
-    fn heads(&self) -> [Function; 4] {
+    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, `NAME_invoke_levels`, without bodies.
+    fn heads(&self) -> [Function; 5] {
         let declare = |ending: &str, form| {
             let head = Function::new(format!("{}{ending}", self.name())).result("int");
             self.arguments.declare(head, form)
         };
-        let invoke = Function::new(format!("{}_invoke", self.plan.program.name))
-            .result("int")
-            .parameter(Type::new("void").pointer_to_pointer(), "fields")
-            .parameter(Type::new("long long").constant().pointer(), "sizes")
-            .parameter("long long", "steps")
-            .parameter(Type::new("double").constant().pointer(), "parameters");
+        let uniform = |ending: &str, arrays: Type, name: &str| {
+            Function::new(format!("{}_invoke{ending}", self.plan.program.name))
+                .result("int")
+                .parameter(arrays, name)
+                .parameter(Type::new("long long").constant().pointer(), "sizes")
+                .parameter("long long", "steps")
+                .parameter(Type::new("double").constant().pointer(), "parameters")
+        };
         [
             declare("", Form::Dense),
             declare("_strided", Form::Strided),
-            invoke,
+            uniform("", Type::new("void").pointer_to_pointer(), "fields"),
             declare("_levels", Form::Levels),
+            uniform("_levels", Type::new("void *const").pointer(), "levels"),
         ]
     }
 
     /// Their prototypes.
-    pub(super) fn prototypes(&self) -> [String; 4] {
+    pub(super) fn prototypes(&self) -> [String; 5] {
         self.heads().map(|head| head.prototype(Dialect::C))
     }
 
     /// The functions.
     pub(super) fn functions(&self) -> Vec<String> {
-        let [run, strided, invoke, levels] = self.heads();
+        let [run, strided, invoke, levels, invoke_levels] = self.heads();
         let all = [
             self.whole(),
             levels.body(self.levels()),
             strided.body(self.strided()),
             run.body(self.dense()),
             invoke.body(self.invoke()),
+            invoke_levels.body(self.invoke_levels()),
         ];
         let mut text = vec![self.launches().print(Dialect::C)];
         if self.copies() {
@@ -258,28 +262,61 @@ impl Entry<'_> {
     }
 
     fn invoke(&self) -> Block {
-        let arguments = self.arguments;
-        let mut missing = vec![!name("fields"), !name("sizes")];
-        if !arguments.names.parameters.is_empty() {
-            missing.push(!name("parameters"));
-        }
-        let arrays = arguments.arrays().into_iter().enumerate().map(|(number, array)| {
+        let arrays = self.arguments.arrays().into_iter().enumerate().map(|(number, array)| {
             let kind = Type::new(array.element);
             let kind = if array.constant { kind.constant() } else { kind };
             name("fields").at(number as i64).cast(kind.pointer())
         });
-        let sizes = arguments.integers().len() - 1;
+        let mut body = self.unnamed("fields");
+        body.push(self.call_unnamed("strided", arrays.collect(), self.arguments.integers().len() - 1));
+        body
+    }
+
+    fn invoke_levels(&self) -> Block {
+        let (program, mut body) = (self.arguments.program, self.unnamed("levels"));
+        let mut arrays = Vec::new();
+        let mut given = 0;
+        for (number, array) in self.arguments.arrays().into_iter().enumerate() {
+            let slots = if number < program.fields.len() { grid::slots(program, number) } else { 1 };
+            let kind = Type::new(array.element);
+            let kind = if array.constant { kind.constant() } else { kind };
+            let one = |level: i64| name("levels").at(level).cast(kind.clone().pointer());
+            if slots > 1 {
+                // A pointer to void is not read through as if it were one to elements.
+                let typed = format!("tw_levels_{number}");
+                let kind = format!("{} *const", array.element);
+                body.push(Stmt::Declare(vec![c_tree::Declaration {
+                    value: Some(Expr::List((given..given + slots).map(one).collect())),
+                    ..c_tree::Declaration::array(kind, &typed, slots)
+                }]));
+                arrays.push(name(typed));
+            } else {
+                arrays.push(one(given));
+            }
+            given += slots;
+        }
+        let sizes = self.arguments.sizes().len() + self.arguments.strides().len();
+        body.push(self.call_unnamed("levels", arrays, sizes));
+        body
+    }
+
+    /// What functions with uniform arguments refuse.
+    fn unnamed(&self, arrays: &str) -> Block {
+        let mut missing = vec![!name(arrays), !name("sizes")];
+        if !self.arguments.names.parameters.is_empty() {
+            missing.push(!name("parameters"));
+        }
+        Block::from([Stmt::when(any(missing), Stmt::Return(Some(int(5)))), Stmt::unused("parameters")])
+    }
+
+    /// Passes uniform arguments on, so many sizes and strides among them.
+    fn call_unnamed(&self, form: &str, arrays: Vec<Expr>, sizes: usize) -> Stmt {
         let sizes = (0..sizes).map(|number| name("sizes").at(number as i64).cast("ptrdiff_t"));
         let steps = var("steps").cast("ptrdiff_t");
-        let parameters = 0..arguments.names.parameters.len();
+        let parameters = 0..self.arguments.names.parameters.len();
         let parameters = parameters.map(|number| name("parameters").at(number as i64));
-        let all: Vec<Expr> = arrays.chain(sizes).chain([steps]).chain(parameters).collect();
-        let strided = call(format!("{}_strided", self.name()), all);
-        Block::from([
-            Stmt::when(any(missing), Stmt::Return(Some(int(5)))),
-            Stmt::unused("parameters"),
-            Stmt::Return(Some(strided)),
-        ])
+        let all: Vec<Expr> = arrays.into_iter().chain(sizes).chain([steps]).chain(parameters).collect();
+        Stmt::Return(Some(call(format!("{}_{form}", self.name()), all)))
     }
 }
 

@@ -7,6 +7,7 @@ mod copy;
 mod entry;
 mod grid;
 mod kernels;
+mod lines;
 mod parts;
 mod rows;
 mod variants;
@@ -56,7 +57,7 @@ struct ProgramText {
     /// Bytes of a thread's own memory.
     own_bytes: i64,
     /// The prototypes of the entry points.
-    prototypes: [String; 4],
+    prototypes: [String; 5],
     /// What the arrays are, as lines of a comment.
     arrays: Vec<String>,
     /// The functions that say where the newest levels are.

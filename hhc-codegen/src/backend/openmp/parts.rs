@@ -8,6 +8,7 @@ use super::super::points::{INT, plus};
 use super::super::storages::{self, HIGH_NAMES, INDEX_NAMES, InArrays, LOW_NAMES, Work, name_of};
 use super::super::wavefronts::{WAVE, Wavefronts};
 use super::grid;
+use super::lines::Lines;
 use crate::PlanError;
 use crate::geometry::{self, MOST_OWN_BYTES};
 use crate::int_expr::{IntExpr, int, var};
@@ -87,6 +88,11 @@ impl Printer<'_> {
     }
 
     fn block(&self) -> Block {
+        if let Work::Row(instance) = self.work
+            && let Some(lines) = Lines::new(self.plan, self.names, self.kernel, instance)
+        {
+            return lines.block();
+        }
         let (bounds, has_points) = self.work.bounds(self.program);
         let mut inner = Block::from(bounds);
         let mut exists = truth(true);

@@ -52,15 +52,15 @@ pub(super) fn box_function(program: &Program, statement: usize) -> String {
 }
 
 /// A pointer to one time level of a field.
-struct Plane {
-    name: String,
+pub(super) struct Plane {
+    pub(super) name: String,
     /// What it points to.
-    element: Type,
-    value: Expr,
+    pub(super) element: Type,
+    pub(super) value: Expr,
 }
 
 /// Pointers to the planes that a statement touches, and the name of the one that it writes.
-fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String) {
+pub(super) fn planes(program: &Program, names: &Names, index: usize) -> (Vec<Plane>, String) {
     let statement = &program.statements[index];
     let write = Access { field: statement.target, time: 1, offset: vec![0; program.dimension()] };
     let mut pointers: BTreeMap<String, Plane> = BTreeMap::new();

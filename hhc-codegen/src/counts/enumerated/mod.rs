@@ -57,7 +57,7 @@ impl TileForms for Counted {
         let (counts, work) = &self.0[class];
         let (sub_tile, q) = (work.full, counts.sub_tiles as f64);
         let all = sub_tile.times(work.full_launches * counts.tiles_per_wavefront as f64 * q);
-        LeastWork { sub_tile, tile: sub_tile.times(q), all, launches: work.full_launches }
+        LeastWork { sub_tile, tile: sub_tile.times(q), all, launches: work.full_launches, edges: None }
     }
 
     fn tile_bytes(&self, _sizes: [i64; 3]) -> i64 {
@@ -79,7 +79,11 @@ impl Enumerated {
             .map_err(|error| error.to_string())?;
         let accounting = Accounting::new(problem);
         let counts = tile_counts(&plan, problem, on)?.into_iter();
-        let counts = counts.map(|counts| (counts, accounting.of_counts(&counts, on.lanes))).collect();
+        let own = |counts: TileCounts| {
+            let work = || (counts, accounting.of_counts(&counts, on.lanes));
+            self.strategy.own_work(problem, tile, counts).unwrap_or_else(work)
+        };
+        let counts = counts.map(own).collect();
         let space = self.space(problem);
         let mut axes = [Axis::only(1); 3];
         let name = |size: &crate::strategy::tile_space::TileSize| {

@@ -24,6 +24,14 @@ pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
             "its storages need {own} bytes, and a thread may have {MOST_OWN_BYTES} of its own"
         ));
     }
+    let in_tiles = |kernel: &Kernel| kernel.rows.low != kernel.rows.high || !kernel.sub_tiles.is_empty();
+    if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Arrays && in_tiles(kernel)) {
+        return Err(
+            "the tiles of its diagonals are not counted yet: many of them are cut off, and those at \
+                    both ends are few"
+                .to_owned(),
+        );
+    }
     if plan.kernels.iter().all(|kernel| kernel.memory == Memory::Arrays && !kernel.in_parts()) {
         return sweeps(plan, cores).map(CoreCounts::Sweeps).ok_or_else(unknown);
     }

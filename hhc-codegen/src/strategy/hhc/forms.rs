@@ -17,7 +17,7 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
-use crate::counts::work::{self, Accounting, LeastWork, TileWork, Work};
+use crate::counts::work::{self, Accounting, LeastEdges, LeastWork, TileWork, Work};
 use crate::geometry::{ADDRESS_REGISTERS, Threads, WARP, blocks_at_once, register_bound, registers_by_share};
 use crate::plan::FullTiles;
 use crate::window::aligned;
@@ -64,6 +64,10 @@ pub struct Hexagonal {
     accounting: Accounting,
     /// Rows of equal statements and widths (for `s0 = 1`), and their number.
     alike: Vec<(usize, i64, i64)>,
+    /// In one dimension, of each statement: the widths of its rows (for `s0 = 1`), ascending, and how many are no wider.
+    stacked: Vec<(usize, Vec<(i64, i64)>)>,
+    /// In one dimension, whether no wider tile moves fewer words.
+    lines_grow: bool,
     /// Launches whose tiles lie in time altogether, the others, and the part of a tile of theirs that does.
     launches: (f64, f64, f64),
     /// Per classical dimension: how far sub-tiles must be from the start of the grid to be full, and what is left of the grid.
@@ -96,6 +100,14 @@ impl Hexagonal {
         let (margin_low, margin_high) = problem.least_margins(0);
         let mut alike: BTreeMap<(usize, i64), i64> = BTreeMap::new();
         shape.rows.iter().for_each(|row| *alike.entry((row.statement, row.width)).or_default() += 1);
+        let mut stacked: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
+        if problem.dimension() == 1 {
+            for (&(statement, width), &rows) in &alike {
+                let widths = stacked.entry(statement).or_default();
+                let narrower = widths.last().map_or(0, |(_, rows)| *rows);
+                widths.push((width, narrower + rows));
+            }
+        }
         let cut: Vec<bool> = (0..problem.dimension()).map(|d| d == 0 || uncut[d].is_none()).collect();
         let full = FullTiles::new(program, &cut);
         let mut inside = [(0, 0); 3];
@@ -104,13 +116,15 @@ impl Hexagonal {
             *entry = (deepest + full.low[d], problem.extent(d) - full.high[d]);
         }
         let bands = ((last_row + st).div_euclid(2 * st) + 1, last_row.div_euclid(2 * st) + 1);
+        let lines = Lines::new(program, &shape, least_flat_top);
         Hexagonal {
             st,
             least_flat_top,
             dimension: problem.dimension(),
             rows: hexagon.rows(),
             rounds: Rounds::new(bases.clone(), on.lanes),
-            lines: Lines::new(program, &shape, least_flat_top),
+            lines_grow: problem.dimension() == 1 && lines.grow(),
+            lines,
             extent: shape.extent,
             least_width: bases.clone().min().unwrap_or(1),
             most_width: bases.clone().max().unwrap_or(1),
@@ -130,6 +144,7 @@ impl Hexagonal {
             total_iterations: problem.total_iterations(),
             accounting: Accounting::new(problem),
             alike: alike.into_iter().map(|((statement, width), rows)| (statement, width, rows)).collect(),
+            stacked: stacked.into_iter().collect(),
             launches: launches(&Hexagon { flat_top: least_flat_top, ..hexagon }, bands, last_row),
             inside,
         }
@@ -280,11 +295,12 @@ impl Hexagonal {
             }
         }
         let full = full.min(all);
-        let needed = self.needed_registers(block.widest, block.threads[0]);
-        let passes = (1..self.dimension).any(|d| block.across[d - 1] > block.threads[d]);
-        let of_passes = if passes { PASS_REGISTERS } else { 0 };
+        let (registers, needed) = self.registers_given_and_needed(sizes);
         TileWork {
-            full: self.accounting.full(&block, rows),
+            full: match self.dimension {
+                1 => self.accounting.full(&block, self.in_passes(sizes[0], block.threads[0]).into_iter()),
+                _ => self.accounting.full(&block, rows),
+            },
             clipped: self.accounting.clipped(&block, self.rows),
             full_sub_tiles: full as f64,
             clipped_sub_tiles: (all - full) as f64,
@@ -292,14 +308,81 @@ impl Hexagonal {
             clipped_launches: self.launches.1,
             part: self.launches.2,
             edges: true,
-            registers: self.bound_of_registers(block.threads.iter().product(), needed),
-            needed: needed + VALUE_REGISTERS + STATEMENT_REGISTERS * self.statements as i64 + of_passes,
+            registers,
+            needed,
         }
+    }
+
+    /// Registers that the compiler may give a thread, and those that it needs at most.
+    pub fn registers_given_and_needed(&self, sizes: [i64; 3]) -> (i64, i64) {
+        let threads = self.threads_along(sizes);
+        let needed = self.needed_registers(self.most_width + sizes[0] - 1, threads[0]);
+        let passes = (1..self.dimension).any(|d| self.points(d, sizes[d]) > threads[d]);
+        let of_passes = if passes { PASS_REGISTERS } else { 0 };
+        (
+            self.bound_of_registers(threads.iter().product(), needed),
+            needed + VALUE_REGISTERS + STATEMENT_REGISTERS * self.statements as i64 + of_passes,
+        )
+    }
+
+    /// In one dimension: rows of as many points of each of `threads` threads are alike, whatever their widths are.
+    fn in_passes(&self, s0: i64, threads: i64) -> Vec<(usize, i64, i64)> {
+        let mut all: Vec<(usize, i64, i64)> = Vec::new();
+        for (statement, widths) in &self.stacked {
+            let (mut at, mut before) = (0, 0);
+            while let Some((width, _)) = widths.get(at) {
+                let mine = (width + s0 - 1 + threads - 1) / threads;
+                let last = mine * threads - s0 + 1;
+                at = widths.partition_point(|(width, _)| *width <= last);
+                let rows = widths[at - 1].1;
+                all.push((*statement, mine * threads, rows - before));
+                before = rows;
+            }
+        }
+        all
+    }
+
+    /// In one dimension: with as many threads, all that a sub-tile executes grows with its flat top, so that the narrowest tile
+    /// of each number of threads bounds the others.
+    fn least_sub_tile_of_a_row(&self, low: i64, high: i64) -> Work {
+        let mut least: Option<Work> = None;
+        let mut s0 = low;
+        while s0 <= high {
+            let full = self.work([s0, 1, 1]).full;
+            least = Some(least.map_or(full, |known| known.least(&full)));
+            let widest = self.most_width + s0 - 1;
+            let last = Threads::last_as_many(widest, self.on.threads_per_block);
+            s0 = last.saturating_sub(self.most_width).saturating_add(2);
+        }
+        least.unwrap_or_default()
+    }
+
+    /// In one dimension, of tiles with as many threads: rows at an edge cost each what they cost, and loads there no less than
+    /// nothing.
+    fn least_edges_of_a_row(&self, low: i64, high: i64) -> Option<LeastEdges> {
+        let last = Threads::last_as_many(self.most_width + low - 1, self.on.threads_per_block);
+        if self.most_width + high - 1 > last {
+            return None;
+        }
+        let terms = self.accounting.terms;
+        let own = self.rows as f64 * (terms.clipped_row + terms.clipped_pass);
+        let warps = ((self.threads_along([low, 1, 1])[0] + WARP - 1) / WARP) as f64;
+        let clipped =
+            Work { issued: warps * own, vector: warps * own, chain: terms.copying * own, ..Work::default() };
+        Some(LeastEdges { most: self.work([high, 1, 1]).full, clipped, launches: self.launches })
     }
 
     /// What all tiles of a box execute at least.
     pub fn least_work(&self, low: [i64; 3], high: [i64; 3]) -> LeastWork {
         let bounds = self.bounds(low, high);
+        let launches = self.launches.0 + self.launches.1 * self.launches.2;
+        if self.lines_grow {
+            let sub_tile = self.least_sub_tile_of_a_row(low[0], high[0]);
+            let all = self.accounting.least_point().times(bounds.total_iterations);
+            let all = Work { ahead: bounds.all_words, ..all };
+            let edges = self.least_edges_of_a_row(low[0], high[0]);
+            return LeastWork { sub_tile, tile: sub_tile, all, launches, edges };
+        }
         let point = self.accounting.least_point();
         let across = |sizes: [i64; 3]| self.points(1, sizes[1]) * self.points(2, sizes[2]);
         // Lanes without a point, where the classical sizes are known.
@@ -343,7 +426,8 @@ impl Hexagonal {
             sub_tile: with_words(points, bounds.words.0, 1.0),
             tile: with_words(tile_points, bounds.tile_words.0, q),
             all: Work { ahead: bounds.all_words, ..all },
-            launches: self.launches.0 + self.launches.1 * self.launches.2,
+            launches,
+            edges: None,
         }
     }
 

@@ -119,6 +119,11 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Whether no larger `s0` has fewer lines, in one dimension or for the least of the other sizes.
+    pub fn grow(&self) -> bool {
+        self.live_in.grows() && self.live_out.grows()
+    }
+
     /// The counts of a shape whose flat top is at least `least0`.
     pub fn new(program: &Program, shape: &Shape, least0: i64) -> Self {
         let spread = |d: usize| {

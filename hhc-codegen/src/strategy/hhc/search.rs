@@ -34,6 +34,10 @@ impl TileForms for Hexagonal {
         Hexagonal::work(self, sizes)
     }
 
+    fn registers(&self, _class: usize, sizes: [i64; 3]) -> (i64, i64) {
+        self.registers_given_and_needed(sizes)
+    }
+
     fn least_work(&self, _class: usize, low: [i64; 3], high: [i64; 3]) -> LeastWork {
         Hexagonal::least_work(self, low, high)
     }

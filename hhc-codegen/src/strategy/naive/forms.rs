@@ -170,18 +170,29 @@ impl Blocks {
             passes: (1..self.dimension).map(along).product(),
             at_once,
         };
-        // The compiler leaves room for so many blocks.
-        let blocks = blocks_of(statement.resident, shares.threads);
-        let room = self.on.registers_per_sm / blocks / shares.threads;
-        let bound = self.bound(shares.threads).min(room / 8 * 8);
+        let (registers, needed) = self.registers_given_and_needed(k, sizes);
         TileWork {
             full: self.accounting.direct(k, &shares, statement.levels),
             full_sub_tiles: 1.0,
             full_launches: self.steps as f64,
-            registers: statement.of_several[at_once as usize].min(bound),
-            needed: statement.registers.min(self.bound(shares.threads)),
+            registers,
+            needed,
             ..TileWork::default()
         }
+    }
+
+    /// Registers that the compiler may give a thread of statement `k`, and those that it needs at most.
+    pub fn registers_given_and_needed(&self, k: usize, sizes: [i64; 3]) -> (i64, i64) {
+        let block = self.block(k, sizes);
+        let threads = self.threads_along(block);
+        let statement = &self.statements[k];
+        let share = (block[0] + threads[0] - 1) / threads[0];
+        let at_once = statement.at_once[share.clamp(1, 8) as usize];
+        let threads: i64 = threads.iter().product();
+        // The compiler leaves room for so many blocks.
+        let room = self.on.registers_per_sm / blocks_of(statement.resident, threads) / threads;
+        let bound = self.bound(threads).min(room / 8 * 8);
+        (statement.of_several[at_once as usize].min(bound), statement.registers.min(self.bound(threads)))
     }
 
     /// What all blocks of statement `k` from these sizes on execute at least.
@@ -195,6 +206,7 @@ impl Blocks {
             tile: sub_tile,
             all: point.times(statement.total_iterations as f64),
             launches: self.steps as f64,
+            edges: None,
         }
     }
 

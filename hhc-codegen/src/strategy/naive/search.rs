@@ -44,6 +44,10 @@ impl TileForms for Limited {
         self.blocks.work(class, sizes)
     }
 
+    fn registers(&self, class: usize, sizes: [i64; 3]) -> (i64, i64) {
+        self.blocks.registers_given_and_needed(class, sizes)
+    }
+
     fn least_work(&self, class: usize, low: [i64; 3], _high: [i64; 3]) -> LeastWork {
         self.blocks.least_work(class, low)
     }

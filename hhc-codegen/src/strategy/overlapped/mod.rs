@@ -55,7 +55,7 @@ impl Strategy for Overlapped {
         false
     }
 
-    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+    fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
         bands::one_level_in_two_slots(program)
     }
 

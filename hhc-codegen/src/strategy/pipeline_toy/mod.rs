@@ -70,7 +70,7 @@ impl Strategy for PipelineToy {
         false
     }
 
-    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+    fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
         if program.dimension() != 2 {
             return Err("it streams in two dimensions".to_owned());
         }

@@ -7,11 +7,13 @@
 
 mod sizes;
 mod team;
+mod work;
 
 use super::bands::{self, Bands};
 use super::interface::{Strategy, Target};
 use super::tile_space::TileSpace;
 use crate::TileSizes;
+use crate::counts::{Problem, TileCounts, TileWork};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
@@ -45,7 +47,7 @@ impl Strategy for WarpPipeline {
         false
     }
 
-    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+    fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
         if program.dimension() != 2 {
             return Err("it streams in two dimensions".to_owned());
         }
@@ -87,6 +89,15 @@ impl Strategy for WarpPipeline {
         Some(sizes::with_rows(program, &sizes::default(program), size, multiprocessors))
     }
 
+    fn own_work(
+        &self,
+        problem: &Problem,
+        tile: &TileSizes,
+        counts: TileCounts,
+    ) -> Option<(TileCounts, TileWork)> {
+        work::of_kernel(problem, tile, counts)
+    }
+
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
         let sizes = sizes::of(tile);
         let bands = Bands { depth: sizes.depth() };
@@ -98,12 +109,11 @@ impl Strategy for WarpPipeline {
             field: program.statements[0].target,
             narrow,
         };
-        // Bands of no more steps than a warp has need one warp.
         let wide = |team: &Team| team.wider();
         let mut teams = vec![("team", team(sizes, false), Vec::new())];
-        if sizes.warps > 1 {
-            teams[0].2.push(bands.length() - (sizes.steps + 1));
-            teams.push(("short", team(sizes::short(sizes), false), vec![int(sizes.steps) - bands.length()]));
+        if sizes.depth() > 1 {
+            teams[0].2.push(bands.length() - 2);
+            teams.push(("short", team(sizes::short(sizes), false), vec![int(1) - bands.length()]));
         }
         for (_, team, when) in &mut teams {
             when.push(wide(team));

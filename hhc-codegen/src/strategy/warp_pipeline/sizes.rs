@@ -71,9 +71,10 @@ pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static s
     ))
 }
 
-/// The sizes for bands of no more steps than a warp has: one warp alone, and blocks so much shorter that there are enough.
+/// The sizes for bands of one step, of which there are one or two at the end of a run: one warp with one step, and blocks so much
+/// shorter that there are enough.
 pub(super) fn short(sizes: Sizes) -> Sizes {
-    Sizes { warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
+    Sizes { steps: 1, warps: 1, rows: sizes.rows.min((sizes.rows / 8).max(64)), ..sizes }
 }
 
 /// Sizes that neither spill registers nor compute many points twice.
@@ -87,15 +88,16 @@ pub(super) fn default(program: &Program) -> TileSizes {
     // What needs many registers besides the rows.
     let costly = others || !decides_nothing(program, 0) || divides(program);
     let (points, steps, warps) = match (costly, double, wide) {
-        (true, false, 0..=2) => (6, 2, 8),
+        (true, false, 0..=2) => (8, 2, 8),
         (true, true, 0..=2) => (4, 2, 4),
         (true, ..) => (4, 1, 8),
-        (false, false, 0..=2) if diagonal => (16, 3, 8),
+        (false, false, 0..=2) if diagonal => (8, 4, 4),
         (false, false, 0..=2) => (12, 3, 4),
-        (false, false, 3..=4) => (16, 2, 8),
+        (false, false, 3..=4) => (8, 2, 4),
         (false, false, _) => (6, 1, 8),
-        (false, true, 0..=2) => (12, 2, 8),
-        (false, true, 3..=4) => (12, 1, 8),
+        (false, true, 0..=2) if diagonal => (8, 2, 8),
+        (false, true, 0..=2) => (8, 3, 8),
+        (false, true, 3..=4) => (8, 1, 8),
         (false, true, _) => (4, 1, 8),
     };
     let (low, high) = reach[1];
@@ -114,16 +116,22 @@ fn divides(program: &Program) -> bool {
     divides
 }
 
-/// Blocks that the registers of a multiprocessor have room for: those of the rows, and others.
+/// Registers of a multiprocessor.
+const REGISTERS: i64 = 65_536;
+
+/// Blocks that they have room for.
 fn resident(program: &Program, sizes: Sizes) -> i64 {
-    const REGISTERS: i64 = 65_536;
+    (REGISTERS / (sizes.warps * WARP * registers(program, sizes))).max(1)
+}
+
+/// Registers that a thread is given: those of the rows, and others.
+pub(super) fn registers(program: &Program, sizes: Sizes) -> i64 {
     const OTHERS: i64 = 60;
     const MOST: i64 = 255;
     let (down, up) = bands::reach(program)[0];
     let words = program.field(program.statements[0].target).element.bytes() as i64 / 4;
     let rows = sizes.steps * (down + up + 1) * sizes.points * words;
-    let of_a_thread = (rows + OTHERS.max(rows / 4)).min(MOST);
-    (REGISTERS / (sizes.warps * WARP * of_a_thread)).max(1)
+    (rows + OTHERS.max(rows / 4)).min(MOST)
 }
 
 /// Rows for a grid: the least time of all rounds of blocks, with what each block computes besides its own.

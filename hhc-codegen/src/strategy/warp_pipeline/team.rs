@@ -3,16 +3,18 @@
 //! ```text
 //! for position c of the stream:
 //!     forall w in 0 .. warps:                              with n = c - skew*w, the newest row of level t0 + steps*w
+//!         w = 0: row n + 3                                 from the arrays into link[0]
+//!         w = warps - 1: row n - 1 - up*steps of the last  from link[warps] into the arrays: it left the warp one position before
 //!         for m in 0 .. steps:                             with y = n - up*(m + 1)
 //!             row y of level t0 + steps*w + m + 1          from ring[w][m] (rows y - down .. y + up) into ring[w][m + 1]
 //!             its boundary                                 columns of row y of ring[w][m], copied on
 //!             behind the band or beside the domain         row y of ring[w][m], copied on, whole
-//!             m = 0: row n + 1 of the first level          into ring[w][0]: from the feed, or from link[w - 1]
-//!                    row n + 3, w = 0                      from the arrays into the feed
-//!         row n - up*steps of the last level               from ring[w][steps] into link[w], or into the arrays
+//!             m = 0: row n + 1 of the first level          from link[w] into ring[w][0]
+//!         row n - up*steps of the last level               from ring[w][steps] into link[w + 1]
 //! ```
 //!
-//! Row `n + 1` of warp `w + 1` at position `c` is what warp `w` left one position before if the skew is `up*steps + 2`.
+//! Row `n + 1` of warp `w + 1` at position `c` is what warp `w` left one position before if the skew is `up*steps + 2`. All
+//! warps do the same but for two short parts, so that nearly all of the text has no branch.
 //!
 //! A strip is moved into the grid where it would begin or end beyond it. Then boundary columns are its first ones, or its
 //! last ones, and all that it loads exists. Grids narrower than a strip have one, and look at each point.
@@ -34,16 +36,15 @@ const MEMBER: &str = "w";
 
 /// Index of a storage: the rows that a warp keeps of each level, and those on their way to the next warp.
 const RING: usize = 0;
-const FEED: usize = 1;
-const LINK: usize = 2;
+const LINK: usize = 1;
 /// The first column of a strip.
 const FIRST_COLUMN: &str = "x0";
 
-/// Rows of a link: one is written while the one before is read.
-const LINK_ROWS: i64 = 2;
-
 /// Rows that are loaded ahead of the one that enters the pipeline.
 const AHEAD: i64 = 2;
+
+/// Rows of a link: the one that is taken, and those ahead of it.
+const LINK_ROWS: i64 = 1 + AHEAD;
 
 /// The tile sizes.
 #[derive(Debug, Clone, Copy)]
@@ -91,29 +92,33 @@ enum Move {
     Edges,
     /// A row behind the end of the band, or beside the domain.
     On,
-    /// From the feed into the ring.
-    Enter,
-    /// From the arrays into the feed.
+    /// From the arrays into the first link.
     Load,
+    /// From the link before the warp into its ring, and back into the one behind it.
     Receive,
     Send,
+    /// From the last link into the arrays.
     Store,
+}
+
+/// Whether lanes may compute points that nobody needs, from values that are none.
+pub(super) fn computes_junk(program: &Program) -> bool {
+    let statement = &program.statements[0];
+    statement.reads.iter().all(|read| read.field == statement.target) && decides_nothing(program, 0)
 }
 
 impl Team<'_> {
     /// Its transfers, in order.
     fn moves(&self) -> Vec<Move> {
         let (left, right) = self.reach[1];
-        let several = self.sizes.warps > 1;
         let is_there = |of: &Move| match of {
             Move::Left => !self.narrow && left > 0,
             Move::Right => !self.narrow && right > 0,
             Move::Edges => self.narrow,
-            Move::Receive | Move::Send => several,
-            Move::On | Move::Enter | Move::Load | Move::Store => true,
+            Move::On | Move::Load | Move::Receive | Move::Send | Move::Store => true,
         };
-        use Move::{Edges, Enter, Left, Load, On, Receive, Right, Send, Store};
-        let all = [Left, Right, Edges, On, Enter, Load, Receive, Send, Store];
+        use Move::{Edges, Left, Load, On, Receive, Right, Send, Store};
+        let all = [Load, Store, Left, Right, Edges, On, Receive, Send];
         all.into_iter().filter(is_there).collect()
     }
 
@@ -141,8 +146,28 @@ impl Team<'_> {
 
     /// Points of a block's own along a dimension.
     fn width(&self, d: usize) -> i64 {
+        if d == 0 {
+            return self.sizes.rows;
+        }
         let (low, high) = self.reach[d];
-        if d == 0 { self.sizes.rows } else { self.sizes.columns() - self.sizes.depth() * (low + high) }
+        let rest = self.sizes.columns() - self.sizes.depth() * (low + high);
+        let beside = self.ghosts_on_the_left() - self.sizes.depth() * low;
+        (rest - beside) / self.alignment() * self.alignment()
+    }
+
+    /// Columns of a strip before its own ones, so many that strips of a grid begin where accesses of several elements do.
+    fn ghosts_on_the_left(&self) -> i64 {
+        let ghosts = self.sizes.depth() * self.reach[1].0;
+        (ghosts + self.alignment() - 1) / self.alignment() * self.alignment()
+    }
+
+    /// Of what strips begin at a multiple: elements of an access, where a strip has so many of its own.
+    fn alignment(&self) -> i64 {
+        let of_an_access = 16 / self.program.field(self.field).element.bytes() as i64;
+        let (low, high) = self.reach[1];
+        let own = self.sizes.columns() - self.sizes.depth() * (low + high);
+        let useful = self.sizes.points % of_an_access == 0 && own >= 2 * of_an_access;
+        if useful { of_an_access } else { 1 }
     }
 
     /// The first point of those that blocks share out.
@@ -167,9 +192,18 @@ impl Team<'_> {
         self.reach[0].1
     }
 
-    /// Positions from one warp to the next one.
+    /// Positions from one warp to the next one: as few as let it take what the one before has left one position before.
+    /// One more, for which a link has room, where all warps then find a row in the same cell of their links, and registers, too,
+    /// are where they were after so many positions.
     fn skew(&self) -> i64 {
-        self.up() * self.sizes.steps + 2
+        let least = self.up() * self.sizes.steps + 2;
+        let same = self.down() + self.up() + 1 == LINK_ROWS && (least + 1) % LINK_ROWS == 0;
+        least + i64::from(same)
+    }
+
+    /// From the position at which a row is the newest of the first level to that at which the last warp stores it.
+    fn stored_after(&self) -> i64 {
+        self.up() * self.sizes.steps + self.skew() * (self.sizes.warps - 1) + 1
     }
 
     /// What a block needs in dimension `d` of the level after so many stages; 0 is what is loaded.
@@ -215,10 +249,9 @@ impl Team<'_> {
     /// The first column of a strip, in the grid.
     fn first_column(&self) -> Binding {
         let (first, end) = self.around();
-        let (left, _) = self.reach[1];
         let value = match self.narrow {
             true => first,
-            false => (self.own(1) - self.sizes.depth() * left).max(first).min(end - self.sizes.columns()),
+            false => (self.own(1) - self.ghosts_on_the_left()).max(first).min(end - self.sizes.columns()),
         };
         let comment = "first column of the strip".to_owned();
         Binding { name: FIRST_COLUMN, value, comment }
@@ -268,7 +301,7 @@ impl Team<'_> {
         let lanes = Axis::Lanes { first: first(), extent, points: self.sizes.points };
         let begin = self.first_position();
         let of_member = begin.clone() - var(MEMBER) * self.skew();
-        let mut storages = vec![
+        vec![
             storage(
                 "ring",
                 "a warp's newest rows of each level",
@@ -276,18 +309,12 @@ impl Team<'_> {
                 vec![ring(of_member, self.down() + self.up() + 1), lanes],
             ),
             storage(
-                "feed",
-                "rows on their way from the arrays",
-                Vec::new(),
-                vec![ring(begin.clone(), 1 + AHEAD), shared()],
+                "link",
+                "rows on their way to each warp, and to the arrays",
+                vec![self.sizes.warps + 1],
+                vec![ring(begin, LINK_ROWS), shared()],
             ),
-        ];
-        if self.sizes.warps > 1 {
-            let copies = vec![self.sizes.warps - 1];
-            let axes = vec![ring(begin, LINK_ROWS), shared()];
-            storages.push(storage("link", "rows on their way to the next warp", copies, axes));
-        }
-        storages
+        ]
     }
 
     /// A transfer of the same kernel as a supplier.
@@ -307,7 +334,7 @@ impl Team<'_> {
         // What leaves a warp has been through all of its steps.
         if *level == Self::group() {
             let at = [(POSITION, row - 1), (bands::ROW, int(0))];
-            suppliers.extend([Move::Enter, Move::Receive].into_iter().filter_map(|of| self.moved(of, &at)));
+            suppliers.extend(self.moved(Move::Receive, &at));
         }
         suppliers
     }
@@ -323,7 +350,7 @@ impl Team<'_> {
             false => (BLOCK_NAMES[d], (var(POINT_NAMES[d]) - self.origin(d)).floor_div(self.width(d))),
         };
         let last = self.sizes.warps - 1;
-        let position = var(POINT_NAMES[0]) + (self.up() * self.sizes.steps + self.skew() * last);
+        let position = var(POINT_NAMES[0]) + self.stored_after();
         let at = vec![
             (bands::BAND, var(bands::BAND) - 1),
             own(0),
@@ -381,8 +408,6 @@ impl Team<'_> {
             let ranges = whole.ranges.into_iter().zip(&columns).map(both).collect();
             Transfer { region: Region::Boundary, when: self.runs(&new), ranges, junk: Some(columns), ..whole }
         };
-        let of_first = |whens: Vec<IntExpr>| [whens, vec![int(0) - Self::group()]].concat();
-        let first = int(0) - member.clone();
         match of {
             Move::Left => boundary("the boundary on the left", Self::columns(&new, 0, self.reach[1].0)),
             Move::Right => {
@@ -400,67 +425,54 @@ impl Team<'_> {
                     ..on("what the step leaves as it is", self.bands.last())
                 }
             }
-            Move::Enter => {
-                let at =
-                    [(POSITION, var(POINT_NAMES[0]) - (1 + AHEAD)), (bands::ROW, int(0)), (MEMBER, int(0))];
-                let from = Read {
-                    place: Place::Storage(FEED),
-                    suppliers: self.moved(Move::Load, &at).into_iter().collect(),
-                };
-                Transfer {
-                    when: of_first(vec![first]),
-                    ..transfer(
-                        "from the feed",
-                        self.bands.first(),
-                        (&int(0), &enters),
-                        from,
-                        Self::ring(int(0)),
-                    )
-                }
-            }
             Move::Load => {
                 let name = &self.program.field(self.field).name;
                 let comment = format!("a row of {name}, as the band before has left it");
                 let from = Read { place: Place::Arrays(self.bands.input()), suppliers: stored.to_vec() };
-                let to = Place::Storage(FEED);
+                let to = Place::Copy(LINK, vec![int(0)]);
                 Transfer {
-                    when: of_first(vec![first]),
+                    when: vec![int(0) - member],
+                    moment: Moment::Start,
                     ..transfer(&comment, self.bands.first(), (&int(0), &loaded), from, to)
                 }
             }
             Move::Receive => {
-                let row = var(POINT_NAMES[0]) + member.clone() * self.skew();
-                let sent = row + (self.up() * self.sizes.steps - self.skew());
-                let at = [(MEMBER, member.clone() - 1), (POSITION, sent)];
+                let row = var(POINT_NAMES[0]);
+                let loaded = [(POSITION, row.clone() - (1 + AHEAD)), (MEMBER, int(0))];
+                let sent = row + member.clone() * self.skew() + (self.up() * self.sizes.steps - self.skew());
+                let sent = [(MEMBER, member.clone() - 1), (POSITION, sent)];
                 let stage = self.first_stage();
+                let suppliers = [self.moved(Move::Load, &loaded), self.moved(Move::Send, &sent)];
                 let from = Read {
-                    place: Place::Copy(LINK, vec![member.clone() - 1]),
-                    suppliers: self.moved(Move::Send, &at).into_iter().collect(),
+                    place: Place::Copy(LINK, vec![member]),
+                    suppliers: suppliers.into_iter().flatten().collect(),
                 };
                 let level = self.level_after(&stage);
-                let comment = "the next row of the warp before";
                 Transfer {
-                    when: of_first(vec![member - 1]),
-                    ..transfer(comment, level, (&stage, &enters), from, Self::ring(int(0)))
+                    when: vec![int(0) - Self::group()],
+                    ..transfer("the next row", level, (&stage, &enters), from, Self::ring(int(0)))
                 }
             }
             Move::Send => {
-                let (from, to) = (self.out_of_ring(&steps), Place::Copy(LINK, vec![member.clone()]));
+                let (from, to) = (self.out_of_ring(&steps), Place::Copy(LINK, vec![member + 1]));
                 Transfer {
-                    when: vec![int(last - 1) - member],
                     moment: Moment::End,
-                    ..transfer("for the next warp", self.level_after(&leaves), (&leaves, &done), from, to)
+                    ..transfer("what leaves the warp", self.level_after(&leaves), (&leaves, &done), from, to)
                 }
             }
             Move::Store => {
-                let (from, to) = (self.out_of_ring(&steps), Place::Arrays(self.bands.output()));
+                let from = Read {
+                    place: Place::Copy(LINK, vec![int(self.sizes.warps)]),
+                    suppliers: self.moved(Move::Send, &[(POSITION, var(POSITION) - 1)]).into_iter().collect(),
+                };
+                let to = Place::Arrays(self.bands.output());
                 let all = int(self.sizes.depth());
                 Transfer {
                     region: Region::Domain(0),
                     when: vec![member - last],
                     junk: None,
-                    moment: Moment::End,
-                    ..transfer("the block's own points", self.bands.last(), (&all, &done), from, to)
+                    moment: Moment::Start,
+                    ..transfer("the block's own points", self.bands.last(), (&all, &(done - 1)), from, to)
                 }
             }
         }
@@ -483,7 +495,6 @@ impl Team<'_> {
         let row = self.row_after(&next);
         let owned = int(self.sizes.depth());
         let statement = &self.program.statements[0];
-        let alone = statement.reads.iter().all(|read| read.field == statement.target);
         Instance {
             statement: 0,
             step: self.step(),
@@ -491,7 +502,7 @@ impl Team<'_> {
             in_full_tiles: true,
             role: Role::Copies { owned: vec![self.interval(&owned, 0), self.interval(&owned, 1)] },
             when: self.runs(&row),
-            junk: (alone && decides_nothing(self.program, 0)).then(|| self.lanes(&row)),
+            junk: computes_junk(self.program).then(|| self.lanes(&row)),
             order: RowOrder::Parallel { repeats: true },
             reads: statement.reads.iter().map(|access| self.read(access)).collect(),
             writes: vec![Self::ring(next)],
@@ -526,11 +537,7 @@ impl Team<'_> {
             bindings: self.bands.bindings().into_iter().chain([self.first_column()]).collect(),
             // To the last row that the last warp leaves.
             sub_tiles: vec![
-                Loop {
-                    variable: POSITION,
-                    low: self.first_position(),
-                    high: last_row + (self.up() * steps + self.skew() * (warps - 1)),
-                },
+                Loop { variable: POSITION, low: self.first_position(), high: last_row + self.stored_after() },
                 Loop { variable: MEMBER, low: int(0), high: int(warps - 1) },
             ],
             team: true,

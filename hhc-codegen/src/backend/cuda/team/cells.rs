@@ -43,8 +43,9 @@ impl Team<'_> {
             .substitute(member, &int(0))
             .substitute(group, &int(0));
         let least = constant(&at_first)?.rem_euclid(extent);
-        // Registers are where they were after a period, all that is in shared memory has an address.
-        let since = if in_registers { WITHIN } else { SINCE };
+        // Registers are where they were after a period. So is what is in shared memory, if it has as many cells.
+        let same = in_registers || self.period % extent == 0;
+        let since = if same { WITHIN } else { SINCE };
         let sum = [(since, position), (member, member), (group, group)].into_iter().try_fold(
             c_tree::int(least),
             |sum, (name, variable)| match factor(variable)? {

@@ -2,13 +2,14 @@
 //! registers of its lanes.
 //!
 //! ```text
-//! for positions of the stream, as many at once as registers need to be where they were:
-//!     for each of them, unrolled:
-//!         if every row of the group runs:        one test; no branch from there on, so that rows overlap
-//!             for rows of the group, unrolled:   the row and what goes with it
-//!         else:                                  the same with a test for each row
-//!         what leaves the warp
-//!         barrier
+//! twice:
+//!     for positions before, or behind, those at which all rows of all warps run,
+//!     as many at once as registers need to be where they were:
+//!         for each of them, unrolled:            warps whose rows all run go through them as below
+//!             for rows of the group, unrolled:   a test, the row and what goes with it
+//!             what leaves the warp; barrier
+//!     for positions at which all rows run, the same
+//!             without tests and branches:        rows overlap
 //! ```
 //!
 //! All numbers of registers are constants once the loops are unrolled. Lanes touch nobody else's registers and, in shared memory,
@@ -19,20 +20,21 @@ mod columns;
 mod facts;
 mod moves;
 mod part;
+mod stream;
 mod sums;
 mod truths;
 
-use super::super::bounds::{expr, non_negative};
+use super::super::bounds::non_negative;
 use super::super::constants::{self, Source};
 use super::super::names::Names;
 use super::super::points::{INT, max, min};
-use super::super::storages::{self, Work};
-use super::text::{barrier, shared};
+use super::super::storages;
+use super::text::shared;
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
-use c_tree::{Block, Declaration, Expr, Stmt, all, call, name, var};
+use c_tree::{Block, Declaration, Expr, Stmt, call, name, var};
 use std::cell::RefCell;
 use sums::{constant, gathered, gathered_long};
 
@@ -42,8 +44,6 @@ const SINCE: &str = "tw_since";
 const WITHIN: &str = "k";
 /// The number of a point among those of its lane.
 const POINT: &str = "r";
-/// The position with which what is unrolled begins.
-const FROM: &str = "tw_from";
 /// Positions of the stream.
 const COUNT: &str = "tw_count";
 
@@ -111,9 +111,9 @@ impl<'a> Team<'a> {
             return 1;
         }
         const OF_A_MULTIPROCESSOR: i64 = 65_536;
-        // Besides the rows, of which a few are on their way. A warp alone is in no hurry and may have all that there are.
+        // Besides the rows, of which a few are on their way.
         const MOST: i64 = 255;
-        let others = |rows: i64| (rows / 4).max(60);
+        let others = |rows: i64| (rows / 4).max(if threads.count() <= WARP { 80 } else { 60 });
         let program = &self.plan.program;
         let words = |storage: &Storage| {
             // Of the last copy one row is left.
@@ -123,7 +123,7 @@ impl<'a> Team<'a> {
         };
         let rows: i64 =
             self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some()).map(words).sum();
-        let of_a_thread = if threads.count() <= WARP { MOST } else { (rows + others(rows)).min(MOST) };
+        let of_a_thread = (rows + others(rows)).min(MOST);
         (OF_A_MULTIPROCESSOR / (threads.count() * of_a_thread).max(1)).max(1)
     }
 
@@ -149,7 +149,10 @@ impl<'a> Team<'a> {
         for instance in &self.kernel.instances {
             let statement = &program.statements[instance.statement];
             let constants = constants::all(program, self.names, statement, Source::Arguments, "now");
-            body.extend(constants.iter().map(constants::Constant::declaration));
+            body.extend(constants.iter().map(|constant| {
+                let value = call("tw_kept", [constant.value.clone()]);
+                constants::Constant { value, ..constant.clone() }.declaration()
+            }));
         }
         let (low, high) = (&self.position.low, &self.position.high);
         let count = gathered(&(high.clone() - low.clone() + 1));
@@ -167,67 +170,6 @@ impl<'a> Team<'a> {
             }
         }
         body
-    }
-
-    /// The loop over the positions.
-    fn stream(&self) -> Block {
-        let (low, high) = (&self.position.low, &self.position.high);
-        let mut once = Block::from(Stmt::constant("int", SINCE, var(FROM) + var(WITHIN)));
-        let whole = constant(&(high.clone() - low.clone() + 1)).is_some_and(|count| count % self.period == 0);
-        if !whole && self.period > 1 {
-            once.push(Stmt::when(var(SINCE).ge(var(COUNT)), Stmt::Break));
-        }
-        let at_a_position = self.at_a_position();
-        if at_a_position.mentions(self.position.variable) {
-            once.push(Stmt::constant(INT, self.position.variable, expr(low) + var(SINCE)));
-        }
-        once.extend(at_a_position);
-        let unrolled = [Stmt::Pragma("unroll".into()), Stmt::count("int", WITHIN, 0, self.period, once)];
-        let condition = var(FROM).lt(var(COUNT));
-        Stmt::each("int", FROM, 0, condition, self.period, Block::from(unrolled)).into()
-    }
-
-    /// What the warp does at one position.
-    fn at_a_position(&self) -> Block {
-        let [start, group, end] = storages::parts(self.kernel);
-        let every = |works: &[Work<'_>], rows: Rows| -> Block {
-            works.iter().flat_map(|&work| self.part(work, rows)).collect()
-        };
-        let Loop { variable, low, high } = &self.kernel.rows;
-        let rows = |body: Block| -> Block {
-            let around = Stmt::each("int", *variable, expr(low), var(*variable).le(expr(high)), 1, body);
-            [Stmt::Pragma("unroll".into()), around].into_iter().collect()
-        };
-        let mut body = every(&start, Rows::Any);
-        if self.facts.is_empty() {
-            body.extend(rows(every(&group, Rows::Run)));
-        } else {
-            body.comment("whether all rows of the group run");
-            body.push(Stmt::constant("bool", "tw_all", self.all_run()));
-            let here = all(self.hold(&self.facts));
-            // What is the same whether a row runs or not is printed once.
-            let same = |work: &Work<'_>| self.part(*work, Rows::Run) == self.part(*work, Rows::Rest);
-            let last = group.iter().rposition(|work| !same(work)).map_or(0, |last| last + 1);
-            let (changing, rest) = group.split_at(last);
-            let mut each =
-                Block::from(Stmt::choose(here, every(changing, Rows::Run), every(changing, Rows::Rest)));
-            each.extend(every(rest, Rows::Any));
-            body.push(Stmt::choose(c_tree::flag("tw_all"), rows(every(&group, Rows::Run)), rows(each)));
-        }
-        body.extend(every(&end, Rows::Any));
-        body.push(barrier());
-        body
-    }
-
-    /// That the conditions hold for all rows of the group: they are linear, so that its ends decide.
-    fn all_run(&self) -> Expr {
-        let Loop { variable, low, high } = &self.kernel.rows;
-        let ends = |fact: &IntExpr| match self.slope(fact, variable) {
-            Some(0..) => vec![fact.substitute(variable, low)],
-            Some(_) => vec![fact.substitute(variable, high)],
-            None => vec![fact.substitute(variable, low), fact.substitute(variable, high)],
-        };
-        all(self.hold(&self.facts.iter().flat_map(ends).collect::<Vec<_>>()))
     }
 
     /// That none of these is negative. What changes with the position alone bounds it, and the bounds are found before.

@@ -9,7 +9,7 @@ use super::sums::gathered_long;
 use super::{LANE, POINT, SINCE, Team};
 use crate::int_expr::IntExpr;
 use crate::storage::{Place, Transfer};
-use c_tree::{Block, Expr, Sort, Stmt, Type, all, any, call, name};
+use c_tree::{BinaryOp, Block, Expr, Sort, Stmt, Type, all, any, call, name};
 use polyhedral::program::FieldId;
 
 /// A piece of the lane's points.
@@ -18,6 +18,9 @@ pub(super) const PIECE: &str = "q";
 const ELEMENT: &str = "tw_element";
 /// That of the first of several rows.
 const FIRST_ELEMENT: &str = "tw_first_element";
+/// The lane's points that are moved in whole pieces, from the first one on to the one behind the last one.
+const BEGIN: &str = "tw_begins";
+const END: &str = "tw_ends";
 
 impl Team<'_> {
     /// A transfer: the lane's points of its rows.
@@ -154,7 +157,7 @@ impl Team<'_> {
     /// Whether the rows of an array, and those of the strip in them, begin where accesses of several elements do.
     fn aligned(&self, field: FieldId) -> Expr {
         let piece = self.piece(field);
-        let even = |value: Expr| Expr::binary(c_tree::BinaryOp::Rem, value, piece).is(0);
+        let even = |value: Expr| Expr::binary(BinaryOp::Rem, value, piece).is(0);
         let array = name(&self.names.fields[field.0]);
         let aligned = flag_of(Expr::instance("tw_is_aligned", [c_tree::int(piece)], [array]));
         let strides = (0..self.plan.program.dimension() - 1).map(|d| format!("stride{d}"));
@@ -266,15 +269,27 @@ impl Team<'_> {
     pub(super) fn pieces(
         &self,
         field: FieldId,
-        (takes, registers, first): (bool, &Expr, &Expr),
+        registers: (bool, &Expr, &Expr),
         memory: &Expr,
         element: Expr,
     ) -> [Stmt; 2] {
+        let piece = self.piece_of(field, registers, memory, element);
+        unrolled(PIECE, self.points / self.piece(field), piece)
+    }
+
+    /// The same of one piece.
+    fn piece_of(
+        &self,
+        field: FieldId,
+        (takes, registers, first): (bool, &Expr, &Expr),
+        memory: &Expr,
+        element: Expr,
+    ) -> Stmt {
         let count = self.piece(field);
         let own = |j: Expr| registers.at(first.clone() + c_tree::int(count) * c_tree::var(PIECE) + j);
         let body = if count == 1 {
             let (own, other) = (own(c_tree::int(0)), memory.at(element));
-            Block::from(if takes { Stmt::assign(own, other) } else { Stmt::assign(other, own) })
+            return if takes { Stmt::assign(own, other) } else { Stmt::assign(other, own) };
         } else {
             let kind =
                 Type::new(format!("tw_vector<{}, {count}>", self.plan.program.field(field).element.c_name()));
@@ -299,7 +314,7 @@ impl Team<'_> {
                 }
             }
         };
-        unrolled(PIECE, self.points / count, body)
+        Stmt::Block(body)
     }
 
     /// How many of the newest groups of copies need not have landed when a transfer takes what they bring: one is
@@ -374,63 +389,108 @@ impl Team<'_> {
         let own = name(self.storage_name(inner));
         let point = || c_tree::var(POINT);
         let there = || c_tree::var(ELEMENT) + c_tree::int(count) * c_tree::var(PIECE);
-        let (whole, single): ([Stmt; 2], Stmt) = if self.in_registers(inner) {
+        let (whole, single): (Stmt, Stmt) = if self.in_registers(inner) {
             let Some(register) = self.register(inner, row, value) else { return Block::new() };
-            let whole = self.pieces(transfer.field, (loads, &own, &register), &array, there());
+            let whole = self.piece_of(transfer.field, (loads, &own, &register), &array, there());
             let (cell, other) = (own.at(register + point()), array.at(c_tree::var(ELEMENT) + point()));
             (whole, if loads { Stmt::assign(cell, other) } else { Stmt::assign(other, cell) })
         } else {
             let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
             let stride = self.stride_of_pieces(transfer.field);
-            let copy = Expr::instance(
-                "tw_copy_async",
-                [c_tree::int(count)],
-                [
-                    own.clone(),
-                    first.clone() + c_tree::int(stride) * c_tree::var(PIECE),
-                    array.clone(),
-                    there(),
-                ],
-            );
-            let whole = unrolled(PIECE, self.points / count, Stmt::Expr(copy));
-            let (q, j) = (
-                Expr::binary(c_tree::BinaryOp::Div, point(), count),
-                Expr::binary(c_tree::BinaryOp::Rem, point(), count),
-            );
-            let cell = first + c_tree::int(stride) * q + j;
-            let element = c_tree::var(ELEMENT) + point();
-            let single = Expr::instance(
-                "tw_copy_async",
-                [c_tree::int(1)],
-                [own.clone(), cell, array.clone(), element],
-            );
-            (whole, Stmt::Expr(single))
+            let piece = first + c_tree::int(stride) * c_tree::var(PIECE);
+            let (cell, element) = (piece.clone() + c_tree::var("j"), there() + c_tree::var("j"));
+            let copy = |count: i64, [to, from]: [Expr; 2]| {
+                let ends = [own.clone(), to, array.clone(), from];
+                Stmt::Expr(Expr::instance("tw_copy_async", [c_tree::int(count)], ends))
+            };
+            let (whole, single) = match loads {
+                true => (copy(count, [piece, there()]), copy(1, [cell, element])),
+                false => {
+                    let single = Stmt::assign(array.at(element), own.at(cell));
+                    let whole = match count {
+                        1 => Stmt::assign(array.at(there()), own.at(piece)),
+                        _ => {
+                            let taken = call(format!("tw_load{count}"), [own.clone(), piece]);
+                            Stmt::call(format!("tw_store{count}"), [array.clone(), there(), taken])
+                        }
+                    };
+                    (whole, single)
+                }
+            };
+            (whole, single)
         };
         let mut body = Block::from(Stmt::constant(INT, ELEMENT, element));
-        let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
-        let number = self.number(point());
-        let tests = self.have(columns, &number, &number);
-        let single = if tests.is_empty() { single } else { Stmt::when(all(tests), single) };
-        // Between the arrays and shared memory numbers need not be constants, and short text is better.
-        let single = match self.in_registers(inner) {
-            true => Block::from(unrolled(POINT, self.points, single)),
-            false => Block::from([
-                Stmt::Pragma("unroll 1".into()),
-                Stmt::count("int", POINT, 0, self.points, single),
-            ]),
-        };
         if count == 1 && columns.all(self.strip()) {
-            body.extend(whole);
-        } else {
+            body.extend(unrolled(PIECE, self.points, whole));
+            return body;
+        }
+        if self.in_registers(inner) {
+            let (first, last) = (self.number(c_tree::int(0)), self.number(c_tree::int(self.points - 1)));
+            let number = self.number(point());
+            let single = Stmt::when(all(self.have(columns, &number, &number)), single);
             let aligned = if count == 1 { c_tree::truth(true) } else { self.aligned(transfer.field) };
             let lane_whole = all([aligned].into_iter().chain(self.have(columns, &first, &last)));
-            let lane_whole = match changes_with(columns, [self.position.variable, self.kernel.rows.variable])
-            {
-                true => lane_whole,
-                false => self.declared("bool", "tw_whole", lane_whole),
-            };
-            body.push(Stmt::choose(lane_whole, Block::from(whole), single));
+            let whole = unrolled(PIECE, self.points / count, whole);
+            let single = unrolled(POINT, self.points, single);
+            body.push(Stmt::choose(lane_whole, Block::from(whole), Block::from(single)));
+            return body;
         }
+        body.extend(self.range_of_lane(transfer.field, columns, (whole, single)));
+        body
+    }
+
+    /// What is done for the lane's points among some columns, by their numbers in the lane: for whole pieces at once; for those
+    /// at the ends, and of rows that are not aligned, point by point in short text.
+    fn range_of_lane(&self, field: FieldId, columns: &Columns, (whole, single): (Stmt, Stmt)) -> Block {
+        let count = self.piece(field);
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let mut body = Block::new();
+        let named = |body: &mut Block, wanted: &str, value: Expr| match changes_with(columns, changing) {
+            false => self.declared("int", wanted, value),
+            true => {
+                body.push(Stmt::constant("int", wanted, value));
+                c_tree::var(wanted)
+            }
+        };
+        let of_lane = |number: Expr| {
+            let within = number - self.number(c_tree::int(0));
+            let points = c_tree::int(self.points).cast(INT).integer();
+            max(min(within, points), c_tree::int(0)).cast("int").integer()
+        };
+        let bound = |of: &[IntExpr], constant: i64, of_two: fn(Expr, Expr) -> Expr| {
+            let bounds = of.iter().map(gathered_long).chain([c_tree::int(constant).cast(INT).integer()]);
+            bounds.reduce(of_two).unwrap_or(c_tree::int(constant))
+        };
+        let low = of_lane(bound(&columns.low, columns.least, max));
+        let high = of_lane(bound(&columns.high, columns.most, min) + 1);
+        let low = named(&mut body, "tw_low", low);
+        let high = named(&mut body, "tw_high", high);
+        let q = || c_tree::var(PIECE) * c_tree::int(count);
+        if count == 1 {
+            let each = Stmt::each("int", PIECE, low, q().lt(high), 1, whole);
+            body.extend([Stmt::Pragma("unroll 1".into()), each]);
+            return body;
+        }
+        let rounded = |of: Expr| Expr::binary(BinaryOp::Div, of, count) * c_tree::int(count);
+        let begin =
+            self.aligned(field).select(min(rounded(low.clone() + (count - 1)), high.clone()), high.clone());
+        let end = max(rounded(high.clone()), c_tree::var(BEGIN));
+        body.push(Stmt::constant("int", BEGIN, begin));
+        body.push(Stmt::constant("int", END, end));
+        let in_whole = q().ge(c_tree::var(BEGIN)).and(q().lt(c_tree::var(END)));
+        body.extend(unrolled(PIECE, self.points / count, Stmt::when(in_whole, whole)));
+        // Those before whole pieces, and behind them.
+        let (begin, end) = (|| c_tree::var(BEGIN), || c_tree::var(END));
+        let piece = |point: Expr| Expr::binary(BinaryOp::Div, point, count);
+        let first = low.clone().lt(begin()).select(piece(low.clone()), piece(end()));
+        let here = || c_tree::var(PIECE);
+        let next_is_whole = (q() + count).is(begin());
+        let step = next_is_whole.select(piece(end()) - here(), c_tree::int(1));
+        let number = || q() + c_tree::var("j");
+        let one = Stmt::when(number().ge(low).and(number().lt(high.clone())), single);
+        let each =
+            Stmt::each("int", PIECE, first, q().lt(high), step, Block::from(unrolled("j", count, one)));
+        body.extend([Stmt::Pragma("unroll 1".into()), each]);
         body
     }
 }

@@ -50,9 +50,10 @@ impl Team<'_> {
                 let Some(rows) = self.rows_of(&transfer.ranges, transfer.junk.as_ref()) else { return false };
                 let ends = [&transfer.from.place, &transfer.to];
                 let one_in_registers = ends.iter().any(|place| self.in_registers(place));
-                let loads = matches!(ends, [Place::Arrays(_), to] if to.storage().is_some());
+                let one_in_arrays = ends.iter().any(|place| matches!(place, Place::Arrays(_)));
+                let other_in_storage = ends.iter().any(|place| place.storage().is_some());
                 let has = |row: &Row| ends.iter().all(|place| found(place, &row.at, transfer.field));
-                (one_in_registers || loads) && rows.iter().all(has)
+                (one_in_registers || (one_in_arrays && other_in_storage)) && rows.iter().all(has)
             }
         }
     }

@@ -1,0 +1,156 @@
+//! A cost-sensitive classifier: for each pair of variants a forest of trees says which of the two is better, each training
+//! input weighted by what the wrong one of them costs.
+//!
+//! L. Xu, F. Hutter, H. Hoos, K. Leyton-Brown, "Evaluating component solver contributions to portfolio-based algorithm
+//! selectors", SAT 2012. A mistake that costs little is little harm, and the trees do not try to avoid it.
+
+use crate::limits::MOST_VARIANTS;
+use crate::ranking::Ranking;
+use serde::{Deserialize, Serialize};
+
+/// A tree, depth first: where a feature is at most its value the next node follows, else that of `above`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Voter {
+    /// The feature of each node; -1 for a leaf.
+    pub feature: Vec<i32>,
+    /// The threshold of each node; of a leaf the share of the first variant, in 0 to 1.
+    pub value: Vec<f64>,
+    /// Where greater values go on; 0 for a leaf.
+    pub above: Vec<usize>,
+}
+
+/// The trees of two variants.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The variant whose share the leaves have.
+    pub first: usize,
+    /// The other one.
+    pub second: usize,
+    /// The trees.
+    pub trees: Vec<Voter>,
+}
+
+/// A forest for each pair.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Forest {
+    /// The variants that it knows.
+    pub classes: Vec<usize>,
+    /// All pairs of them.
+    pub pairs: Vec<Pair>,
+}
+
+impl Voter {
+    fn fits(&self, features: usize) -> bool {
+        let nodes = self.feature.len();
+        let node = |at: usize| {
+            let (feature, above) = (self.feature[at], self.above[at]);
+            let leaf = feature < 0;
+            let inside = leaf || ((feature as usize) < features && above > at + 1 && above < nodes);
+            inside && self.value[at].is_finite() && (!leaf || (0.0..=1.0).contains(&self.value[at]))
+        };
+        nodes > 0 && self.value.len() == nodes && self.above.len() == nodes && (0..nodes).all(node)
+    }
+
+    /// The share of the first variant.
+    pub fn share(&self, features: &[f64]) -> f64 {
+        let mut at = 0;
+        loop {
+            let (Some(&feature), Some(&value)) = (self.feature.get(at), self.value.get(at)) else {
+                return 0.5;
+            };
+            let Ok(feature) = usize::try_from(feature) else { return value };
+            let small = features.get(feature).is_some_and(|own| *own <= value);
+            let next = if small { at + 1 } else { self.above.get(at).copied().unwrap_or(0) };
+            // Every way leads forward.
+            if next <= at {
+                return 0.5;
+            }
+            at = next;
+        }
+    }
+}
+
+impl Forest {
+    /// What is wrong with it, for this many variants and features.
+    ///
+    /// # Errors
+    /// In words.
+    pub fn check(&self, variants: usize, features: usize) -> Result<(), String> {
+        let classes = &self.classes;
+        let distinct = |at: usize| !classes[..at].contains(&classes[at]) && classes[at] < variants;
+        if classes.is_empty() || !(0..classes.len()).all(distinct) {
+            return Err("its classes are not the variants".to_owned());
+        }
+        if self.pairs.len() != classes.len() * (classes.len() - 1) / 2 {
+            return Err("its pairs do not fit".to_owned());
+        }
+        for pair in &self.pairs {
+            let known = classes.contains(&pair.first) && classes.contains(&pair.second);
+            if !known || pair.first == pair.second || pair.trees.is_empty() {
+                return Err("a pair of it makes no sense".to_owned());
+            }
+            if !pair.trees.iter().all(|tree| tree.fits(features)) {
+                return Err("a tree of it makes no sense".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// Ranks by the sum of the shares.
+    pub fn rank(&self, features: &[f64], ranking: &mut Ranking) {
+        let mut scores = [0.0; MOST_VARIANTS];
+        for pair in &self.pairs {
+            let mut sum = 0.0;
+            for tree in &pair.trees {
+                sum += tree.share(features);
+            }
+            let share = sum / pair.trees.len() as f64;
+            if pair.first < MOST_VARIANTS && pair.second < MOST_VARIANTS {
+                scores[pair.first] += share;
+                scores[pair.second] += 1.0 - share;
+            }
+        }
+        ranking.clear();
+        for &class in &self.classes {
+            ranking.push(class, scores.get(class).copied().unwrap_or(0.0));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn circles_and_strangers_are_refused() {
+        let voter = |feature: &[i32], value: &[f64], above: &[usize]| Voter {
+            feature: feature.to_vec(),
+            value: value.to_vec(),
+            above: above.to_vec(),
+        };
+        let forest = |tree| Forest {
+            classes: vec![1, 0],
+            pairs: vec![Pair { first: 1, second: 0, trees: vec![tree] }],
+        };
+        let good = forest(voter(&[0, -1, -1], &[2.0, 0.9, 0.2], &[2, 0, 0]));
+        assert_eq!(good.check(2, 1), Ok(()));
+        let best = |value: f64| {
+            let mut ranking = Ranking::new();
+            good.rank(&[value], &mut ranking);
+            ranking.best()
+        };
+        assert_eq!((best(1.0), best(3.0)), (Some(1), Some(0)));
+        for tree in [
+            voter(&[], &[], &[]),
+            voter(&[0], &[1.0], &[0]),
+            voter(&[0, -1], &[1.0, 0.5], &[1, 0]),
+            voter(&[-1], &[2.0], &[0]),
+            voter(&[7, -1, -1], &[1.0, 1.0, 1.0], &[2, 0, 0]),
+            voter(&[0, -1, -1], &[1.0, 1.0], &[2, 0, 0]),
+        ] {
+            let forest = forest(tree);
+            assert!(forest.check(2, 1).is_err());
+            forest.rank(&[5.0], &mut Ranking::new());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Numbers as trainers need them: the chosen features of a table, labels and costs.
+
+use crate::table::Table;
+
+/// What a classifier is trained on. Rows are those of the table that have a label and all features.
+#[derive(Debug, Clone)]
+pub struct Data {
+    /// Places of the rows in the table.
+    pub places: Vec<usize>,
+    /// Values of the chosen features.
+    pub points: Vec<Vec<f64>>,
+    /// The best variant of each.
+    pub labels: Vec<usize>,
+    /// What the variants cost.
+    pub costs: Vec<Vec<f64>>,
+    /// For how many inputs each row stands in a cross-validation.
+    pub weights: Vec<f64>,
+    /// Number of variants.
+    pub variants: usize,
+    /// The variant that is run where a classifier knows none.
+    pub default: usize,
+}
+
+impl Data {
+    /// Some features of the rows of a table that can be trained on.
+    pub fn new(table: &Table, rows: &[usize], features: &[usize]) -> Data {
+        let known = |row: &usize| {
+            let row = &table.rows[*row];
+            row.label().is_some() && features.iter().all(|&at| row.features[at].is_finite())
+        };
+        let places: Vec<usize> = rows.iter().copied().filter(known).collect();
+        let point = |row: &usize| features.iter().map(|&at| table.rows[*row].features[at]).collect();
+        Data {
+            points: places.iter().map(point).collect(),
+            labels: places.iter().filter_map(|&row| table.rows[row].label()).collect(),
+            costs: places.iter().map(|&row| table.rows[row].costs.clone()).collect(),
+            weights: vec![1.0; places.len()],
+            variants: table.variants.len(),
+            default: table.default,
+            places,
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// How near a variant is to the best one in a row.
+    pub fn performance(&self, row: usize, variant: usize) -> f64 {
+        let (best, cost) = (self.costs[row][self.labels[row]], self.costs[row][variant]);
+        if cost <= best { 1.0 } else { best / cost }
+    }
+}

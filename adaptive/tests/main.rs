@@ -1,0 +1,8 @@
+//! The library as its users call it. One program for all, which is linked once.
+#![allow(clippy::expect_used, clippy::unwrap_used)]
+
+mod choosing;
+mod classifiers;
+mod emitted;
+mod support;
+mod tuning;

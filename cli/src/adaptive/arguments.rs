@@ -1,0 +1,186 @@
+//! The arguments of `adaptive`.
+
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Arguments of `adaptive`.
+#[derive(Debug, Args)]
+pub struct AdaptiveArguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub action: Action,
+}
+
+/// What to do with functions that have variants.
+#[derive(Debug, Subcommand)]
+pub enum Action {
+    /// Measure the variants on training inputs, and train a model that chooses
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive train examples/sorting.csv -o sorting.model.json --hold-out 0.5
+  tilewright adaptive train examples/sorting.csv --classifier tree --worth -o sorting.model.json
+  tilewright adaptive train examples/sorting.toml --trials sorting.db -o sorting.model.json
+  tilewright adaptive train examples/sorting.csv --hold-out 0.5 --iter 10 -o sorting.model.json
+
+SOURCE is a description of commands (TOML), a table (CSV), or the folder of an ASlib scenario. With --trials what was measured is kept: the same command goes
+on where a stopped one ended.")]
+    Train(TrainArguments),
+    /// Say which variant a model chooses
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive train examples/sorting.csv -o sorting.model.json
+  tilewright adaptive predict sorting.model.json --values n=20000,descents=0.5
+  tilewright adaptive predict sorting.model.json --source examples/sorting.csv
+  tilewright adaptive predict sorting.model.json --source examples/sorting.toml \"3000 reversed\"")]
+    Predict(PredictArguments),
+    /// Compare a model's choices with exhaustive search and with the best single variant
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive train examples/sorting.csv -o sorting.model.json
+  tilewright adaptive report sorting.model.json examples/sorting.csv --calls 100
+
+On the inputs that a model was trained on, the report says how well it remembers, not how well it chooses.")]
+    Report(ReportArguments),
+    /// Write a model as plain C that needs nothing
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive train examples/sorting.csv -o sorting.model.json
+  tilewright adaptive emit sorting.model.json -o chooser --prefix sorting
+
+The code chooses as `predict` does, bit for bit, with any compiler and any of its optimisations that keep to IEEE 754.")]
+    Emit(EmitArguments),
+}
+
+/// How a source of inputs is read.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArguments {
+    /// Of a CSV file: its columns that are features, where they are not named `feature:NAME`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub features: Vec<String>,
+    /// Of a CSV file: its columns that are variants, where they are not named `variant:NAME`
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub variants: Vec<String>,
+    /// Of a CSV file: the variant that is right for every input; the first one where not given
+    #[arg(long, value_name = "NAME")]
+    pub default: Option<String>,
+    /// Greater values are better
+    #[arg(long)]
+    pub maximize: bool,
+    /// Of a description: what is optimised, in place of what it says: a metric or an expression over metrics
+    #[arg(long, value_name = "EXPR")]
+    pub metric: Option<String>,
+    /// Of a description: keep what is measured in this store, and go on from there; @NAME is kept in the state folder
+    #[arg(long, value_name = "FILE|@NAME")]
+    pub trials: Option<PathBuf>,
+    /// Calls that one evaluation of the features serves: their cost is divided by it
+    #[arg(long, value_name = "N", default_value_t = 1.0, allow_negative_numbers = true)]
+    pub calls: f64,
+}
+
+/// A kind of classifier, on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ClassifierName {
+    /// Support vectors with a radial basis function
+    Svm,
+    /// A tree that can be read
+    Tree,
+    /// Forests of pairs, which weigh a mistake by what it costs
+    Forest,
+    /// The one that cross-validation likes best
+    Auto,
+}
+
+/// Arguments of `adaptive train`.
+#[derive(Debug, Args)]
+pub struct TrainArguments {
+    /// A description of commands (.toml), a table (CSV, plain or gzip), or a folder with a scenario of ASlib
+    #[arg(value_name = "SOURCE")]
+    pub file: PathBuf,
+    /// The model's file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What is read of the source.
+    #[command(flatten)]
+    pub source: SourceArguments,
+    /// The kind of model
+    #[arg(long, value_name = "KIND", default_value = "svm")]
+    pub classifier: ClassifierName,
+    /// Take only the features that are worth what they cost
+    #[arg(long)]
+    pub select_features: bool,
+    /// Keep this share of a table's inputs for the test
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, conflicts_with = "test")]
+    pub hold_out: Option<f64>,
+    /// A table of inputs for the test, with the same columns
+    #[arg(long, value_name = "FILE")]
+    pub test: Option<PathBuf>,
+    /// Label inputs one by one, those first that the model is least sure of, until so many are labelled beside the first ones
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub iter: Option<usize>,
+    /// Label inputs one by one until the mean performance on the test inputs is this, in 0 to 1
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    pub acc: Option<f64>,
+    /// Measure nothing new after so many seconds
+    #[arg(long, value_name = "S", allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..))]
+    pub time_limit: Option<u64>,
+    /// Also say what each feature costs and is worth, added in the order of its cost
+    #[arg(long)]
+    pub worth: bool,
+    /// Folds of the cross-validation
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1000))]
+    pub folds: u64,
+    /// Seed of folds and draws
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+/// Arguments of `adaptive predict`.
+#[derive(Debug, Args)]
+pub struct PredictArguments {
+    /// A model
+    #[arg(value_name = "MODEL")]
+    pub file: PathBuf,
+    /// Values of the features
+    #[arg(long, value_name = "NAME=VALUE", value_delimiter = ',', required_unless_present = "from")]
+    pub values: Vec<String>,
+    /// Where features come from: a description of commands (.toml), or a table (CSV)
+    #[arg(long = "source", value_name = "SOURCE", conflicts_with = "values")]
+    pub from: Option<PathBuf>,
+    /// Inputs of the description; its test inputs where none is named
+    #[arg(value_name = "INPUT", requires = "from")]
+    pub input: Vec<String>,
+    /// What is read of the source.
+    #[command(flatten)]
+    pub source: SourceArguments,
+}
+
+/// Arguments of `adaptive report`.
+#[derive(Debug, Args)]
+pub struct ReportArguments {
+    /// A model
+    #[arg(value_name = "MODEL")]
+    pub file: PathBuf,
+    /// A description of commands (.toml), whose test inputs are measured, or a table (CSV)
+    #[arg(value_name = "SOURCE")]
+    pub with: PathBuf,
+    /// What is read of the source.
+    #[command(flatten)]
+    pub source: SourceArguments,
+}
+
+/// Arguments of `adaptive emit`.
+#[derive(Debug, Args)]
+pub struct EmitArguments {
+    /// A model
+    #[arg(value_name = "MODEL")]
+    pub file: PathBuf,
+    /// The folder of the two files
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+    /// What the names of files and functions begin with; the function's name where not given
+    #[arg(long, value_name = "NAME")]
+    pub prefix: Option<String>,
+    /// Replace files of others, too
+    #[arg(long)]
+    pub force: bool,
+}

@@ -1,0 +1,87 @@
+//! What the warps of a block execute at a position of its stream: the instructions that the CUDA back end prints for it.
+
+use super::team::Sizes;
+use super::team::computes_junk;
+use super::{bands, sizes};
+use crate::TileSizes;
+use crate::counts::work::Accounting;
+use crate::counts::{Problem, TileCounts, TileWork, Work};
+use crate::geometry::WARP;
+use polyhedral::program::ElementType;
+
+/// Instructions of a warp at a position besides rows and what it takes and leaves: its loop, the barrier, tests.
+const POSITION: f64 = 12.0;
+/// Those of the first and of the last warp, which load and store.
+const LOADS: f64 = 20.0;
+/// Bytes of an access.
+const ACCESS: i64 = 16;
+
+/// The counts of a kernel's tiles with the registers that its threads are given, and what a position of the stream takes; `None`
+/// where the text asks what each point is: on grids narrower than a strip, and of statements that cannot compute junk.
+pub(super) fn of_kernel(
+    problem: &Problem,
+    tile: &TileSizes,
+    counts: TileCounts,
+) -> Option<(TileCounts, TileWork)> {
+    let program = &problem.program;
+    let whole = sizes::of(tile);
+    if problem.extent(1) < whole.columns() || !computes_junk(program) {
+        return None;
+    }
+    let own = if counts.threads == WARP * whole.warps { whole } else { sizes::short(whole) };
+    let registers = sizes::registers(program, own);
+    let work = TileWork {
+        full: position(problem, own),
+        full_sub_tiles: positions(problem, own) as f64,
+        full_launches: counts.wavefronts as f64,
+        registers,
+        needed: registers,
+        ..TileWork::default()
+    };
+    Some((TileCounts { registers, ..counts }, work))
+}
+
+/// Positions of the stream of a block inside the grid.
+fn positions(problem: &Problem, sizes: Sizes) -> i64 {
+    let (down, up) = bands::reach(&problem.program)[0];
+    sizes.rows + sizes.depth() * (down + up) + 2 * sizes.warps + 2
+}
+
+/// What all warps of a block execute at a position at which all rows run.
+///
+/// ```text
+/// issued = W * (C * (R * operations + neighbours + boundary points) + 2 R / elements of an access + POSITION) + LOADS
+/// ```
+fn position(problem: &Problem, sizes: Sizes) -> Work {
+    let element = problem.element();
+    let words = element.bytes() as f64 / 4.0;
+    let Sizes { points, steps, warps, .. } = sizes;
+    let [points, steps, warps] = [points, steps, warps].map(|size| size as f64);
+    let (left, right) = bands::reach(&problem.program)[1];
+    let across = (left + right) as f64 * words;
+    let statement = &problem.program.statements[0];
+    let mut rows: Vec<_> = statement.reads.iter().filter(|read| read.offset[1] != 0).collect();
+    rows.sort_by_key(|read| read.offset[0]);
+    rows.dedup_by_key(|read| read.offset[0]);
+    let shuffles = steps * across * rows.len() as f64;
+    let operations = Accounting::new(problem).iteration().arithmetic * WARP as f64;
+    let arithmetic = warps * steps * points * operations;
+    let accesses = warps * 2.0 * (points / (ACCESS / element.bytes() as i64) as f64).ceil();
+    let vector = arithmetic + warps * (steps * across + POSITION) + LOADS;
+    let issued = vector + warps * shuffles + accesses;
+    // A double-length operation takes two cycles of a scheduler at least.
+    let longest = if element == ElementType::F64 { arithmetic / 2.0 } else { arithmetic / 4.0 };
+    Work {
+        issued,
+        vector,
+        arithmetic,
+        shared: warps * words * (2.0 * points + shuffles) + 2.0 * words * points,
+        ahead: 2.0 * points * WARP as f64,
+        // All warps are at the same place, so that nobody fills the others' waits: for neighbours in other lanes at each step, for
+        // the row that comes, and the barrier.
+        chain: longest.max(issued / 4.0),
+        waits: steps + 2.0,
+        barriers: 1.0,
+        ..Work::default()
+    }
+}

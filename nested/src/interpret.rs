@@ -1,0 +1,743 @@
+//! The reference interpreter: plain and sequential, it walks the program as it is written and shares no code with the
+//! generators. What it computes is what a program means.
+//!
+//! A sequence is its length and a function from places to elements; an element that nobody reads is never computed.
+
+use crate::data::{Array, InputError, Inputs, Output, arranged};
+use crate::fault::{Fault, FaultKind};
+use crate::program::*;
+use polyhedral::source::Span;
+use std::rc::Rc;
+
+/// Why there is no result.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum InterpretError {
+    /// What was given does not fit the program.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// Something in the data is wrong.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Runs a program.
+///
+/// # Errors
+/// [`InterpretError`].
+pub fn interpret(program: &Program, inputs: &Inputs) -> Result<Vec<Output>, InterpretError> {
+    let arrays = arranged(program, inputs)?;
+    let mut globals: Globals<'_> = vec![None; program.variables.len()];
+    for ((id, variable), array) in program.given().zip(arrays) {
+        globals[id] = Some(given(&variable.ty, array));
+    }
+    for (id, variable) in program.variables.iter().enumerate() {
+        if let Role::Table(values) = &variable.role {
+            globals[id] = Some(listed(values.iter().map(|value| Value::Scalar(*value)).collect()));
+        }
+    }
+    let mut scope = Scope { program, globals: Rc::new(globals), locals: None };
+    scope.items(&program.items)?;
+    let outputs = program.outputs.iter().map(|&id| output(program.variable(id), scope.variable(id)));
+    Ok(outputs.collect::<Result<Vec<Output>, Fault>>()?)
+}
+
+type Globals<'p> = Vec<Option<Value<'p>>>;
+type Done<T> = Result<T, Fault>;
+type Element<'p> = Rc<dyn Fn(i64) -> Done<Value<'p>> + 'p>;
+
+#[derive(Clone)]
+enum Value<'p> {
+    Scalar(Literal),
+    Parts(Rc<Vec<Value<'p>>>),
+    Sequence(i64, Element<'p>),
+}
+
+struct Link<'p> {
+    variable: VarId,
+    value: Value<'p>,
+    before: Option<Rc<Link<'p>>>,
+}
+
+/// The values of all names.
+#[derive(Clone)]
+struct Scope<'p> {
+    program: &'p Program,
+    globals: Rc<Globals<'p>>,
+    locals: Option<Rc<Link<'p>>>,
+}
+
+fn listed<'p>(values: Vec<Value<'p>>) -> Value<'p> {
+    let length = values.len() as i64;
+    Value::Sequence(length, Rc::new(move |place| Ok(values[place as usize].clone())))
+}
+
+fn given<'p>(ty: &Type, array: Array) -> Value<'p> {
+    let (element, is_sequence) = (ty.element().unwrap_or(ty).clone(), ty.element().is_some());
+    let width = element.leaves().first().map_or(1, |(_, width)| *width);
+    let length = (array.len() / width) as i64;
+    let at = move |place: i64| {
+        let number = |component: usize| {
+            Value::Scalar(array.get(place as usize * width + component).unwrap_or(Literal::I64(0)))
+        };
+        match element {
+            Type::Vector(..) => Value::Parts(Rc::new((0..width).map(number).collect())),
+            _ => number(0),
+        }
+    };
+    if is_sequence { Value::Sequence(length, Rc::new(move |place| Ok(at(place)))) } else { at(0) }
+}
+
+fn output(variable: &Variable, value: Value<'_>) -> Done<Output> {
+    let mut leaves: Vec<Array> =
+        variable.ty.leaves().into_iter().map(|(scalar, _)| Array::new(scalar)).collect();
+    let mut offsets = None;
+    let element = variable.ty.element();
+    if let Some(inner) = element.and_then(Type::element) {
+        let mut places = vec![0];
+        for row in elements(&value)? {
+            let row = elements(&row)?;
+            places.push(places[places.len() - 1] + row.len() as i64);
+            row.iter().for_each(|value| keep(inner, value, &mut leaves));
+        }
+        offsets = Some(places);
+    } else if let Some(element) = element {
+        elements(&value)?.iter().for_each(|value| keep(element, value, &mut leaves));
+    } else {
+        keep(&variable.ty, &value, &mut leaves);
+    }
+    Ok(Output { name: variable.name.clone(), ty: variable.ty.clone(), leaves, offsets })
+}
+
+/// Puts a value without sequences into the arrays of its numbers.
+fn keep(ty: &Type, value: &Value<'_>, leaves: &mut [Array]) {
+    match (ty, value) {
+        (Type::Tuple(types), Value::Parts(parts)) => {
+            let mut first = 0;
+            for (ty, part) in types.iter().zip(parts.iter()) {
+                let count = ty.leaves().len();
+                keep(ty, part, &mut leaves[first..first + count]);
+                first += count;
+            }
+        }
+        (Type::Vector(..), Value::Parts(parts)) => {
+            for part in parts.iter() {
+                keep(&Type::Scalar(Scalar::F64), part, leaves);
+            }
+        }
+        (_, Value::Scalar(literal)) => leaves[0].push(*literal),
+        _ => {}
+    }
+}
+
+fn elements<'p>(value: &Value<'p>) -> Done<Vec<Value<'p>>> {
+    match value {
+        Value::Sequence(length, at) => (0..*length).map(|place| at(place)).collect(),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The value with all its elements computed.
+fn stored<'p>(value: &Value<'p>) -> Done<Value<'p>> {
+    Ok(match value {
+        Value::Scalar(_) => value.clone(),
+        Value::Parts(parts) => Value::Parts(Rc::new(parts.iter().map(stored).collect::<Done<_>>()?)),
+        Value::Sequence(..) => listed(elements(value)?.iter().map(stored).collect::<Done<_>>()?),
+    })
+}
+
+fn whole(value: &Value<'_>) -> i64 {
+    match value {
+        Value::Scalar(Literal::I64(value)) => *value,
+        Value::Scalar(Literal::I32(value)) => i64::from(*value),
+        _ => 0,
+    }
+}
+
+fn truth(value: &Value<'_>) -> bool {
+    matches!(value, Value::Scalar(Literal::Bool(true)))
+}
+
+fn sequence<'p>(value: Value<'p>) -> (i64, Element<'p>) {
+    match value {
+        Value::Sequence(length, at) => (length, at),
+        _ => (0, Rc::new(|_| Ok(Value::Scalar(Literal::I64(0))))),
+    }
+}
+
+fn fault<T>(kind: FaultKind, span: &Span, a: i64, b: i64) -> Done<T> {
+    Err(Fault { kind, span: span.clone(), numbers: [a, b] })
+}
+
+impl<'p> Scope<'p> {
+    fn items(&mut self, items: &'p [Item]) -> Done<()> {
+        for item in items {
+            match item {
+                Item::Let(variable, value) => {
+                    let value = self.value(value)?;
+                    self.set(*variable, value);
+                }
+                Item::Compute(variable, value) | Item::Assign(variable, value) => {
+                    let value = stored(&self.value(value)?)?;
+                    self.set(*variable, value);
+                }
+                Item::Repeat { times, items, until } => {
+                    for _ in 0..whole(&self.value(times)?) {
+                        self.items(items)?;
+                        if let Some(until) = until
+                            && truth(&self.value(until)?)
+                        {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, variable: VarId, value: Value<'p>) {
+        Rc::make_mut(&mut self.globals)[variable] = Some(value);
+    }
+
+    fn with(&self, variable: VarId, value: Value<'p>) -> Scope<'p> {
+        let locals = Some(Rc::new(Link { variable, value, before: self.locals.clone() }));
+        Scope { program: self.program, globals: Rc::clone(&self.globals), locals }
+    }
+
+    fn variable(&self, id: VarId) -> Value<'p> {
+        let mut link = self.locals.as_ref();
+        while let Some(here) = link {
+            if here.variable == id {
+                return here.value.clone();
+            }
+            link = here.before.as_ref();
+        }
+        self.globals[id].clone().unwrap_or(Value::Scalar(Literal::I64(0)))
+    }
+
+    fn call(&self, function: &'p Function, operands: Vec<Value<'p>>) -> Done<Value<'p>> {
+        let bind = |scope: Scope<'p>, (variable, value): (&VarId, Value<'p>)| scope.with(*variable, value);
+        function.parameters.iter().zip(operands).fold(self.clone(), bind).value(&function.body)
+    }
+
+    fn value(&self, expr: &'p Expr) -> Done<Value<'p>> {
+        let span = &expr.span;
+        Ok(match &expr.kind {
+            Kind::Literal(literal) => Value::Scalar(*literal),
+            Kind::Variable(variable) => self.variable(*variable),
+            Kind::Let(variable, value, body) => {
+                let value = self.value(value)?;
+                self.with(*variable, value).value(body)?
+            }
+            Kind::Unary(operator, operand) => Value::Scalar(unary(*operator, &self.value(operand)?)),
+            Kind::Binary(Binary::And, left, right) => match truth(&self.value(left)?) {
+                true => self.value(right)?,
+                false => Value::Scalar(Literal::Bool(false)),
+            },
+            Kind::Binary(Binary::Or, left, right) => match truth(&self.value(left)?) {
+                false => self.value(right)?,
+                true => Value::Scalar(Literal::Bool(true)),
+            },
+            Kind::Binary(operator, left, right) => {
+                binary(*operator, &self.value(left)?, &self.value(right)?, span)?
+            }
+            Kind::Convert(operand) => Value::Scalar(convert(&self.value(operand)?, expr.ty.scalar())),
+            Kind::Select(condition, then, otherwise) => match truth(&self.value(condition)?) {
+                true => self.value(then)?,
+                false => self.value(otherwise)?,
+            },
+            Kind::Math(math, operands) => {
+                let operands: Vec<Value<'p>> =
+                    operands.iter().map(|operand| self.value(operand)).collect::<Done<_>>()?;
+                Value::Scalar(applied(*math, &operands))
+            }
+            Kind::Make(parts) => {
+                Value::Parts(Rc::new(parts.iter().map(|part| self.value(part)).collect::<Done<_>>()?))
+            }
+            Kind::Component(whole, place) => match self.value(whole)? {
+                Value::Parts(parts) => parts[*place].clone(),
+                other => other,
+            },
+            Kind::Index(operand, index) => {
+                let ((length, at), index) = (sequence(self.value(operand)?), whole(&self.value(index)?));
+                if !(0..length).contains(&index) {
+                    return fault(FaultKind::Index, span, index, length);
+                }
+                at(index)?
+            }
+            Kind::Length(operand) => Value::Scalar(Literal::I64(sequence(self.value(operand)?).0)),
+            Kind::Apply(operator, function, operands) => {
+                self.apply(*operator, function.as_ref(), operands, span)?
+            }
+        })
+    }
+
+    fn apply(
+        &self,
+        operator: Operator,
+        function: Option<&'p Function>,
+        operands: &'p [Expr],
+        span: &'p Span,
+    ) -> Done<Value<'p>> {
+        let values: Vec<Value<'p>> =
+            operands.iter().map(|operand| self.value(operand)).collect::<Done<_>>()?;
+        let scope = self.clone();
+        let first = || sequence(values[0].clone());
+        let Some(function) = function else { return self.moved(operator, values, span) };
+        match operator {
+            Operator::Map => {
+                let (length, parts) = together(&values, span)?;
+                let at = move |place: i64| {
+                    let operands = parts.iter().map(|part| part(place)).collect::<Done<Vec<_>>>()?;
+                    scope.call(function, operands)
+                };
+                Ok(Value::Sequence(length, Rc::new(at)))
+            }
+            Operator::Reduce => {
+                let (length, at) = first();
+                self.reduce(function, &|place| at(place), 0, length, values[1].clone())
+            }
+            Operator::ReduceByKey => {
+                let (length, parts) = together(&values[..2], span)?;
+                let mut results = Vec::new();
+                let mut begin = 0;
+                for place in 1..=length {
+                    if place == length || whole(&parts[1](place)?) != whole(&parts[1](begin)?) {
+                        let at = &parts[0];
+                        results.push(self.reduce(
+                            function,
+                            &|place| at(place),
+                            begin,
+                            place,
+                            values[2].clone(),
+                        )?);
+                        begin = place;
+                    }
+                }
+                Ok(listed(results))
+            }
+            Operator::Scan => {
+                let (length, at) = first();
+                let tree = function.builtin.is_some() || function.associative;
+                let mut results = Vec::new();
+                let mut carry = values[1].clone();
+                let mut value = carry.clone();
+                for place in 0..length {
+                    if tree && place > 0 && place % BLOCK == 0 {
+                        let block = self.block(function, &|place| at(place), place - BLOCK, place)?;
+                        carry = self.call(function, vec![carry, block])?;
+                        value = carry.clone();
+                    }
+                    results.push(value.clone());
+                    value = stored(&self.call(function, vec![value, at(place)?])?)?;
+                }
+                Ok(listed(results))
+            }
+            Operator::Filter => {
+                let mut kept = Vec::new();
+                for element in elements(&values[0])? {
+                    if truth(&self.call(function, vec![element.clone()])?) {
+                        kept.push(element);
+                    }
+                }
+                Ok(listed(kept))
+            }
+            _ => Ok(values[0].clone()),
+        }
+    }
+
+    /// `prefix f s[begin] f .. f s[end - 1]`, in blocks where the function is associative.
+    fn reduce(
+        &self,
+        function: &'p Function,
+        at: &dyn Fn(i64) -> Done<Value<'p>>,
+        begin: i64,
+        end: i64,
+        prefix: Value<'p>,
+    ) -> Done<Value<'p>> {
+        let mut total = stored(&prefix)?;
+        let rows = function.body.ty.has_sequence();
+        if rows || !(function.builtin.is_some() || function.associative) {
+            for place in begin..end {
+                total = stored(&self.call(function, vec![total, at(place)?])?)?;
+            }
+            return Ok(total);
+        }
+        let mut start = begin;
+        while start < end {
+            let next = (start + BLOCK).min(end);
+            let block = self.block(function, at, start, next)?;
+            total = self.call(function, vec![total, block])?;
+            start = next;
+        }
+        Ok(total)
+    }
+
+    /// The elements of a block, folded.
+    fn block(
+        &self,
+        function: &'p Function,
+        at: &dyn Fn(i64) -> Done<Value<'p>>,
+        begin: i64,
+        end: i64,
+    ) -> Done<Value<'p>> {
+        let Some(builtin) = function.builtin else {
+            let mut total = at(begin)?;
+            for place in begin + 1..end {
+                total = self.call(function, vec![total, at(place)?])?;
+            }
+            return Ok(total);
+        };
+        let mut lanes = vec![identity(builtin, &function.body.ty); LANES as usize];
+        let mut place = begin;
+        while place + LANES <= end {
+            for lane in &mut lanes {
+                *lane = self.call(function, vec![lane.clone(), at(place)?])?;
+                place += 1;
+            }
+        }
+        // Each time the upper half onto the lower one.
+        while lanes.len() > 1 {
+            let upper = lanes.split_off(lanes.len() / 2);
+            let pairs = lanes.into_iter().zip(upper);
+            lanes = pairs.map(|(low, high)| self.call(function, vec![low, high])).collect::<Done<_>>()?;
+        }
+        let mut total = lanes.remove(0);
+        for place in place..end {
+            total = self.call(function, vec![total, at(place)?])?;
+        }
+        Ok(total)
+    }
+
+    /// Operators without a function.
+    fn moved(&self, operator: Operator, values: Vec<Value<'p>>, span: &'p Span) -> Done<Value<'p>> {
+        let first = sequence(values[0].clone());
+        let (length, at) = (first.0, first.1);
+        let number = |place: usize| values.get(place).map_or(1, whole);
+        let made = |length: i64, at: Element<'p>| Ok(Value::Sequence(length, at));
+        match operator {
+            Operator::Gather => {
+                let (count, indices) = sequence(values[1].clone());
+                made(
+                    count,
+                    Rc::new(move |place| {
+                        let index = whole(&indices(place)?);
+                        if (0..length).contains(&index) {
+                            at(index)
+                        } else {
+                            fault(FaultKind::Index, span, index, length)
+                        }
+                    }),
+                )
+            }
+            Operator::Scatter => {
+                let mut target = elements(&values[2])?;
+                let (_, parts) = together(&values[..2], span)?;
+                let mut written = vec![false; target.len()];
+                for place in 0..length {
+                    let index = whole(&parts[1](place)?);
+                    if !(0..target.len() as i64).contains(&index) {
+                        return fault(FaultKind::Index, span, index, target.len() as i64);
+                    }
+                    if std::mem::replace(&mut written[index as usize], true) {
+                        return fault(FaultKind::Twice, span, index, 0);
+                    }
+                    let element = at(place)?;
+                    if let (Value::Sequence(new, _), Value::Sequence(old, _)) =
+                        (&element, &target[index as usize])
+                        && new != old
+                    {
+                        return fault(FaultKind::Lengths, span, *new, *old);
+                    }
+                    target[index as usize] = element;
+                }
+                Ok(listed(target))
+            }
+            Operator::Range => {
+                let (start, end, stride) = (whole(&values[0]), number(1), number(2));
+                if stride == 0 {
+                    return fault(FaultKind::Step, span, 0, 0);
+                }
+                let distance = if stride > 0 {
+                    i128::from(end) - i128::from(start)
+                } else {
+                    i128::from(start) - i128::from(end)
+                };
+                let step = i128::from(stride.unsigned_abs());
+                let count = (distance.max(0) + step - 1) / step;
+                if count > 1 << 62 {
+                    return fault(FaultKind::TooLong, span, 0, 0);
+                }
+                let narrow = matches!(values[0], Value::Scalar(Literal::I32(_)));
+                made(
+                    count as i64,
+                    Rc::new(move |place| {
+                        let value = start.wrapping_add(place.wrapping_mul(stride));
+                        Ok(Value::Scalar(if narrow {
+                            Literal::I32(value as i32)
+                        } else {
+                            Literal::I64(value)
+                        }))
+                    }),
+                )
+            }
+            Operator::Replicate => {
+                let (value, count) = (values[0].clone(), number(1));
+                if count < 0 {
+                    return fault(FaultKind::Count, span, count, 0);
+                }
+                made(count, Rc::new(move |_| Ok(value.clone())))
+            }
+            Operator::Zip => {
+                let (length, parts) = together(&values, span)?;
+                made(
+                    length,
+                    Rc::new(move |place| {
+                        Ok(Value::Parts(Rc::new(parts.iter().map(|part| part(place)).collect::<Done<_>>()?)))
+                    }),
+                )
+            }
+            Operator::Split => {
+                let tile = number(1);
+                if tile <= 0 {
+                    return fault(FaultKind::Step, span, tile, 0);
+                }
+                made(
+                    length / tile + i64::from(length % tile > 0),
+                    Rc::new(move |row| {
+                        let (at, begin) = (Rc::clone(&at), row * tile);
+                        let inner: Element<'p> = Rc::new(move |place| at(begin + place));
+                        Ok(Value::Sequence(tile.min(length - begin), inner))
+                    }),
+                )
+            }
+            Operator::Join => {
+                let parts: Vec<(i64, Element<'p>)> = values.into_iter().map(sequence).collect();
+                let total = parts.iter().try_fold(1_i64, |product, (length, _)| product.checked_mul(*length));
+                let Some(total) = total.filter(|total| *total <= 1 << 62) else {
+                    return fault(FaultKind::TooLong, span, 0, 0);
+                };
+                made(
+                    total,
+                    Rc::new(move |mut place| {
+                        let mut tuple = Vec::new();
+                        for (length, at) in parts.iter().rev() {
+                            tuple.push(at(place % length)?);
+                            place /= length;
+                        }
+                        tuple.reverse();
+                        Ok(Value::Parts(Rc::new(tuple)))
+                    }),
+                )
+            }
+            Operator::Striding => {
+                let stride = number(1);
+                if stride <= 0 {
+                    return fault(FaultKind::Step, span, stride, 0);
+                }
+                made(
+                    length / stride + i64::from(length % stride > 0),
+                    Rc::new(move |place| at(place * stride)),
+                )
+            }
+            Operator::Reverse => made(length, Rc::new(move |place| at(length - 1 - place))),
+            Operator::Cyclic => {
+                let count = number(1);
+                match (count, length) {
+                    (i64::MIN..=-1, _) => fault(FaultKind::Count, span, count, 0),
+                    (1.., 0) => fault(FaultKind::Empty, span, 0, 0),
+                    _ => made(count, Rc::new(move |place| at(place % length))),
+                }
+            }
+            Operator::Nest => {
+                let offsets: Vec<i64> = elements(&values[1])?.iter().map(whole).collect();
+                for (place, offset) in offsets.iter().enumerate() {
+                    let before = if place == 0 { 0 } else { offsets[place - 1] };
+                    let last = place + 1 == offsets.len();
+                    if *offset < before || place == 0 && *offset != 0 || last && *offset != length {
+                        return fault(FaultKind::Offsets, span, place as i64, *offset);
+                    }
+                }
+                if offsets.is_empty() {
+                    return fault(FaultKind::Offsets, span, 0, 0);
+                }
+                made(
+                    offsets.len() as i64 - 1,
+                    Rc::new(move |row| {
+                        let (begin, end) = (offsets[row as usize], offsets[row as usize + 1]);
+                        let at = Rc::clone(&at);
+                        let inner: Element<'p> = Rc::new(move |place| at(begin + place));
+                        Ok(Value::Sequence(end - begin, inner))
+                    }),
+                )
+            }
+            Operator::SortByKey => {
+                let (_, parts) = together(&values, span)?;
+                let mut keyed = Vec::new();
+                for place in 0..length {
+                    keyed.push((whole(&parts[1](place)?), place));
+                }
+                keyed.sort();
+                Ok(listed(keyed.into_iter().map(|(_, place)| at(place)).collect::<Done<_>>()?))
+            }
+            _ => Ok(values[0].clone()),
+        }
+    }
+}
+
+/// The elements of several sequences of one length.
+fn together<'p>(values: &[Value<'p>], span: &Span) -> Done<(i64, Vec<Element<'p>>)> {
+    let parts: Vec<(i64, Element<'p>)> = values.iter().cloned().map(sequence).collect();
+    let length = parts.first().map_or(0, |(length, _)| *length);
+    if let Some((other, _)) = parts.iter().find(|(other, _)| *other != length) {
+        return fault(FaultKind::Lengths, span, length, *other);
+    }
+    Ok((length, parts.into_iter().map(|(_, at)| at).collect()))
+}
+
+fn identity<'p>(builtin: Builtin, ty: &Type) -> Value<'p> {
+    match ty {
+        Type::Scalar(scalar) => Value::Scalar(builtin.identity(*scalar)),
+        _ => {
+            let parts = ty.components().unwrap_or_default();
+            Value::Parts(Rc::new(parts.iter().map(|part| identity(builtin, part)).collect()))
+        }
+    }
+}
+
+fn unary(operator: Unary, operand: &Value<'_>) -> Literal {
+    let Value::Scalar(literal) = operand else { return Literal::I64(0) };
+    match (operator, *literal) {
+        (Unary::Not, Literal::Bool(value)) => Literal::Bool(!value),
+        (_, Literal::I32(value)) => Literal::I32(value.wrapping_neg()),
+        (_, Literal::I64(value)) => Literal::I64(value.wrapping_neg()),
+        (_, Literal::F32(value)) => Literal::F32(-value),
+        (_, Literal::F64(value)) => Literal::F64(-value),
+        (_, literal) => literal,
+    }
+}
+
+macro_rules! floats {
+    ($operator:ident, $a:ident, $b:ident, $make:ident) => {
+        match $operator {
+            Binary::Add => Literal::$make($a + $b),
+            Binary::Subtract => Literal::$make($a - $b),
+            Binary::Multiply => Literal::$make($a * $b),
+            Binary::Divide => Literal::$make($a / $b),
+            Binary::Remainder => Literal::$make($a % $b),
+            other => Literal::Bool(compare(other, $a.partial_cmp(&$b))),
+        }
+    };
+}
+
+macro_rules! integers {
+    ($operator:ident, $a:ident, $b:ident, $make:ident, $span:ident) => {
+        match $operator {
+            Binary::Add => Literal::$make($a.wrapping_add($b)),
+            Binary::Subtract => Literal::$make($a.wrapping_sub($b)),
+            Binary::Multiply => Literal::$make($a.wrapping_mul($b)),
+            Binary::Divide | Binary::Remainder if $b == 0 => return fault(FaultKind::Division, $span, 0, 0),
+            Binary::Divide => Literal::$make($a.wrapping_div($b)),
+            Binary::Remainder => Literal::$make($a.wrapping_rem($b)),
+            other => Literal::Bool(compare(other, Some($a.cmp(&$b)))),
+        }
+    };
+}
+
+fn compare(operator: Binary, order: Option<std::cmp::Ordering>) -> bool {
+    match operator {
+        Binary::Less => order.is_some_and(|order| order.is_lt()),
+        Binary::LessEqual => order.is_some_and(|order| order.is_le()),
+        Binary::Greater => order.is_some_and(|order| order.is_gt()),
+        Binary::GreaterEqual => order.is_some_and(|order| order.is_ge()),
+        Binary::Equal => order.is_some_and(|order| order.is_eq()),
+        _ => order.is_none_or(|order| order.is_ne()),
+    }
+}
+
+fn binary<'p>(operator: Binary, left: &Value<'p>, right: &Value<'p>, span: &Span) -> Done<Value<'p>> {
+    let (Value::Scalar(left), Value::Scalar(right)) = (left, right) else { return Ok(left.clone()) };
+    Ok(Value::Scalar(match (*left, *right) {
+        (Literal::I32(a), Literal::I32(b)) => integers!(operator, a, b, I32, span),
+        (Literal::I64(a), Literal::I64(b)) => integers!(operator, a, b, I64, span),
+        (Literal::F32(a), Literal::F32(b)) => floats!(operator, a, b, F32),
+        (Literal::F64(a), Literal::F64(b)) => floats!(operator, a, b, F64),
+        (Literal::Bool(a), Literal::Bool(b)) => Literal::Bool(compare(operator, Some(a.cmp(&b)))),
+        (left, _) => left,
+    }))
+}
+
+fn convert(value: &Value<'_>, to: Option<Scalar>) -> Literal {
+    let Value::Scalar(from) = value else { return Literal::I64(0) };
+    macro_rules! to {
+        ($value:ident) => {
+            match to {
+                Some(Scalar::I32) => Literal::I32($value as i32),
+                Some(Scalar::F32) => Literal::F32($value as f32),
+                Some(Scalar::F64) => Literal::F64($value as f64),
+                _ => Literal::I64($value as i64),
+            }
+        };
+    }
+    match *from {
+        Literal::I32(value) => to!(value),
+        Literal::I64(value) => to!(value),
+        Literal::F32(value) => to!(value),
+        Literal::F64(value) => to!(value),
+        literal => literal,
+    }
+}
+
+fn applied(math: Math, operands: &[Value<'_>]) -> Literal {
+    let scalar = |place: usize| match operands.get(place) {
+        Some(Value::Scalar(literal)) => *literal,
+        _ => Literal::I64(0),
+    };
+    macro_rules! float {
+        ($a:ident, $b:expr, $make:ident) => {{
+            let b = $b;
+            Literal::$make(match math {
+                Math::Sqrt => $a.sqrt(),
+                Math::Exp => $a.exp(),
+                Math::Log => $a.ln(),
+                Math::Sin => $a.sin(),
+                Math::Cos => $a.cos(),
+                Math::Tanh => $a.tanh(),
+                Math::Pow => $a.powf(b),
+                Math::Floor => $a.floor(),
+                Math::Ceil => $a.ceil(),
+                Math::Abs => $a.abs(),
+                Math::Min => {
+                    if $a < b {
+                        $a
+                    } else {
+                        b
+                    }
+                }
+                Math::Max => {
+                    if $a > b {
+                        $a
+                    } else {
+                        b
+                    }
+                }
+            })
+        }};
+    }
+    macro_rules! integer {
+        ($a:ident, $b:expr, $make:ident) => {
+            Literal::$make(match math {
+                Math::Min => $a.min($b),
+                Math::Max => $a.max($b),
+                _ => $a.wrapping_abs(),
+            })
+        };
+    }
+    match (scalar(0), scalar(1)) {
+        (Literal::F32(a), b) => float!(a, if let Literal::F32(b) = b { b } else { 0.0 }, F32),
+        (Literal::F64(a), b) => float!(a, if let Literal::F64(b) = b { b } else { 0.0 }, F64),
+        (Literal::I32(a), b) => integer!(a, if let Literal::I32(b) = b { b } else { 0 }, I32),
+        (Literal::I64(a), b) => integer!(a, if let Literal::I64(b) = b { b } else { 0 }, I64),
+        (literal, _) => literal,
+    }
+}

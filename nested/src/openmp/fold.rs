@@ -1,0 +1,677 @@
+//! Reductions and scans.
+//!
+//! Where the function is one of the language's operators, or is stated to be associative, elements are folded in blocks of
+//! [`BLOCK`], and the blocks' results one after the other. Within a block an operator of the language keeps [`LANES`]
+//! partial results. So each order of threads and lanes gives the same bits, those of the interpreter.
+
+use super::emitter::{At, Emitter, Env, Seq, StepBy, View};
+use super::value::literal;
+use super::view::{Dest, flat, load, scalars, whole};
+use crate::analysis::Level;
+use crate::program::*;
+use c_tree::{Block, Expr as C, Stmt, call, int, name, var};
+use polyhedral::source::Span;
+use std::rc::Rc;
+
+/// Blocks of a round of a team: their results lie on the stack.
+const ROUND: i64 = 1024;
+/// Fewer elements than these are not shared among threads.
+const FEW: i64 = 16384;
+
+/// A reduction.
+#[derive(Clone)]
+pub struct Folding<'p> {
+    /// The function.
+    pub function: &'p Function,
+    /// The names that it knows.
+    pub env: Env<'p>,
+    /// The elements.
+    pub sequence: Seq<'p>,
+    /// What comes before them.
+    pub prefix: View<'p>,
+    /// The type of the result.
+    pub ty: &'p Type,
+    /// Where it stands.
+    pub span: &'p Span,
+}
+
+impl Folding<'_> {
+    fn is_tree(&self) -> bool {
+        self.function.builtin.is_some() || self.function.associative
+    }
+}
+
+impl<'p> Emitter<'p> {
+    fn combine(&mut self, folding: &Folding<'p>, state: &[C], element: View<'p>) -> Vec<C> {
+        let state = whole(folding.ty, &mut state.iter().cloned());
+        let result = self.call(folding.function, vec![state, element], &folding.env);
+        let values = flat(&result);
+        if values.len() == 1 {
+            return values;
+        }
+        // All parts before one of them changes.
+        let kinds = scalars(folding.ty);
+        values.into_iter().zip(kinds).map(|(value, scalar)| self.kept(scalar, value)).collect()
+    }
+
+    /// The value as it is now.
+    fn kept(&mut self, scalar: Scalar, value: C) -> C {
+        let own = self.fresh("k");
+        self.push(Stmt::constant(super::emitter::c_type(scalar), own.clone(), value));
+        name(own)
+    }
+
+    fn assign(&mut self, targets: &[C], values: Vec<C>) {
+        for (target, value) in targets.iter().zip(values) {
+            self.push(Stmt::assign(target.clone(), value));
+        }
+    }
+
+    fn states(&mut self, folding: &Folding<'p>, stem: &str, values: Vec<C>) -> Vec<C> {
+        let kinds = scalars(folding.ty);
+        kinds
+            .into_iter()
+            .zip(values)
+            .map(|(scalar, value)| name(self.changing(scalar, stem, value)))
+            .collect()
+    }
+
+    fn identities(&self, folding: &Folding<'p>) -> Vec<C> {
+        let kinds = scalars(folding.ty).into_iter();
+        kinds
+            .map(|scalar| {
+                folding.function.builtin.map_or(int(0), |builtin| literal(builtin.identity(scalar)))
+            })
+            .collect()
+    }
+
+    /// Reductions over sequences of one length, in one loop.
+    pub fn fold(&mut self, foldings: &[Folding<'p>]) -> Vec<View<'p>> {
+        let level = self.level();
+        let mut length = foldings[0].sequence.length.clone();
+        for folding in &foldings[1..] {
+            length = self.same(length, folding.sequence.length.clone(), folding.span);
+        }
+        let length = self.steady(length);
+        let mut totals = Vec::new();
+        for folding in foldings {
+            let prefix = flat(&folding.prefix);
+            totals.push(self.states(folding, "total", prefix));
+        }
+        self.depth += 1;
+        let ordered = foldings.iter().any(|folding| folding.sequence.open.is_some());
+        if !foldings.iter().all(Folding::is_tree) {
+            self.in_order(
+                foldings,
+                &totals,
+                int(0),
+                length,
+                Level { unroll: level.unroll && !ordered, ..Level::SEQUENTIAL },
+            );
+        } else if level.is_threads() && !ordered {
+            self.by_threads(foldings, &totals, &length, level);
+        } else {
+            self.by_blocks(foldings, &totals, &length, level, ordered);
+        }
+        self.depth -= 1;
+        foldings
+            .iter()
+            .zip(totals)
+            .map(|(folding, total)| whole(folding.ty, &mut total.into_iter()))
+            .collect()
+    }
+
+    /// One element after the other.
+    fn in_order(&mut self, foldings: &[Folding<'p>], totals: &[Vec<C>], first: C, end: C, level: Level) {
+        let (ats, steps) = self.opened(foldings);
+        self.each(level, first, end, |emitter, place| {
+            for ((folding, at), total) in foldings.iter().zip(&ats).zip(totals) {
+                let element = at(emitter, place.clone());
+                let values = emitter.combine(folding, total, element);
+                emitter.assign(total, values);
+            }
+            steps.iter().for_each(|step| step(emitter, place.clone()));
+        });
+    }
+
+    fn opened(&mut self, foldings: &[Folding<'p>]) -> (Vec<At<'p>>, Vec<StepBy<'p>>) {
+        let mut ats = Vec::new();
+        let mut steps = Vec::new();
+        for folding in foldings {
+            match &folding.sequence.open {
+                Some(open) => {
+                    let (at, more) = open(self);
+                    ats.push(at);
+                    steps.extend(more);
+                }
+                None => ats.push(folding.sequence.at.clone()),
+            }
+        }
+        (ats, steps)
+    }
+
+    /// Blocks, one after the other, by one thread.
+    fn by_blocks(
+        &mut self,
+        foldings: &[Folding<'p>],
+        totals: &[Vec<C>],
+        length: &C,
+        level: Level,
+        ordered: bool,
+    ) {
+        if self.fast && !ordered && self.any_order(foldings, totals, length, level) {
+            return;
+        }
+        let (ats, steps) = self.opened(foldings);
+        let start = self.fresh("b");
+        let (body, ()) = self.block(|emitter| {
+            let next = call("tw_min", [var(&start) + BLOCK, length.clone()]).integer();
+            let end = emitter.bind(Scalar::I64, next);
+            let blocks = emitter.one_block(foldings, &ats, &steps, var(&start), end, level);
+            for ((folding, total), block) in foldings.iter().zip(totals).zip(blocks) {
+                let block = whole(folding.ty, &mut block.into_iter());
+                let values = emitter.combine(folding, total, block);
+                emitter.assign(total, values);
+            }
+        });
+        self.push(Stmt::each("int64_t", start.clone(), 0, var(&start).lt(length), BLOCK, body));
+    }
+
+    /// One loop whose order the compiler chooses; whether there is one.
+    fn any_order(&mut self, foldings: &[Folding<'p>], totals: &[Vec<C>], length: &C, level: Level) -> bool {
+        let mut clauses = String::new();
+        for (folding, total) in foldings.iter().zip(totals) {
+            let (Some(builtin), [C::Name(total, _)]) = (folding.function.builtin, &total[..]) else {
+                return false;
+            };
+            let symbol = match builtin {
+                Builtin::Add => "+",
+                Builtin::Multiply => "*",
+                Builtin::Min => "min",
+                Builtin::Max => "max",
+                Builtin::And => "&&",
+                Builtin::Or => "||",
+            };
+            clauses.push_str(&format!(" reduction({symbol} : {total})"));
+        }
+        let pragma = match level.is_threads() {
+            true => format!("omp parallel for simd num_threads(tw->threads) {}", Emitter::sharing(&level)),
+            false => "omp simd".to_owned(),
+        };
+        self.push(Stmt::Pragma(pragma + &clauses));
+        self.in_order(foldings, totals, int(0), length.clone(), Level::SEQUENTIAL);
+        true
+    }
+
+    /// Blocks shared among threads.
+    fn by_threads(&mut self, foldings: &[Folding<'p>], totals: &[Vec<C>], length: &C, level: Level) {
+        if self.fast && self.any_order(foldings, totals, length, level) {
+            return;
+        }
+        let round = self.fresh("r");
+        let (body, ()) = self.block(|emitter| {
+            let rest = emitter.bind(Scalar::I64, length.clone() - var(&round));
+            let all = (rest + (BLOCK - 1)) / BLOCK;
+            let count = emitter.bind(Scalar::I64, call("tw_min", [int(ROUND), all]).integer());
+            let parts = emitter.parts(foldings, ROUND);
+            let block = emitter.fresh("b");
+            let (inner, ()) = emitter.block(|emitter| {
+                emitter.part(foldings, &parts, var(&round), var(&block), length, level);
+            });
+            let C::Name(few, _) = count.clone() else { return };
+            let sharing = Emitter::sharing(&Level { chunk: level.chunk / BLOCK as u64, ..level });
+            let clause = format!("if ({few} > {})", FEW / BLOCK);
+            emitter
+                .push(Stmt::Pragma(format!("omp parallel for num_threads(tw->threads) {sharing} {clause}")));
+            emitter.push(Stmt::count("int64_t", block.clone(), 0, count.clone(), inner));
+            let block = emitter.fresh("b");
+            let (inner, ()) = emitter.block(|emitter| {
+                for ((folding, total), part) in foldings.iter().zip(totals).zip(&parts) {
+                    let part = part.iter().map(|part| part.at(var(&block)));
+                    let part = whole(folding.ty, &mut part.collect::<Vec<_>>().into_iter());
+                    let values = emitter.combine(folding, total, part);
+                    emitter.assign(total, values);
+                }
+            });
+            emitter.push(Stmt::count("int64_t", block, 0, count, inner));
+        });
+        self.push(Stmt::each("int64_t", round.clone(), 0, var(&round).lt(length), BLOCK * ROUND, body));
+    }
+
+    /// Arrays for the results of blocks.
+    fn parts(&mut self, foldings: &[Folding<'p>], count: i64) -> Vec<Vec<C>> {
+        let arrays = foldings.iter().map(|folding| {
+            let kinds = scalars(folding.ty);
+            kinds.into_iter().map(|scalar| name(self.array(scalar, "part", count))).collect()
+        });
+        arrays.collect()
+    }
+
+    /// The result of a block of a round.
+    fn part(
+        &mut self,
+        foldings: &[Folding<'p>],
+        parts: &[Vec<C>],
+        round: C,
+        block: C,
+        length: &C,
+        level: Level,
+    ) {
+        let start = self.bind(Scalar::I64, round + block.clone() * BLOCK);
+        let end = self.bind(Scalar::I64, call("tw_min", [start.clone() + BLOCK, length.clone()]).integer());
+        let ats: Vec<At<'p>> = foldings.iter().map(|folding| folding.sequence.at.clone()).collect();
+        let results = self.one_block(foldings, &ats, &[], start, end, Level::simd(level.schedule));
+        for (part, result) in parts.iter().zip(results) {
+            let targets: Vec<C> = part.iter().map(|part| part.at(block.clone())).collect();
+            self.assign(&targets, result);
+        }
+    }
+
+    /// The elements of a block, folded without the prefix.
+    fn one_block(
+        &mut self,
+        foldings: &[Folding<'p>],
+        ats: &[At<'p>],
+        steps: &[StepBy<'p>],
+        start: C,
+        end: C,
+        level: Level,
+    ) -> Vec<Vec<C>> {
+        if !foldings.iter().all(|folding| folding.function.builtin.is_some()) {
+            return self.in_order_block(foldings, ats, steps, start, end);
+        }
+        let mut lanes: Vec<Vec<C>> = Vec::new();
+        for folding in foldings {
+            let kinds = scalars(folding.ty);
+            lanes.push(kinds.iter().map(|scalar| name(self.array(*scalar, "lane", LANES))).collect());
+        }
+        let lane = self.fresh("l");
+        let clear: Vec<Stmt> = foldings
+            .iter()
+            .zip(&lanes)
+            .flat_map(|(folding, lanes)| {
+                let identities = self.identities(folding);
+                lanes
+                    .iter()
+                    .zip(identities)
+                    .map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity))
+                    .collect::<Vec<_>>()
+            })
+            .collect();
+        self.push(Stmt::count("int", lane, 0, LANES, clear));
+        let index = self.changing(Scalar::I64, "i", start);
+        let place = var(&index);
+        let lane = self.fresh("l");
+        let (inner, ()) = self.block(|emitter| {
+            let here = emitter.kept(Scalar::I64, place.clone() + var(&lane)).integer();
+            for ((folding, at), lanes) in foldings.iter().zip(ats).zip(&lanes) {
+                let state: Vec<C> = lanes.iter().map(|own| own.at(var(&lane))).collect();
+                let element = at(emitter, here.clone());
+                let values = emitter.combine(folding, &state, element);
+                emitter.assign(&state, values);
+            }
+            steps.iter().for_each(|step| step(emitter, here.clone()));
+        });
+        let mut groups = Block::new();
+        if level.is_simd() && steps.is_empty() {
+            groups.push(Stmt::Pragma("omp simd".to_owned()));
+        } else if level.unroll {
+            groups.push(Stmt::Pragma("GCC unroll 8".to_owned()));
+        }
+        groups.push(Stmt::count("int", lane, 0, LANES, inner));
+        self.push(Stmt::go_on(index.clone(), (place.clone() + LANES).le(end.clone()), LANES, groups));
+        // Each time the upper half onto the lower one.
+        let mut results = Vec::new();
+        for (folding, lanes) in foldings.iter().zip(&lanes) {
+            let mut states: Vec<Vec<C>> =
+                (0..LANES).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
+            while states.len() > 1 {
+                let upper = states.split_off(states.len() / 2);
+                let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
+                states = Vec::new();
+                for (low, high) in pairs {
+                    let high = whole(folding.ty, &mut high.into_iter());
+                    let values = self.combine(folding, &low, high);
+                    let kinds = scalars(folding.ty);
+                    states.push(
+                        values
+                            .into_iter()
+                            .zip(kinds)
+                            .map(|(value, scalar)| self.kept(scalar, value))
+                            .collect(),
+                    );
+                }
+            }
+            results.push(self.states(folding, "block", states.remove(0)));
+        }
+        let (rest, ()) = self.block(|emitter| {
+            for ((folding, at), result) in foldings.iter().zip(ats).zip(&results) {
+                let element = at(emitter, place.clone());
+                let values = emitter.combine(folding, result, element);
+                emitter.assign(result, values);
+            }
+            steps.iter().for_each(|step| step(emitter, place.clone()));
+        });
+        self.push(Stmt::go_on(index, place.lt(end), 1, rest));
+        results
+    }
+
+    /// A block of an associative function of the user: its first element, then the others in order.
+    fn in_order_block(
+        &mut self,
+        foldings: &[Folding<'p>],
+        ats: &[At<'p>],
+        steps: &[StepBy<'p>],
+        start: C,
+        end: C,
+    ) -> Vec<Vec<C>> {
+        let mut results = Vec::new();
+        for (folding, at) in foldings.iter().zip(ats) {
+            let first = flat(&at(self, start.clone()));
+            results.push(self.states(folding, "block", first));
+        }
+        steps.iter().for_each(|step| step(self, start.clone()));
+        self.each(Level::SEQUENTIAL, start + 1, end, |emitter, place| {
+            for ((folding, at), result) in foldings.iter().zip(ats).zip(&results) {
+                let element = at(emitter, place.clone());
+                let values = emitter.combine(folding, result, element);
+                emitter.assign(result, values);
+            }
+            steps.iter().for_each(|step| step(emitter, place.clone()));
+        });
+        results
+    }
+
+    /// A reduction of rows: column by column, all columns of a row at a time where it is stored.
+    pub fn row_fold(&mut self, folding: Folding<'p>) -> Seq<'p> {
+        let View::Sequence(prefix) = folding.prefix.clone() else {
+            return Seq::new(int(0), Rc::new(|_, _| View::Parts(Vec::new())));
+        };
+        let length = prefix.length.clone();
+        let column = folding.clone();
+        let first = prefix.at.clone();
+        let at: At<'p> = Rc::new(move |emitter, place| {
+            let Some(ty) = column.ty.element() else { return View::Parts(Vec::new()) };
+            let start = flat(&first(emitter, place.clone()));
+            let kinds = scalars(ty);
+            let state: Vec<C> = kinds
+                .into_iter()
+                .zip(start)
+                .map(|(scalar, value)| name(emitter.changing(scalar, "total", value)))
+                .collect();
+            let end = column.sequence.length.clone();
+            emitter.each(Level::SEQUENTIAL, int(0), end, |emitter, row| {
+                let View::Sequence(row) = (column.sequence.at)(emitter, row) else { return };
+                let values = emitter.column(&column, ty, &state, &row, place.clone());
+                emitter.assign(&state, values);
+            });
+            whole(ty, &mut state.into_iter())
+        });
+        let mut seq = Seq::new(length.clone(), at);
+        seq.into = Some(Rc::new(move |emitter: &mut Emitter<'p>, dest: &Dest, base: &C| {
+            let Some(ty) = folding.ty.element() else { return };
+            let level = match emitter.level() {
+                level if level.is_threads() => Level::simd(level.schedule),
+                level => level,
+            };
+            emitter.each(level, int(0), length.clone(), |emitter, place| {
+                let value = (prefix.at)(emitter, place.clone());
+                emitter.store(dest, &(base.clone() + place), &value);
+            });
+            let end = folding.sequence.length.clone();
+            emitter.each(Level::SEQUENTIAL, int(0), end, |emitter, row| {
+                let View::Sequence(row) = (folding.sequence.at)(emitter, row) else { return };
+                let columns = emitter.same(length.clone(), row.length.clone(), folding.span);
+                emitter.each(level, int(0), columns, |emitter, place| {
+                    let own = base.clone() + place.clone();
+                    let state: View<'p> = load(ty, &dest.arrays, &own, None);
+                    let state = flat(&state);
+                    let values = emitter.column(&folding, ty, &state, &row, place);
+                    let value = whole(ty, &mut values.into_iter());
+                    emitter.store(dest, &own, &value);
+                });
+            });
+        }));
+        seq
+    }
+
+    /// One column's state with one row more.
+    fn column(&mut self, folding: &Folding<'p>, ty: &Type, state: &[C], row: &Seq<'p>, place: C) -> Vec<C> {
+        let Kind::Apply(_, Some(function), operands) = &folding.function.body.kind else { return Vec::new() };
+        let element = (row.at)(self, place);
+        let element = self.named(element);
+        let kinds = scalars(ty);
+        let state: Vec<C> =
+            state.iter().zip(kinds).map(|(value, scalar)| self.kept(scalar, value.clone())).collect();
+        let state = whole(ty, &mut state.into_iter());
+        let first = folding.function.parameters[0];
+        let values = operands
+            .iter()
+            .map(|operand| match operand.kind {
+                Kind::Variable(used) if used == first => state.clone(),
+                _ => element.clone(),
+            })
+            .collect();
+        flat(&self.call(function, values, &folding.env))
+    }
+
+    /// A scan whose elements come in order.
+    pub fn stream(&mut self, folding: Folding<'p>) -> Seq<'p> {
+        let length = folding.sequence.length.clone();
+        let mut seq = Seq::new(length, Rc::new(|_, _| View::Parts(Vec::new())));
+        seq.open = Some(Rc::new(move |emitter: &mut Emitter<'p>| emitter.open_scan(&folding, true)));
+        seq
+    }
+
+    /// The state of a scan from its prefix on, and its steps; carried from block to block if asked for.
+    pub fn open_scan(&mut self, folding: &Folding<'p>, carried: bool) -> (At<'p>, Vec<StepBy<'p>>) {
+        let prefix = flat(&folding.prefix);
+        let state = self.states(folding, "scan", prefix.clone());
+        let mut steps: Vec<StepBy<'p>> = Vec::new();
+        let source = match &folding.sequence.open {
+            Some(open) => {
+                let (at, more) = open(self);
+                steps.extend(more);
+                at
+            }
+            None => folding.sequence.at.clone(),
+        };
+        let exact = scalars(folding.ty).into_iter().all(|scalar| !scalar.is_float());
+        let builtin = folding.function.builtin.is_some();
+        let carries = carried && folding.is_tree() && !(self.fast || exact && builtin);
+        let carry = carries.then(|| {
+            let carry = self.states(folding, "carry", prefix);
+            let kinds = scalars(folding.ty);
+            let lanes: Vec<C> = kinds.iter().map(|scalar| name(self.array(*scalar, "lane", LANES))).collect();
+            let identities = self.identities(folding);
+            let clear = self.cleared(&lanes, &identities);
+            self.push(clear);
+            (carry, lanes, identities)
+        });
+        let (own, ty, fold) = (state.clone(), folding.ty, folding.clone());
+        let at: At<'p> = Rc::new(move |_, _| whole(ty, &mut own.clone().into_iter()));
+        let step: StepBy<'p> = Rc::new(move |emitter, place| {
+            let element = source(emitter, place.clone());
+            let element = emitter.named(element);
+            if let Some((carry, lanes, identities)) = &carry {
+                emitter.carry(&fold, &state, carry, lanes, identities, &element, &place);
+            } else {
+                let values = emitter.combine(&fold, &state, element);
+                emitter.assign(&state, values);
+            }
+        });
+        steps.insert(0, step);
+        (at, steps)
+    }
+
+    fn cleared(&mut self, lanes: &[C], identities: &[C]) -> Stmt {
+        let lane = self.fresh("l");
+        let clear: Vec<Stmt> = lanes
+            .iter()
+            .zip(identities)
+            .map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity.clone()))
+            .collect();
+        Stmt::count("int", lane, 0, LANES, clear)
+    }
+
+    /// One step of a scan that takes up the results of whole blocks.
+    #[allow(clippy::too_many_arguments)]
+    fn carry(
+        &mut self,
+        folding: &Folding<'p>,
+        state: &[C],
+        carry: &[C],
+        lanes: &[C],
+        identities: &[C],
+        element: &View<'p>,
+        place: &C,
+    ) {
+        let values = self.combine(folding, state, element.clone());
+        self.assign(state, values);
+        let builtin = folding.function.builtin.is_some();
+        let lane = if builtin { place.clone() % LANES } else { int(0) };
+        let own: Vec<C> = lanes.iter().map(|lanes| lanes.at(lane.clone())).collect();
+        let (more, ()) = self.block(|emitter| {
+            let values = emitter.combine(folding, &own, element.clone());
+            emitter.assign(&own, values);
+        });
+        match builtin {
+            true => self.push(Stmt::Block(more)),
+            false => {
+                let first: Vec<Stmt> = own
+                    .iter()
+                    .zip(flat(element))
+                    .map(|(own, value)| Stmt::assign(own.clone(), value))
+                    .collect();
+                self.push(Stmt::choose((place.clone() % BLOCK).is(0), first, more));
+            }
+        }
+        let (end, ()) = self.block(|emitter| {
+            let mut states: Vec<Vec<C>> = (0..if builtin { LANES } else { 1 })
+                .map(|lane| lanes.iter().map(|own| own.at(lane)).collect())
+                .collect();
+            let kinds = scalars(folding.ty);
+            while states.len() > 1 {
+                let upper = states.split_off(states.len() / 2);
+                let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
+                states = Vec::new();
+                for (low, high) in pairs {
+                    let high = whole(folding.ty, &mut high.into_iter());
+                    let values = emitter.combine(folding, &low, high);
+                    states.push(
+                        values
+                            .into_iter()
+                            .zip(&kinds)
+                            .map(|(value, scalar)| emitter.kept(*scalar, value))
+                            .collect(),
+                    );
+                }
+            }
+            let block = whole(folding.ty, &mut states.remove(0).into_iter());
+            let values = emitter.combine(folding, carry, block);
+            emitter.assign(carry, values);
+            emitter.assign(state, carry.to_vec());
+            let clear = emitter.cleared(lanes, identities);
+            emitter.push(clear);
+        });
+        self.push(Stmt::when((place.clone() % BLOCK).is(BLOCK - 1), end));
+    }
+
+    /// A scan of a whole sequence by a team: blocks are folded, their results carried on, and blocks scanned, in rounds that
+    /// stay in the cache.
+    pub fn scan_by_threads(&mut self, folding: &Folding<'p>, dest: &Dest, length: &C, level: Level) {
+        let blocks = if level.chunk == 0 { 32 } else { level.chunk as i64 };
+        let foldings = std::slice::from_ref(folding);
+        let prefix = flat(&folding.prefix);
+        let carry = self.states(folding, "carry", prefix);
+        let parts = self.parts(foldings, blocks + 1);
+        let round = self.fresh("r");
+        let sharing = Emitter::sharing(&Level { chunk: 0, ..level });
+        let (team, ()) = self.block(|emitter| {
+            let (body, ()) = emitter.block(|emitter| {
+                let rest = emitter.bind(Scalar::I64, length.clone() - var(&round));
+                let all = (rest + (BLOCK - 1)) / BLOCK;
+                let count = emitter.bind(Scalar::I64, call("tw_min", [int(blocks), all]).integer());
+                let block = emitter.fresh("b");
+                let (inner, ()) = emitter.block(|emitter| {
+                    emitter.part(
+                        foldings,
+                        &parts,
+                        var(&round),
+                        var(&block),
+                        length,
+                        Level::simd(level.schedule),
+                    );
+                });
+                emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
+                emitter.push(Stmt::count("int64_t", block, 0, count.clone(), inner));
+                // What comes before each block takes the place of its result.
+                let block = emitter.fresh("b");
+                let (inner, ()) = emitter.block(|emitter| {
+                    let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
+                    let kinds = scalars(folding.ty);
+                    let part: Vec<C> = own
+                        .iter()
+                        .zip(kinds)
+                        .map(|(value, scalar)| emitter.kept(scalar, value.clone()))
+                        .collect();
+                    emitter.assign(&own, carry.clone());
+                    let part = whole(folding.ty, &mut part.into_iter());
+                    let values = emitter.combine(folding, &carry, part);
+                    emitter.assign(&carry, values);
+                });
+                let serial = Stmt::count("int64_t", block, 0, count.clone(), inner);
+                emitter.push(Stmt::Pragma("omp single".to_owned()));
+                emitter.push(Stmt::Block(serial.into()));
+                let block = emitter.fresh("b");
+                let (inner, ()) = emitter.block(|emitter| {
+                    let start = emitter.bind(Scalar::I64, var(&round) + var(&block) * BLOCK);
+                    let next = call("tw_min", [start.clone() + BLOCK, length.clone()]).integer();
+                    let end = emitter.bind(Scalar::I64, next);
+                    let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
+                    let prefix = whole(folding.ty, &mut own.into_iter());
+                    emitter.scan_range(&Folding { prefix, ..folding.clone() }, dest, start, end, false);
+                });
+                emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
+                emitter.push(Stmt::count("int64_t", block, 0, count, inner));
+            });
+            emitter.push(Stmt::each(
+                "int64_t",
+                round.clone(),
+                0,
+                var(&round).lt(length),
+                BLOCK * blocks,
+                body,
+            ));
+        });
+        self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
+        self.push(Stmt::Block(team));
+    }
+
+    /// A scan of some elements, from its prefix on.
+    pub fn scan_range(&mut self, folding: &Folding<'p>, dest: &Dest, start: C, end: C, carried: bool) {
+        let (at, steps) = self.open_scan(folding, carried);
+        self.each(Level::SEQUENTIAL, start, end, |emitter, place| {
+            let value = at(emitter, place.clone());
+            emitter.store(dest, &place, &value);
+            steps.iter().for_each(|step| step(emitter, place.clone()));
+        });
+    }
+
+    /// Stores an element.
+    pub fn store(&mut self, dest: &Dest, place: &C, value: &View<'p>) {
+        let numbers = flat(value);
+        let mut numbers = numbers.into_iter();
+        for (array, _, width) in &dest.arrays {
+            for component in 0..*width {
+                let Some(value) = numbers.next() else { return };
+                let index = if *width == 1 {
+                    place.clone()
+                } else {
+                    place.clone() * *width as i64 + component as i64
+                };
+                self.push(Stmt::assign(array.at(index), value));
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! C with OpenMP: small kernels, one for each step of a lowered program, made of the same parts for each operator,
+//! schedule and resource.
+
+mod emitter;
+mod fold;
+mod kernels;
+mod operators;
+mod slots;
+mod value;
+mod view;
+
+pub use slots::{Place, Slot, Slots};
+
+use crate::analysis::{Computation, Implementation, Level, computations};
+use crate::fault::FaultKind;
+use crate::fuse::fuse;
+use crate::lower::{Lowered, Numbered, Step, lower};
+use crate::program::*;
+use c_tree::{Block, Dialect, Expr as C, Function as CFunction, Stmt, int, name, var};
+use emitter::Emitter;
+use polyhedral::source::Span;
+
+/// The runtime that all generated programs share.
+pub const RUNTIME: &str = include_str!("../../templates/runtime.h");
+
+/// How floating-point numbers are summed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The same bits on every machine and for every schedule: those of the interpreter.
+    #[default]
+    Deterministic,
+    /// In any order.
+    Fast,
+}
+
+/// What one kernel moves: the arrays that it reads and fills.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Traffic {
+    /// The computation that it is part of.
+    pub computation: usize,
+    /// The results that it fills.
+    pub fills: Vec<String>,
+    /// Arrays that it reads.
+    pub reads: Vec<String>,
+    /// Arrays that it fills.
+    pub writes: Vec<String>,
+}
+
+/// Generated C.
+#[derive(Debug, Clone)]
+pub struct Generated {
+    /// The text of the kernels and of the entry point.
+    pub text: String,
+    /// The function that runs the program: `int NAME(tw_slot *slots, int threads, tw_report *report)`.
+    pub symbol: String,
+    /// Arrays, in the order of the slots.
+    pub slots: Slots,
+    /// What each check finds, and where in the program it matters; the first one is number 1.
+    pub checks: Vec<(FaultKind, Span)>,
+    /// What each kernel moves.
+    pub traffic: Vec<Traffic>,
+    /// Results that are stored and not handed out.
+    pub temporaries: Vec<String>,
+    /// Computations that are fused into their readers.
+    pub fused: Vec<String>,
+}
+
+/// The program with its fusions done, and its computations.
+pub fn prepared(program: &Program) -> (Program, Vec<Computation>, Vec<String>) {
+    let (fused, names) = fuse(program);
+    let list = computations(&fused);
+    let names = names.into_iter().map(|id| program.variable(id).name.clone()).collect();
+    (fused, list, names)
+}
+
+/// Makes C of a program: an implementation for each of its computations, in their order; the default ones where there
+/// are fewer.
+pub fn generate(program: &Program, chosen: &[Implementation], mode: Mode, symbol: &str) -> Generated {
+    let (fused_program, list, fused) = prepared(program);
+    let lowered = lower(&fused_program);
+    let implementations: Vec<Implementation> = list
+        .iter()
+        .enumerate()
+        .map(|(place, own)| chosen.get(place).cloned().unwrap_or_else(|| Implementation::default_of(own)))
+        .collect();
+    let slots = Slots::of(&lowered);
+    let mut writer = Writer {
+        emitter: Emitter::new(&lowered, slots, mode == Mode::Fast),
+        implementations: &implementations,
+        symbol,
+        functions: String::new(),
+        traffic: Vec::new(),
+        count: 0,
+    };
+    let mut body = Block::new();
+    writer.steps(&lowered.steps, &mut body);
+    let nested =
+        implementations.iter().any(|own| own.levels.iter().filter(|level| level.is_threads()).count() > 1);
+    let Writer { emitter, functions, traffic, .. } = writer;
+    let text = text(&lowered, &emitter, &functions, body, symbol, nested);
+    let handed_out = |id: &VarId| program.outputs.contains(id);
+    let named = |id: &VarId| lowered.program.variable(*id);
+    let temporaries = emitter
+        .slots
+        .places
+        .keys()
+        .filter(|id| !handed_out(id) && named(id).ty.has_sequence() && !matches!(named(id).role, Role::Input))
+        .map(|id| named(id).name.clone())
+        .collect();
+    let Emitter { slots, checks, .. } = emitter;
+    Generated { text, symbol: symbol.to_owned(), slots, checks, traffic, temporaries, fused }
+}
+
+struct Writer<'p, 'a> {
+    emitter: Emitter<'p>,
+    implementations: &'a [Implementation],
+    symbol: &'a str,
+    functions: String,
+    traffic: Vec<Traffic>,
+    count: usize,
+}
+
+impl<'p> Writer<'p, '_> {
+    fn steps(&mut self, steps: &'p [Numbered], body: &mut Block) {
+        for Numbered { computation, step } in steps {
+            match step {
+                Step::Swap(a, b) => self.swap(*a, *b, body),
+                Step::Repeat { times, steps, until } => {
+                    let number = |writer: &Self, id: VarId| {
+                        writer.emitter.place(id).leaves.first().copied().unwrap_or(0)
+                    };
+                    let value = |slot: usize, kind: &str| {
+                        name("tw")
+                            .dot("slots")
+                            .at(slot as i64)
+                            .dot("data")
+                            .cast(c_tree::Type::new(kind).constant().pointer())
+                            .deref()
+                    };
+                    let rounds = value(number(self, *times), "int64_t");
+                    let mut inner = Block::new();
+                    self.steps(steps, &mut inner);
+                    if let Some(until) = until {
+                        inner.push(Stmt::when(value(number(self, *until), "uint8_t"), Stmt::Break));
+                    }
+                    self.count += 1;
+                    let round = format!("round{}", self.count);
+                    body.push(Stmt::count("int64_t", round, 0, rounds, inner));
+                }
+                step => {
+                    self.count += 1;
+                    let sequential = Implementation { tile: 0, levels: vec![Level::SEQUENTIAL] };
+                    let own = self.implementations.get(*computation).cloned().unwrap_or(sequential);
+                    let title = format!("{}_{}", self.symbol, self.count);
+                    let Some(kernel) = self.emitter.kernel(step, &own, &title) else { continue };
+                    self.functions.push_str(&kernel.function.print(Dialect::C));
+                    self.functions.push('\n');
+                    let arrays = |slots: &[usize]| {
+                        slots
+                            .iter()
+                            .map(|slot| self.emitter.slots.list[*slot].name.clone())
+                            .collect::<Vec<_>>()
+                    };
+                    self.traffic.push(Traffic {
+                        computation: *computation,
+                        fills: kernel
+                            .fills
+                            .iter()
+                            .map(|id| self.emitter.lowered.program.variable(*id).name.clone())
+                            .collect(),
+                        reads: arrays(&kernel.reads),
+                        writes: arrays(&kernel.writes),
+                    });
+                    body.push(Stmt::call(kernel.name, [name("tw").address()]));
+                    let wrong = name("report").arrow("check").is_not(0);
+                    body.push(Stmt::when(wrong, Stmt::Return(Some(int(1)))));
+                }
+            }
+        }
+    }
+
+    fn swap(&mut self, a: VarId, b: VarId, body: &mut Block) {
+        let (a, b) = (self.emitter.place(a), self.emitter.place(b));
+        let pairs = a.leaves.into_iter().zip(b.leaves).chain(a.rows.into_iter().zip(b.rows));
+        for (a, b) in pairs {
+            self.count += 1;
+            let own = format!("swap{}", self.count);
+            let slot = |place: usize| name("slots").at(place as i64);
+            body.push(Stmt::declare("tw_slot", own.clone(), slot(a)));
+            body.push(Stmt::assign(slot(a), slot(b)));
+            body.push(Stmt::assign(slot(b), name(own)));
+        }
+    }
+}
+
+/// The whole text.
+fn text(
+    lowered: &Lowered,
+    emitter: &Emitter<'_>,
+    functions: &str,
+    mut body: Block,
+    symbol: &str,
+    nested: bool,
+) -> String {
+    let mut text =
+        format!("/* The nested data-parallel program {}, made by Tilewright. */\n", lowered.program.name);
+    text.push_str("#include \"tw_nested.h\"\n\n");
+    text.push_str(
+        "#ifndef _OPENMP\n#define omp_get_thread_num() 0\n#define omp_get_num_threads() 1\n#endif\n\n",
+    );
+    let mut tables = Block::new();
+    for variable in &lowered.program.variables {
+        if let Role::Table(values) = &variable.role {
+            let kind = variable.ty.element().and_then(Type::scalar).map_or("double", emitter::stored_type);
+            let list = C::List(values.iter().map(|own| value::literal(*own)).collect());
+            let mut declaration = c_tree::stmt::Declaration::array(
+                c_tree::Type::new(kind).constant(),
+                format!("t_{}", variable.name),
+                values.len() as i64,
+            );
+            declaration.attribute = Some("static".to_owned());
+            declaration.value = Some(list);
+            tables.push(Stmt::Declare(vec![declaration]));
+        }
+    }
+    for statement in tables {
+        text.push_str(&printed(statement));
+    }
+    text.push_str(functions);
+    let checks = emitter.checks.len() as i64 + 1;
+    let mut whole = Block::new();
+    let mut memo = c_tree::stmt::Declaration::array("int64_t", "memo", checks);
+    memo.value = Some(C::List(vec![int(0)]));
+    whole.push(Stmt::Declare(vec![memo]));
+    let threads = var("threads").gt(0).select(var("threads"), int(1));
+    let context = C::List(vec![name("slots"), name("report"), name("memo"), threads]);
+    whole.push(Stmt::declare("tw_context", "tw", context));
+    whole.push(Stmt::assign(name("report").arrow("check"), int(0)));
+    if nested {
+        whole.push(Stmt::call("tw_teams_in_teams", []));
+    }
+    whole.extend(std::mem::take(&mut body));
+    whole.push(Stmt::Return(Some(int(0))));
+    let function = CFunction::new(symbol)
+        .comment("Runs the program. Returns 0, or 1 where the report says what was found wrong.")
+        .result("int")
+        .parameter(c_tree::Type::new("tw_slot").pointer(), "slots")
+        .parameter("int", "threads")
+        .parameter(c_tree::Type::new("tw_report").pointer(), "report")
+        .body(whole);
+    text.push_str(&function.print(Dialect::C));
+    let given = emitter.slots.list.iter().take_while(|slot| slot.given).count() as i64;
+    let count = emitter.slots.list.len() as i64;
+    let own = var("i");
+    let clear: Vec<Stmt> = vec![
+        Stmt::call("free", [name("slots").at(own.clone()).dot("data")]),
+        Stmt::assign(name("slots").at(own.clone()).dot("data"), name("NULL")),
+        Stmt::assign(name("slots").at(own.clone()).dot("length"), int(0)),
+        Stmt::assign(name("slots").at(own).dot("capacity"), int(0)),
+    ];
+    let free = CFunction::new(format!("{symbol}_free"))
+        .comment("Frees all arrays but those that were given.")
+        .parameter(c_tree::Type::new("tw_slot").pointer(), "slots")
+        .body(Stmt::count("int", "i", given, count, clear));
+    text.push('\n');
+    text.push_str(&free.print(Dialect::C));
+    text
+}
+
+/// A statement outside of functions.
+fn printed(statement: Stmt) -> String {
+    let whole = CFunction::new("f").body(Block::from(statement)).print(Dialect::C);
+    let lines = whole.lines().skip_while(|line| *line != "{").skip(1);
+    let own: Vec<&str> =
+        lines.take_while(|line| *line != "}").map(|line| line.strip_prefix("    ").unwrap_or(line)).collect();
+    own.join("\n") + "\n\n"
+}

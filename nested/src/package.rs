@@ -1,0 +1,245 @@
+//! The files that a user of C adds to a project: source, header, build file, a program that checks and times, manifest.
+
+use crate::analysis::Implementation;
+use crate::openmp::{Generated, Mode, RUNTIME, generate, prepared};
+use crate::program::{Literal, Program, Role, Scalar};
+use serde::Serialize;
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+#[derive(Serialize)]
+struct Manifest<'a> {
+    schema: &'static str,
+    program: &'a str,
+    target: &'static str,
+    mode: Mode,
+    computations: Vec<Chosen>,
+    fused: &'a [String],
+    temporaries: &'a [String],
+    traffic: &'a [crate::openmp::Traffic],
+    slots: Vec<SlotEntry<'a>>,
+    files: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Chosen {
+    name: String,
+    expression: String,
+    schedule: String,
+    policy: String,
+}
+
+#[derive(Serialize)]
+struct SlotEntry<'a> {
+    name: &'a str,
+    r#type: Scalar,
+    width: usize,
+    given: bool,
+}
+
+fn numpy(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::I32 => "<i4",
+        Scalar::I64 => "<i8",
+        Scalar::F32 => "<f4",
+        Scalar::F64 => "<f8",
+        Scalar::Bool => "|b1",
+    }
+}
+
+fn c_type(scalar: Scalar) -> &'static str {
+    match scalar {
+        Scalar::I32 => "int32_t",
+        Scalar::I64 => "int64_t",
+        Scalar::F32 => "float",
+        Scalar::F64 => "double",
+        Scalar::Bool => "uint8_t",
+    }
+}
+
+fn number(literal: Literal) -> f64 {
+    match literal {
+        Literal::I32(value) => f64::from(value),
+        Literal::I64(value) => value as f64,
+        Literal::F32(value) => f64::from(value),
+        Literal::F64(value) => value,
+        Literal::Bool(value) => f64::from(u8::from(value)),
+    }
+}
+
+/// The slots of results: name of the array, slot, and type.
+fn results<'a>(program: &'a Program, generated: &'a Generated) -> impl Iterator<Item = usize> + 'a {
+    let places = program.outputs.iter().filter_map(|id| generated.slots.places.get(id));
+    places.flat_map(|place| place.leaves.iter().copied().chain(place.rows))
+}
+
+/// All files of a program, and what was generated.
+pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec<File>, Generated) {
+    let name = program.name.as_str();
+    let generated = generate(program, chosen, mode, name);
+    let (_, computations, _) = prepared(program);
+    let weakest: Vec<Implementation> = computations.iter().map(Implementation::sequential).collect();
+    let sequential = generate(program, &weakest, mode, &format!("{name}_sequential"));
+    let mut files = vec![
+        File { name: format!("{name}.h"), text: header(program, &generated) },
+        File { name: format!("{name}.c"), text: generated.text.clone() + &checks(program, &generated) },
+        File { name: format!("{name}_sequential.c"), text: sequential.text.clone() },
+        File { name: "tw_nested.h".to_owned(), text: RUNTIME.to_owned() },
+        File { name: "main.c".to_owned(), text: main(program, &generated, &sequential) },
+        File { name: "CMakeLists.txt".to_owned(), text: cmake(name, mode) },
+    ];
+    let list = computations.iter().enumerate().map(|(place, own)| {
+        let used = chosen.get(place).cloned().unwrap_or_else(|| Implementation::default_of(own));
+        Chosen {
+            name: own.name.clone(),
+            expression: crate::analysis::sequence::text(&own.sequence),
+            schedule: crate::analysis::schedule::text(&used.schedule()),
+            policy: used.policy(),
+        }
+    });
+    let manifest = Manifest {
+        schema: "tilewright.nested.manifest/1",
+        program: name,
+        target: "openmp",
+        mode,
+        computations: list.collect(),
+        fused: &generated.fused,
+        temporaries: &generated.temporaries,
+        traffic: &generated.traffic,
+        slots: generated
+            .slots
+            .list
+            .iter()
+            .map(|slot| SlotEntry {
+                name: &slot.name,
+                r#type: slot.scalar,
+                width: slot.width,
+                given: slot.given,
+            })
+            .collect(),
+        files: files.iter().map(|file| file.name.as_str()).collect(),
+    };
+    let manifest = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
+    files.push(File { name: "manifest.json".to_owned(), text: manifest });
+    (files, generated)
+}
+
+fn header(program: &Program, generated: &Generated) -> String {
+    let name = &program.name;
+    let upper = name.to_uppercase();
+    let mut text = format!("/* The nested data-parallel program {name}, made by Tilewright.\n *\n");
+    text.push_str(" * Set the slots of what is given, leave the others zero, and call the function; results are in their slots, and\n");
+    text.push_str(" * are used again by the next call. Free them in the end. */\n");
+    text.push_str(&format!("#ifndef {upper}_H\n#define {upper}_H\n\n#include \"tw_nested.h\"\n\n"));
+    text.push_str("#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n/* The slots. */\nenum {\n");
+    for (place, slot) in generated.slots.list.iter().enumerate() {
+        let result = results(program, generated).any(|own| own == place);
+        if slot.given || result {
+            text.push_str(&format!("    {name}_slot_{} = {place},\n", slot.name));
+        }
+    }
+    text.push_str(&format!("    {name}_slots = {}\n}};\n\n", generated.slots.list.len()));
+    for (place, slot) in generated.slots.list.iter().enumerate() {
+        let (own, kind) = (&slot.name, c_type(slot.scalar));
+        if slot.given {
+            text.push_str(&format!(
+                "static inline void {name}_set_{own}(tw_slot *slots, const {kind} *data, int64_t length)\n{{\n    \
+                 slots[{place}].data = (void *)data;\n    slots[{place}].length = length;\n}}\n\n"
+            ));
+        } else if results(program, generated).any(|result| result == place) {
+            text.push_str(&format!(
+                "static inline const {kind} *{name}_get_{own}(const tw_slot *slots, int64_t *length)\n{{\n    \
+                 *length = slots[{place}].length;\n    return (const {kind} *)slots[{place}].data;\n}}\n\n"
+            ));
+        }
+    }
+    for symbol in [name.clone(), format!("{name}_sequential")] {
+        text.push_str(&format!("int {symbol}(tw_slot *slots, int threads, tw_report *report);\n"));
+        text.push_str(&format!("void {symbol}_free(tw_slot *slots);\n"));
+    }
+    text.push_str("\n/* What a check of a report found. */\n");
+    text.push_str(&format!(
+        "const char *{name}_check(int64_t check);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+    ));
+    text
+}
+
+/// The function that says what a check found.
+fn checks(program: &Program, generated: &Generated) -> String {
+    let name = &program.name;
+    let mut text = format!(
+        "\n/* What a check of a report found. */\nconst char *{name}_check(int64_t check)\n{{\n    switch (check) {{\n"
+    );
+    for (place, (kind, span)) in generated.checks.iter().enumerate() {
+        let what = match kind {
+            crate::fault::FaultKind::Index => "an index outside of a sequence",
+            crate::fault::FaultKind::Offsets => {
+                "offsets that do not begin with 0, decrease, or end elsewhere"
+            }
+            crate::fault::FaultKind::Lengths => "sequences of different lengths",
+            crate::fault::FaultKind::Count => "a negative length",
+            crate::fault::FaultKind::Step => "a stride or tile that is not positive",
+            crate::fault::FaultKind::Empty => "an empty sequence that is repeated",
+            crate::fault::FaultKind::Twice => "a place that is written twice",
+            crate::fault::FaultKind::Division => "a division by 0",
+            crate::fault::FaultKind::TooLong => "a length beyond 2^62",
+        };
+        text.push_str(&format!("    case {}: return \"{}: {what}\";\n", place + 1, program.place(span)));
+    }
+    text.push_str("    case -1: return \"no memory\";\n    default: return \"nothing\";\n    }\n}\n");
+    text
+}
+
+fn main(program: &Program, generated: &Generated, sequential: &Generated) -> String {
+    let mut given = String::new();
+    for ((_, variable), (place, slot)) in program.given().zip(generated.slots.list.iter().enumerate()) {
+        let (parameter, default) = match variable.role {
+            Role::Param(literal) => (1, number(literal)),
+            _ => (0, 0.0),
+        };
+        let default = if default.is_finite() { format!("{default:?}") } else { "0.0".to_owned() };
+        let (kind, bytes, width) = (numpy(slot.scalar), slot.scalar.bytes(), slot.width);
+        let name = &slot.name;
+        given.push_str(&format!(
+            "    {{\"{name}\", \"{kind}\", {bytes}, {width}, {place}, {parameter}, {default}}},\n"
+        ));
+    }
+    let mut list = String::new();
+    for place in results(program, generated) {
+        let slot = &generated.slots.list[place];
+        list.push_str(&format!(
+            "    {{\"{}\", {}, {place}}},\n",
+            slot.name,
+            slot.scalar.bytes() * slot.width
+        ));
+    }
+    include_str!("../templates/main.c")
+        .replace("@GIVEN@", &given)
+        .replace("@RESULTS@", &list)
+        .replace("@SLOTS@", &generated.slots.list.len().to_string())
+        .replace("@PLAIN@", &sequential.slots.list.len().to_string())
+        .replace("@NAME@", &program.name)
+}
+
+fn cmake(name: &str, mode: Mode) -> String {
+    let contract = if mode == Mode::Fast { "fast" } else { "off" };
+    format!(
+        "cmake_minimum_required(VERSION 3.10)\nproject({name} C)\nset(CMAKE_C_STANDARD 11)\n\
+         if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n\
+         find_package(OpenMP COMPONENTS C)\n\
+         add_library({name} {name}.c {name}_sequential.c)\n\
+         target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n\
+         # Without contraction the results are the same bits everywhere.\n\
+         target_compile_options({name} PRIVATE -O3 -ffp-contract={contract})\n\
+         target_link_libraries({name} PUBLIC m)\n\
+         if(OpenMP_C_FOUND)\n  target_link_libraries({name} PUBLIC OpenMP::OpenMP_C)\nendif()\n\
+         add_executable({name}_main main.c)\ntarget_link_libraries({name}_main PRIVATE {name})\n"
+    )
+}

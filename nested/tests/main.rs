@@ -1,0 +1,10 @@
+//! Tests of nested data-parallel programs.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+mod analysis;
+mod diagnostics;
+mod language;
+mod programs;
+mod random;

@@ -1,0 +1,303 @@
+//! A program that was built, and its runs.
+
+use crate::buffers::{Buffers, Elements};
+use crate::errors::{exception, raised};
+use execution::ExecutionError;
+use execution::grid::{ProgramData, ValuesMut};
+use polyhedral::program::{FieldId, FieldRole, SeriesId};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tilewright::choice::TileBy;
+use tilewright::runner::Runner;
+use tilewright::{Backend, BuildRequest, Cancel, Observer, RunRequest, Stencil, Tiling};
+
+/// How often a long call looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What is to be built.
+#[derive(FromPyObject)]
+pub struct Request {
+    size: Vec<i64>,
+    steps: i64,
+    backend: String,
+    strategy: String,
+    tile: Option<String>,
+    machine: Option<String>,
+    threads: Option<usize>,
+    tile_by: String,
+    calibrate: bool,
+    contract: bool,
+    seed: u64,
+}
+
+/// A built program.
+#[pyclass(frozen, module = "tilewright._tilewright")]
+pub struct Built {
+    stencil: Arc<Stencil>,
+    // Runs take turns: that of a device has one context, and compiled code uses all threads anyway.
+    built: Mutex<tilewright::Built>,
+    #[pyo3(get)]
+    strategy: Option<String>,
+    #[pyo3(get)]
+    tile: Option<String>,
+    #[pyo3(get)]
+    notes: Vec<String>,
+    #[pyo3(get)]
+    compiler: Option<String>,
+    in_place: bool,
+}
+
+/// Passes what is said on the way to Python's logging.
+struct Log;
+
+impl Observer for Log {
+    fn begin(&self, stage: &'static str, _parts: u64) {
+        if stage == tilewright::here::STAGE {
+            Python::attach(|py| {
+                let told = py.import("tilewright._log").and_then(|log| log.call_method1("tell", (stage,)));
+                // A logger that fails does not stop the work.
+                let _ = told;
+            });
+        }
+    }
+}
+
+impl Built {
+    /// Builds on a thread of its own, so that Ctrl-C is seen and stops it.
+    pub fn of(py: Python<'_>, stencil: &Arc<Stencil>, request: Request) -> PyResult<Built> {
+        let machine = request.machine.as_deref().map(tilewright::machines::machine).transpose();
+        let machine = raised(py, machine)?;
+        let tile = request.tile.as_deref().map(hhc_codegen::TileSizes::parse).transpose();
+        let tile = raised(py, tile.map_err(tilewright::Error::from))?;
+        let backend = backend(&request.backend)?;
+        let wanted = BuildRequest {
+            tiling: Tiling { strategy: request.strategy, tile },
+            machine: machine.as_ref(),
+            threads: request.threads,
+            tile_by: tile_by(&request.tile_by)?,
+            calibrate: request.calibrate,
+            contract: request.contract,
+            seed: request.seed,
+            ..BuildRequest::new(backend, &request.size, request.steps)
+        };
+        let token = Cancel::new();
+        let result = py.detach(|| {
+            std::thread::scope(|scope| {
+                let (sender, receiver) = channel();
+                let (token, wanted) = (&token, &wanted);
+                let worker = scope.spawn(move || {
+                    let built = token.scope(|| tilewright::build(stencil, wanted, &Log));
+                    // The receiver stays until this is done.
+                    let _ = sender.send(built);
+                });
+                let mut stopped = None;
+                loop {
+                    match receiver.recv_timeout(LOOK) {
+                        Ok(result) => break Ok((result, stopped)),
+                        Err(RecvTimeoutError::Disconnected) => {
+                            let _ = worker.join();
+                            break Err(());
+                        }
+                        Err(RecvTimeoutError::Timeout) => {
+                            if let Some(signal) = Python::attach(|py| py.check_signals()).err() {
+                                token.cancel();
+                                stopped = Some(signal);
+                            }
+                        }
+                    }
+                }
+            })
+        });
+        let built = match result {
+            Ok((_, Some(signal))) => return Err(signal),
+            Ok((Ok(built), None)) => built,
+            Ok((Err(error), None)) => return Err(exception(py, &error)),
+            Err(()) => {
+                return Err(PyRuntimeError::new_err(
+                    "Tilewright has failed; this is a mistake of Tilewright",
+                ));
+            }
+        };
+        let plan = built.planned.as_ref().map(|planned| &planned.plan);
+        Ok(Built {
+            stencil: Arc::clone(stencil),
+            strategy: plan.map(|plan| plan.strategy.to_owned()),
+            tile: plan.map(|plan| plan.tile.to_string()),
+            notes: built.notes.clone(),
+            compiler: built.compiler.clone(),
+            in_place: matches!(built.runner, Runner::OpenMp(..)),
+            built: Mutex::new(built),
+        })
+    }
+}
+
+#[pymethods]
+impl Built {
+    /// Whether it works on arrays with strides, where they lie; others take arrays without gaps.
+    #[getter]
+    fn in_place(&self) -> bool {
+        self.in_place
+    }
+
+    /// Runs all steps on `levels`, one array for each slot of each field, which hold the initial levels first and the newest
+    /// ones afterwards. Strides are in elements.
+    #[allow(clippy::too_many_arguments)]
+    fn run(
+        &self,
+        py: Python<'_>,
+        levels: Vec<Bound<'_, PyAny>>,
+        series: Vec<Bound<'_, PyAny>>,
+        size: Vec<i64>,
+        outer_strides: Vec<i64>,
+        steps: i64,
+        parameters: Vec<f64>,
+        threads: Option<usize>,
+    ) -> PyResult<()> {
+        let program = &*self.stencil.program;
+        let mut buffers = Buffers::hold(program, &levels, &series, &size, &outer_strides)?;
+        if !self.in_place {
+            return self.run_copied(py, &mut buffers, &size, steps, parameters);
+        }
+        let mut levels = buffers.levels(py, program, &size, &outer_strides)?;
+        let mut signal = None;
+        let result = py.detach(|| {
+            let built = Locked(self.built.lock().unwrap_or_else(PoisonError::into_inner));
+            let before = built.threads(threads);
+            let mut progress = |_| match Python::attach(|py| py.check_signals()) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(found) => {
+                    signal = Some(found);
+                    ControlFlow::Break(())
+                }
+            };
+            let result = tilewright::run_in_place(
+                &self.stencil,
+                &built.0,
+                &parameters,
+                &mut levels,
+                steps,
+                &mut progress,
+            );
+            built.threads(before);
+            result
+        });
+        match signal {
+            Some(signal) => Err(signal),
+            None => raised(py, result),
+        }
+    }
+}
+
+impl Built {
+    /// Runs on a grid of its own, which the arrays are copied to and from.
+    fn run_copied(
+        &self,
+        py: Python<'_>,
+        buffers: &mut Buffers,
+        size: &[i64],
+        steps: i64,
+        parameters: Vec<f64>,
+    ) -> PyResult<()> {
+        let program = &*self.stencil.program;
+        let slots: Vec<(FieldId, usize)> = program
+            .fields
+            .iter()
+            .enumerate()
+            .flat_map(|(field, data)| (0..data.role.slots()).map(move |slot| (FieldId(field), slot)))
+            .collect();
+        let failed = |error: ExecutionError| exception(py, &error.into());
+        let mut data = ProgramData::zeroed(program, size).map_err(failed)?;
+        data.set_steps(program, steps).map_err(failed)?;
+        for (number, &(field, slot)) in slots.iter().enumerate() {
+            data.slot_mut(field, slot).copy_from(buffers.elements(number));
+        }
+        for number in 0..program.series.len() {
+            let values = data.series_mut(SeriesId(number));
+            let length = match &values {
+                ValuesMut::F32(values) => values.len(),
+                ValuesMut::F64(values) => values.len(),
+            };
+            let given = buffers.elements(slots.len() + number);
+            if given.len() < length {
+                let message = format!("a series has {} values, and needs {length}", given.len());
+                return Err(PyValueError::new_err(message));
+            }
+            values.copy_from(match given {
+                Elements::F32(given) => Elements::F32(&given[..length]),
+                Elements::F64(given) => Elements::F64(&given[..length]),
+            });
+        }
+        execution::initial::prepare_boundary(program, &mut data).map_err(failed)?;
+        let request = RunRequest { steps, parameters, repeat: 1, verify: false };
+        let token = Cancel::new();
+        let mut signal = None;
+        let result = py.detach(|| {
+            std::thread::scope(|scope| {
+                let (stencil, data) = (&self.stencil, &mut data);
+                let worker = scope.spawn(|| {
+                    let built = Locked(self.built.lock().unwrap_or_else(PoisonError::into_inner));
+                    token.scope(|| tilewright::run(stencil, &built.0, &request, data, &Log)).map(|_| ())
+                });
+                while !worker.is_finished() {
+                    std::thread::sleep(Duration::from_millis(1));
+                    if let Some(found) = Python::attach(|py| py.check_signals()).err() {
+                        token.cancel();
+                        signal = Some(found);
+                    }
+                }
+                worker.join()
+            })
+        });
+        if let Some(signal) = signal {
+            return Err(signal);
+        }
+        match result {
+            Ok(result) => raised(py, result)?,
+            Err(_) => {
+                return Err(PyRuntimeError::new_err(
+                    "Tilewright has failed; this is a mistake of Tilewright",
+                ));
+            }
+        }
+        for (number, &(field, slot)) in slots.iter().enumerate() {
+            if program.field(field).role != FieldRole::Coefficient {
+                buffers.write(number, data.slot(field, slot));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A lock that is taken and given back on one thread.
+struct Locked<'a>(std::sync::MutexGuard<'a, tilewright::Built>);
+
+impl Locked<'_> {
+    /// Sets the number of threads of compiled code, where one is given; returns the one before.
+    fn threads(&self, wanted: Option<usize>) -> Option<usize> {
+        let Runner::OpenMp(native, _) = &self.0.runner else { return None };
+        let wanted = wanted?;
+        let before = native.library().threads();
+        native.library().set_threads(wanted);
+        before
+    }
+}
+
+fn backend(name: &str) -> PyResult<Backend> {
+    let known = [Backend::OpenMp, Backend::Cuda, Backend::Emulator, Backend::Reference];
+    let found = known.into_iter().find(|backend| backend.name() == name);
+    found.ok_or_else(|| PyValueError::new_err(format!("there is no backend {name:?}")))
+}
+
+fn tile_by(name: &str) -> PyResult<TileBy> {
+    Ok(match name {
+        "auto" => TileBy::Guarded,
+        "model" => TileBy::Model,
+        "measure" => TileBy::Measure,
+        "default" => TileBy::Default,
+        _ => return Err(PyValueError::new_err(format!("there is no tile_by {name:?}"))),
+    })
+}

@@ -1,0 +1,61 @@
+//! The tests of the Python package, `python/tests/test_*.py`, run on the extension that this build made.
+//!
+//! They need Python 3.11 and NumPy: `scripts/get-numpy.sh` fetches NumPy into `target/numpy`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn python_with_numpy() -> Option<(String, Option<PathBuf>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let fetched =
+        std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from).join("numpy");
+    let check = "import sys, numpy; assert sys.version_info >= (3, 11)";
+    for (python, path) in [("python3", None), ("python3", Some(fetched))] {
+        let mut command = Command::new(python);
+        if let Some(path) = &path {
+            command.env("PYTHONPATH", path);
+        }
+        if command.args(["-c", check]).output().is_ok_and(|output| output.status.success()) {
+            return Some((python.to_owned(), path));
+        }
+    }
+    None
+}
+
+#[test]
+fn the_package_does_what_it_says() {
+    let Some((python, numpy)) = python_with_numpy() else {
+        println!(
+            "SKIPPED: there is no Python 3.11 with NumPy, which the package is for (scripts/get-numpy.sh)"
+        );
+        return;
+    };
+    // target/debug/deps/all-.. -> target/debug/lib_tilewright.so
+    let program = std::env::current_exe().unwrap();
+    let built = program.parent().and_then(Path::parent).unwrap();
+    let library = ["lib_tilewright.so", "lib_tilewright.dylib"].map(|name| built.join(name));
+    let library = library.iter().find(|path| path.is_file()).expect("the extension was built");
+    let folder = tempfile::tempdir().unwrap();
+    let package = folder.path().join("tilewright");
+    std::fs::create_dir(&package).unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for entry in std::fs::read_dir(source.join("tilewright")).unwrap() {
+        let entry = entry.unwrap();
+        if entry.path().extension().is_some_and(|end| end == "py" || end == "pyi") {
+            std::fs::copy(entry.path(), package.join(entry.file_name())).unwrap();
+        }
+    }
+    std::fs::copy(library, package.join("_tilewright.abi3.so")).unwrap();
+    let paths = [Some(folder.path().to_owned()), numpy];
+    let path = std::env::join_paths(paths.iter().flatten()).unwrap();
+    let output = Command::new(python)
+        .args(["-m", "unittest", "discover", "-v", "-s"])
+        .arg(source.join("tests"))
+        .env("PYTHONPATH", path)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    println!("{said}");
+}

@@ -1,0 +1,406 @@
+"""What users of the package rely on."""
+
+import contextlib
+import io
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import tilewright
+from tilewright import f32, f64
+
+# Fast to choose, and the same everywhere.
+PLAIN = {"strategy": "naive", "tile_by": "model", "machine": "zen4"}
+
+
+def heat(u, steps, a=0.125, b=0.125):
+    """The shipped heat2d by slices of NumPy."""
+    number = u.dtype.type
+    a, b, two = number(a), number(b), number(2)
+    for _ in range(steps):
+        new, c = u.copy(), u[1:-1, 1:-1]
+        new[1:-1, 1:-1] = (
+            c
+            + a * (u[:-2, 1:-1] - two * c + u[2:, 1:-1])
+            + b * (u[1:-1, :-2] - two * c + u[1:-1, 2:])
+        )
+        u = new
+    return u
+
+
+def grid(*shape, dtype=np.float32, seed=1):
+    return np.random.default_rng(seed).random(shape).astype(dtype)
+
+
+class Running(unittest.TestCase):
+    def setUp(self):
+        self.heat = tilewright.stencil("heat2d")
+
+    def test_every_backend_computes_the_same(self):
+        u = grid(37, 41)
+        for steps in (0, 1, 2, 5):
+            wanted = heat(u, steps, a=0.1)
+            for backend in ("openmp", "reference", "emulator"):
+                found = self.heat.run(u, steps=steps, a=0.1, backend=backend, strategy="naive")
+                np.testing.assert_array_equal(found, wanted, f"{backend}, {steps} steps")
+        np.testing.assert_array_equal(u, grid(37, 41))
+
+    def test_results_go_where_out_says(self):
+        u = grid(30, 50)
+        for steps in (0, 1, 4, 7):
+            wanted = heat(u, steps)
+            for out in (
+                np.empty_like(u),
+                u.copy(),
+                self.heat.empty(u.shape),
+                np.empty((50, 30), np.float32).T,
+                np.empty((30, 60), np.float32)[:, 7:57],
+                np.empty((60, 100), np.float32)[::2, ::2],
+                np.empty(u.shape, np.float32)[::-1],
+            ):
+                self.assertIs(self.heat.run(u, steps=steps, out=out, **PLAIN), out)
+                np.testing.assert_array_equal(out, wanted)
+            own = u.copy()
+            self.heat.run(own, steps=steps, out=own, **PLAIN)
+            np.testing.assert_array_equal(own, wanted)
+            # Rows from above: what is written first is still to be read.
+            shared = np.zeros((40, 50), np.float32)
+            shared[:30] = u
+            self.heat.run(shared[:30], steps=steps, out=shared[10:], **PLAIN)
+            np.testing.assert_array_equal(shared[10:], wanted)
+
+    def test_inputs_lie_anywhere(self):
+        u = grid(30, 50)
+        wanted = heat(u, 3)
+        for given in (np.asfortranarray(u), np.repeat(u, 2, 1)[:, ::2], u[::-1].copy()[::-1], np.broadcast_to(u, u.shape)):
+            np.testing.assert_array_equal(self.heat.run(given, steps=3, **PLAIN), wanted)
+        u.flags.writeable = False
+        np.testing.assert_array_equal(self.heat.run(u, steps=3, **PLAIN), wanted)
+        row = np.broadcast_to(u[0], (30, 50))
+        np.testing.assert_array_equal(self.heat.run(row, steps=2, **PLAIN), heat(row, 2))
+
+    def test_several_levels_and_fields(self):
+        wave = tilewright.stencil("wave2d")
+        u = grid(2, 20, 30)
+        one = wave.run(u, steps=5, **PLAIN)
+        self.assertEqual(one.shape, (2, 20, 30))
+        pair = wave.run((u[0], u[1]), steps=5, **PLAIN)
+        self.assertIsInstance(pair, tuple)
+        np.testing.assert_array_equal(np.stack(pair), one)
+        np.testing.assert_array_equal(one, wave.run(u, steps=5, backend="reference"))
+        # What is returned can be given again.
+        np.testing.assert_array_equal(wave.run(wave.run(u, steps=2, **PLAIN), steps=3, **PLAIN), one)
+        for steps in (4, 5):
+            own = u.copy()
+            wave.run(own, steps=steps, out=own, **PLAIN)
+            np.testing.assert_array_equal(own, wave.run(u, steps=steps, backend="reference"))
+        fdtd = tilewright.stencil("fdtd2d_driven")
+        fields = [grid(20, 30, dtype=np.float64, seed=s) for s in range(3)]
+        fict = np.arange(9.0)
+        found = fdtd.run(*fields, fict=fict, steps=9, **PLAIN)
+        self.assertEqual(found._fields, ("ex", "ey", "hz"))
+        for one, other in zip(found, fdtd.run(*fields, fict=fict, steps=9, backend="reference")):
+            np.testing.assert_array_equal(one, other)
+        with self.assertRaisesRegex(tilewright.WrongInput, "9 steps need 9 values"):
+            fdtd.run(*fields, fict=fict[:8], steps=9)
+        varying = tilewright.stencil("varcoef2d")
+        coefficients = {field.name: grid(20, 30, seed=7) for field in varying.fields if not field.levels}
+        args = {varying.fields[0].name: grid(20, 30)} | coefficients
+        np.testing.assert_array_equal(
+            varying.run(steps=3, **args, **PLAIN), varying.run(steps=3, **args, backend="reference")
+        )
+
+    def test_mistakes_are_explained(self):
+        u = grid(20, 30)
+        heat2d, wrong = self.heat, tilewright.WrongInput
+        for message, call in [
+            ("float64", lambda: heat2d.run(u.astype(float), steps=1)),
+            ("int64", lambda: heat2d.run(u.astype(np.int64), steps=1)),
+            ("1 dimension", lambda: heat2d.run(u[0], steps=1)),
+            ("3 dimension", lambda: heat2d.run(u[None], steps=1)),
+            ("list", lambda: heat2d.run([[u.tolist()]], steps=1)),
+            ("steps must not be negative", lambda: heat2d.run(u, steps=-1)),
+            ("whole number", lambda: heat2d.run(u, steps=1.5)),
+            ("parameter a", lambda: heat2d.run(u, steps=1, a="x")),
+            ("has no `c`", lambda: heat2d.run(u, steps=1, c=1)),
+            ("is missing", lambda: heat2d.run(steps=1)),
+            ("2 arrays were given", lambda: heat2d.run(u, u, steps=1)),
+            ("given twice", lambda: heat2d.run(u, u=u, steps=1)),
+            ("out has shape", lambda: heat2d.run(u, steps=1, out=u[1:])),
+            ("lie upon each other", lambda: heat2d.run(u, steps=1, out=np.lib.stride_tricks.as_strided(u, u.shape, (0, 4)))),
+            ("masked", lambda: heat2d.run(np.ma.masked_less(u, 0.5), steps=1)),
+            ("threads is 0", lambda: heat2d.run(u, steps=1, threads=0)),
+            ("order of another", lambda: heat2d.run(u.astype(u.dtype.newbyteorder()), steps=1)),
+            ("no strategy|unknown strategy", lambda: heat2d.run(u, steps=1, strategy="x")),
+            ("backend", lambda: heat2d.run(u, steps=1, backend="x")),
+        ]:
+            with self.subTest(message), self.assertRaisesRegex((wrong, ValueError), message):
+                call()
+        frozen = u.copy()
+        frozen.flags.writeable = False
+        with self.assertRaisesRegex(wrong, "read-only"):
+            heat2d.run(u, steps=1, out=frozen)
+        with self.assertRaises(TypeError):
+            heat2d.run(u)
+
+    def test_strange_values_and_sizes(self):
+        u = grid(9, 9)
+        u[4, 4], u[2, 2] = np.nan, np.inf
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(self.heat.run(u, steps=3, **PLAIN), heat(u, 3))
+        for shape in ((0, 5), (1, 1), (2, 7), (1, 40), (40, 1), (3, 3)):
+            u = grid(*shape)
+            wanted = heat(u, 3) if min(shape) > 2 else u
+            try:
+                np.testing.assert_array_equal(self.heat.run(u, steps=3, **PLAIN), wanted)
+            except tilewright.WrongInput as error:
+                self.assertLess(min(shape), 3)
+                self.assertIn("no point", str(error))
+            np.testing.assert_array_equal(self.heat.run(u, steps=3, backend="reference"), wanted)
+
+    def test_threads_run_at_once(self):
+        results = {}
+
+        def work(number):
+            u = grid(50, 60, seed=number)
+            results[number] = (self.heat.run(u, steps=20, **PLAIN), heat(u, 20))
+
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for found, wanted in results.values():
+            np.testing.assert_array_equal(found, wanted)
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_a_fork_after_a_parallel_call_ends_well(self):
+        u = grid(50, 60)
+        self.heat.run(u, steps=2, threads=2, **PLAIN)
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            word = b"?"
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    found = self.heat.run(u, steps=2, threads=2, **PLAIN)
+                word = b"r" if (found == heat(u, 2)).all() else b"w"
+            except tilewright.Infeasible:
+                word = b"e"
+            finally:
+                os.write(writer, word)
+                os._exit(0)
+        os.close(writer)
+        until = time.monotonic() + 5
+        done = 0
+        while time.monotonic() < until and done == 0:
+            done, _ = os.waitpid(child, os.WNOHANG)
+            time.sleep(0.01)
+        if done == 0:
+            os.kill(child, signal.SIGKILL)
+        self.assertEqual(done, child)
+        self.assertIn(os.read(reader, 1), (b"r", b"e"))
+        os.close(reader)
+
+    def test_spawned_processes_compute(self):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            u = grid(20, 30)
+            np.testing.assert_array_equal(pool.apply(apply, (self.heat, u)), heat(u, 3))
+
+    def test_an_interruption_ends_a_run(self):
+        text = (
+            "import numpy as np, tilewright\n"
+            "heat = tilewright.stencil('heat2d')\n"
+            "u = np.zeros((300, 300), np.float32)\n"
+            "heat.run(u, steps=1, strategy='naive', tile_by='model', machine='zen4')\n"
+            "print('ready', flush=True)\n"
+            "try:\n"
+            "    heat.run(u, steps=10**9, strategy='naive', tile_by='model', machine='zen4')\n"
+            "except KeyboardInterrupt:\n"
+            "    print('stopped', flush=True)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, text=True) as child:
+            self.assertEqual(child.stdout.readline(), "ready\n")
+            time.sleep(0.3)
+            child.send_signal(signal.SIGINT)
+            try:
+                self.assertEqual(child.stdout.readline(), "stopped\n")
+            finally:
+                child.kill()
+
+    def test_pickles_are_the_same_stencil(self):
+        for one in (self.heat, tilewright.stencil("heat2d", dtype="float64"), decorated, tilewright.stencil(text=TEXT)):
+            again = pickle.loads(pickle.dumps(one))
+            self.assertEqual((again.text, again.fields), (one.text, one.fields))
+
+
+def apply(stencil, u):
+    return stencil.run(u, steps=3, **PLAIN)
+
+
+TEXT = "stencil mine(t, i) { field u: f64; u[t+1, i] = 0.5 * (u[t, i-1] + u[t, i+1]); }"
+RATE = 0.25
+
+
+@tilewright.stencil
+def decorated(t, i, j, u: f32, c, s: f64, a=0.125):
+    """A function as a stencil."""
+    lap = u[t, i - 1, j] + u[t, i + 1, j] + u[t, i, j - 1] + u[t, i, j + 1] - 4 * u[t, i, j]
+    u[t + 1, i, j] = u[t, i, j] + a * c[i, j] * lap * RATE if u[t, i, j] > 0.5 else min(-u[t, i, j], s[t], 3)
+
+
+class Writing(unittest.TestCase):
+    def test_a_function_is_a_stencil(self):
+        self.assertEqual([(f.name, f.dtype, f.levels) for f in decorated.fields], [("u", "f32", 1), ("c", "f32", 0)])
+        self.assertEqual((decorated.series, decorated.parameters), ({"s": "f64"}, {"a": 0.125}))
+        u, c, s = grid(12, 13), grid(12, 13, seed=3), np.linspace(0, 1, 4)
+        np.testing.assert_array_equal(
+            decorated.run(u, c, s=s, steps=4, **PLAIN), decorated.run(u, c, s=s, steps=4, backend="reference")
+        )
+
+    def test_mistakes_are_shown_in_the_function(self):
+        def scaled(t, i, u: f64):
+            u[t + 1, i] = u[t, i * 2]
+
+        line = scaled.__code__.co_firstlineno + 1
+        with self.assertRaises(tilewright.ProgramError) as caught:
+            tilewright.stencil(scaled)
+        found = caught.exception.diagnostics[0]
+        self.assertEqual((found.line, Path(found.file).name, found.code), (line, "test_package.py", "TW0303"))
+        self.assertIn("u[t + 1, i] = u[t, i * 2]", str(caught.exception))
+
+        def looped(t, i, u: f64):
+            for k in range(3):
+                u[t + 1, i] = u[t, i]
+
+        def typed(t, i, u: int):
+            u[t + 1, i] = u[t, i]
+
+        def unknown(t, i, u):
+            u[t + 1, i] = u[t, i] // 2
+
+        def starred(t, i, *u):
+            u[t + 1, i] = u[t, i]
+
+        for function, message in [
+            (looped, "assignments only"),
+            (typed, "not a type of a field"),
+            (unknown, "no meaning"),
+            (starred, "arguments"),
+        ]:
+            with self.assertRaisesRegex(tilewright.ProgramError, message):
+                tilewright.stencil(function)
+        with self.assertRaisesRegex(tilewright.ProgramError, "cannot be read"):
+            tilewright.stencil(eval("lambda t, i, u: u"))
+
+    def test_texts_and_files(self):
+        mine = tilewright.stencil(text=TEXT)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "mine.stencil"
+            path.write_text(TEXT)
+            self.assertEqual(tilewright.stencil(path).text, mine.text)
+        self.assertEqual(tilewright.stencil("heat2d", dtype=np.float64).fields[0].dtype, "f64")
+        with self.assertRaisesRegex(tilewright.WrongInput, "did you mean `heat1d`"):
+            tilewright.stencil("heat1")
+        with self.assertRaises(tilewright.ProgramError) as caught:
+            tilewright.stencil(text="stencil x(t, i) { field u: f32; u[t+1, i] = w; }")
+        self.assertEqual((caught.exception.diagnostics[0].code, caught.exception.diagnostics[0].column), ("TW0201", 45))
+        with self.assertRaises(tilewright.WrongInput):
+            tilewright.stencil("heat2d", dtype="int8")
+        self.assertIsInstance(pickle.loads(pickle.dumps(caught.exception)), tilewright.ProgramError)
+
+    def test_arrays_of_one_s_own(self):
+        heat2d = tilewright.stencil("heat2d")
+        u = heat2d.zeros((100, 1024))
+        self.assertEqual((u.shape, u.dtype, u.ctypes.data % 64), ((100, 1024), np.float32, 0))
+        self.assertNotEqual(u.strides[0] % 4096, 0)
+        self.assertEqual(u.sum(), 0)
+
+
+class Manual(unittest.TestCase):
+    def test_what_the_manual_shows_works(self):
+        text = (Path(__file__).parent / "../../docs/python.md").read_text()
+        blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
+        self.assertGreater(len(blocks), 4)
+        names = {}
+        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
+            for number, block in enumerate(blocks):
+                # A function's source is read from its file.
+                path = Path(folder) / f"block{number}.py"
+                path.write_text(block)
+                exec(compile(block, str(path), "exec"), names)
+        self.assertIn("u[t+1, i] = u[t, 2 * i]", said.getvalue())
+
+
+class Commands(unittest.TestCase):
+    def test_commands_are_functions(self):
+        best = tilewright.tune("heat2d", size=(500, 500), steps=50, machine="v100")
+        self.assertEqual(set(best.tile), set(best["tile"].to_dict()))
+        self.assertIn("schema", best)
+        of_text = tilewright.analyze(tilewright.stencil(text=TEXT))
+        self.assertEqual(of_text.stencil if isinstance(of_text.stencil, str) else of_text.stencil.name, "mine")
+        with self.assertRaisesRegex(tilewright.WrongInput, "did you mean"):
+            tilewright.tune("heat2", size=(500, 500), steps=50, machine="v100")
+        self.assertGreater(len(tilewright.stencils()), 20)
+        self.assertGreater(len(tilewright.machines()), 5)
+        with self.assertRaises(AttributeError):
+            best.nothing
+
+    def test_functions_are_searched(self):
+        seen = []
+
+        def cost(choice):
+            seen.append(choice)
+            if choice["x"] == 7:
+                raise RuntimeError("seven")
+            return None if choice["mode"] == "no" else (choice["x"] - 3) ** 2 + choice["y"]
+
+        space = {"x": list(range(10)), "y": [0.5, 1.5], "mode": ["yes", "no"]}
+        found = tilewright.search(cost, space, budget=40, method="random", constraints=["x + y < 10"])
+        self.assertEqual((found.best, found.value), ({"x": 3, "y": 0.5, "mode": "yes"}, 0.5))
+        self.assertEqual(len(seen), len(found.trials))
+        statuses = {trial.status for trial in found.trials}
+        self.assertLessEqual({"ok", "invalid"}, statuses)
+        with self.assertRaises(KeyboardInterrupt):
+            tilewright.search(self.stop, {"x": [1, 2]}, budget=2)
+        with self.assertRaises(tilewright.WrongInput):
+            tilewright.search(cost, space, method="nothing")
+        self.assertIsNone(tilewright.search(lambda choice: None, {"x": [1]}, budget=3, method="random").best)
+
+    @staticmethod
+    def stop(choice):
+        raise KeyboardInterrupt
+
+    def test_without_a_compiler(self):
+        text = (
+            "import numpy as np, tilewright\n"
+            "heat = tilewright.stencil('heat2d')\n"
+            "u = np.ones((9, 9), np.float32)\n"
+            "assert (heat.run(u, steps=2, backend='reference') == 1).all()\n"
+            "try:\n"
+            "    heat.run(u, steps=2)\n"
+            "except tilewright.Infeasible as error:\n"
+            "    print(error.message.count('\\n'))\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            own = {key: value for key, value in os.environ.items() if key not in ("CC", "CXX")}
+            # A cache of its own: what was compiled before needs no compiler.
+            own |= {"PATH": "", "TILEWRIGHT_CACHE": folder}
+            output = subprocess.run([sys.executable, "-c", text], env=own, capture_output=True, text=True, timeout=60)
+        self.assertEqual((output.stdout, output.stderr), ("0\n", ""))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,71 @@
+"""Tilewright: stencil programs tiled, proved, compiled and run; tuned by exact models and few measurements.
+
+    import numpy as np, tilewright
+
+    heat = tilewright.stencil("heat2d")
+    u = np.random.rand(1000, 1000).astype(np.float32)
+    u = heat.run(u, steps=100, a=0.1)
+
+Manual: docs/python.md of the project.
+"""
+
+from __future__ import annotations
+
+import sys as _sys
+
+if _sys.version_info < (3, 11):
+    raise ImportError("tilewright needs Python 3.11 or later")
+
+from . import _tilewright
+from ._commands import (
+    Report,
+    analyze,
+    calibrate,
+    codesign,
+    command,
+    compile,
+    explain,
+    machines,
+    pareto,
+    predict,
+    stencils,
+    tune,
+    validate,
+)
+from ._search import SearchResult, Trial, search
+from ._stencil import Field, RunInfo, Stencil, f32, f64, stencil
+from .errors import Diagnostic, Failed, Infeasible, Internal, ProgramError, TilewrightError, WrongInput
+
+__version__: str = _tilewright.version()
+
+__all__ = [
+    "Diagnostic",
+    "Failed",
+    "Field",
+    "Infeasible",
+    "Internal",
+    "ProgramError",
+    "Report",
+    "RunInfo",
+    "SearchResult",
+    "Stencil",
+    "TilewrightError",
+    "Trial",
+    "WrongInput",
+    "analyze",
+    "calibrate",
+    "codesign",
+    "command",
+    "compile",
+    "explain",
+    "f32",
+    "f64",
+    "machines",
+    "pareto",
+    "predict",
+    "search",
+    "stencil",
+    "stencils",
+    "tune",
+    "validate",
+]

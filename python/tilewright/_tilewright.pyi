@@ -1,0 +1,55 @@
+from typing import Any, Callable
+
+class Program:
+    name: str
+    description: str
+    indices: list[str]
+    fields: list[tuple[str, str, int, int]]
+    series: list[tuple[str, str, int]]
+    parameters: list[tuple[str, float]]
+    fixed_boundary: bool
+    is_c: bool
+    text: str
+    @staticmethod
+    def load(spec: str, element: str | None = None) -> Program: ...
+    @staticmethod
+    def parse(
+        name: str,
+        text: str,
+        element: str | None = None,
+        source: str | None = None,
+        origins: list[tuple[int, int, int, int]] = ...,
+    ) -> Program: ...
+    def padded(self, size: list[int]) -> tuple[list[int], int]: ...
+    def build(self, request: Any) -> Built: ...
+
+class Built:
+    strategy: str | None
+    tile: str | None
+    notes: list[str]
+    compiler: str | None
+    in_place: bool
+    def run(
+        self,
+        levels: list[Any],
+        series: list[Any],
+        size: list[int],
+        outer_strides: list[int],
+        steps: int,
+        parameters: list[float],
+        threads: int | None,
+    ) -> None: ...
+
+def search(
+    function: Callable[[dict[str, Any]], Any],
+    space: list[tuple[str, list[Any]]],
+    constraints: list[str],
+    metric: str,
+    method: str,
+    budget: int,
+    seconds: float | None,
+    seed: int,
+) -> tuple[list[tuple[dict[str, Any], str, dict[str, float], str]], int | None]: ...
+def main(arguments: list[str]) -> int: ...
+def shipped() -> list[str]: ...
+def version() -> str: ...

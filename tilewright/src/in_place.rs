@@ -1,0 +1,33 @@
+//! A built stencil run on arrays of the caller's, where they lie.
+
+use crate::build::Built;
+use crate::error::{Error, Result};
+use crate::load::Stencil;
+use crate::pace;
+use crate::runner::Runner;
+use execution::levels::Levels;
+use std::ops::ControlFlow;
+
+/// Runs all steps on `levels`, whose slots start as the initial levels and end as the newest ones; `progress` gets the
+/// number of steps done about twice a second, and whether it goes on.
+///
+/// # Errors
+/// A back end other than compiled C, and its failures; an interruption where `progress` breaks: the levels are then those
+/// after the number of steps that it got last.
+pub fn run_in_place(
+    stencil: &Stencil,
+    built: &Built,
+    parameters: &[f64],
+    levels: &mut Levels<'_>,
+    steps: i64,
+    progress: &mut dyn FnMut(i64) -> ControlFlow<()>,
+) -> Result<()> {
+    let Runner::OpenMp(native, band) = &built.runner else {
+        return Err(Error::wrong_input("only compiled C works on arrays where they lie"));
+    };
+    let program = &*stencil.program;
+    let (operations, points) = (built.operations, levels.points(program));
+    let work = pace::Work { program, native, band: *band, operations, points, steps };
+    let mut piece = |done, now| native.run_levels(program, parameters, levels, done, now);
+    Ok(pace::run(&work, &mut piece, progress)?)
+}
