@@ -112,8 +112,9 @@ pub(super) fn default(program: &Program) -> TileSizes {
     let (points, rows, steps, warps) = match (costly, diagonal, double, wide) {
         (false, false, false, 0..=2) => (4, 4, 3, 8),
         (false, false, true, 0..=2) => (2, 4, 3, 8),
-        (false, true, false, 0..=2) => (4, 4, 2, 8),
-        (false, true, true, 0..=2) | (true, _, false, 0..=2) | (false, false, false, 3..=4) => (2, 4, 2, 8),
+        (false, true, false, 0..=2) => (4, 3, 2, 8),
+        (false, true, true, 0..=2) => (2, 3, 2, 8),
+        (true, _, false, 0..=2) | (false, false, false, 3..=4) => (2, 4, 2, 8),
         (true, _, true, 0..=2) | (false, false, true, 3..=4) | (_, _, false, 3..=4) => (2, 4, 1, 8),
         (_, _, true, 3..=4) => (1, 2, 1, 8),
         _ => (1, 4, 1, 16),
