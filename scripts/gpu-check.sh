@@ -150,7 +150,7 @@ for stencil in $checked; do
         2) sizes='61x77 509x1401' ;;
         *) sizes='37x23x41 67x101x97' ;;
     esac
-    for strategy in hhc naive overlapped pipeline-toy warp-pipeline; do
+    for strategy in hhc naive overlapped pipeline-toy warp-pipeline streaming; do
         for dtype in f32 f64; do
             for size in $sizes; do echo "$stencil $size $strategy $dtype"; done
         done

@@ -107,8 +107,13 @@ fn generated_code_stays_as_short_as_it_is() {
             ("star2d2r", "hhc", plane, 23.0, 0.11, 1.55),
             ("star3d1r", "hhc", space, 48.5, 1.0, 1.55),
             ("star3d1r", "naive", space, 66.0, 2.0, 1.2),
+            ("star3d1r", "streaming", space, 23.0, 0.2, 1.3),
         ];
         for (name, strategy, size, most, wide, uneven) in all {
+            // Its proof takes seconds.
+            if strategy == "streaming" && architecture < 90 {
+                continue;
+            }
             let found = counted(&format!(
                 "{name} --target cuda --sm {architecture} --size {size} --steps 240 --dtype f32 --strategy {strategy}"
             ));
@@ -122,6 +127,11 @@ fn generated_code_stays_as_short_as_it_is() {
             at_most("steady.wide_multiplies", wide);
             at_most("imbalance", uneven);
             at_most("per_point.bank_conflict_factor", 1.001);
+            if strategy == "streaming" {
+                // Points that blocks share are at most 1.47 times those of the grid, with 8 operations each.
+                at_most("steady.operations", 1.47 * 8.0);
+                at_most("steady.shared_bytes", 9.1);
+            }
             assert_eq!(number(&found, "spill_bytes"), 0.0, "{what}");
             let kinds: f64 = found["steady"]["kinds"]
                 .as_object()

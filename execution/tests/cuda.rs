@@ -203,7 +203,8 @@ fn no_shipped_kernel_is_warned_about_or_spills() {
             let others = others.filter(|(number, _)| *number == turn || all).map(|(_, other)| other);
             let first = (strategy == strategy::preferred().id() || all).then_some((ElementType::F32, 70));
             let mine: Vec<_> = first.into_iter().chain(others).collect();
-            let spills = move |architecture: u32| strategy == "warp-pipeline" && architecture < 80;
+            let team = ["warp-pipeline", "streaming"].contains(&strategy);
+            let spills = move |architecture: u32| team && architecture < 80;
             let mine = mine.into_iter().filter(move |(_, architecture)| !spills(*architecture));
             mine.into_iter().map(move |(element, architecture)| (name, strategy, element, architecture))
         })
@@ -249,6 +250,7 @@ fn teams_of_warps_fit_in_registers() {
     let all = std::env::var_os("TILEWRIGHT_ALL").is_some();
     let shapes = [
         ("star2d2r", ElementType::F32),
+        ("star3d1r", ElementType::F32),
         ("star2d1r", ElementType::F64),
         ("star2d1r", ElementType::F32),
         ("box2d1r", ElementType::F32),
@@ -257,12 +259,22 @@ fn teams_of_warps_fit_in_registers() {
         ("gradient2d", ElementType::F32),
         ("box2d3r", ElementType::F32),
         ("varcoef2d", ElementType::F64),
+        ("star3d1r", ElementType::F64),
+        ("star3d2r", ElementType::F32),
+        ("star3d2r", ElementType::F64),
+        ("box3d1r", ElementType::F32),
+        ("box3d1r", ElementType::F64),
+        ("varcoef3d", ElementType::F32),
+        ("varcoef3d", ElementType::F64),
+        ("box3d2r", ElementType::F32),
+        ("box3d2r", ElementType::F64),
     ];
     let mut problems = Vec::new();
     for (number, (name, element)) in shapes.into_iter().enumerate() {
+        let strategy = if name.contains("3d") { "streaming" } else { "warp-pipeline" };
         for architecture in [90, 80] {
-            if all || (number == 0 && architecture == 90) {
-                let (_, device) = generated_as(name, "warp-pipeline", Some(element));
+            if all || (number == 0 && architecture == 90) || (number == 1 && architecture == 80) {
+                let (_, device) = generated_as(name, strategy, Some(element));
                 let found = problems_of(name, &device, architecture).into_iter();
                 problems.extend(found.map(|what| format!("{name} {element:?} sm_{architecture}: {what}")));
             }

@@ -46,7 +46,8 @@ pub struct Storage {
 pub enum Axis {
     /// Point `s` lies in cell `s - first`.
     Window {
-        /// The point of cell 0, over sizes, the host variable, block variables and bindings.
+        /// The point of cell 0, over sizes, the host variable, block variables and bindings, and over the variable of a team
+        /// where each warp has a copy of its own.
         first: IntExpr,
         /// Number of cells.
         extent: i64,

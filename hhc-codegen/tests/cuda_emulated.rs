@@ -8,8 +8,11 @@ use execution::grid::ProgramData;
 use execution::layout::Layout;
 use execution::{initial, reference};
 use hhc_codegen::backend::cuda::{self, CudaOptions, CudaProgram};
+use hhc_codegen::int_expr::{int, var};
+use hhc_codegen::plan::Kernel;
+use hhc_codegen::storage::{Axis, Place, Transfer};
 use hhc_codegen::strategy::{self, Target};
-use hhc_codegen::{TileSizes, pipeline};
+use hhc_codegen::{PlanError, TileSizes, pipeline, prove};
 use polyhedral::program::Program;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -69,20 +72,19 @@ fn check(program: Program, strategy: &str, tile: &str, sizes: &[&[i64]], steps: 
     }
 }
 
-/// Teams of warps: several strips and chunks, grids narrower than a strip, and bands of all lengths, in every pacing.
-fn team(program: Program, tile: &str) {
+/// Teams of warps on several problems, in every pacing. Such plans are proved elsewhere.
+fn team(program: Program, strategy: &str, tile: &str, problems: &[(&[i64], i64)]) {
     let program = Arc::new(program);
     let tile = TileSizes::parse(tile).unwrap();
-    let strategy = strategy::by_name("warp-pipeline").unwrap();
-    let plan = pipeline::plan(&program, strategy, &tile, Target::Cuda).unwrap().plan;
+    let strategy = strategy::by_name(strategy).unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
     let cuda = cuda::generate(&plan, &CudaOptions::default()).unwrap();
     let compiler = Compiler::find(Language::Cxx).unwrap();
     let emulator = Emulator::compile_with(&plan, &device(&cuda), &compiler, &CACHE).unwrap();
     let parameters = reference::default_parameters(&program);
-    let problems: [(&[i64], i64); 6] =
-        [(&[17, 151], 9), (&[16, 152], 3), (&[11, 128], 1), (&[7, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
     let schedules = Schedule::adversarial(7).into_iter().cycle();
-    for (number, ((size, steps), schedule)) in problems.into_iter().zip(schedules).enumerate() {
+    for (number, (&(size, steps), schedule)) in problems.iter().zip(schedules).enumerate() {
         let layout = match number % 2 {
             0 => Layout::dense(&program, size).unwrap(),
             _ => Layout::padded(&program, size).unwrap(),
@@ -101,8 +103,11 @@ fn team(program: Program, tile: &str) {
     }
 }
 
+/// Several strips and chunks, grids narrower than a strip, and bands of all lengths.
 #[test]
 fn teams_of_warps() {
+    let problems: [(&[i64], i64); 6] =
+        [(&[17, 151], 9), (&[16, 152], 3), (&[11, 128], 1), (&[7, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
     for (name, tile) in [
         ("star2d1r", "rpl=2,steps=2,warps=2,rows=5"),
         ("star2d1r", "rpl=4,steps=1,warps=3,rows=6"),
@@ -112,8 +117,128 @@ fn teams_of_warps() {
         ("gradient2d", "rpl=2,steps=1,warps=2,rows=6"),
         ("varcoef2d", "rpl=2,steps=2,warps=2,rows=5"),
     ] {
-        team(polyhedral::shipped::load(name).unwrap(), tile);
+        team(polyhedral::shipped::load(name).unwrap(), "warp-pipeline", tile, &problems);
     }
+}
+
+/// The same in three dimensions: several blocks along each of them, with slices of one row and of more, and rows that are read in
+/// the newest plane or in no other one.
+#[test]
+fn streams_of_planes() {
+    let problems: [(&[i64], i64); 5] =
+        [(&[11, 15, 71], 5), (&[9, 17, 65], 2), (&[6, 23, 64], 1), (&[7, 7, 40], 4), (&[5, 6, 7], 12)];
+    for (name, tile) in [
+        ("star3d1r", "rpl=1,rows=2,steps=2,warps=4,planes=5"),
+        ("heat3d", "rpl=2,rows=1,steps=1,warps=5,planes=4"),
+        ("star3d1r", "rpl=1,rows=7,steps=3,warps=1,planes=6"),
+        ("star3d2r", "rpl=1,rows=3,steps=2,warps=4,planes=5"),
+        ("box3d1r", "rpl=2,rows=2,steps=2,warps=4,planes=5"),
+        ("varcoef3d", "rpl=1,rows=1,steps=2,warps=6,planes=4"),
+    ] {
+        team(polyhedral::shipped::load(name).unwrap(), "streaming", tile, &problems);
+    }
+    let double = polyhedral::shipped::load("star3d1r").unwrap();
+    let double = double.with_element_type(polyhedral::program::ElementType::F64);
+    team(double, "streaming", "rpl=2,rows=3,steps=2,warps=3,planes=4", &problems[..2]);
+    // One-sided reads: levels that are not behind each other along the stream, and nothing beside slices on one side.
+    for text in [
+        "u[t, i, j-1, k] + u[t, i-1, j, k+1] + u[t, i, j, k]",
+        "u[t, i+1, j+2, k] + u[t, i, j, k-1] + sqrt(abs(u[t, i+1, j, k]))",
+        "u[t, i+1, j, k+1] + u[t, i-2, j, k]",
+    ] {
+        let text =
+            format!("stencil sided(t, i, j, k) {{ field u: f32; u[t+1, i, j, k] = 0.25 * ({text}); }}");
+        let program = polyhedral::parse("sided", &text).unwrap();
+        team(program, "streaming", "rpl=1,rows=2,steps=2,warps=4,planes=4", &problems);
+    }
+}
+
+/// Mistakes in what warps hand over and keep: the proof finds all of them, and the emulator those that do harm.
+#[test]
+fn streams_with_mistakes() {
+    let text = "stencil sided(t, i, j, k) {
+        field u: f32;
+        u[t+1, i, j, k] = 0.5 * u[t, i, j, k] + 0.25 * (u[t, i-1, j, k] + u[t, i, j-1, k]);
+    }";
+    let program = Arc::new(polyhedral::parse("sided", text).unwrap());
+    let strategy = strategy::by_name("streaming").unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let tile = TileSizes::parse("rpl=1,rows=2,steps=2,warps=4,planes=5").unwrap();
+    let plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
+    prove::prove(&plan, &[]).unwrap();
+    type Change = fn(&mut Kernel);
+    fn moves<'a>(kernel: &'a mut Kernel, what: &str) -> &'a mut Transfer {
+        let found = kernel.transfers.iter_mut().find(|transfer| transfer.comment.contains(what));
+        found.unwrap_or_else(|| panic!("{what}"))
+    }
+    let changes: [(&str, bool, Change); 7] = [
+        ("the ghost zone loaded one row short", true, |kernel| {
+            let rows = &mut moves(kernel, "as the band before").ranges[1];
+            rows.low = rows.low.clone().max(var("y0") + 1);
+        }),
+        ("a stale edge row", true, |kernel| {
+            let Axis::Ring { extent, .. } = &mut kernel.storages[3].axes[0] else { panic!() };
+            *extent = 1;
+        }),
+        ("an edge row before the barrier", true, |kernel| {
+            let taken = moves(kernel, "the rows before the slice");
+            for boxes in [Some(&mut taken.ranges), taken.junk.as_mut()].into_iter().flatten() {
+                let plane = &mut boxes[0];
+                (plane.low, plane.high) = (plane.low.clone() + 1, plane.high.clone() + 1);
+            }
+        }),
+        ("the edge rows of another warp", true, |kernel| {
+            moves(kernel, "the slice's last rows").to = Place::Copy(3, vec![var("w"), var("m")]);
+        }),
+        ("no boundary rows", true, |kernel| moves(kernel, "boundary rows").when = vec![int(-1)]),
+        ("a slice without the row beside it", false, |kernel| {
+            let Axis::Window { first, .. } = &mut kernel.storages[0].axes[1] else { panic!() };
+            *first = first.clone() + 1;
+        }),
+        ("one copy of the slices for all warps", false, |kernel| {
+            let Axis::Window { first, .. } = &mut kernel.storages[1].axes[1] else { panic!() };
+            *first = var("y0");
+        }),
+    ];
+    for (what, harmful, change) in changes {
+        let mut wrong = plan.clone();
+        change(&mut wrong.kernels[0]);
+        let refused = prove::prove(&wrong, &[]);
+        assert!(refused.is_err(), "{what}: by the proof");
+        println!("{what}: {}", refused.unwrap_err());
+        if !harmful {
+            continue;
+        }
+        let cuda = cuda::generate(&wrong, &CudaOptions::default()).unwrap();
+        let compiler = Compiler::find(Language::Cxx).unwrap();
+        let emulator = Emulator::compile_with(&wrong, &device(&cuda), &compiler, &CACHE).unwrap();
+        let parameters = reference::default_parameters(&program);
+        let found = Schedule::adversarial(7).into_iter().any(|schedule| {
+            let layout = Layout::dense(&program, &[9, 17, 40]).unwrap();
+            let mut expected = ProgramData::zeroed_with(&program, layout).unwrap();
+            initial::fill_random(&program, &mut expected, 42).unwrap();
+            let mut found = expected.try_clone().unwrap();
+            reference::run_quietly(&program, &parameters, &mut expected, 5).unwrap();
+            let report = emulator.run(&parameters, &mut found, 5, schedule).unwrap();
+            !report.is_clean() || compare(&program, &expected, &found, 5).mismatches > 0
+        });
+        assert!(found, "{what}: by the emulator");
+    }
+}
+
+/// A text that cannot tell the warps of a team apart is none.
+#[test]
+fn teams_without_a_text_are_refused() {
+    let program = Arc::new(polyhedral::shipped::load("star2d1r").unwrap());
+    let strategy = strategy::by_name("warp-pipeline").unwrap();
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let tile = strategy.default_tile(&program, &cone, Target::Cuda);
+    let mut plan = strategy::plan(strategy, &program, &cone, &tile).unwrap();
+    // Registers by numbers that change.
+    let row = &mut plan.kernels[0].storages[0].axes[0];
+    *row = Axis::Window { first: int(0), extent: row.extent() };
+    let error = cuda::generate(&plan, &CudaOptions::default()).unwrap_err();
+    assert!(matches!(error, PlanError::Unsupported { .. }), "{error}");
 }
 
 fn shipped(name: &str, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {

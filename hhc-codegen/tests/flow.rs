@@ -35,7 +35,10 @@ fn extrema_mean_in_proofs_what_they_mean_in_c() {
     let dependences = polyhedral::analysis::analyze(&program).unwrap().dependences;
     for strategy in strategy::all() {
         let target = strategy.for_target(Target::Cuda).map_or(Target::OpenMp, |()| Target::Cuda);
-        let plan = pipeline::plan(&program, *strategy, &TileSizes::default(), target).unwrap().plan;
+        let plan = match pipeline::plan(&program, *strategy, &TileSizes::default(), target) {
+            Err(PlanError::Refused { .. }) => continue,
+            other => other.unwrap().plan,
+        };
         for at_the_end in [true, false] {
             let mut wrong = plan.clone();
             let range = &mut wrong.kernels[0].instances[0].ranges[1];

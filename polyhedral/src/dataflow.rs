@@ -101,7 +101,7 @@ pub struct Storage {
 pub enum Axis {
     /// Point `s` lies in cell `s - first`.
     Window {
-        /// Over the host's variable, bands and blocks.
+        /// Over the host's variable, bands and blocks, and what tells the copies apart.
         first: String,
         /// Number of cells.
         extent: i64,

@@ -53,6 +53,11 @@ template <class T> static __device__ __forceinline__ T tw_shift_down(T value, un
 /* Any value, which nothing may depend on. */
 template <class T> static __device__ __forceinline__ T tw_junk() { return T(0); }
 
+/* Bits that are the same for all lanes of a warp, kept in a register: the compiler does not look
+ * where they come from. */
+[[maybe_unused]] static __device__ __forceinline__
+int tw_word(int bits) { return __shfl_sync(0xffffffffu, bits, 0); }
+
 /* The least and the greatest of two, also of junk. */
 template <class T> static __device__ __forceinline__ T tw_least(T a, T b) { return a < b ? a : b; }
 template <class T> static __device__ __forceinline__

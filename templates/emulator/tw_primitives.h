@@ -350,6 +350,10 @@ tw_store4(const Pointer &p, long long i, const tw_vector<typename Pointer::Value
     tw_emulator::store_vector<4>(p, i, v, line);
 }
 
+inline int tw_word(int bits) {
+    return bits;
+}
+
 template <int N, class T> inline bool tw_is_aligned(const tw_emulator::Global<T> &p) {
     return p.offset % N == 0;
 }

@@ -169,7 +169,7 @@ pub fn choose(
     let multiprocessors = modelled.machine.gpu().map_or(1, |gpu| gpu.n_sm);
     strategy::taken(strategy, &modelled.problem.program, &modelled.problem.cone)?;
     if let Some(tile) = strategy.own_tile(&stencil.program, &size, multiprocessors) {
-        let by = format!("the strategy's own, rows by the grid and {}", modelled.machine.name);
+        let by = format!("the strategy's own for the grid and {}", modelled.machine.name);
         let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
         return Ok(Chosen { limits, tuned: true, ..Chosen::new(tiling, by) });
     }

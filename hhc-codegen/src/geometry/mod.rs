@@ -16,8 +16,8 @@ pub use rows::{block_points, rows_at_once};
 pub use storages::{MOST_OWN_BYTES, StorageLayout, own_bytes, registers_of_storages};
 pub use threads::{
     ADDRESS_REGISTERS, DIRECT_RESIDENT_THREADS, Threads, WARP, blocks_at_once, blocks_of,
-    direct_points_at_once, direct_resident_threads, operand_registers, points_at_once, register_bound,
-    registers_by_share,
+    direct_points_at_once, direct_resident_threads, elements_at_once, operand_registers, points_at_once,
+    register_bound, registers_by_share,
 };
 pub use traffic::TileTraffic;
 pub use window::{MOST_WINDOW_BYTES, NoWindow, window};

@@ -278,6 +278,12 @@ pub fn register_bound(threads: i64, registers_per_sm: i64, registers_per_thread:
     (share / 8 * 8).clamp(16, registers_per_thread)
 }
 
+/// Elements of so many bytes that a lane with so many neighbouring points accesses at once: what 16 bytes take, as far as it
+/// divides the points.
+pub fn elements_at_once(points: i64, bytes: usize) -> i64 {
+    [4, 2].into_iter().find(|&count| count <= 16 / bytes as i64 && points % count == 0).unwrap_or(1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

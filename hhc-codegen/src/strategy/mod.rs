@@ -10,6 +10,7 @@ pub(crate) mod interface;
 mod naive;
 mod overlapped;
 mod pipeline_toy;
+mod streaming;
 mod target;
 pub(crate) mod tile_space;
 mod time_skewing;
@@ -30,6 +31,7 @@ pub fn all() -> &'static [&'static dyn Strategy] {
         &overlapped::Overlapped,
         &pipeline_toy::PipelineToy,
         &warp_pipeline::WarpPipeline,
+        &streaming::Streaming,
         &time_skewing::TimeSkewing,
     ]
 }

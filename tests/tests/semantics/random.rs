@@ -344,8 +344,8 @@ fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Kern
 /// The plans of all strategies whose blocks have storage of their own.
 fn plans_with_storages(program: &Arc<Program>, tile: &TileShape) -> Vec<KernelPlan> {
     let (steps, wider, [first, second], _) = *tile;
-    let sizes = [steps, wider + 1, first + 1, second + 1];
-    with_storages().filter_map(|strategy| plan_with_sizes(program, strategy, sizes)).collect()
+    let sizes = [steps, wider + 1, first + 1, second + 1, first + 2];
+    with_storages().filter_map(|strategy| plan_with_sizes(program, strategy, &sizes)).collect()
 }
 
 fn config(cases: u32) -> ProptestConfig {

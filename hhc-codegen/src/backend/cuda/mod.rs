@@ -98,6 +98,15 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
             let (blocks, body) = match team::Team::of(plan, &names, kernel) {
                 Some(team) => (team.blocks_at_once(&resources.threads), team.block(&resources.layout)),
+                // Part by part, the lanes of several warps would not be told apart.
+                None if kernel.team && storages::has_lanes(plan) => {
+                    return Err(PlanError::Unsupported {
+                        target: "CUDA",
+                        kernel: kernel.name.clone(),
+                        strategy: plan.strategy.to_owned(),
+                        reason: "the rows of its team are not where registers are".to_owned(),
+                    });
+                }
                 None => (1, parts::block(plan, &names, kernel, &resources)),
             };
             (resources.threads.block(), blocks, resources.layout.bytes as u32, None, body)

@@ -13,8 +13,8 @@ pub(super) fn cells_stay(kernel: &Kernel) -> Result<(), String> {
     let moved = |storage: usize, name: &str| {
         let own = kernel.team().is_some_and(|team| team.variable == name) && of_members(kernel, storage);
         kernel.storages[storage].axes.iter().any(|axis| match axis {
-            Axis::Window { first, .. } | Axis::Lanes { first, .. } => first.mentions(name),
-            Axis::Ring { first, .. } => first.mentions(name) && !own,
+            Axis::Lanes { first, .. } => first.mentions(name),
+            Axis::Window { first, .. } | Axis::Ring { first, .. } => first.mentions(name) && !own,
         })
     };
     let found = loops.find_map(|name| {

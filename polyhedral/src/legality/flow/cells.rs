@@ -17,6 +17,14 @@ struct Kept<'a> {
     same_copy: String,
 }
 
+/// A way in which an event can write to the cell that is read.
+struct Way {
+    /// It, and more, without remainders.
+    loosely: String,
+    /// What it asks besides.
+    exactly: String,
+}
+
 impl<'a> FlowProof<'a> {
     /// The storage, if it is one of the event's block for values of this field.
     fn storage_of(&self, event: &Event, field: FieldId, index: usize) -> Option<&'a Storage> {
@@ -160,7 +168,7 @@ impl<'a> FlowProof<'a> {
     ) -> Result<bool, LegalityError> {
         let Some(between) = self.between(read.reader, supply, writer) else { return Ok(true) };
         for way in [true, false].into_iter().flat_map(|computed| self.ways(read, writer, computed)) {
-            if !self.not_empty_once(&self.clashes(read, writer, way, &between))?.is_empty() {
+            if !self.not_empty_once(&self.clashes(read, writer, way.loosely, &between))?.is_empty() {
                 return Ok(false);
             }
         }
@@ -186,7 +194,7 @@ impl<'a> FlowProof<'a> {
                 continue;
             }
             for way in self.ways(read, writer, computed) {
-                let loose = self.not_empty_once(&self.clashes(read, writer, way, &between))?;
+                let loose = self.not_empty_once(&self.clashes(read, writer, way.loosely, &between))?;
                 if loose.is_empty() {
                     continue;
                 }
@@ -202,6 +210,7 @@ impl<'a> FlowProof<'a> {
                     let exact = all([
                         self.exactly(reader),
                         case.text.clone(),
+                        way.exactly.clone(),
                         (supply.text)(&region),
                         supply.there.clone(),
                         supply.same(self, reads, case),
@@ -217,7 +226,7 @@ impl<'a> FlowProof<'a> {
 
     /// The ways in which an event can write another value to the cell of `q`: at a point a whole number of rings away,
     /// or at the point itself, a whole number of planes away.
-    fn ways(&self, read: &Kept<'a>, writer: &Event, computed: bool) -> Vec<String> {
+    fn ways(&self, read: &Kept<'a>, writer: &Event, computed: bool) -> Vec<Way> {
         let Kept { reads, storage, .. } = read;
         let moved: Vec<String> = [writer.loops.clone(), self.point("p")].concat();
         let level = marked(&writer.level, &moved);
@@ -230,18 +239,23 @@ impl<'a> FlowProof<'a> {
         let mut ways = Vec::new();
         for (d, axis) in storage.axes.iter().enumerate() {
             let Axis::Ring { extent } = axis else { continue };
-            let rest = (0..self.dimension()).filter(|&e| e != d).map(|e| match storage.axes[e] {
+            let others = || (0..self.dimension()).filter(|&e| e != d);
+            let exactly = others().map(|e| match storage.axes[e] {
                 Axis::Ring { extent } => modulo(format!("p{e}_w - q{e}"), extent),
-                Axis::Window { .. } => format!("p{e}_w = q{e}"),
+                Axis::Window { .. } => "1 = 1".to_owned(),
             });
-            let rest = all(rest.chain([planes.clone(), modulo(format!("p{d}_w - q{d}"), *extent)]));
-            ways.push(all([rest, format!("p{d}_w != q{d}")]));
+            let exactly = all(exactly.chain([planes.clone(), modulo(format!("p{d}_w - q{d}"), *extent)]));
+            let windows = others().filter(|&e| matches!(storage.axes[e], Axis::Window { .. }));
+            let far = format!("p{d}_w >= q{d} + {extent} or p{d}_w <= q{d} - {extent}");
+            let loosely = all(windows.map(|e| format!("p{e}_w = q{e}")).chain([far]));
+            ways.push(Way { loosely, exactly });
         }
+        let at_point = |way: String| Way { loosely: way, exactly: "1 = 1".to_owned() };
         if matches!(writer.region, Region::Junk(_)) {
             // Outside of a box it may be where values are computed, too.
             if !computed || !writer.within_box.is_empty() {
                 let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
-                ways.push(all(point.chain([planes])));
+                ways.push(at_point(all(point.chain([planes]))));
             }
             return ways;
         }
@@ -252,7 +266,7 @@ impl<'a> FlowProof<'a> {
             && self.region_in(writer, &point).is_some();
         if computed || boundary_differs {
             let point = (0..self.dimension()).map(|d| format!("p{d}_w = q{d}"));
-            ways.push(all(point.chain([planes, format!("({level}) != ({})", reads.level)])));
+            ways.push(at_point(all(point.chain([planes, format!("({level}) != ({})", reads.level)]))));
         }
         ways
     }

@@ -28,6 +28,7 @@ mod error;
 mod events;
 mod supply;
 pub(super) mod text;
+mod together;
 
 use super::LegalityError;
 use crate::dataflow::{Dataflow, Place, Reads, Region};
@@ -35,6 +36,7 @@ use crate::isl::Context;
 use crate::program::Program;
 pub use error::{FlowError, FlowKind};
 use events::FlowProof;
+use together::Together;
 
 /// Proves all of the above, where the facts of bands are proved; returns how many sets were shown to be empty.
 pub fn proved(context: &Context, program: &Program, flow: &Dataflow) -> Result<usize, LegalityError> {
@@ -46,8 +48,20 @@ pub fn proved(context: &Context, program: &Program, flow: &Dataflow) -> Result<u
 }
 
 fn of_events(context: &Context, program: &Program, flow: &Dataflow) -> Result<usize, LegalityError> {
+    let together = together::readers(&flow.events);
     let proof = FlowProof::new(context, program, flow);
-    for reader in &flow.events {
+    let mut kept = Vec::new();
+    for Together { readers, event, reads } in &together {
+        if let Place::Storage { index, copy } = &reads.place {
+            match proof.kept(event, reads, (*index, copy)) {
+                Ok(()) => kept.extend(readers),
+                // What they have in common is more than what they do.
+                Err(LegalityError::Flow(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    for (number, reader) in flow.events.iter().enumerate() {
         proof.inside(reader)?;
         if matches!(reader.region, Region::Junk(_)) {
             continue;
@@ -57,7 +71,9 @@ fn of_events(context: &Context, program: &Program, flow: &Dataflow) -> Result<us
             |reads: &&Reads| proof.never_written(reads.field) && matches!(reads.place, Place::Arrays { .. });
         for reads in reader.reads.iter().filter(|reads| !known(reads)) {
             proof.supplied(reader, reads)?;
-            if let Place::Storage { index, copy } = &reads.place {
+            if let Place::Storage { index, copy } = &reads.place
+                && !kept.contains(&number)
+            {
                 proof.kept(reader, reads, (*index, copy))?;
             }
         }

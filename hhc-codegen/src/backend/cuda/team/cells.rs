@@ -7,17 +7,16 @@ use super::super::super::bounds::expr;
 use super::super::super::storages;
 use super::sums::{constant, gathered};
 use super::{LANE, SINCE, Team, WITHIN};
-use crate::geometry::WARP;
+use crate::geometry::{WARP, elements_at_once};
 use crate::int_expr::{IntExpr, int};
 use crate::storage::{Axis, Place};
 use c_tree::{BinaryOp, Expr, var};
 use polyhedral::program::FieldId;
 
 impl Team<'_> {
-    /// Elements of an access: what 16 bytes take, as far as it divides the points of a lane.
+    /// Elements of an access.
     pub(super) fn piece(&self, field: FieldId) -> i64 {
-        let most = 16 / self.plan.program.field(field).element.bytes() as i64;
-        [4, 2].into_iter().find(|&count| count <= most && self.points % count == 0).unwrap_or(1)
+        elements_at_once(self.points, self.plan.program.field(field).element.bytes())
     }
 
     /// The cell of a coordinate of a row along an axis. In a ring it is a sum in which only the position, the row of the group

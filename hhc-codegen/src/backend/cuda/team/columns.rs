@@ -1,5 +1,6 @@
 //! Points of a strip: which of them a part has, by their numbers in the strip.
 
+use super::super::super::bounds::non_negative;
 use super::super::super::points::{INT, max, min};
 use super::facts::implied;
 use super::sums::{constant, gathered_long};
@@ -7,8 +8,18 @@ use super::{LANE, Team};
 use crate::geometry::WARP;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Range, SIZE_NAMES, bound};
-use crate::storage::{Place, Region};
-use c_tree::{Block, Expr, Stmt};
+use crate::storage::{Axis, Place, Region};
+use c_tree::{Block, Expr, Stmt, all};
+
+/// A row that a part has.
+pub(super) struct Row {
+    /// Its coordinates, in all dimensions but the innermost.
+    pub(super) at: Vec<IntExpr>,
+    /// Those of the first row of the part.
+    pub(super) first: Vec<IntExpr>,
+    /// How many the part has.
+    pub(super) of: i64,
+}
 
 /// Points of a strip that a part has: those of which all of these bounds are true, by their numbers in the strip.
 #[derive(Default)]
@@ -46,21 +57,6 @@ impl Columns {
 /// `#pragma unroll for (int i = 0; i < count; ++i) { body }`
 pub(super) fn unrolled(variable: &str, count: i64, body: impl Into<Block>) -> [Stmt; 2] {
     [Stmt::Pragma("unroll".into()), Stmt::count("int", variable, 0, count, body)]
-}
-
-/// The row that a part has, by its plan, as its coordinates in all dimensions but the innermost: those of its junk, or what
-/// bounds its box from both sides.
-pub(super) fn row_of(ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<IntExpr>> {
-    let outer = |ranges: &[Range], one: &dyn Fn(&Range) -> Option<IntExpr>| -> Option<Vec<IntExpr>> {
-        ranges.split_last()?.1.iter().map(one).collect()
-    };
-    if let Some(junk) = junk {
-        return outer(junk, &|rows| (rows.low == rows.high).then(|| rows.low.clone()));
-    }
-    outer(ranges, &|rows| {
-        let high = rows.high.least_of();
-        rows.low.largest_of().into_iter().find(|row| high.contains(row))
-    })
 }
 
 /// A row at an offset from another one.
@@ -114,14 +110,52 @@ impl Team<'_> {
         c_tree::int(self.points) * c_tree::var(LANE) + point
     }
 
+    /// The rows that a part has, by its plan; as many for all warps and positions. They are those of its junk, or of its box: one
+    /// row, or neighbouring ones along one dimension, of a slice that registers hold.
+    pub(super) fn rows_of(&self, ranges: &[Range], junk: Option<&Vec<Range>>) -> Option<Vec<Row>> {
+        let (_, outer) = junk.map_or(ranges, Vec::as_slice).split_last()?;
+        let ranges = outer.iter().enumerate().map(|(d, range)| self.neighbours(d, range));
+        let ranges: Vec<(IntExpr, i64)> = ranges.collect::<Option<_>>()?;
+        let first: Vec<IntExpr> = ranges.iter().map(|(first, _)| first.clone()).collect();
+        let of = ranges.iter().map(|(_, count)| *count).max().unwrap_or(1);
+        if ranges.iter().filter(|(_, count)| *count > 1).count() > 1 {
+            return None;
+        }
+        let row = |number: i64| {
+            let along = |(first, count): &(IntExpr, i64)| first.clone() + if *count > 1 { number } else { 0 };
+            Row { at: ranges.iter().map(along).collect(), first: first.clone(), of }
+        };
+        Some((0..of).map(row).collect())
+    }
+
+    /// The first of the coordinates of a range, and how many there are, before the grid and the rest of the box clip them: those
+    /// that a slice has in registers, or one.
+    fn neighbours(&self, d: usize, range: &Range) -> Option<(IntExpr, i64)> {
+        let (low, high) = (range.low.largest_of(), range.high.least_of());
+        let in_registers = self.kernel.storages.iter().filter(|storage| storage.first_lane().is_some());
+        let slices: Vec<&IntExpr> = in_registers
+            .filter_map(|storage| match storage.axes.get(d) {
+                Some(Axis::Window { first, .. }) => Some(first),
+                _ => None,
+            })
+            .collect();
+        if slices.is_empty() {
+            return low.into_iter().find(|coordinate| high.contains(coordinate)).map(|one| (one, 1));
+        }
+        let of_slices = low.iter().filter(|low| slices.iter().any(|slice| low.minus(slice).is_some()));
+        let counted = of_slices.flat_map(|low| high.iter().map(move |high| (low, high.minus(low))));
+        let counted = counted.filter_map(|(low, last)| Some((low.clone(), last? + 1)));
+        counted.filter(|(_, count)| *count > 0).min_by_key(|(_, count)| *count)
+    }
+
     /// What must be true of a row, and its columns, for a box and a region, besides what is known.
     pub(super) fn tests(
         &self,
         ranges: &[Range],
         region: Region,
-        row: &[IntExpr],
+        row: &Row,
         known: &[IntExpr],
-    ) -> (Vec<Expr>, Columns) {
+    ) -> (Vec<IntExpr>, Columns) {
         let ends = |d: usize| -> (IntExpr, IntExpr) {
             match region {
                 Region::Domain(statement) => {
@@ -131,19 +165,48 @@ impl Team<'_> {
                 Region::Grid | Region::Boundary => (int(0), var(SIZE_NAMES[d]) - 1),
             }
         };
-        let lows = |d: usize| ranges[d].low.largest_of().into_iter().chain([ends(d).0]);
-        let highs = |d: usize| ranges[d].high.least_of().into_iter().chain([ends(d).1]);
-        let of_row = row.iter().enumerate().flat_map(|(d, row)| {
-            let low = lows(d).map(|low| row.clone() - low);
-            low.chain(highs(d).map(|high| high - row.clone())).collect::<Vec<_>>()
-        });
-        let of_row: Vec<IntExpr> = of_row.filter(|test| !implied(test, known)).collect();
-        let of_row = self.hold(&of_row);
-        let (low, high) = ends(row.len());
+        let innermost = row.at.len();
+        let region = (0..innermost).map(ends).map(|(low, high)| Range { low, high });
+        let mut of_row = self.of_box(ranges, row, known);
+        of_row.extend(self.of_box(&region.collect::<Vec<_>>(), row, known));
+        let (low, high) = ends(innermost);
         let mut columns = self.columns_of(ranges);
         columns.begin(low - self.first.clone());
         columns.end(high - self.first.clone());
         (of_row, columns)
+    }
+
+    /// What must be true of a row for a box, besides what is known.
+    pub(super) fn of_box(&self, ranges: &[Range], row: &Row, known: &[IntExpr]) -> Vec<IntExpr> {
+        let tests = row.at.iter().zip(ranges).flat_map(|(row, range)| {
+            let low = range.low.largest_of().into_iter().map(|low| row.clone() - low);
+            let high = range.high.least_of().into_iter().map(|high| high - row.clone());
+            low.chain(high).collect::<Vec<_>>()
+        });
+        tests.filter(|test| !implied(test, known) && !self.always(test)).collect()
+    }
+
+    /// Whether an expression is never negative, by what the kernel computes before, and whichever warp it is.
+    fn always(&self, of: &IntExpr) -> bool {
+        let bindings = self.kernel.bindings.iter().rev();
+        let of = bindings.fold(of.clone(), |of, binding| of.substitute(binding.name, &binding.value));
+        let ends = [&self.member.low, &self.member.high];
+        let mut at_ends = ends.iter().map(|end| constant(&of.substitute(self.member.variable, end)));
+        self.slope(&of, self.member.variable).is_some()
+            && at_ends.all(|value| value.is_some_and(|value| value >= 0))
+    }
+
+    /// That none of these is negative for a row. Of one of several rows, what is the same at all positions is one truth.
+    pub(super) fn held(&self, tests: &[IntExpr], row: &Row) -> Vec<Expr> {
+        let changing = [self.position.variable, self.kernel.rows.variable];
+        let changes = |test: &&IntExpr| row.of == 1 || changing.iter().any(|name| test.mentions(name));
+        let (changing, fixed): (Vec<&IntExpr>, Vec<&IntExpr>) = tests.iter().partition(changes);
+        let changing: Vec<IntExpr> = changing.into_iter().cloned().collect();
+        let fixed = (!fixed.is_empty()).then(|| {
+            let all_of_them = all(fixed.into_iter().map(non_negative));
+            self.declared("bool", "tw_row", all_of_them)
+        });
+        self.hold(&changing).into_iter().chain(fixed).collect()
     }
 
     /// The columns of a box, whatever the grid is.

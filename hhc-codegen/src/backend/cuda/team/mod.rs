@@ -22,6 +22,7 @@ mod moves;
 mod part;
 mod stream;
 mod sums;
+mod truths;
 
 use super::super::bounds::non_negative;
 use super::super::constants::{self, Source};
@@ -158,8 +159,16 @@ impl<'a> Team<'a> {
         body.push(Stmt::constant("int", COUNT, count).note("positions of the stream"));
         let stream = self.stream();
         body.extend(self.flags(&stream));
-        body.extend(self.before.take());
-        body.extend(stream);
+        let before = self.before.take();
+        let (word, truths) = truths::in_a_word(&before, &stream);
+        body.extend(before);
+        match word {
+            None => body.extend(stream),
+            Some(word) => {
+                body.push(word);
+                body.push(Stmt::Block(truths.into_iter().chain(stream.statements).collect()));
+            }
+        }
         body
     }
 

@@ -3,7 +3,7 @@
 use super::super::super::bounds::{expr, non_negative};
 use super::super::super::points::{INT, max, min, plus};
 use super::super::super::storages::{self, Work};
-use super::columns::{Columns, changes_with, row_of, unrolled};
+use super::columns::{Columns, Row, changes_with, unrolled};
 use super::facts::{implied, of_domain, refuted};
 use super::sums::gathered_long;
 use super::{LANE, POINT, SINCE, Team};
@@ -16,27 +16,69 @@ use polyhedral::program::FieldId;
 pub(super) const PIECE: &str = "q";
 /// The element of the arrays at the lane's first point.
 const ELEMENT: &str = "tw_element";
+/// That of the first of several rows.
+const FIRST_ELEMENT: &str = "tw_first_element";
 /// The lane's points that are moved in whole pieces, from the first one on to the one behind the last one.
 const BEGIN: &str = "tw_begins";
 const END: &str = "tw_ends";
 
 impl Team<'_> {
-    /// A transfer: the lane's points of a row.
+    /// A transfer: the lane's points of its rows.
     pub(super) fn transfer(&self, transfer: &Transfer, known: &[IntExpr]) -> Block {
-        let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { return Block::new() };
+        let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref()).unwrap_or_default();
+        let several = rows.len() > 1;
+        let mut block = Block::new();
+        if self.in_registers(&transfer.to)
+            && let Some(groups) = self.groups_under_way(transfer)
+        {
+            block.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
+        }
+        if let [first, _, ..] = &rows[..]
+            && let Some(slot) = [&transfer.from.place, &transfer.to].into_iter().find_map(|place| match place
+            {
+                Place::Arrays(slot) => Some(slot),
+                _ => None,
+            })
+        {
+            let slot = storages::slot(&self.plan.program, transfer.field, transfer.level.clone(), slot);
+            let first = self.element(&first.at, slot.as_ref());
+            block.push(Stmt::constant(INT, FIRST_ELEMENT, first));
+        }
+        for row in &rows {
+            let body = self.of_row(transfer, row, known);
+            let declares = body.statements.iter().any(|line| matches!(line, Stmt::Declare(_)));
+            if several && declares {
+                block.push(Stmt::Block(body));
+            } else {
+                block.extend(body);
+            }
+        }
+        // Groups of copies are counted by positions, whether there is a row or not.
+        if matches!(transfer.from.place, Place::Arrays(_)) && !self.in_registers(&transfer.to) {
+            block.push(Stmt::call("tw_copy_commit", []));
+        }
+        block
+    }
+
+    /// The lane's points of one row.
+    fn of_row(&self, transfer: &Transfer, of: &Row, known: &[IntExpr]) -> Block {
+        let row = &of.at[..];
         let value = (transfer.field, &transfer.level);
         let (from, to) = (&transfer.from.place, &transfer.to);
         let in_arrays = |place: &Place| matches!(place, Place::Arrays(_));
         // What is moved beyond the box is junk, which never leaves the block, nor is it loaded.
-        let (rows, columns) = match &transfer.junk {
-            Some(junk) if !in_arrays(from) && !in_arrays(to) => (Vec::new(), self.columns_of(junk)),
-            _ => self.tests(&transfer.ranges, transfer.region, &row, known),
+        let (tests, columns) = match &transfer.junk {
+            Some(junk) if !in_arrays(from) && !in_arrays(to) => {
+                (self.of_box(junk, of, known), self.columns_of(junk))
+            }
+            _ => self.tests(&transfer.ranges, transfer.region, of, known),
         };
+        let known: Vec<IntExpr> = known.iter().chain(&tests).cloned().collect();
+        let known = &known[..];
         let body = match (from, to) {
-            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, &row, &columns),
+            (Place::Arrays(_), _) | (_, Place::Arrays(_)) => self.through_arrays(transfer, of, &columns),
             _ if self.in_registers(from) && self.in_registers(to) => {
-                let (Some(from), Some(to)) =
-                    (self.register(from, &row, value), self.register(to, &row, value))
+                let (Some(from), Some(to)) = (self.register(from, row, value), self.register(to, row, value))
                 else {
                     return Block::new();
                 };
@@ -48,19 +90,14 @@ impl Team<'_> {
                         name(from_name).at(from.clone() + point),
                     )
                 };
-                self.at_points(transfer, (&row, &columns), known, &moved)
+                self.at_points(transfer, (row, &columns), known, &moved)
             }
-            _ => self.through_shared(transfer, &row),
+            _ => self.through_shared(transfer, row),
         };
-        if body.is_empty() {
+        if body.is_empty() || tests.is_empty() {
             return body;
         }
-        let mut block = if rows.is_empty() { body } else { Block::from(Stmt::when(all(rows), body)) };
-        // Groups of copies are counted by positions, whether there is a row or not.
-        if in_arrays(from) && !self.in_registers(to) {
-            block.push(Stmt::call("tw_copy_commit", []));
-        }
-        block
+        Block::from(Stmt::when(all(self.held(&tests, of)), body))
     }
 
     /// Something done for the points of a box and a region: for few of them where they are at the ends of a strip.
@@ -134,7 +171,8 @@ impl Team<'_> {
     pub(super) fn flags(&self, text: &Block) -> Block {
         let mut flags = Block::new();
         for transfer in &self.kernel.transfers {
-            let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { continue };
+            let rows = self.rows_of(&transfer.ranges, transfer.junk.as_ref());
+            let Some(row) = rows.and_then(|rows| rows.into_iter().next()) else { continue };
             let columns = match &transfer.junk {
                 Some(junk) => self.columns_of(junk),
                 None => self.tests(&transfer.ranges, transfer.region, &row, &[]).1,
@@ -142,7 +180,8 @@ impl Team<'_> {
             if !self.few(&columns) {
                 continue;
             }
-            let in_row_of_domain = self.in_domain_rows(transfer, &row);
+            let row = &row.at[..];
+            let in_row_of_domain = self.in_domain_rows(transfer, row);
             for number in columns.least..=columns.most {
                 let flag = self.flag(transfer, number);
                 if !text.mentions(&flag) {
@@ -150,7 +189,7 @@ impl Team<'_> {
                 }
                 let mut condition = self.has(&columns, number);
                 if transfer.junk.is_none()
-                    && let LeftOut::ByColumn(test) = self.left_out(transfer, &row, &in_row_of_domain, true)
+                    && let LeftOut::ByColumn(test) = self.left_out(transfer, row, &in_row_of_domain, true)
                 {
                     condition = condition.and(test(c_tree::int(number)));
                 }
@@ -221,14 +260,9 @@ impl Team<'_> {
         else {
             return Block::new();
         };
-        let mut body = Block::new();
-        if takes && let Some(groups) = self.groups_under_way(transfer) {
-            body.push(Stmt::Expr(Expr::instance("tw_copy_wait", [c_tree::int(groups)], [])));
-        }
         let piece = first + c_tree::int(self.stride_of_pieces(transfer.field)) * c_tree::var(PIECE);
         let (registers, shared) = (name(self.storage_name(inner)), name(self.storage_name(outer)));
-        body.extend(self.pieces(transfer.field, (takes, &registers, &register), &shared, piece));
-        body
+        Block::from(self.pieces(transfer.field, (takes, &registers, &register), &shared, piece))
     }
 
     /// Moves between registers and memory, piece by piece.
@@ -287,16 +321,17 @@ impl Team<'_> {
     /// committed at each position.
     fn groups_under_way(&self, transfer: &Transfer) -> Option<i64> {
         let storage = transfer.from.place.storage()?;
-        let takes = row_of(&transfer.ranges, transfer.junk.as_ref())?;
         let order = |wanted: &Transfer| {
             self.kernel.transfers.iter().position(|other| std::ptr::eq(other, wanted)).unwrap_or(0)
         };
         let brings = self.kernel.transfers.iter().find(|other| {
             matches!(other.from.place, Place::Arrays(_)) && other.to.storage() == Some(storage)
         })?;
-        let along = |row: Vec<IntExpr>| row.into_iter().next();
-        let brought = along(row_of(&brings.ranges, brings.junk.as_ref())?)?;
-        let ahead = brought.minus(&along(takes)?)?;
+        let along = |moved: &Transfer| {
+            let rows = self.rows_of(&moved.ranges, moved.junk.as_ref())?;
+            rows.into_iter().next()?.at.into_iter().next()
+        };
+        let ahead = along(brings)?.minus(&along(transfer)?)?;
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
@@ -329,7 +364,8 @@ impl Team<'_> {
     }
 
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
-    fn through_arrays(&self, transfer: &Transfer, row: &[IntExpr], columns: &Columns) -> Block {
+    fn through_arrays(&self, transfer: &Transfer, of: &Row, columns: &Columns) -> Block {
+        let row = &of.at[..];
         let program = &*self.plan.program;
         let value = (transfer.field, &transfer.level);
         let loads = matches!(transfer.from.place, Place::Arrays(_));
@@ -340,7 +376,15 @@ impl Team<'_> {
         let Place::Arrays(slot) = outer else { return Block::new() };
         let array = name(&self.names.fields[transfer.field.0]);
         let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
-        let element = self.element(row, slot.as_ref());
+        // Of several rows, the place of the first one is found once.
+        let stride = |d: usize| c_tree::var(format!("stride{d}"));
+        let further = row.iter().zip(&of.first).enumerate().filter_map(|(d, (own, first))| {
+            own.minus(first).filter(|more| *more != 0).map(|more| c_tree::int(more) * stride(d))
+        });
+        let element = match of.of {
+            1 => self.element(row, slot.as_ref()),
+            _ => further.fold(c_tree::var(FIRST_ELEMENT), plus),
+        };
         let count = self.piece(transfer.field);
         let own = name(self.storage_name(inner));
         let point = || c_tree::var(POINT);

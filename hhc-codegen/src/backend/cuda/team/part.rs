@@ -4,7 +4,7 @@ use super::super::super::bounds::expr;
 use super::super::super::points::INT;
 use super::super::super::storages::{INDEX_NAMES, Work};
 use super::super::parts::element;
-use super::columns::{beside, row_of, unrolled};
+use super::columns::{Row, beside, unrolled};
 use super::facts::{implied, parts_of_max, refuted};
 use super::moves::PIECE;
 use super::sums::constant;
@@ -12,7 +12,7 @@ use super::{POINT, Rows, Team};
 use crate::int_expr::IntExpr;
 use crate::plan::Instance;
 use crate::storage::{Place, Region};
-use c_tree::{Block, Declaration, Stmt, all, call, name};
+use c_tree::{Block, Declaration, Expr, Stmt, all, call, name};
 use polyhedral::program::{Access, FieldId, FieldRole};
 
 impl Team<'_> {
@@ -29,28 +29,31 @@ impl Team<'_> {
         match work {
             Work::Row(instance) => {
                 let statement = &self.plan.program.statements[instance.statement];
-                let Some(row) = row_of(&instance.ranges, instance.junk.as_ref()) else { return false };
-                let reads = statement.reads.iter().zip(&instance.reads).all(|(access, read)| {
-                    let coefficient = self.plan.program.field(access.field).role == FieldRole::Coefficient;
-                    match &read.place {
-                        Place::Arrays(_) => coefficient,
-                        place => found(place, &beside(&row, &access.offset), access.field),
-                    }
-                });
-                let writes = instance
-                    .writes
-                    .iter()
-                    .all(|place| self.in_registers(place) && found(place, &row, statement.target));
-                reads && writes
+                let Some(rows) = self.rows_of(&instance.ranges, instance.junk.as_ref()) else { return false };
+                let reads = |row: &[IntExpr]| {
+                    statement.reads.iter().zip(&instance.reads).all(|(access, read)| {
+                        let coefficient =
+                            self.plan.program.field(access.field).role == FieldRole::Coefficient;
+                        match &read.place {
+                            Place::Arrays(_) => coefficient,
+                            place => found(place, &beside(row, &access.offset), access.field),
+                        }
+                    })
+                };
+                let writes = |row: &[IntExpr]| {
+                    let places = &mut instance.writes.iter();
+                    places.all(|place| self.in_registers(place) && found(place, row, statement.target))
+                };
+                rows.iter().all(|row| reads(&row.at) && writes(&row.at))
             }
             Work::Transfer(transfer) => {
-                let Some(row) = row_of(&transfer.ranges, transfer.junk.as_ref()) else { return false };
+                let Some(rows) = self.rows_of(&transfer.ranges, transfer.junk.as_ref()) else { return false };
                 let ends = [&transfer.from.place, &transfer.to];
                 let one_in_registers = ends.iter().any(|place| self.in_registers(place));
                 let one_in_arrays = ends.iter().any(|place| matches!(place, Place::Arrays(_)));
                 let other_in_storage = ends.iter().any(|place| place.storage().is_some());
-                (one_in_registers || (one_in_arrays && other_in_storage))
-                    && ends.iter().all(|place| found(place, &row, transfer.field))
+                let has = |row: &Row| ends.iter().all(|place| found(place, &row.at, transfer.field));
+                (one_in_registers || (one_in_arrays && other_in_storage)) && rows.iter().all(has)
             }
         }
     }
@@ -100,47 +103,52 @@ impl Team<'_> {
         part
     }
 
-    /// A row: the rows that it reads, with the neighbours of the lane's points beside them, then the points.
+    /// A row, or several of a slice: the rows that they read, with the neighbours of the lane's points beside them, then the
+    /// points.
     fn row(&self, instance: &Instance, work: Work<'_>) -> Block {
         let program = &*self.plan.program;
         let statement = &program.statements[instance.statement];
-        let Some(row) = row_of(&instance.ranges, instance.junk.as_ref()) else { return Block::new() };
+        let computed = self.rows_of(&instance.ranges, instance.junk.as_ref()).unwrap_or_default();
         let points = self.points;
         let mut body = Block::new();
-        // The rows that are read, by one access of each; how far to both sides, and the place.
-        let mut rows: Vec<(&Access, i64, i64, &Place)> = Vec::new();
         let innermost = program.dimension() - 1;
-        let of_row = |known: &Access, access: &Access| {
-            (known.field, known.time) == (access.field, access.time)
-                && known.offset[..innermost] == access.offset[..innermost]
-        };
-        for (access, read) in statement.reads.iter().zip(&instance.reads) {
+        // The rows that are read, by one access of each; how far to both sides, and the place.
+        let mut rows: Vec<RowRead<'_>> = Vec::new();
+        for (row, (access, read)) in computed
+            .iter()
+            .flat_map(|row| statement.reads.iter().zip(&instance.reads).map(move |read| (row, read)))
+        {
             if matches!(read.place, Place::Arrays(_)) {
                 continue;
             }
             let across = access.offset[innermost];
-            let known = rows.iter_mut().find(|known| of_row(known.0, access) && known.3 == &read.place);
-            match known {
-                Some(known) => (known.1, known.2) = (known.1.max(-across), known.2.max(across)),
-                None => rows.push((access, (-across).max(0), across.max(0), &read.place)),
+            let there = beside(&row.at, &access.offset);
+            match rows.iter_mut().find(|known| known.is(access, &read.place, &there)) {
+                Some(known) => {
+                    (known.before, known.after) = (known.before.max(-across), known.after.max(across));
+                }
+                None => {
+                    let (before, after) = ((-across).max(0), across.max(0));
+                    rows.push(RowRead { access, there, before, after, place: &read.place });
+                }
             }
         }
         let row_name = |at: usize| format!("tw_row{at}");
-        for (at, &(access, before, after, place)) in rows.iter().enumerate() {
+        for (at, &RowRead { access, ref there, before, after, place }) in rows.iter().enumerate() {
             let element = program.field(access.field).element.c_name();
-            let (level, there) = (work.level_of(access), beside(&row, &access.offset));
+            let level = work.level_of(access);
             let own = name(row_name(at));
             let cells = Declaration::array(element, row_name(at), before + points + after);
             body.push(Stmt::Declare(vec![cells]));
             let source = name(self.storage_name(place));
-            if let Some(register) = self.register(place, &there, (access.field, &level)) {
+            if let Some(register) = self.register(place, there, (access.field, &level)) {
                 let source = source.at(register + c_tree::var(POINT));
                 body.extend(unrolled(
                     POINT,
                     points,
                     Stmt::assign(own.at(c_tree::var(POINT) + before), source),
                 ));
-            } else if let Some(first) = self.shared_piece(place, &there, (access.field, &level)) {
+            } else if let Some(first) = self.shared_piece(place, there, (access.field, &level)) {
                 let piece = first + c_tree::int(self.stride_of_pieces(access.field)) * c_tree::var(PIECE);
                 body.extend(self.pieces(access.field, (true, &own, &c_tree::int(before)), &source, piece));
             }
@@ -165,23 +173,39 @@ impl Team<'_> {
             let value = (access.field, work.level_of(access));
             element((self.plan, self.names, self.kernel), value, place, &access.offset)
         };
-        let read = |access: &Access| {
-            let at = statement.reads.iter().position(|other| other == access);
-            let Some(place) = at.and_then(|at| instance.reads.get(at)).map(|read| &read.place) else {
-                return name("");
-            };
-            let found = rows.iter().position(|known| of_row(known.0, access) && known.3 == place);
-            match found {
-                Some(at) => {
-                    name(row_name(at)).at(c_tree::var(POINT) + (rows[at].1 + access.offset[innermost]))
+        for row in &computed {
+            let read = |access: &Access| {
+                let at = statement.reads.iter().position(|other| other == access);
+                let Some(place) = at.and_then(|at| instance.reads.get(at)).map(|read| &read.place) else {
+                    return name("");
+                };
+                let there = beside(&row.at, &access.offset);
+                match rows.iter().position(|known| known.is(access, place, &there)) {
+                    Some(at) => name(row_name(at))
+                        .at(c_tree::var(POINT) + (rows[at].before + access.offset[innermost])),
+                    None => coefficient(access, place),
                 }
-                None => coefficient(access, place),
-            }
-        };
-        let mut compute: Block = Block::from(work.value(program, self.names, &read));
+            };
+            body.extend(self.points_of(instance, work, row, &read));
+        }
+        body
+    }
+
+    /// The lane's points of one row.
+    fn points_of(
+        &self,
+        instance: &Instance,
+        work: Work<'_>,
+        of: &Row,
+        read: &dyn Fn(&Access) -> Expr,
+    ) -> Block {
+        let row = &of.at[..];
+        let program = &*self.plan.program;
+        let target = program.statements[instance.statement].target;
+        let mut compute: Block = Block::from(work.value(program, self.names, read));
         for place in &instance.writes {
             let level = work.level();
-            if let Some(register) = self.register(place, &row, (statement.target, &level)) {
+            if let Some(register) = self.register(place, row, (target, &level)) {
                 let cell = name(self.storage_name(place)).at(register + c_tree::var(POINT));
                 compute.push(Stmt::assign(cell, name("tw_value")));
             }
@@ -195,13 +219,33 @@ impl Team<'_> {
         }
         inner.extend(compute);
         if instance.junk.is_some() {
-            body.extend(unrolled(POINT, points, inner));
-            return body;
+            return Block::from(unrolled(POINT, self.points, inner));
         }
-        let (rows, columns) = self.tests(&instance.ranges, Region::Domain(instance.statement), &row, &[]);
+        let (rows, columns) = self.tests(&instance.ranges, Region::Domain(instance.statement), of, &[]);
         let number = self.number(c_tree::var(POINT));
         let points_run = Stmt::when(all(self.have(&columns, &number, &number)), inner);
-        body.push(Stmt::when(all(rows), Block::from(unrolled(POINT, points, points_run))));
-        body
+        Block::from(Stmt::when(
+            all(self.held(&rows, of)),
+            Block::from(unrolled(POINT, self.points, points_run)),
+        ))
+    }
+}
+
+/// A row that is read, with the lane's neighbours beside it.
+struct RowRead<'a> {
+    /// One of the accesses.
+    access: &'a Access,
+    /// Its coordinates.
+    there: Vec<IntExpr>,
+    /// How far the accesses reach before the lane's points, and behind them.
+    before: i64,
+    after: i64,
+    place: &'a Place,
+}
+
+impl RowRead<'_> {
+    fn is(&self, access: &Access, place: &Place, there: &[IntExpr]) -> bool {
+        let field = (self.access.field, self.access.time) == (access.field, access.time);
+        field && self.there == there && self.place == place
     }
 }

@@ -1,0 +1,116 @@
+//! Streaming along the slowest of three dimensions, with planes in registers.
+//!
+//! A block streams through planes. Its warps have slices of neighbouring rows, all of the same time steps; each of their lanes
+//! has some neighbouring points of each row of its warp. The planes of all levels of a band stay in registers: neighbours along
+//! a row are in the same lane or come from the next one, neighbours in other rows are in the same lane, too, and only the rows at
+//! the edges of slices go through shared memory. Blocks lie along all dimensions and compute what lies around them several
+//! times, as overlapped tiles do.
+
+mod sizes;
+mod stream;
+
+use super::bands::{self, Bands};
+use super::interface::{Strategy, Target};
+use super::tile_space::TileSpace;
+use crate::TileSizes;
+use crate::int_expr::int;
+use crate::plan::{KernelPlan, Launch};
+use crate::window::Windows;
+use polyhedral::cone::Cone;
+use polyhedral::program::{Access, Boundary, FieldRole, Program};
+use std::sync::Arc;
+use stream::Stream;
+
+/// Planes in registers.
+#[derive(Debug, Clone, Copy)]
+pub struct Streaming;
+
+impl Strategy for Streaming {
+    fn id(&self) -> &'static str {
+        "streaming"
+    }
+
+    fn description(&self) -> &'static str {
+        "blocks stream through planes, which lie in registers (3-D, for GPUs)"
+    }
+
+    fn size_names(&self) -> &'static [&'static str] {
+        &sizes::NAMES
+    }
+
+    fn size_text(&self, name: &str, value: i64) -> String {
+        sizes::text(name, value)
+    }
+
+    fn in_auto(&self) -> bool {
+        false
+    }
+
+    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+        if program.dimension() != 3 {
+            return Err("it streams through planes, which three dimensions have".to_owned());
+        }
+        if program.statements.len() != 1 {
+            return Err("each of its stages is one statement".to_owned());
+        }
+        if !program.series.is_empty() {
+            return Err("its stages have no values that change with time but the field's".to_owned());
+        }
+        if program.boundary == Boundary::PerSlot {
+            return Err("a boundary that belongs to slots is not one for all stages".to_owned());
+        }
+        let statement = &program.statements[0];
+        let reads = |read: &Access| {
+            read.field == statement.target || program.field(read.field).role == FieldRole::Coefficient
+        };
+        if !statement.reads.iter().all(reads) {
+            return Err("it reads a field that no statement computes and that is no coefficient".to_owned());
+        }
+        if !statement.domain.iter().all(|interval| interval.is_wide()) {
+            return Err("its statement computes a few planes, rows or columns alone".to_owned());
+        }
+        bands::one_level_in_two_slots(program)?;
+        sizes::fit(program, &sizes::default(program))
+            .map_err(|_| "it reads too far for the rows of a block".to_owned())
+    }
+
+    fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
+        sizes::space(program)
+    }
+
+    fn fits(&self, program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
+        sizes::fit(program, tile)
+    }
+
+    fn default_tile(&self, program: &Program, _cone: &Cone, _target: Target) -> TileSizes {
+        sizes::default(program)
+    }
+
+    fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
+        Some(sizes::with_planes(program, &sizes::measured(program), size, multiprocessors))
+    }
+
+    fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {
+        let sizes = sizes::of(tile);
+        let bands = Bands { depth: sizes.steps };
+        let stream = |sizes, narrow| Stream::new(program, bands, sizes, narrow);
+        let streams =
+            [("stream", stream(sizes, false)), ("narrow", stream(sizes::narrow(program, sizes), true))];
+        let stored: Vec<_> =
+            streams.iter().enumerate().map(|(kernel, (_, stream))| stream.stored(kernel)).collect();
+        let launches = streams.iter().enumerate().map(|(kernel, (_, stream))| {
+            let wider = stream.wider();
+            Launch { kernel, when: Some(if stream.narrow { int(-1) - wider } else { wider }) }
+        });
+        KernelPlan {
+            program: program.clone(),
+            strategy: self.id(),
+            tile: tile.clone(),
+            outer: bands.outer(),
+            bands: Some(bands.time_bands()),
+            launches: launches.collect(),
+            kernels: streams.iter().map(|(name, stream)| stream.kernel(name, &stored)).collect(),
+            windows: Windows::default(),
+        }
+    }
+}

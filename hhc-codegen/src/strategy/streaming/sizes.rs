@@ -1,0 +1,189 @@
+//! The tile sizes: points and rows of a lane, steps of a band, warps of a block, and planes of a stream.
+
+use super::stream::Sizes;
+use crate::TileSizes;
+use crate::geometry::WARP;
+use crate::plan::decides_nothing;
+use crate::strategy::bands;
+use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
+use polyhedral::program::{BinaryOp, ElementType, ExprKind, Program};
+
+/// Their names.
+pub(super) const NAMES: [&str; 5] = ["rpl", "rows", "steps", "warps", "planes"];
+
+/// Points of a row, and rows, of a lane at most: more would not fit in registers.
+const MOST_POINTS: i64 = 16;
+/// Warps of a block at most.
+const MOST_WARPS: i64 = 32;
+/// Steps of a band at most: their text is unrolled.
+const MOST_STEPS: i64 = 16;
+
+/// Planes of a stream where nobody says how large the grid is.
+const PLANES: i64 = 128;
+
+pub(super) fn space(program: &Program) -> TileSpace {
+    let size = |at: usize, meaning, along, most| TileSize {
+        name: NAMES[at],
+        meaning,
+        along,
+        least: 1,
+        most,
+        step: 1,
+        whole: false,
+    };
+    TileSpace {
+        sizes: vec![
+            size(0, "the neighbouring points of a row in a lane", Along::Space(2), MOST_POINTS),
+            size(1, "the neighbouring rows of a lane", Along::Space(1), MOST_POINTS),
+            size(2, "the time steps of a band", Along::Time { rows_per_step: 1 }, MOST_STEPS),
+            size(3, "the warps of a block, whose rows lie side by side", Along::Space(1), MOST_WARPS),
+            size(4, "the planes that a block streams through", Along::Space(0), LARGEST_SIZE),
+        ],
+        optional: Vec::new(),
+        constraints: Vec::new(),
+        program: program.name.clone(),
+    }
+}
+
+/// The sizes of a complete tile.
+pub(super) fn of(tile: &TileSizes) -> Sizes {
+    let [points, rows, steps, warps, planes] = NAMES.map(|name| tile.get(name).unwrap_or(1));
+    Sizes { points, rows, steps, warps, planes }
+}
+
+/// Whether a block has points of its own, and a slice the rows that its neighbours read.
+pub(super) fn fit(program: &Program, tile: &TileSizes) -> Result<(), (&'static str, String)> {
+    let sizes = of(tile);
+    let reach = bands::reach(program);
+    let ghosts = |d: usize| {
+        let (before, behind) = sizes.ghosts(program, reach[d], d);
+        before + behind
+    };
+    if ghosts(2) >= sizes.columns() {
+        let least = ghosts(2) / WARP + 1;
+        let reason = format!(
+            "a block has {WARP} times as many columns, {} of which its neighbours have, too, after {} steps; with fewer steps, \
+             or {} of at least {least}, some are its own",
+            ghosts(2),
+            sizes.steps,
+            NAMES[0],
+        );
+        return Err((NAMES[0], reason));
+    }
+    let farthest = reach[1].0.max(reach[1].1);
+    if sizes.warps > 1 && sizes.rows < farthest {
+        let reason = format!("a row reads {farthest} rows away, which is to be in the next warp at most");
+        return Err((NAMES[1], reason));
+    }
+    if ghosts(1) >= sizes.all_rows() {
+        let least = ghosts(1) / sizes.rows + 1;
+        let reason = format!(
+            "each has {} rows, and {} of all are those of neighbouring blocks, too, after {} steps; with fewer steps, or {} of \
+             at least {least}, some are the block's own",
+            sizes.rows,
+            ghosts(1),
+            sizes.steps,
+            NAMES[3],
+        );
+        return Err((NAMES[3], reason));
+    }
+    Ok(())
+}
+
+/// The sizes for grids narrower than a block: as few rows of a lane as leave a block own ones, since the text that looks at each
+/// point needs registers of its own.
+pub(super) fn narrow(program: &Program, sizes: Sizes) -> Sizes {
+    let (before, behind) = bands::reach(program)[1];
+    let ghosts = sizes.steps * (before + behind);
+    let rows = (ghosts / sizes.warps + 1).max(before).max(behind);
+    Sizes { rows: rows.min(sizes.rows), ..sizes }
+}
+
+/// Sizes that neither spill registers nor compute many points twice.
+pub(super) fn default(program: &Program) -> TileSizes {
+    let statement = &program.statements[0];
+    let double = program.field(statement.target).element == ElementType::F64;
+    let reach = bands::reach(program);
+    let wide = reach.iter().map(|(low, high)| low + high).max().unwrap_or(0);
+    let diagonal = statement.reads.iter().any(|read| read.offset.iter().filter(|&&at| at != 0).count() > 1);
+    let others = statement.reads.iter().any(|read| read.field != statement.target);
+    // What needs many registers besides the planes.
+    let costly = others || !decides_nothing(program, 0) || divides(program);
+    let (points, rows, steps, warps) = match (costly, diagonal, double, wide) {
+        (false, false, false, 0..=2) => (4, 4, 3, 8),
+        (false, false, true, 0..=2) => (2, 4, 3, 8),
+        (false, true, false, 0..=2) => (4, 3, 2, 8),
+        (false, true, true, 0..=2) => (2, 3, 2, 8),
+        (true, _, false, 0..=2) | (false, false, false, 3..=4) => (2, 4, 2, 8),
+        (true, _, true, 0..=2) | (false, false, true, 3..=4) | (_, _, false, 3..=4) => (2, 4, 1, 8),
+        (_, _, true, 3..=4) => (1, 2, 1, 8),
+        _ => (1, 4, 1, 16),
+    };
+    let [_, (before, after), _] = reach[..] else { return TileSizes::default() };
+    let rows = rows.max(before.max(after)).min(MOST_POINTS);
+    // As many steps as leave a block half of its rows.
+    let most = rows * warps / (2 * (before + after)).max(1);
+    let sizes = [points, rows, steps.min(most.max(1)), warps, PLANES];
+    TileSizes::new(NAMES.into_iter().zip(sizes))
+}
+
+/// Those for GPUs that are known, which may have more shared memory than any has: the fastest ones of an H100 for stars of radius 1.
+pub(super) fn measured(program: &Program) -> TileSizes {
+    let usual = default(program);
+    match of(&usual) {
+        Sizes { points: 4, rows: 4, steps: 3, warps: 8, .. } => {
+            usual.with(NAMES[0], 2).with(NAMES[2], 4).with(NAMES[3], 16)
+        }
+        _ => usual,
+    }
+}
+
+fn divides(program: &Program) -> bool {
+    let statement = &program.statements[0];
+    let mut divides = false;
+    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
+        value.walk(|expr| divides |= matches!(expr.kind, ExprKind::Binary(BinaryOp::Div, ..)));
+    }
+    divides
+}
+
+/// Planes for a grid: the least time of all rounds of blocks, one on a multiprocessor, with what each block computes besides
+/// its own.
+///
+/// ```text
+/// ceil(blocks of a plane * chunks / multiprocessors) * (planes of a chunk + positions before its first plane and behind its last one)
+/// ```
+pub(super) fn with_planes(
+    program: &Program,
+    tile: &TileSizes,
+    size: &[i64],
+    multiprocessors: i64,
+) -> TileSizes {
+    let sizes = of(tile);
+    let at_once = multiprocessors.max(1);
+    let reach = bands::reach(program);
+    let up = |a: i64, b: i64| (a + b - 1).div_euclid(b.max(1));
+    let blocks = |d: usize, all: i64| {
+        let (before, behind) = sizes.ghosts(program, reach[d], d);
+        let own = (all - before - behind).max(1);
+        up(size[d], own).max(1)
+    };
+    let in_a_plane = blocks(1, sizes.all_rows()) * blocks(2, sizes.columns());
+    let more = sizes.steps * (reach[0].0 + reach[0].1) + 3;
+    let time = |chunks: i64| up(in_a_plane * chunks, at_once) * (up(size[0], chunks) + more);
+    let most = up(8 * at_once, in_a_plane).min(size[0]).max(1);
+    let chunks = (1..=most).min_by_key(|&chunks| time(chunks)).unwrap_or(1);
+    tile.clone().with(NAMES[4], up(size[0], chunks).clamp(1, LARGEST_SIZE))
+}
+
+/// A size in words.
+pub(super) fn text(name: &str, value: i64) -> String {
+    let plural = if value == 1 { "" } else { "s" };
+    match name {
+        "rpl" => format!("rpl: {value} point{plural} of a row in a lane"),
+        "rows" => format!("rows: {value} row{plural} of a lane"),
+        "steps" => format!("steps: {value} time step{plural} of a band"),
+        "warps" => format!("warps: {value} warp{plural} of a block"),
+        _ => format!("{name}: {value} plane{plural} of a block's stream"),
+    }
+}
