@@ -33,7 +33,11 @@ fn arguments() {
     refused(
         2,
         &["analyze", "heat2d", "--strategy", "hcc"],
-        &["hcc", "hhc, naive, overlapped, pipeline-toy, warp-pipeline, streaming, time-skewing, auto", "did you mean `hhc`?"],
+        &[
+            "hcc",
+            "hhc, naive, overlapped, pipeline-toy, warp-pipeline, streaming, time-skewing, auto",
+            "did you mean `hhc`?",
+        ],
     );
     let known = ["there is no strategy `hcc`", "hhc, naive", "did you mean `hhc`?"];
     let grid = ["heat2d", "--size", "40x40", "--steps", "4", "--strategy", "hcc"];
