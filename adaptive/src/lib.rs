@@ -4,7 +4,7 @@
 //! S. Muralidharan, "Abstractions and strategies for adaptive programming", PhD thesis, University of Utah, 2016, chapter 2
 //! (Nitro).
 //!
-//! A [`CodeVariant`] has variants, a default, features and constraints; a call evaluates the features, asks the [model](model)
+//! A [`CodeVariant`] has variants, a default, features and constraints; a call evaluates the features, asks the [model]
 //! and runs the choice. [`train`] makes models of [tables](table) of features and costs.
 //!
 //! ```

@@ -142,7 +142,11 @@ fn on_cpus() {
             source: "round numbers".to_owned(),
         });
         let count = |model: &CpuCost| model.counts(strategy, &tile).ok();
-        let counts = count(&model).unwrap();
+        let Some(counts) = count(&model) else {
+            // Of diagonals nothing is known yet, which keeps them out of every choice.
+            assert!(!strategy.in_auto(), "{what}");
+            return;
+        };
         let cost = model.cost(&counts);
         check(what, &cost, &model.explain(&count).unwrap());
         // Caches that are too small forbid nothing.

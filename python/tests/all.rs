@@ -34,7 +34,13 @@ fn the_package_does_what_it_says() {
     let program = std::env::current_exe().unwrap();
     let built = program.parent().and_then(Path::parent).unwrap();
     let library = ["lib_tilewright.so", "lib_tilewright.dylib"].map(|name| built.join(name));
-    let library = library.iter().find(|path| path.is_file()).expect("the extension was built");
+    let Some(library) = library.iter().find(|path| path.is_file()) else {
+        assert!(std::env::var_os("CI").is_none(), "the extension is not built");
+        println!(
+            "SKIPPED: the extension is not built (cargo build -p tilewright-python, as `make test` does)"
+        );
+        return;
+    };
     let folder = tempfile::tempdir().unwrap();
     let package = folder.path().join("tilewright");
     std::fs::create_dir(&package).unwrap();

@@ -120,7 +120,7 @@ fn a_rewritten_program_with_a_prefix() {
             assert!(names.len() >= 3 && names.iter().all(own), "{names:?}");
         }
     }
-    assert_eq!(report["entry_points"].as_array().unwrap().len(), 7);
+    assert_eq!(report["entry_points"].as_array().unwrap().len(), 8);
     succeeded("make", &["-s", "TW_CFLAGS=-O1 -fopenmp -ffp-contract=off"], &here);
     succeeded("cc", &["-O2", "-w", "-ffp-contract=off", &file, "-o", "original", "-lm"], &here);
     assert_eq!(succeeded("./flattened", &[], &here), succeeded("./original", &[], &here));

@@ -83,6 +83,8 @@ pub struct Emitter<'p> {
     pub tile: u64,
     /// How many loops with a level of their own are around.
     pub depth: usize,
+    /// Whether one of them is the lanes of a vector.
+    in_lanes: bool,
     /// All checks so far, of all kernels.
     pub checks: Checks,
     /// How many conditions are around.
@@ -110,6 +112,7 @@ impl<'p> Emitter<'p> {
             levels: Vec::new(),
             tile: 0,
             depth: 0,
+            in_lanes: false,
             conditions: 0,
             checks: Vec::new(),
             reads: BTreeSet::new(),
@@ -440,9 +443,19 @@ impl<'p> Emitter<'p> {
         }
     }
 
-    /// The present level.
+    /// The present level. Within vector lanes there are no threads.
     pub fn level(&self) -> Level {
-        self.levels.get(self.depth).copied().unwrap_or(Level::SEQUENTIAL)
+        let level = self.levels.get(self.depth).copied().unwrap_or(Level::SEQUENTIAL);
+        if self.in_lanes && level.is_threads() { Level::SEQUENTIAL } else { level }
+    }
+
+    /// What `work` says within the lanes of a vector, where there are such.
+    pub fn within<T>(&mut self, lanes: bool, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.in_lanes;
+        self.in_lanes |= lanes;
+        let result = work(self);
+        self.in_lanes = before;
+        result
     }
 
     /// What a loop's directive says of sharing.
@@ -468,7 +481,8 @@ impl<'p> Emitter<'p> {
             self.push(Stmt::Pragma("GCC unroll 4".to_owned()));
         }
         let index = self.fresh("i");
-        let (block, ()) = self.block(|emitter| body(emitter, var(&index)));
+        let lanes = level.is_simd() && !level.is_threads();
+        let (block, ()) = self.within(lanes, |emitter| emitter.block(|emitter| body(emitter, var(&index))));
         self.push(Stmt::count("int64_t", index, first, end, block));
     }
 }

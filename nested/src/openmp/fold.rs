@@ -199,7 +199,9 @@ impl<'p> Emitter<'p> {
             false => "omp simd".to_owned(),
         };
         self.push(Stmt::Pragma(pragma + &clauses));
-        self.in_order(foldings, totals, int(0), length.clone(), Level::SEQUENTIAL);
+        self.within(true, |emitter| {
+            emitter.in_order(foldings, totals, int(0), length.clone(), Level::SEQUENTIAL)
+        });
         true
     }
 
@@ -302,18 +304,21 @@ impl<'p> Emitter<'p> {
         let index = self.changing(Scalar::I64, "i", start);
         let place = var(&index);
         let lane = self.fresh("l");
-        let (inner, ()) = self.block(|emitter| {
-            let here = emitter.kept(Scalar::I64, place.clone() + var(&lane)).integer();
-            for ((folding, at), lanes) in foldings.iter().zip(ats).zip(&lanes) {
-                let state: Vec<C> = lanes.iter().map(|own| own.at(var(&lane))).collect();
-                let element = at(emitter, here.clone());
-                let values = emitter.combine(folding, &state, element);
-                emitter.assign(&state, values);
-            }
-            steps.iter().for_each(|step| step(emitter, here.clone()));
+        let in_lanes = level.is_simd() && steps.is_empty();
+        let (inner, ()) = self.within(in_lanes, |emitter| {
+            emitter.block(|emitter| {
+                let here = emitter.kept(Scalar::I64, place.clone() + var(&lane)).integer();
+                for ((folding, at), lanes) in foldings.iter().zip(ats).zip(&lanes) {
+                    let state: Vec<C> = lanes.iter().map(|own| own.at(var(&lane))).collect();
+                    let element = at(emitter, here.clone());
+                    let values = emitter.combine(folding, &state, element);
+                    emitter.assign(&state, values);
+                }
+                steps.iter().for_each(|step| step(emitter, here.clone()));
+            })
         });
         let mut groups = Block::new();
-        if level.is_simd() && steps.is_empty() {
+        if in_lanes {
             groups.push(Stmt::Pragma("omp simd".to_owned()));
         } else if level.unroll {
             groups.push(Stmt::Pragma("GCC unroll 8".to_owned()));

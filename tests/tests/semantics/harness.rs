@@ -69,10 +69,19 @@ pub fn plan_with_sizes(program: &Arc<Program>, strategy: &dyn Strategy, sizes: &
     let of = |sizes: &[i64]| TileSizes::new(space.names().zip(sizes.iter().copied()).collect::<Vec<_>>());
     let mut sizes = sizes.to_vec();
     // Sizes that do not go together do when they are small enough.
-    while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(&sizes)).is_err() {
-        sizes.iter_mut().for_each(|size| *size = (*size + 1) / 2);
+    let halve = |sizes: &mut Vec<i64>| sizes.iter_mut().for_each(|size| *size = (*size + 1) / 2);
+    loop {
+        while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(&sizes)).is_err() {
+            halve(&mut sizes);
+        }
+        let plan = strategy::plan(strategy, program, &cone, &of(&sizes)).ok()?;
+        // A thread of a CPU has less memory for its own than a block of a GPU has registers.
+        let storages = plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages);
+        if !storages || backend::openmp::generate(&plan).is_ok() || sizes.iter().all(|&size| size <= 1) {
+            return Some(plan);
+        }
+        halve(&mut sizes);
     }
-    strategy::plan(strategy, program, &cone, &of(&sizes)).ok()
 }
 
 /// The strategies whose blocks have storage of their own, in two dimensions or in three.

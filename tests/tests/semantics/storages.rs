@@ -233,7 +233,9 @@ fn suppliers_are_listed() {
         let suppliers: Vec<&str> = error.lines().skip(1).collect();
         assert!(suppliers.iter().any(|line| line.ends_with("does not execute there")), "{error}");
         let others = suppliers.iter().any(|line| line.contains("has no values of"));
-        assert!(others || suppliers.len() == 1, "{error}");
+        // Of a row that a team passes on, those before it miss the same point.
+        let team = wrong.kernels.iter().any(|kernel| kernel.team);
+        assert!(others || team || suppliers.len() == 1, "{error}");
     }
 }
 

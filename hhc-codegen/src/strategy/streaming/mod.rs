@@ -87,7 +87,7 @@ impl Strategy for Streaming {
     }
 
     fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
-        Some(sizes::with_planes(program, &sizes::measured(program), size, multiprocessors))
+        Some(sizes::with_planes(program, &sizes::default(program), size, multiprocessors))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

@@ -127,17 +127,6 @@ pub(super) fn default(program: &Program) -> TileSizes {
     TileSizes::new(NAMES.into_iter().zip(sizes))
 }
 
-/// Those for GPUs that are known, which may have more shared memory than any has: the fastest ones of an H100 for stars of radius 1.
-pub(super) fn measured(program: &Program) -> TileSizes {
-    let usual = default(program);
-    match of(&usual) {
-        Sizes { points: 4, rows: 4, steps: 3, warps: 8, .. } => {
-            usual.with(NAMES[0], 2).with(NAMES[2], 4).with(NAMES[3], 16)
-        }
-        _ => usual,
-    }
-}
-
 fn divides(program: &Program) -> bool {
     let statement = &program.statements[0];
     let mut divides = false;

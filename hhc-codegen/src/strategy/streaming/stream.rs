@@ -349,12 +349,16 @@ impl<'a> Stream<'a> {
         ];
         if let Some((_, greatest)) = self.across {
             let edge = |name: &str, comment: &str, rows: i64| {
-                let rows = Axis::Ring { first: var(FIRST_ROW), extent: rows.max(1) };
+                let rows = Axis::Ring { first: var(FIRST_ROW), extent: rows };
                 let axes = vec![planes(self.lag() - greatest + 1), rows, shared()];
                 storage(name, comment, vec![warps, steps], axes)
             };
-            storages.push(edge("first_rows", "the first rows of slices, for the warp before", behind));
-            storages.push(edge("last_rows", "the last rows of slices, for the warp behind", before));
+            if behind > 0 {
+                storages.push(edge("first_rows", "the first rows of slices, for the warp before", behind));
+            }
+            if before > 0 {
+                storages.push(edge("last_rows", "the last rows of slices, for the warp behind", before));
+            }
         }
         storages
     }
@@ -478,6 +482,8 @@ impl<'a> Stream<'a> {
         let newest = self.plane_after(&level);
         let taken = self.plane_after(&(level.clone() + 1)) + greatest;
         let gives = matches!(of, Move::GiveFirst | Move::GiveLast);
+        // Either is there where somebody reads its rows.
+        let last_rows_of = FIRST_ROWS + usize::from(behind > 0);
         // Copies belong to those who take them.
         let (comment, rows, storage, copy, other) = match of {
             Move::GiveFirst => {
@@ -485,14 +491,12 @@ impl<'a> Stream<'a> {
             }
             Move::GiveLast => {
                 let last_rows = self.rows(rows - before, before);
-                ("the slice's last rows", last_rows, FIRST_ROWS + 1, member.clone() + 1, 0)
+                ("the slice's last rows", last_rows, last_rows_of, member.clone() + 1, 0)
             }
             Move::TakeBehind => {
                 ("the rows behind the slice", self.rows(rows, behind), FIRST_ROWS, member.clone(), 1)
             }
-            _ => {
-                ("the rows before the slice", self.rows(-before, before), FIRST_ROWS + 1, member.clone(), -1)
-            }
+            _ => ("the rows before the slice", self.rows(-before, before), last_rows_of, member.clone(), -1),
         };
         // The first warp and the last one take junk: what a register keeps where nothing is taken, it keeps for long.
         let when = match of {

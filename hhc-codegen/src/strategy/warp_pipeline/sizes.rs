@@ -88,14 +88,16 @@ pub(super) fn default(program: &Program) -> TileSizes {
     // What needs many registers besides the rows.
     let costly = others || !decides_nothing(program, 0) || divides(program);
     let (points, steps, warps) = match (costly, double, wide) {
+        (true, false, 0..=2) if others => (4, 1, 8),
         (true, false, 0..=2) => (8, 1, 8),
-        (true, true, 0..=2) => (4, 2, 4),
+        (true, true, 0..=2) => (2, 1, 8),
         (true, ..) => (4, 1, 8),
+        (false, false, 0..=2) if diagonal => (8, 3, 4),
         (false, false, 0..=2) => (12, 3, 4),
         (false, false, 3..=4) => (8, 2, 4),
         (false, false, _) => (6, 1, 8),
-        (false, true, 0..=2) if diagonal => (8, 3, 4),
-        (false, true, 0..=2) => (6, 3, 4),
+        (false, true, 0..=2) if diagonal => (8, 2, 4),
+        (false, true, 0..=2) => (8, 3, 4),
         (false, true, 3..=4) => (6, 2, 4),
         (false, true, _) => (4, 1, 8),
     };

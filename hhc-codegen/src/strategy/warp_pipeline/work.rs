@@ -1,12 +1,13 @@
 //! What the warps of a block execute at a position of its stream: the instructions that the CUDA back end prints for it.
 
+use super::sizes;
 use super::team::Sizes;
 use super::team::computes_junk;
-use super::{bands, sizes};
 use crate::TileSizes;
 use crate::counts::work::Accounting;
 use crate::counts::{Problem, TileCounts, TileWork, Work};
 use crate::geometry::WARP;
+use crate::strategy::bands;
 use polyhedral::program::ElementType;
 
 /// Instructions of a warp at a position besides rows and what it takes and leaves: its loop, the barrier, tests.

@@ -160,7 +160,7 @@ impl<'a> Team<'a> {
         let stream = self.stream();
         body.extend(self.flags(&stream));
         let before = self.before.take();
-        let (word, truths) = truths::in_a_word(&before, &stream);
+        let (word, truths) = truths::in_a_word(&before, &stream, LANE);
         body.extend(before);
         match word {
             None => body.extend(stream),

@@ -1,6 +1,5 @@
 //! What is true of a block or a warp at all positions, in the bits of a word.
 
-use super::LANE;
 use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, Type, call, int, var};
 
 /// As many as there are registers for truths.
@@ -10,9 +9,10 @@ const MOST: usize = 31;
 const WORD: &str = "tw_truths";
 
 /// A word whose bits are the truths that are declared before a text which asks for more of them than there are registers for, and
-/// their declarations from it, for a scope within: the compiler would find each anew, wherever it is asked for.
-pub(super) fn in_a_word(before: &[Stmt], text: &Block) -> (Option<Stmt>, Vec<Stmt>) {
-    let names: Vec<&str> = before.iter().filter_map(truth).filter(|name| text.mentions(name)).collect();
+/// their declarations from it, for a scope within, but those of the `lane`: the compiler would find each anew, wherever it is asked for.
+pub(super) fn in_a_word(before: &[Stmt], text: &Block, lane: &str) -> (Option<Stmt>, Vec<Stmt>) {
+    let truths = before.iter().filter_map(|declaration| truth(declaration, lane));
+    let names: Vec<&str> = truths.filter(|name| text.mentions(name)).collect();
     if !(FEW + 1..=MOST).contains(&names.len()) {
         return (None, Vec::new());
     }
@@ -28,9 +28,9 @@ pub(super) fn in_a_word(before: &[Stmt], text: &Block) -> (Option<Stmt>, Vec<Stm
 }
 
 /// The name of a truth that is declared, if it is one of all lanes of a warp.
-fn truth(declaration: &Stmt) -> Option<&str> {
+fn truth<'a>(declaration: &'a Stmt, lane: &str) -> Option<&'a str> {
     let Stmt::Declare(names) = declaration else { return None };
     let [Declaration { kind, name, value, .. }] = &names[..] else { return None };
-    let of_lane = value.as_ref().is_some_and(|value| value.mentions(LANE));
+    let of_lane = value.as_ref().is_some_and(|value| value.mentions(lane));
     (*kind == Type::new("bool").constant() && !of_lane).then_some(name)
 }
