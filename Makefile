@@ -54,10 +54,8 @@ SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --o
 # cargo closes what make shares with its children, and complains where it is named.
 tests-named-a tests-named-b-to-z examples doc: MAKEFLAGS =
 
-# Tests do not build the library that Python loads.
 test-programs:
 	$(CARGO) test --locked --workspace --no-run
-	$(CARGO) build --locked --quiet --package tilewright-python
 
 tests-named-a:
 	$(CARGO) test --locked --workspace --no-fail-fast --test 'a*'

@@ -30,15 +30,13 @@ fn the_package_does_what_it_says() {
         );
         return;
     };
-    // target/debug/deps/all-.. -> target/debug/lib_tilewright.so
+    // target/debug/deps/all-.. -> target/debug/examples/libextension.so
     let program = std::env::current_exe().unwrap();
     let built = program.parent().and_then(Path::parent).unwrap();
-    let library = ["lib_tilewright.so", "lib_tilewright.dylib"].map(|name| built.join(name));
+    let library = ["libextension.so", "libextension.dylib"].map(|name| built.join("examples").join(name));
     let Some(library) = library.iter().find(|path| path.is_file()) else {
         assert!(std::env::var_os("CI").is_none(), "the extension is not built");
-        println!(
-            "SKIPPED: the extension is not built (cargo build -p tilewright-python, as `make test` does)"
-        );
+        println!("SKIPPED: the extension is not built (cargo test -p tilewright-python --no-run)");
         return;
     };
     let folder = tempfile::tempdir().unwrap();
