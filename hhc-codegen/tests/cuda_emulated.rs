@@ -177,7 +177,7 @@ fn streams_with_mistakes() {
             rows.low = rows.low.clone().max(var("y0") + 1);
         }),
         ("a stale edge row", true, |kernel| {
-            let Axis::Ring { extent, .. } = &mut kernel.storages[3].axes[0] else { panic!() };
+            let Axis::Ring { extent, .. } = &mut kernel.storages[2].axes[0] else { panic!() };
             *extent = 1;
         }),
         ("an edge row before the barrier", true, |kernel| {
@@ -188,7 +188,7 @@ fn streams_with_mistakes() {
             }
         }),
         ("the edge rows of another warp", true, |kernel| {
-            moves(kernel, "the slice's last rows").to = Place::Copy(3, vec![var("w"), var("m")]);
+            moves(kernel, "the slice's last rows").to = Place::Copy(2, vec![var("w"), var("m")]);
         }),
         ("no boundary rows", true, |kernel| moves(kernel, "boundary rows").when = vec![int(-1)]),
         ("a slice without the row beside it", false, |kernel| {
