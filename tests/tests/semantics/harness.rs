@@ -58,7 +58,16 @@ pub fn planned(program: &Arc<Program>, strategy: &str, tile: &TileSizes) -> Plan
 /// strategy does not take the program, or such a tile.
 pub fn small_plan(program: &Arc<Program>, strategy: &dyn Strategy, seed: usize) -> Option<KernelPlan> {
     let sizes = [[3, 7, 10, 13, 5], [1, 1, 1, 1, 1], [2, 5, 64, 200, 8], [5, 90, 4, 1, 3], [1, 9, 30, 6, 2]];
-    plan_with_sizes(program, strategy, &sizes[seed % sizes.len()])
+    let mut sizes = sizes[seed % sizes.len()];
+    loop {
+        let plan = plan_with_sizes(program, strategy, &sizes)?;
+        // A thread of a CPU has less memory for its own than a block of a GPU has registers.
+        let storages = plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages);
+        if !storages || backend::openmp::generate(&plan).is_ok() || sizes.iter().all(|&size| size <= 1) {
+            return Some(plan);
+        }
+        halve(&mut sizes);
+    }
 }
 
 /// The plan of a strategy with these sizes, in the order of its space.
@@ -69,19 +78,14 @@ pub fn plan_with_sizes(program: &Arc<Program>, strategy: &dyn Strategy, sizes: &
     let of = |sizes: &[i64]| TileSizes::new(space.names().zip(sizes.iter().copied()).collect::<Vec<_>>());
     let mut sizes = sizes.to_vec();
     // Sizes that do not go together do when they are small enough.
-    let halve = |sizes: &mut Vec<i64>| sizes.iter_mut().for_each(|size| *size = (*size + 1) / 2);
-    loop {
-        while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(&sizes)).is_err() {
-            halve(&mut sizes);
-        }
-        let plan = strategy::plan(strategy, program, &cone, &of(&sizes)).ok()?;
-        // A thread of a CPU has less memory for its own than a block of a GPU has registers.
-        let storages = plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages);
-        if !storages || backend::openmp::generate(&plan).is_ok() || sizes.iter().all(|&size| size <= 1) {
-            return Some(plan);
-        }
+    while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(&sizes)).is_err() {
         halve(&mut sizes);
     }
+    strategy::plan(strategy, program, &cone, &of(&sizes)).ok()
+}
+
+fn halve(sizes: &mut [i64]) {
+    sizes.iter_mut().for_each(|size| *size = (*size + 1) / 2);
 }
 
 /// The strategies whose blocks have storage of their own, in two dimensions or in three.
