@@ -133,7 +133,7 @@ fn stencil_files_with_mistakes() {
     for (number, (text, line, column, code)) in [
         ("stencil s(t, i) {\n    field u: f32;\n    u[t+1, i] = v[t, i];\n}\n", 3, 17, "TW0201"),
         ("stencil s(t, i) {\n    field u: f32;\n    u[t+1, i] = u[t, i] $ 2;\n}\n", 3, 25, "TW0101"),
-        ("stencil s(t, i) {\n    field u: f32;\n    u[t+1, i] = u[t+1, i+1];\n}\n", 3, 19, "TW0405"),
+        ("stencil s(t, i) {\n    field u: f32;\n    u[t+1, i] = u[t+1, i+1];\n}\n", 3, 17, "TW0405"),
         ("stencil s(t, i) {\n    field u: f32;", 2, 18, "TW0112"),
         ("", 1, 1, "TW0110"),
     ]

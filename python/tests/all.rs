@@ -55,6 +55,8 @@ fn the_package_does_what_it_says() {
     let output = Command::new(python)
         .args(["-m", "unittest", "discover", "-v", "-s"])
         .arg(source.join("tests"))
+        // Not where the package's sources are: Python would take those.
+        .current_dir(folder.path())
         .env("PYTHONPATH", path)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()

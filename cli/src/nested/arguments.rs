@@ -24,13 +24,13 @@ Examples:
     #[command(after_help = "\
 Examples:
   tilewright nested format spmv
-  tilewright nested format my.nested -o my.nested")]
+  tilewright nested format examples/nested/norms.nested -o norms.nested")]
     Format(FormatArguments),
     /// Show expression sequences, schedules, parameters, and the size of the space
     #[command(after_help = "\
 Examples:
   tilewright nested analyze spmv
-  tilewright nested analyze my.nested --json")]
+  tilewright nested analyze examples/nested/norms.nested --json")]
     Analyze(AnalyzeArguments),
     /// Write C with OpenMP, a header, a build file, a program that checks and times, and manifest.json
     #[command(after_help = "\
@@ -41,13 +41,13 @@ Examples:
     /// Run a program on arrays of files
     #[command(after_help = "\
 Examples:
-  tilewright nested run reduction --input s=s.npy --verify
-  tilewright nested run spmv --matrix nonzeros,columns,offsets=a.mtx --input x=x.npy --output y=y.npy --repeat 10 --json")]
+  tilewright nested run reduction --input s=examples/nested/x.npy --verify
+  tilewright nested run spmv --matrix nonzeros,columns,offsets=examples/nested/a.mtx --input x=examples/nested/x.npy --output y=y.npy --repeat 10 --json")]
     Run(RunArguments),
     /// Measure implementations, and say which is best
     #[command(after_help = "\
 Examples:
-  tilewright nested tune spmv --matrix nonzeros,columns,offsets=a.mtx --input x=x.npy --budget 20 --trials spmv.jsonl
+  tilewright nested tune spmv --matrix nonzeros,columns,offsets=examples/nested/a.mtx --input x=examples/nested/x.npy --budget 20 --trials spmv.jsonl
   tilewright explain spmv.jsonl --metric seconds")]
     Tune(TuneArguments),
 }
