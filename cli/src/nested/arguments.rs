@@ -36,7 +36,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   tilewright nested compile spmv -o out && cmake -S out -B out/build && cmake --build out/build
-  tilewright nested compile spmv --schedule 'y=independent>sequential' --policy y=omp_schedule_1=dynamic -o out")]
+  tilewright nested compile spmv -o out")]
     Compile(CompileArguments),
     /// Run a program on arrays of files
     #[command(after_help = "\
