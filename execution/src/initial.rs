@@ -36,6 +36,17 @@ fn value_of(stream: u64, index: usize) -> f64 {
     (mix(stream ^ index as u64) >> 40) as f64 / (1u64 << 24) as f64
 }
 
+/// The data of a run of so many steps: initial levels, coefficients and series with pseudo-random values.
+///
+/// # Errors
+/// [`ExecutionError::OutOfMemory`].
+pub fn random(program: &Program, layout: Layout, steps: i64, seed: u64) -> Result<ProgramData> {
+    let mut data = ProgramData::zeroed_with(program, layout)?;
+    fill_random(program, &mut data, seed)?;
+    fill_series(program, &mut data, steps, seed)?;
+    Ok(data)
+}
+
 /// Fills all initial levels and all coefficients with [`random_value`], and prepares the boundary.
 ///
 /// # Errors

@@ -140,9 +140,7 @@ impl TileTrials {
         let failed = |error: ExecutionError| execution_failed(&error);
         let program = &job.stencil.program;
         let layout = Layout::padded(program, &job.size).map_err(failed)?;
-        let mut initial = ProgramData::zeroed_with(program, layout).map_err(failed)?;
-        initial::fill_random(program, &mut initial, 1).map_err(failed)?;
-        initial::fill_series(program, &mut initial, job.steps, 1).map_err(failed)?;
+        let initial = initial::random(program, layout, job.steps, 1).map_err(failed)?;
         let mut work = initial.try_clone().map_err(failed)?;
         let compiled = compiled(&job.stencil, strategy::baseline_for(program), &TileSizes::default());
         let Compiled { native, command, .. } = match compiled {

@@ -2,7 +2,7 @@
 
 use crate::energy::{EnergySample, Events, constants, sample};
 use crate::error::{ExecutionError, Result};
-use crate::grid::{ProgramData, stored_bytes};
+use crate::grid::stored_bytes;
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
@@ -63,9 +63,7 @@ fn sweep(
         .map_err(|error| internal(error.to_string()))?;
     let native = tiled::load(&plan)?.native;
     native.library().set_threads(threads);
-    let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size)?)?;
-    initial::fill_random(program, &mut data, 1)?;
-    initial::fill_series(program, &mut data, steps, 1)?;
+    let mut data = initial::random(program, Layout::padded(program, &size)?, steps, 1)?;
     let parameters = default_parameters(program);
     let (flops, reads) = work(program);
     let points = points_per_step(program, &size) as f64 * steps as f64;

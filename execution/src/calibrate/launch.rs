@@ -3,8 +3,8 @@
 
 use super::resident::Bench;
 use crate::error::{ExecutionError, Result};
-use crate::grid::ProgramData;
 use crate::initial;
+use crate::layout::Layout;
 use crate::reference::default_parameters;
 use polyhedral::program::Program;
 use toolchain::clock::{Repetition, Timing, measure};
@@ -21,9 +21,7 @@ pub fn measure_launch(bench: &Bench, program: &Program, threads: usize, rounds: 
     let native = &bench.sweeps;
     native.library().set_threads(threads);
     let parameters = default_parameters(program);
-    let mut data = ProgramData::zeroed(program, &bench.least_size)?;
-    initial::fill_random(program, &mut data, 1)?;
-    initial::fill_series(program, &mut data, STEPS, 1)?;
+    let mut data = initial::random(program, Layout::dense(program, &bench.least_size)?, STEPS, 1)?;
     let repetition = Repetition { warm_up: 1, runs: rounds };
     let timing = measure(
         repetition,

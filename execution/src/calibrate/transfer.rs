@@ -4,7 +4,7 @@
 
 use super::least_squares::non_negative;
 use crate::error::{ExecutionError, Result};
-use crate::grid::{ProgramData, stored_bytes};
+use crate::grid::stored_bytes;
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
@@ -116,9 +116,7 @@ pub fn measure(
     let threads = machine.cpu().map_or(1, |facts| facts.cores as usize);
     let layout = Layout::padded(program, &grid(program, last_cache))?;
     let size = layout.size().to_vec();
-    let mut data = ProgramData::zeroed_with(program, layout)?;
-    initial::fill_random(program, &mut data, 1)?;
-    initial::fill_series(program, &mut data, STEPS, 1)?;
+    let mut data = initial::random(program, layout, STEPS, 1)?;
     let parameters = default_parameters(program);
     let time =
         CpuTime::new(machine, program, cone, &size, STEPS).map_err(|error| internal(error.to_string()))?;

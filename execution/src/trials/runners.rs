@@ -55,11 +55,7 @@ fn planned(plan: &Plan<'_>, tile: &TileSizes) -> Result<KernelPlan> {
 }
 
 fn data(plan: &Plan<'_>) -> Result<ProgramData> {
-    let layout = Layout::padded(plan.program, plan.size)?;
-    let mut data = ProgramData::zeroed_with(plan.program, layout)?;
-    initial::fill_random(plan.program, &mut data, 1)?;
-    initial::fill_series(plan.program, &mut data, plan.steps, 1)?;
-    Ok(data)
+    initial::random(plan.program, Layout::padded(plan.program, plan.size)?, plan.steps, 1)
 }
 
 /// Compiled C on some threads.

@@ -148,9 +148,7 @@ pub fn plan(
 /// # Errors
 /// [`PlanError::Refused`] with the reason.
 pub fn taken(strategy: &dyn Strategy, program: &Program, cone: &Cone) -> Result<(), PlanError> {
-    order_suits(strategy.takes_sweeps_in_order(), program)
-        .and_then(|()| strategy.takes(program, cone))
-        .map_err(|reason| refusal(strategy, program, reason))
+    strategy.takes(program, cone).map_err(|reason| refusal(strategy, program, reason))
 }
 
 /// Whether the points of a program may be computed in the order that a strategy takes them in.

@@ -7,6 +7,7 @@ mod bands;
 mod complete;
 mod hhc;
 pub(crate) mod interface;
+mod lanes;
 mod naive;
 mod overlapped;
 mod pipeline_toy;

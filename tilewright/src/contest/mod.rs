@@ -179,10 +179,7 @@ impl Contest<'_> {
                 *extent = ((*extent as f64 * factor) as i64).max(LEAST_EXTENT.min(*extent));
             }
         }
-        let mut data = ProgramData::zeroed_with(program, Layout::padded(program, &size)?)?;
-        initial::fill_random(program, &mut data, 1)?;
-        initial::fill_series(program, &mut data, steps, 1)?;
-        Ok(data)
+        Ok(initial::random(program, Layout::padded(program, &size)?, steps, 1)?)
     }
 }
 

@@ -9,15 +9,16 @@
 mod sizes;
 mod stream;
 
-use super::bands::{self, Bands};
+use super::bands::Bands;
 use super::interface::{Strategy, Target};
+use super::lanes;
 use super::tile_space::TileSpace;
 use crate::TileSizes;
 use crate::int_expr::int;
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
 use polyhedral::cone::Cone;
-use polyhedral::program::{Access, Boundary, FieldRole, Program};
+use polyhedral::program::Program;
 use std::sync::Arc;
 use stream::Stream;
 
@@ -46,30 +47,11 @@ impl Strategy for Streaming {
         false
     }
 
-    fn takes(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
+    fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
         if program.dimension() != 3 {
             return Err("it streams through planes, which three dimensions have".to_owned());
         }
-        if program.statements.len() != 1 {
-            return Err("each of its stages is one statement".to_owned());
-        }
-        if !program.series.is_empty() {
-            return Err("its stages have no values that change with time but the field's".to_owned());
-        }
-        if program.boundary == Boundary::PerSlot {
-            return Err("a boundary that belongs to slots is not one for all stages".to_owned());
-        }
-        let statement = &program.statements[0];
-        let reads = |read: &Access| {
-            read.field == statement.target || program.field(read.field).role == FieldRole::Coefficient
-        };
-        if !statement.reads.iter().all(reads) {
-            return Err("it reads a field that no statement computes and that is no coefficient".to_owned());
-        }
-        if !statement.domain.iter().all(|interval| interval.is_wide()) {
-            return Err("its statement computes a few planes, rows or columns alone".to_owned());
-        }
-        bands::one_level_in_two_slots(program)?;
+        lanes::one_statement(program)?;
         sizes::fit(program, &sizes::default(program))
             .map_err(|_| "it reads too far for the rows of a block".to_owned())
     }

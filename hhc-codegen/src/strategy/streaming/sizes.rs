@@ -3,10 +3,10 @@
 use super::stream::Sizes;
 use crate::TileSizes;
 use crate::geometry::WARP;
-use crate::plan::decides_nothing;
 use crate::strategy::bands;
+use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
-use polyhedral::program::{BinaryOp, ElementType, ExprKind, Program};
+use polyhedral::program::Program;
 
 /// Their names.
 pub(super) const NAMES: [&str; 5] = ["rpl", "rows", "steps", "warps", "planes"];
@@ -101,14 +101,7 @@ pub(super) fn narrow(program: &Program, sizes: Sizes) -> Sizes {
 
 /// Sizes that neither spill registers nor compute many points twice.
 pub(super) fn default(program: &Program) -> TileSizes {
-    let statement = &program.statements[0];
-    let double = program.field(statement.target).element == ElementType::F64;
-    let reach = bands::reach(program);
-    let wide = reach.iter().map(|(low, high)| low + high).max().unwrap_or(0);
-    let diagonal = statement.reads.iter().any(|read| read.offset.iter().filter(|&&at| at != 0).count() > 1);
-    let others = statement.reads.iter().any(|read| read.field != statement.target);
-    // What needs many registers besides the planes.
-    let costly = others || !decides_nothing(program, 0) || divides(program);
+    let Demand { double, wide, diagonal, costly, .. } = Demand::of(program);
     let (points, rows, steps, warps) = match (costly, diagonal, double, wide) {
         (false, false, false, 0..=2) => (4, 4, 3, 8),
         (false, false, true, 0..=2) => (2, 4, 3, 8),
@@ -119,21 +112,12 @@ pub(super) fn default(program: &Program) -> TileSizes {
         (_, _, true, 3..=4) => (1, 2, 1, 8),
         _ => (1, 4, 1, 16),
     };
-    let [_, (before, after), _] = reach[..] else { return TileSizes::default() };
+    let [_, (before, after), _] = bands::reach(program)[..] else { return TileSizes::default() };
     let rows = rows.max(before.max(after)).min(MOST_POINTS);
     // As many steps as leave a block half of its rows.
     let most = rows * warps / (2 * (before + after)).max(1);
     let sizes = [points, rows, steps.min(most.max(1)), warps, PLANES];
     TileSizes::new(NAMES.into_iter().zip(sizes))
-}
-
-fn divides(program: &Program) -> bool {
-    let statement = &program.statements[0];
-    let mut divides = false;
-    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
-        value.walk(|expr| divides |= matches!(expr.kind, ExprKind::Binary(BinaryOp::Div, ..)));
-    }
-    divides
 }
 
 /// Planes for a grid: the least time of all rounds of blocks, one on a multiprocessor, with what each block computes besides
@@ -151,18 +135,14 @@ pub(super) fn with_planes(
     let sizes = of(tile);
     let at_once = multiprocessors.max(1);
     let reach = bands::reach(program);
-    let up = |a: i64, b: i64| (a + b - 1).div_euclid(b.max(1));
     let blocks = |d: usize, all: i64| {
         let (before, behind) = sizes.ghosts(program, reach[d], d);
         let own = (all - before - behind).max(1);
-        up(size[d], own).max(1)
+        ceil_div(size[d], own).max(1)
     };
     let in_a_plane = blocks(1, sizes.all_rows()) * blocks(2, sizes.columns());
     let more = sizes.steps * (reach[0].0 + reach[0].1) + 3;
-    let time = |chunks: i64| up(in_a_plane * chunks, at_once) * (up(size[0], chunks) + more);
-    let most = up(8 * at_once, in_a_plane).min(size[0]).max(1);
-    let chunks = (1..=most).min_by_key(|&chunks| time(chunks)).unwrap_or(1);
-    tile.clone().with(NAMES[4], up(size[0], chunks).clamp(1, LARGEST_SIZE))
+    tile.clone().with(NAMES[4], chunk(size[0], in_a_plane, at_once, 8, more))
 }
 
 /// A size in words.

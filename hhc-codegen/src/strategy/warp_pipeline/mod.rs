@@ -11,6 +11,7 @@ mod work;
 
 use super::bands::{self, Bands};
 use super::interface::{Strategy, Target};
+use super::lanes;
 use super::tile_space::TileSpace;
 use crate::TileSizes;
 use crate::counts::{Problem, TileCounts, TileWork};
@@ -18,7 +19,7 @@ use crate::int_expr::{IntExpr, int};
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
 use polyhedral::cone::Cone;
-use polyhedral::program::{Boundary, FieldRole, Program};
+use polyhedral::program::Program;
 use std::sync::Arc;
 use team::{Sizes, Team};
 
@@ -51,26 +52,7 @@ impl Strategy for WarpPipeline {
         if program.dimension() != 2 {
             return Err("it streams in two dimensions".to_owned());
         }
-        if program.statements.len() != 1 {
-            return Err("each of its stages is one statement".to_owned());
-        }
-        if !program.series.is_empty() {
-            return Err("its stages have no values that change with time but the field's".to_owned());
-        }
-        if program.boundary == Boundary::PerSlot {
-            return Err("a boundary that belongs to slots is not one for all stages".to_owned());
-        }
-        let statement = &program.statements[0];
-        let reads = |read: &polyhedral::program::Access| {
-            read.field == statement.target || program.field(read.field).role == FieldRole::Coefficient
-        };
-        if !statement.reads.iter().all(reads) {
-            return Err("it reads a field that no statement computes and that is no coefficient".to_owned());
-        }
-        if !statement.domain.iter().all(|interval| interval.is_wide()) {
-            return Err("its statement computes a few rows or columns alone".to_owned());
-        }
-        bands::one_level_in_two_slots(program)
+        lanes::one_statement(program)
     }
 
     fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {

@@ -3,10 +3,10 @@
 use super::team::Sizes;
 use crate::TileSizes;
 use crate::geometry::WARP;
-use crate::plan::decides_nothing;
 use crate::strategy::bands;
+use crate::strategy::lanes::{Demand, ceil_div, chunk};
 use crate::strategy::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
-use polyhedral::program::{BinaryOp, ElementType, ExprKind, Program};
+use polyhedral::program::Program;
 
 /// Their names.
 pub(super) const NAMES: [&str; 4] = ["rpl", "steps", "warps", "rows"];
@@ -79,14 +79,7 @@ pub(super) fn short(sizes: Sizes) -> Sizes {
 
 /// Sizes that neither spill registers nor compute many points twice, the fastest of those that were tried on an H100.
 pub(super) fn default(program: &Program) -> TileSizes {
-    let statement = &program.statements[0];
-    let double = program.field(statement.target).element == ElementType::F64;
-    let reach = bands::reach(program);
-    let wide = reach.iter().map(|(low, high)| low + high).max().unwrap_or(0);
-    let diagonal = statement.reads.iter().any(|read| read.offset.iter().filter(|&&at| at != 0).count() > 1);
-    let others = statement.reads.iter().any(|read| read.field != statement.target);
-    // What needs many registers besides the rows.
-    let costly = others || !decides_nothing(program, 0) || divides(program);
+    let Demand { double, wide, diagonal, others, costly } = Demand::of(program);
     let (points, steps, warps) = match (costly, double, wide) {
         (true, false, 0..=2) if others => (4, 1, 8),
         (true, false, 0..=2) => (8, 1, 8),
@@ -101,20 +94,11 @@ pub(super) fn default(program: &Program) -> TileSizes {
         (false, true, 3..=4) => (6, 2, 4),
         (false, true, _) => (4, 1, 8),
     };
-    let (low, high) = reach[1];
+    let (low, high) = bands::reach(program)[1];
     // As many warps as leave a strip three quarters of its columns.
     let most = points * WARP / (4 * steps * (low + high)).max(1);
     let sizes = [points, steps, most.clamp(1, warps), ROWS];
     TileSizes::new(NAMES.into_iter().zip(sizes))
-}
-
-fn divides(program: &Program) -> bool {
-    let statement = &program.statements[0];
-    let mut divides = false;
-    for value in statement.locals.iter().map(|local| &local.value).chain([&statement.value]) {
-        value.walk(|expr| divides |= matches!(expr.kind, ExprKind::Binary(BinaryOp::Div, ..)));
-    }
-    divides
 }
 
 /// Registers of a multiprocessor.
@@ -151,13 +135,9 @@ pub(super) fn with_rows(
     let reach = bands::reach(program);
     let (low, high) = reach[1];
     let own = (sizes.columns() - sizes.depth() * (low + high)).max(1);
-    let up = |a: i64, b: i64| (a + b - 1).div_euclid(b.max(1));
-    let strips = up(size[1], own).max(1);
+    let strips = ceil_div(size[1], own).max(1);
     let more = sizes.depth() * (reach[0].0 + reach[0].1) + 2 * sizes.warps + 1;
-    let time = |chunks: i64| up(strips * chunks, at_once) * (up(size[0], chunks) + more);
-    let most = up(4 * at_once, strips).min(size[0]).max(1);
-    let chunks = (1..=most).min_by_key(|&chunks| time(chunks)).unwrap_or(1);
-    tile.clone().with(NAMES[3], up(size[0], chunks).clamp(1, LARGEST_SIZE))
+    tile.clone().with(NAMES[3], chunk(size[0], strips, at_once, 4, more))
 }
 
 /// A size in words.
