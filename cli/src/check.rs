@@ -145,6 +145,7 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         choice: ChoiceArguments { tile_by: Some(TileByName::Default), no_calibrate: true },
         output: folder.to_owned(),
         with: arguments.with.clone(),
+        adaptive: None,
         prefix: None,
         force: false,
     }

@@ -27,6 +27,7 @@
 //! token stops the calls inside its scope, which then fail with
 //! [`Kind::Interrupted`](error::Kind::Interrupted).
 
+pub mod adaptive;
 pub mod backend;
 pub mod build;
 pub mod c_program;

@@ -31,6 +31,9 @@ pub struct CompileArguments {
     /// Replace files of the folder that Tilewright did not write, or that were changed since; never what is read
     #[arg(long)]
     pub force: bool,
+    /// Choose among several tilings at each call, by what the program will be used for: a file with sizes and steps
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["size", "steps"])]
+    pub adaptive: Option<PathBuf>,
     /// Put NAME and an underscore before all external names and before file names, so that several versions of a
     /// stencil can be linked into one program
     #[arg(long, value_name = "NAME", value_parser = parse_prefix)]

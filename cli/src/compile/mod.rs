@@ -7,15 +7,21 @@ use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{json, load, plan};
 use arguments::CompileArguments;
+use cost_models::machine::Machine;
 use execution::output_folder::{NewFile, OutputFolder};
+use hhc_codegen::backend::cuda::DeviceLimits;
+use hhc_codegen::pipeline::Planned;
+use hhc_codegen::strategy::Target;
 use polyhedral::legality::Proof;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use tilewright::c_program::{self, ArrayUse, CSource};
+use tilewright::adaptive::uses::Uses;
+use tilewright::adaptive::{Served, Worth};
+use tilewright::c_program::{self, ArrayUse, CProgram, CSource};
 use tilewright::choice::{self, Wish};
-use tilewright::emit::{self, CompiledFacts, EmitRequest, Facts, KernelFacts};
+use tilewright::emit::{self, ChoiceFacts, CompiledFacts, EmitRequest, Facts, KernelFacts};
 use tilewright::output::OutputFile;
-use tilewright::{machines, text};
+use tilewright::{Stencil, adaptive, machines, text};
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
@@ -75,63 +81,143 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     if c.is_none() && !arguments.with.is_empty() {
         return Err(Error::wrong_input("--with is for sources of a C program"));
     }
-    let size = arguments.size.as_ref().map(|size| size.0.clone());
-    if let Some(size) = &size {
-        execution::layout::grid_points(&stencil.program, size)?;
-    }
     let machine = arguments.machine.as_deref().map(machines::machine).transpose()?;
-    let wish = Wish {
-        size: size.as_deref(),
-        steps: arguments.steps,
-        machine: machine.as_ref(),
-        threads: None,
-        by: arguments.choice.tile_by(),
-        calibrate: !arguments.choice.no_calibrate,
-        runs: false,
-        machine_code: true,
-    };
-    let chosen =
-        choice::choose(&stencil, &arguments.plan.tiling(), arguments.target.target(), &wish, session)?;
-    // Only now: machines know stencils by their own names.
-    let name = stencil.program.name.clone();
-    if let Some(prefix) = &arguments.prefix {
-        stencil = stencil.renamed(prefixed(prefix, &name));
+    let job = Job { arguments, stencil, c, folder, machine };
+    match &arguments.adaptive {
+        Some(uses) => job.several(uses, session),
+        None => job.one(session),
     }
-    let c = c.map(|c| c_program::renamed(*c, &stencil.program));
-    let target = arguments.target.target();
-    let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
-    let options = arguments.plan.c.options();
-    let emitted = session.stage("generate", || {
-        let source = |program| CSource {
-            program,
-            path: Path::new(&arguments.plan.spec),
-            options: &options,
-            with: &arguments.with,
+}
+
+/// What is compiled, and where to.
+struct Job<'a> {
+    arguments: &'a CompileArguments,
+    stencil: Stencil,
+    c: Option<Box<CProgram>>,
+    folder: OutputFolder,
+    machine: Option<Machine>,
+}
+
+impl Job<'_> {
+    /// Code with one tiling.
+    fn one(self, session: &Session) -> Result<CompileReport> {
+        let Job { arguments, mut stencil, c, folder, machine } = self;
+        let size = arguments.size.as_ref().map(|size| size.0.clone());
+        if let Some(size) = &size {
+            execution::layout::grid_points(&stencil.program, size)?;
+        }
+        let wish = Wish {
+            size: size.as_deref(),
+            steps: arguments.steps,
+            machine: machine.as_ref(),
+            threads: None,
+            by: arguments.choice.tile_by(),
+            calibrate: !arguments.choice.no_calibrate,
+            runs: false,
+            machine_code: true,
         };
-        emit::emit(
-            &planned.plan,
-            &EmitRequest {
-                target,
-                limits: &chosen.limits,
-                size: size.as_deref(),
-                steps: arguments.steps,
-                c: c.as_ref().map(source),
-            },
-        )
-    })?;
-    let files = emitted.files;
-    let facts = Facts { stencil: name, prefix: arguments.prefix.clone(), ..emitted.facts };
-    let (directory, files) = session.stage("write", || write(&folder, &facts, &files))?;
-    Ok(CompileReport {
-        dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
-        arrays: c.as_ref().map(|c| c_program::array_uses(c, target)),
-        chosen_by: chosen.by,
-        notes: chosen.caution.into_iter().chain(chosen.passed_over).collect(),
-        facts,
-        directory,
-        files,
-        proof: planned.proof,
-    })
+        let chosen =
+            choice::choose(&stencil, &arguments.plan.tiling(), arguments.target.target(), &wish, session)?;
+        // Only now: machines know stencils by their own names.
+        let name = stencil.program.name.clone();
+        if let Some(prefix) = &arguments.prefix {
+            stencil = stencil.renamed(prefixed(prefix, &name));
+        }
+        let c = c.map(|c| c_program::renamed(*c, &stencil.program));
+        let target = arguments.target.target();
+        let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        let options = arguments.plan.c.options();
+        let emitted = session.stage("generate", || {
+            let source = |program| CSource {
+                program,
+                path: Path::new(&arguments.plan.spec),
+                options: &options,
+                with: &arguments.with,
+            };
+            emit::emit(
+                &planned.plan,
+                &EmitRequest {
+                    target,
+                    limits: &chosen.limits,
+                    size: size.as_deref(),
+                    steps: arguments.steps,
+                    c: c.as_ref().map(source),
+                },
+            )
+        })?;
+        let files = emitted.files;
+        let facts = Facts { stencil: name, prefix: arguments.prefix.clone(), ..emitted.facts };
+        let (directory, files) = session.stage("write", || write(&folder, &facts, &files))?;
+        Ok(CompileReport {
+            dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
+            arrays: c.as_ref().map(|c| c_program::array_uses(c, target)),
+            chosen_by: chosen.by,
+            notes: chosen.caution.into_iter().chain(chosen.passed_over).collect(),
+            facts,
+            directory,
+            files,
+            proof: planned.proof,
+        })
+    }
+
+    /// A library with several tilings, and what chooses among them.
+    fn several(self, uses: &Path, session: &Session) -> Result<CompileReport> {
+        let Job { arguments, mut stencil, c, folder, machine } = self;
+        if c.is_some() {
+            return Err(Error::wrong_input(
+                "--adaptive is for stencil files: a C program knows its own sizes",
+            ));
+        }
+        if arguments.target.target() != Target::OpenMp {
+            return Err(Error::infeasible("there is no choice among tilings in CUDA code yet")
+                .hint("take --target openmp, or compile twice, with --prefix"));
+        }
+        let uses = Uses::read(uses, &stencil.program)?;
+        let tiling = arguments.plan.tiling();
+        let request = adaptive::Request {
+            tiling: &tiling,
+            uses: &uses,
+            machine: machine.as_ref(),
+            by: arguments.choice.tile_by(),
+            calibrate: !arguments.choice.no_calibrate,
+        };
+        let portfolio = adaptive::portfolio(&stencil, &request, session)?;
+        let name = stencil.program.name.clone();
+        if let Some(prefix) = &arguments.prefix {
+            stencil = stencil.renamed(prefixed(prefix, &name));
+        }
+        let (emitted, planned) =
+            emit::emit_portfolio(&stencil, &portfolio, &DeviceLimits::default(), session)?;
+        let facts = Facts { stencil: name, prefix: arguments.prefix.clone(), ..emitted.facts };
+        let (directory, files) = session.stage("write", || write(&folder, &facts, &emitted.files))?;
+        let dumped = arguments.plan.dump.zip(planned.first());
+        let costs = if portfolio.measured { "times measured on" } else { "times predicted for" };
+        Ok(CompileReport {
+            dump: dumped.map(|(stage, planned)| plan::dump(stage, planned)),
+            arrays: None,
+            chosen_by: format!(
+                "chosen for {} by {costs} {}",
+                text::count(uses.all.len() as u64, "use", "uses"),
+                portfolio.machine
+            ),
+            notes: portfolio.caution.into_iter().collect(),
+            facts,
+            directory,
+            files,
+            proof: all_proofs(&planned)?,
+        })
+    }
+}
+
+/// What was proved of all tilings.
+fn all_proofs(planned: &[Planned]) -> Result<Proof> {
+    let mut proofs = planned.iter().map(|planned| planned.proof.clone());
+    let first = proofs.next().ok_or_else(|| Error::internal("no tiling was proved"))?;
+    Ok(proofs.fold(first, |all, proof| Proof {
+        relations: all.relations + proof.relations,
+        seconds: all.seconds + proof.seconds,
+        ..all
+    }))
 }
 
 /// The name of everything: the prefix, an underscore, and the stencil's own name.
@@ -160,6 +246,9 @@ impl Report for CompileReport {
 
     fn text(&self) -> String {
         let facts = &self.facts;
+        if let Some(choice) = &facts.adaptive {
+            return self.dumped() + &report::pairs(&self.lines_of_choice(choice));
+        }
         let launches = match (facts.launches, facts.steps) {
             (Some(launches), Some(steps)) => {
                 format!("{launches} for {}", text::count(steps as u64, "time step", "time steps"))
@@ -173,7 +262,6 @@ impl Report for CompileReport {
             ),
         };
         let kernels: Vec<&str> = facts.kernels.iter().map(|kernel| kernel.description.as_str()).collect();
-        let files: Vec<String> = self.files.iter().map(|path| path.display().to_string()).collect();
         let mut lines = vec![
             ("stencil", facts.stencil.clone()),
             ("target", facts.target.to_owned()),
@@ -196,9 +284,47 @@ impl Report for CompileReport {
         if let Some(arrays) = &self.arrays {
             lines.push(("arrays", arrays_text(arrays)));
         }
-        lines.push(("files", files.join("\n")));
-        let dump = self.dump.as_ref().map(|dump| dump.clone() + "\n").unwrap_or_default();
-        dump + &report::pairs(&lines)
+        lines.push(("files", self.files_text()));
+        self.dumped() + &report::pairs(&lines)
+    }
+}
+
+impl CompileReport {
+    /// The stage that `--dump` asked for.
+    fn dumped(&self) -> String {
+        self.dump.as_ref().map(|dump| dump.clone() + "\n").unwrap_or_default()
+    }
+
+    fn files_text(&self) -> String {
+        self.files.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The report about several tilings.
+    fn lines_of_choice(&self, choice: &ChoiceFacts) -> Vec<(&'static str, String)> {
+        let tiling = |served: &Served| {
+            let uses = text::count(served.chosen_for as u64, "use", "uses");
+            format!("{} {} {}, for {uses}", served.name, served.strategy, served.tile_text)
+        };
+        let tilings: Vec<String> = choice.tilings.iter().map(tiling).collect();
+        let Worth { of_best, of_best_held_out, over_fixed, over_fixed_least } = choice.worth;
+        let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+        let worth = format!(
+            "{} of the best tiling's speed on average, {} for uses that were held out\n\
+             {over_fixed:.2} times the speed of {} alone (geometric mean), {over_fixed_least:.2} at least",
+            percent(of_best),
+            percent(of_best_held_out),
+            choice.tilings.first().map_or("v0", |first| &first.name),
+        );
+        let mut lines = vec![
+            ("stencil", self.facts.stencil.clone()),
+            ("target", self.facts.target.to_owned()),
+            ("tilings", format!("{}\n{}", tilings.join("\n"), self.chosen_by)),
+            ("choice", format!("a decision tree over {}\n{worth}", choice.features.join(", "))),
+            ("proof", plan::proof_text(&self.proof)),
+        ];
+        lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
+        lines.push(("files", self.files_text()));
+        lines
     }
 }
 

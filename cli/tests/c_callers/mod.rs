@@ -1,5 +1,7 @@
 //! Generated code as C callers use it: several versions in one program, wrong arguments, threads, CMake packages.
 
+mod adaptive;
+
 use crate::support::{Folder, tilewright};
 use std::path::Path;
 use std::process::Command;

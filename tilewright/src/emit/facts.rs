@@ -1,5 +1,6 @@
 //! What is known of generated code, as its manifest says it.
 
+use crate::adaptive::{Portfolio, Served, Worth};
 use hhc_codegen::TileSizes;
 use hhc_codegen::strategy::Target;
 use serde::Serialize;
@@ -17,7 +18,7 @@ pub struct Facts {
     pub entry_points: Vec<EntryPoint>,
     /// Tiling strategy.
     pub strategy: &'static str,
-    /// Tile sizes by name.
+    /// Tile sizes by name; with `--adaptive` of the first tiling.
     pub tile: TileSizes,
     /// Tile sizes as `--tile` takes them.
     pub tile_text: String,
@@ -37,6 +38,9 @@ pub struct Facts {
     pub shared_bytes_per_block: Option<u64>,
     /// Threads of a block, the most of any kernel; null without thread blocks.
     pub threads_per_block: Option<u64>,
+    /// Where there are several tilings: all of them, and what chooses. The kernels are those of the first one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<ChoiceFacts>,
     /// The kernels.
     pub kernels: Vec<KernelFacts>,
     /// The fields, in the order of the arguments.
@@ -45,6 +49,40 @@ pub struct Facts {
     pub series: Vec<SeriesFacts>,
     /// The parameters and their default values, in the order of the arguments.
     pub parameters: Vec<ParameterFacts>,
+}
+
+/// What is known of a choice among tilings.
+#[derive(Debug, Clone, Serialize)]
+pub struct ChoiceFacts {
+    /// The tilings.
+    pub tilings: Vec<Served>,
+    /// What the choice looks at, in order.
+    pub features: Vec<String>,
+    /// The model's file.
+    pub model: String,
+    /// The processor that costs are of.
+    pub machine: String,
+    /// Whether costs were measured there; else they are predicted.
+    pub measured: bool,
+    /// Uses that it was trained on.
+    pub uses: usize,
+    /// What the choices are worth.
+    pub worth: Worth,
+}
+
+impl ChoiceFacts {
+    /// Those of a portfolio of the program of this name.
+    pub fn new(portfolio: &Portfolio, name: &str) -> ChoiceFacts {
+        ChoiceFacts {
+            tilings: portfolio.tilings.clone(),
+            features: portfolio.model.feature_names(),
+            model: format!("{name}_choice.model.json"),
+            machine: portfolio.machine.clone(),
+            measured: portfolio.measured,
+            uses: portfolio.uses,
+            worth: portfolio.worth,
+        }
+    }
 }
 
 /// A function for other code to call.
@@ -59,6 +97,15 @@ pub struct EntryPoint {
 }
 
 impl EntryPoint {
+    /// That which says what is chosen.
+    pub(super) fn variant(name: &str) -> EntryPoint {
+        EntryPoint {
+            symbol: format!("{name}_variant"),
+            header: format!("{name}.h"),
+            description: "the number of the tiling that a call uses",
+        }
+    }
+
     /// All of a program; those around the tiled loops of a C program, too.
     pub(super) fn all(name: &str, target: Target, c: bool) -> Vec<EntryPoint> {
         let run: &[(&str, &str)] = match target {

@@ -3,14 +3,19 @@
 mod facts;
 
 pub use facts::{
-    CompiledFacts, EntryPoint, Facts, FieldFacts, HostLoop, KernelFacts, ParameterFacts, SeriesFacts,
+    ChoiceFacts, CompiledFacts, EntryPoint, Facts, FieldFacts, HostLoop, KernelFacts, ParameterFacts,
+    SeriesFacts,
 };
 
+use crate::adaptive::Portfolio;
 use crate::c_program::{self, CSource};
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::load::Stencil;
+use crate::observer::Observer;
 use crate::output::OutputFile;
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits};
 use hhc_codegen::backend::{self, GeneratedFile};
+use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::Target;
 use hhc_codegen::{KernelPlan, plan_counts};
@@ -57,6 +62,27 @@ pub fn emit(plan: &KernelPlan, request: &EmitRequest<'_>) -> Result<Emitted> {
         files.splice(0..0, c_program::rewritten(source, request.target)?);
     }
     Ok(Emitted { files, facts: facts(plan, request, kernels) })
+}
+
+/// The files of a portfolio, as [`emit`] has them for one tiling, and the proof of each of its tilings.
+///
+/// # Errors
+/// A plan that is refused.
+pub fn emit_portfolio(
+    stencil: &Stencil,
+    portfolio: &Portfolio,
+    limits: &DeviceLimits,
+    observer: &dyn Observer,
+) -> Result<(Emitted, Vec<Planned>)> {
+    let (files, planned) = portfolio.emit(stencil, observer)?;
+    let [first, ..] = &planned[..] else { return Err(Error::internal("a portfolio without tilings")) };
+    let kernels = first.plan.kernels.iter().map(kernel_facts).collect();
+    let request = EmitRequest { target: Target::OpenMp, limits, size: None, steps: None, c: None };
+    let mut facts = facts(&first.plan, &request, kernels);
+    let name = &stencil.program.name;
+    facts.entry_points.push(EntryPoint::variant(name));
+    facts.adaptive = Some(ChoiceFacts::new(portfolio, name));
+    Ok((Emitted { files, facts }, planned))
 }
 
 /// Compute capabilities that the manifest has figures for.
@@ -133,6 +159,7 @@ fn facts(plan: &KernelPlan, request: &EmitRequest<'_>, kernels: Vec<KernelFacts>
         },
         shared_bytes_per_block: kernels.iter().filter_map(|kernel| kernel.shared_bytes).max(),
         threads_per_block: kernels.iter().filter_map(|kernel| kernel.threads).max(),
+        adaptive: None,
         kernels,
         fields: fields(program),
         series: (program.series.iter())

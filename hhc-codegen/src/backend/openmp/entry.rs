@@ -63,6 +63,11 @@ impl Entry<'_> {
 
     /// The functions.
     pub(super) fn functions(&self) -> Vec<String> {
+        [vec![self.launches().print(Dialect::C)], self.callers()].concat()
+    }
+
+    /// Those that call the launches.
+    pub(super) fn callers(&self) -> Vec<String> {
         let [run, strided, invoke, levels, invoke_levels] = self.heads();
         let all = [
             self.whole(),
@@ -72,10 +77,7 @@ impl Entry<'_> {
             invoke.body(self.invoke()),
             invoke_levels.body(self.invoke_levels()),
         ];
-        let mut text = vec![self.launches().print(Dialect::C)];
-        if self.copies() {
-            text.extend(copy::functions(self.arguments));
-        }
+        let mut text = if self.copies() { copy::functions(self.arguments) } else { Vec::new() };
         text.extend(all.iter().map(|function| function.print(Dialect::C)));
         text
     }
@@ -104,7 +106,7 @@ impl Entry<'_> {
     }
 
     /// All launches.
-    fn launches(&self) -> Function {
+    pub(super) fn launches(&self) -> Function {
         let launches = self.plan.launches.iter().flat_map(|launch| self.launch(launch)).collect();
         let body = loops([&self.plan.outer], launches);
         self.of_grid(&self.own(LAUNCHES), "The launches of all time steps, in order.", "void", body)

@@ -3,6 +3,7 @@
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
 mod boundary;
+mod choice;
 mod copy;
 mod entry;
 mod grid;
@@ -23,6 +24,8 @@ use crate::plan::KernelPlan;
 use entry::Entry;
 use serde::Serialize;
 
+pub use choice::{Caches, feature_names, features, generate_with_choice, prefix as choice_prefix};
+use variants::renamed;
 pub use variants::{can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
@@ -30,18 +33,9 @@ pub use variants::{can_be_variants, variants};
 /// # Errors
 /// [`PlanError::Limit`] where blocks need more memory of their own than a thread has.
 pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
-    let program = &plan.program;
     let names = storages::names(plan);
     let own_bytes = parts::own_bytes(plan)?;
-    let data = ProgramText::new(plan, &names, own_bytes);
-    let file =
-        |name: String, template: &str| render(template, &data).map(|text| GeneratedFile { name, text });
-    Ok(vec![
-        file(format!("{}.c", program.name), "openmp/program.c")?,
-        file(format!("{}.h", program.name), "openmp/program.h")?,
-        file(format!("{}_main.c", program.name), "openmp/main.c")?,
-        file("CMakeLists.txt".to_string(), "openmp/CMakeLists.txt")?,
-    ])
+    ProgramText::new(plan, &names, own_bytes).files()
 }
 
 /// The data of the templates.
@@ -73,6 +67,8 @@ struct ProgramText {
     functions: Vec<String>,
     reference: Vec<PlainLoops>,
     standalone: Standalone,
+    /// Where there are several tilings: what chooses among them.
+    choice: Option<choice::Choosing>,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
     check_sizes: &'static [i64],
     /// Grid that the standalone main times where none is given.
@@ -86,8 +82,7 @@ impl ProgramText {
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
         let entry = Entry { plan, arguments, boundaries: copies, ending: String::new() };
         let signature = Signature::new(program, names);
-        let statements = 0..program.statements.len();
-        let statements = statements.flat_map(|index| rows::functions(plan, names, index));
+        let statements = statements(plan, names);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
         ProgramText {
             version: env!("CARGO_PKG_VERSION"),
@@ -104,12 +99,36 @@ impl ProgramText {
             has_copy: copy::has_copy(plan),
             line: 64 / program.fields.iter().map(|field| field.element.bytes()).min().unwrap_or(4),
             line_of_largest: 64 / program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4),
-            functions: statements.chain(kernels).chain(boundaries).chain(entry.functions()).collect(),
+            functions: statements
+                .into_iter()
+                .chain(kernels)
+                .chain(boundaries)
+                .chain(entry.functions())
+                .collect(),
             reference: plain_loops(program, names),
             standalone: Standalone::openmp(arguments, &signature),
+            choice: None,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,
         }
     }
+
+    /// The files.
+    fn files(&self) -> Result<Vec<GeneratedFile>, PlanError> {
+        let name = &self.signature.name;
+        let file =
+            |name: String, template: &str| render(template, self).map(|text| GeneratedFile { name, text });
+        Ok(vec![
+            file(format!("{name}.c"), "openmp/program.c")?,
+            file(format!("{name}.h"), "openmp/program.h")?,
+            file(format!("{name}_main.c"), "openmp/main.c")?,
+            file("CMakeLists.txt".to_string(), "openmp/CMakeLists.txt")?,
+        ])
+    }
+}
+
+/// The functions of all statements, which are the same for all tilings.
+fn statements(plan: &KernelPlan, names: &Names) -> Vec<String> {
+    (0..plan.program.statements.len()).flat_map(|index| rows::functions(plan, names, index)).collect()
 }

@@ -45,7 +45,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
 }
 
 /// The plan with other names for its entry points and kernels.
-fn renamed(plan: &KernelPlan, ending: &str) -> KernelPlan {
+pub(super) fn renamed(plan: &KernelPlan, ending: &str) -> KernelPlan {
     let program = Program { name: format!("{}{ending}", plan.program.name), ..(*plan.program).clone() };
     let mut renamed = KernelPlan { program: Arc::new(program), ..plan.clone() };
     for kernel in &mut renamed.kernels {
