@@ -258,12 +258,14 @@ pub enum StmtKind {
     Expr(Expr),
     /// A `for` loop.
     For(Box<ForLoop>),
+    /// A `while` or `do` loop.
+    While(Box<WhileLoop>),
     /// `if (condition) then else otherwise`
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
     /// `;`
     Empty,
-    /// Something else, as the grammar calls it.
-    Other(String),
+    /// Something else: what the grammar calls it, and all names in it.
+    Other(String, Vec<String>),
 }
 
 /// A `for` loop as it is written.
@@ -278,6 +280,19 @@ pub struct ForLoop {
     /// Body.
     pub body: Stmt,
     /// From `for` to `)`.
+    pub head: Span,
+}
+
+/// A `while` or `do` loop as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WhileLoop {
+    /// What is asked before each round, or behind it.
+    pub condition: Expr,
+    /// Body.
+    pub body: Stmt,
+    /// Whether it is asked behind each round: `do`.
+    pub behind: bool,
+    /// From `while` to `)`, or `do`.
     pub head: Span,
 }
 
@@ -364,13 +379,14 @@ impl Stmt {
                 }
                 source.body.walk(visit);
             }
+            StmtKind::While(source) => source.body.walk(visit),
             StmtKind::If(_, then, otherwise) => {
                 then.walk(visit);
                 if let Some(otherwise) = otherwise {
                     otherwise.walk(visit);
                 }
             }
-            StmtKind::Declaration(_) | StmtKind::Expr(_) | StmtKind::Empty | StmtKind::Other(_) => {}
+            StmtKind::Declaration(_) | StmtKind::Expr(_) | StmtKind::Empty | StmtKind::Other(..) => {}
         }
     }
 
@@ -378,6 +394,7 @@ impl Stmt {
     pub fn walk_expressions<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         self.walk(&mut |stmt| match &stmt.kind {
             StmtKind::Expr(expr) | StmtKind::If(expr, ..) => expr.walk(visit),
+            StmtKind::While(source) => source.condition.walk(visit),
             StmtKind::For(source) => {
                 source.condition.iter().chain(&source.step).for_each(|expr| expr.walk(visit));
             }
@@ -401,6 +418,10 @@ impl Stmt {
                 source.condition.iter_mut().chain(&mut source.step).for_each(|expr| expr.walk_mut(visit));
                 source.body.walk_expressions_mut(visit);
             }
+            StmtKind::While(source) => {
+                source.condition.walk_mut(visit);
+                source.body.walk_expressions_mut(visit);
+            }
             StmtKind::If(condition, then, otherwise) => {
                 condition.walk_mut(visit);
                 then.walk_expressions_mut(visit);
@@ -414,7 +435,7 @@ impl Stmt {
                 }
             }
             StmtKind::Expr(expr) => expr.walk_mut(visit),
-            StmtKind::Empty | StmtKind::Other(_) => {}
+            StmtKind::Empty | StmtKind::Other(..) => {}
         }
     }
 }

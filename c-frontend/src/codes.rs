@@ -31,6 +31,7 @@ codes! {
     STATEMENT = "TW1205", "a statement that a stencil does not have";
     DECLARATION = "TW1206", "a declaration that a region cannot hold";
     PIECES = "TW1207", "conditions on indices that cut the grid into too many pieces";
+    OBSERVED = "TW1210", "something that must run between every two time steps";
     SUBSCRIPT = "TW1301", "a subscript that is not an index plus a constant";
     TIME_SUBSCRIPT = "TW1302", "a subscript in which time is not taken modulo the number of buffers";
     ARRAY = "TW1303", "an array of a type that stencils do not have";

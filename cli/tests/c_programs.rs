@@ -114,6 +114,23 @@ fn numbers_of_buffers() {
     same("counted_buffers.c", &["-DFIRST=0", "-DSTEPS=3"], &["--strategy", "naive"]);
 }
 
+/// Blocks of steps between output, reductions and tests of each step, which end where the original ends.
+#[test]
+fn what_stands_between_steps() {
+    same("output_every_so_often.c", &[], &SMALL_2D);
+    same("output_every_so_often.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+    same("last_residual.c", &[], &["--tile", "st=4,s0=6,s1=4,s2=16"]);
+    same("clocks.c", &[], &SMALL_1D);
+}
+
+#[test]
+fn steps_until_a_maximum_is_small() {
+    same("converges.c", &[], &SMALL_2D);
+    same("converges.c", &["-DREAL=float", "-DEPS=1e-9"], &["--strategy", "naive"]);
+    same("converges_without_index.c", &[], &SMALL_1D);
+    same("leaves_early.c", &[], &SMALL_2D);
+}
+
 #[test]
 fn names_of_other_languages() {
     same("words.c", &[], &SMALL_1D);

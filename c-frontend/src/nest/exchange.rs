@@ -75,7 +75,7 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
 }
 
 /// The variable that a statement of a body moves from each number `0 .. k - 1` to the next one, modulo `k`.
-fn counter(region: &Region, list: &[Stmt], at: usize) -> Option<(String, i64)> {
+pub(super) fn counter(region: &Region, list: &[Stmt], at: usize) -> Option<(String, i64)> {
     let StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), span }) = &list[at].kind
     else {
         return None;

@@ -228,10 +228,11 @@ impl Walker<'_> {
         }
         let shift = value.plus(&Polynomial::symbol(Symbol::Time), -1)?.constant()?;
         let time = &self.nest.time;
+        let first = time.bounds.as_ref().and_then(|(first, _)| literal(first));
         // Unsigned numbers below zero have another remainder.
         if shift < 0
             && modulus & (modulus - 1) != 0
-            && literal(&time.bounds.0).is_none_or(|first| first.saturating_add(shift) < 0)
+            && first.is_none_or(|first| first.saturating_add(shift) < 0)
         {
             return None;
         }
@@ -239,7 +240,7 @@ impl Walker<'_> {
             let shift = shift.rem_euclid(modulus);
             return Some(Polynomial::symbol(Symbol::TimeModulo { shift, modulus, from: None }));
         }
-        let first = literal(&time.bounds.0).filter(|_| time.step % modulus == 0)?;
+        let first = first.filter(|_| time.step % modulus == 0)?;
         Some(Polynomial::number(first.checked_add(shift)?.rem_euclid(modulus)))
     }
 

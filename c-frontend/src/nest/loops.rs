@@ -1,5 +1,6 @@
 //! What a region does in one time step: its loops, and what they assign and read.
 
+use super::observed::Observed;
 use crate::ast::Expr;
 use crate::polynomial::Polynomial;
 use polyhedral::program::{self, ElementType};
@@ -11,6 +12,8 @@ use std::collections::{HashMap, HashSet};
 pub struct Nest {
     /// The time loop.
     pub time: TimeLoop,
+    /// How its steps are taken together, where it does more than to compute its stencil.
+    pub observed: Option<Observed>,
     /// All space loops.
     pub loops: Vec<SpaceLoop>,
     /// The assignments of arrays, in the order of the text.
@@ -46,6 +49,13 @@ pub struct Nest {
     pub blocks: HashSet<String>,
     /// The arrays of which each element of the first index lies in one piece, as with an array of pointers.
     pub blocks_of_buffers: HashSet<String>,
+}
+
+impl Nest {
+    /// The place of what is replaced: the time loop, or statements of its body.
+    pub fn cut(&self) -> Span {
+        self.observed.as_ref().map_or_else(|| self.time.span.clone(), |observed| observed.cut.clone())
+    }
 }
 
 /// A loop over space, `low <= index < high`.
@@ -198,8 +208,8 @@ pub struct TimeLoop {
     pub head: Span,
     /// The whole loop.
     pub span: Span,
-    /// The bounds as expressions: first, last or behind it.
-    pub(crate) bounds: (Expr, Expr),
+    /// The bounds as expressions: first, last or behind it; `None` where steps are counted when the program runs.
+    pub(crate) bounds: Option<(Expr, Expr)>,
 }
 
 /// Pointers that an exchange moves in a circle; buffer `b` is what number `b` points to before the loop.

@@ -233,7 +233,9 @@ impl Walker<'_> {
 
     /// What the bounds of loops and the subscripts read that does not change.
     pub(super) fn find_memory(&mut self, body: &Stmt) {
-        let mut parts: Vec<Expr> = vec![self.nest.time.bounds.0.clone(), self.nest.time.bounds.1.clone()];
+        let mut parts: Vec<Expr> = Vec::new();
+        parts.extend(self.nest.time.bounds.iter().flat_map(|(first, limit)| [first.clone(), limit.clone()]));
+        parts.extend(self.nest.observed.iter().flat_map(|observed| observed.asked.iter().cloned()));
         body.walk(&mut |stmt| {
             if let StmtKind::For(source) = &stmt.kind {
                 let start = source.start.as_ref().and_then(|start| match &start.kind {

@@ -15,6 +15,7 @@ mod kind;
 mod loops;
 mod math;
 mod memory;
+mod observed;
 mod outside;
 mod pieces;
 mod refusal;
@@ -29,6 +30,7 @@ pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
     Touched, Turns,
 };
+pub use observed::{Control, Observed, Test};
 pub use refusal::Result;
 
 use crate::codes;
@@ -44,7 +46,16 @@ use walker::Walker;
 /// # Errors
 /// The first thing in it that is no iterated stencil.
 pub fn nest(region: &Region) -> Result<Nest> {
-    let (time, body) = time::find(region)?;
+    let found = time::find(region)?;
+    let split = observed::split(region, &found)?;
+    let (region, body) = match &split {
+        Some(split) => (&split.region, &split.body),
+        None => (region, found.body),
+    };
+    let (time, observed) = match &split {
+        Some(split) => (time::of_blocks(&found, split), Some(split.observed.clone())),
+        None => (time::time_loop(region, found)?, None),
+    };
     let exchanged = exchange::find(region, body)?;
     let (region, body, turns, exchange, counters) = match &exchanged {
         Some(found) => {
@@ -56,6 +67,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
     let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
         time,
+        observed,
         loops: Vec::new(),
         leaves: Vec::new(),
         reads: Vec::new(),

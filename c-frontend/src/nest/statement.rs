@@ -40,11 +40,15 @@ impl Walker<'_> {
             StmtKind::If(condition, then, otherwise) => {
                 self.conditional(condition, then, otherwise.as_deref(), &stmt.span)
             }
-            StmtKind::Other(kind) => {
+            StmtKind::While(source) => {
+                let name = if source.behind { "do" } else { "while" };
+                let message = format!("a `{name}` loop, whose number of rounds depends on the data");
+                limitation(codes::STATEMENT, &stmt.span, message)
+            }
+            StmtKind::Other(kind, _) => {
                 let message = match kind.as_str() {
                     "break" | "return" | "goto" => format!("`{kind}` leaves the loop early"),
                     "continue" => "`continue` leaves out parts of a step".to_owned(),
-                    "while" | "do" => format!("a `{kind}` loop, whose number of rounds depends on the data"),
                     other => format!("a {other} statement in a stencil"),
                 };
                 limitation(codes::STATEMENT, &stmt.span, message)

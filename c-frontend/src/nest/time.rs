@@ -1,9 +1,10 @@
 //! The time loop: which loop of the region it is, and its bounds.
 
 use super::loops::TimeLoop;
+use super::observed::Split;
 use super::refusal::{Result, error, limitation};
 use super::walker::Walker;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable, WhileLoop};
 use crate::codes;
 use crate::integer::{self, IntType, is_unsigned};
 use crate::parse::Region;
@@ -41,8 +42,40 @@ impl Counter {
 /// Largest step of a time loop.
 const MOST_STEP: i64 = 1 << 20;
 
-/// The time loop and its body.
-pub(super) fn find(region: &Region) -> Result<(TimeLoop, &Stmt)> {
+/// A time loop as it is written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Loop<'a> {
+    For(&'a ForLoop),
+    While(&'a WhileLoop),
+}
+
+/// Where the time loop of a region is.
+pub(super) struct Found<'a> {
+    pub source: Loop<'a>,
+    pub body: &'a Stmt,
+    /// The whole loop.
+    pub span: Span,
+    /// How it counts, or why that is not known.
+    pub counter: Result<Counter>,
+}
+
+impl Found<'_> {
+    /// From `for` to `)`, or the like.
+    pub fn head(&self) -> Span {
+        match self.source {
+            Loop::For(source) => source.head.clone(),
+            Loop::While(source) => source.head.clone(),
+        }
+    }
+
+    /// Whether it counts up in a way that is known before it starts.
+    pub fn counted(&self) -> bool {
+        self.counter.is_ok()
+    }
+}
+
+/// The time loop.
+pub(super) fn find(region: &Region) -> Result<Found<'_>> {
     let mut top = Vec::new();
     let mut open: Vec<&Stmt> = region.statements.iter().rev().collect();
     while let Some(stmt) = open.pop() {
@@ -51,40 +84,38 @@ pub(super) fn find(region: &Region) -> Result<(TimeLoop, &Stmt)> {
             _ => top.push(stmt),
         }
     }
-    let loops: Vec<(&Stmt, &ForLoop)> = top
-        .iter()
-        .filter_map(
-            |stmt| if let StmtKind::For(source) = &stmt.kind { Some((*stmt, &**source)) } else { None },
-        )
-        .collect();
-    if loops.is_empty() {
-        if let Some(other) = top.iter().find(|stmt| matches!(&stmt.kind, StmtKind::Other(_))) {
-            let StmtKind::Other(kind) = &other.kind else { return none(region) };
-            let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-            let message = format!("{article} `{kind}` where the time loop is expected");
-            return Err(Box::new(
-                Diagnostic::limitation(codes::TIME_LOOP, first_line(&other.span, other), message)
-                    .note("the number of time steps must be known before the loop starts")
-                    .hint("write the time loop as `for (t = 0; t < steps; t++)`"),
-            ));
+    let found = |stmt: &&'_ Stmt| match &stmt.kind {
+        StmtKind::For(source) => Some((stmt.span.clone(), counter(source))),
+        StmtKind::While(source) => {
+            let message =
+                format!("a `{}` loop does not count by itself", if source.behind { "do" } else { "while" });
+            Some((stmt.span.clone(), limitation(codes::TIME_LOOP, &source.head, message)))
         }
-        return none(region);
-    }
-    // A time loop's index is in no subscript of what its body assigns, or only modulo something.
-    let holds_loops = |source: &ForLoop| {
-        let mut found = false;
-        source.body.walk(&mut |stmt| found |= matches!(stmt.kind, StmtKind::For(_)));
-        found
+        _ => None,
     };
-    let over_space =
-        |source: &ForLoop| counter(source).is_ok_and(|counter| indexes_target(&source.body, &counter.name));
-    let candidates: Vec<&(&Stmt, &ForLoop)> =
-        loops.iter().filter(|(_, source)| holds_loops(source) && !over_space(source)).collect();
-    match candidates.as_slice() {
-        [] => {
-            if let [(_, only)] = loops.as_slice()
-                && let Ok(counter) = counter(only)
-                && let Some(place) = all_levels(&only.body, &counter.name)
+    let loops: Vec<Found<'_>> = top
+        .iter()
+        .filter_map(|stmt| {
+            let (span, counter) = found(stmt)?;
+            let (source, body) = match &stmt.kind {
+                StmtKind::For(source) => (Loop::For(source), &source.body),
+                StmtKind::While(source) => (Loop::While(source), &source.body),
+                _ => return None,
+            };
+            Some(Found { source, body, span, counter })
+        })
+        .collect();
+    // A time loop's index is in no subscript of what its body assigns, or only modulo something.
+    let over_space = |found: &Found<'_>| {
+        found.counter.as_ref().is_ok_and(|counter| indexes_target(found.body, &counter.name))
+    };
+    let mut candidates: Vec<usize> =
+        (0..loops.len()).filter(|at| holds_loops(loops[*at].body) && !over_space(&loops[*at])).collect();
+    match (candidates.pop(), candidates.first()) {
+        (None, _) => {
+            if let [only] = loops.as_slice()
+                && let Ok(counter) = &only.counter
+                && let Some(place) = all_levels(only.body, &counter.name)
             {
                 let name = &counter.name;
                 let message =
@@ -97,28 +128,32 @@ pub(super) fn find(region: &Region) -> Result<(TimeLoop, &Stmt)> {
             }
             none(region)
         }
-        [(stmt, source)] => {
-            let counter = counter(source)?;
-            Ok((time_loop(region, stmt, source, counter)?, &source.body))
+        (Some(only), None) => loops.into_iter().nth(only).map_or_else(|| none(region), Ok),
+        (Some(_), Some(first)) => {
+            let second = &loops[(first + 1..loops.len())
+                .find(|at| holds_loops(loops[*at].body) && !over_space(&loops[*at]))
+                .unwrap_or(*first)];
+            Err(Box::new(
+                Diagnostic::limitation(
+                    codes::NO_TIME_LOOP,
+                    second.head(),
+                    "the region has more than one time loop",
+                )
+                .related(loops[*first].head(), "the first one")
+                .hint("put the pragmas around one of them")
+                .note(format!(
+                    "a region holds one time loop; this is another, {} bytes long",
+                    second.span.len()
+                )),
+            ))
         }
-        [(first, _), (second, source), ..] => Err(Box::new(
-            Diagnostic::limitation(
-                codes::NO_TIME_LOOP,
-                source.head.clone(),
-                "the region has more than one time loop",
-            )
-            .related(first_line(&first.span, first), "the first one")
-            .hint("put the pragmas around one of them")
-            .note(format!("a region holds one time loop; this is another, {} bytes long", second.span.len())),
-        )),
     }
 }
 
-fn first_line(span: &Span, stmt: &Stmt) -> Span {
-    match &stmt.kind {
-        StmtKind::For(source) => source.head.clone(),
-        _ => span.start..span.end.min(span.start + 1),
-    }
+fn holds_loops(body: &Stmt) -> bool {
+    let mut found = false;
+    body.walk(&mut |stmt| found |= matches!(stmt.kind, StmtKind::For(_)));
+    found
 }
 
 fn none<T>(region: &Region) -> Result<T> {
@@ -133,19 +168,46 @@ fn none<T>(region: &Region) -> Result<T> {
     ))
 }
 
-/// Whether a name is in a subscript of something assigned, other than modulo something.
+/// Whether a name is in a subscript of something that the loops within a body assign, other than modulo something; where
+/// they assign nothing, of something that the body itself does. What runs under a condition does not count.
 fn indexes_target(body: &Stmt, name: &str) -> bool {
-    let mut found = false;
-    body.walk_expressions(&mut |expr| {
-        if let ExprKind::Assign(_, target, _) = &expr.kind {
-            target.walk(&mut |part| {
-                if let ExprKind::Index(_, index) = &part.kind {
-                    found |= plainly_in(index, name);
-                }
-            });
+    let (mut within, mut alone) = (Vec::new(), Vec::new());
+    targets(body, false, &mut within, &mut alone);
+    let found = |target: &&Expr| {
+        let mut found = false;
+        target.walk(&mut |part| {
+            if let ExprKind::Index(_, index) = &part.kind {
+                found |= plainly_in(index, name);
+            }
+        });
+        found
+    };
+    let list = if within.is_empty() { alone } else { within };
+    list.iter().any(found)
+}
+
+/// The elements that a statement assigns: within loops, and in no loop.
+fn targets<'a>(stmt: &'a Stmt, inner: bool, within: &mut Vec<&'a Expr>, alone: &mut Vec<&'a Expr>) {
+    match &stmt.kind {
+        StmtKind::Block(list) => list.iter().for_each(|stmt| targets(stmt, inner, within, alone)),
+        StmtKind::For(source) => targets(&source.body, true, within, alone),
+        StmtKind::If(_, then, otherwise) => {
+            let mut loops = holds_loops(then);
+            loops |= otherwise.as_ref().is_some_and(|otherwise| holds_loops(otherwise));
+            if inner || !loops {
+                targets(then, inner, within, alone);
+                otherwise.iter().for_each(|otherwise| targets(otherwise, inner, within, alone));
+            }
         }
-    });
-    found
+        StmtKind::Expr(expr) => expr.walk(&mut |part| {
+            if let ExprKind::Assign(_, target, _) = &part.kind
+                && !matches!(target.kind, ExprKind::Name(_))
+            {
+                if inner { within.push(target) } else { alone.push(target) }
+            }
+        }),
+        _ => {}
+    }
 }
 
 fn plainly_in(expr: &Expr, name: &str) -> bool {
@@ -270,10 +332,12 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending, by: by.abs() })
 }
 
-fn time_loop(region: &Region, stmt: &Stmt, source: &ForLoop, counter: Counter) -> Result<TimeLoop> {
+/// The time loop of a region that computes nothing but its stencil.
+pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
+    let (head, counter) = (found.head(), found.counter?);
     if counter.descending {
         return Err(Box::new(
-            Diagnostic::limitation(codes::TIME_LOOP, source.head.clone(), "the time loop counts down")
+            Diagnostic::limitation(codes::TIME_LOOP, head, "the time loop counts down")
                 .hint("let time count up by one: `for (t = 0; t < steps; t++)`"),
         ));
     }
@@ -283,12 +347,12 @@ fn time_loop(region: &Region, stmt: &Stmt, source: &ForLoop, counter: Counter) -
         None => match region.variables.get(&counter.name).map(|variable| &variable.ctype) {
             Some(CType::Integer { name, .. }) => name.clone(),
             Some(_) => {
-                return limitation(codes::TIME_LOOP, &source.head, "the time loop's index is not an integer");
+                return limitation(codes::TIME_LOOP, &head, "the time loop's index is not an integer");
             }
             None => {
                 return error(
                     codes::UNKNOWN_NAME,
-                    &source.head,
+                    &head,
                     format!("the declaration of `{}` was not found", counter.name),
                 );
             }
@@ -303,16 +367,32 @@ fn time_loop(region: &Region, stmt: &Stmt, source: &ForLoop, counter: Counter) -
         high: if counter.inclusive { format!("({high}) + 1") } else { high },
         step: counter.by,
         declared,
-        head: source.head.clone(),
-        span: stmt.span.clone(),
-        bounds: (counter.first, counter.limit),
+        head,
+        span: found.span,
+        bounds: Some((counter.first, counter.limit)),
     })
+}
+
+/// The time loop of blocks of steps.
+pub(super) fn of_blocks(found: &Found<'_>, split: &Split) -> TimeLoop {
+    let (name, type_name, step) = split.index.clone();
+    TimeLoop {
+        name,
+        type_name,
+        low: split.observed.first.clone(),
+        high: String::new(),
+        step,
+        declared: true,
+        head: found.head(),
+        span: found.span.clone(),
+        bounds: None,
+    }
 }
 
 impl Walker<'_> {
     /// The time loop's bounds must be integers that its body leaves alone.
     pub(super) fn check_time_bounds(&mut self) -> Result<()> {
-        let (first, limit) = self.nest.time.bounds.clone();
+        let Some((first, limit)) = self.nest.time.bounds.clone() else { return Ok(()) };
         for bound in [&first, &limit] {
             self.check_invariant(bound)?;
             if !self.kind_of(bound)?.is_integer() {

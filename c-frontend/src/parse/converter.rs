@@ -20,7 +20,7 @@ pub(super) struct Converter<'a> {
     /// Names of numbers, from `enum`.
     pub constants: HashMap<String, i64>,
     pub structures: Structures,
-    pub loops: Vec<(Span, Range<usize>)>,
+    pub places: Vec<(Span, Range<usize>)>,
     pub depth: usize,
 }
 

@@ -83,7 +83,7 @@ fn region(source: &Preprocessed) -> Result<Region> {
         typedefs: HashMap::new(),
         constants: HashMap::new(),
         structures: HashMap::new(),
-        loops: Vec::new(),
+        places: Vec::new(),
         depth: 0,
     };
     let mut scope = converter.scope(*first, function)?;
@@ -125,7 +125,7 @@ fn region(source: &Preprocessed) -> Result<Region> {
         changed: changed(root, &source.text),
         addressed: addressed(root, &source.text),
         structures: converter.structures,
-        loops: converter.loops,
+        places: converter.places,
     })
 }
 

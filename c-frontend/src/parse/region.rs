@@ -28,8 +28,8 @@ pub struct Region {
     pub addressed: HashSet<String>,
     /// Structures and the types of their members.
     pub structures: Structures,
-    /// The statements that are loops: their places in the user's file, and in the preprocessed text.
-    pub loops: Vec<(Span, Range<usize>)>,
+    /// Where statements stand in the user's file, and in the preprocessed text.
+    pub places: Vec<(Span, Range<usize>)>,
 }
 
 /// The types of members, by the names of structures.

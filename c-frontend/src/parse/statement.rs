@@ -2,7 +2,8 @@
 
 use super::converter::{Converter, Result};
 use super::expression::inner;
-use crate::ast::{ForLoop, Stmt, StmtKind};
+use super::names::names_within;
+use crate::ast::{ForLoop, Stmt, StmtKind, WhileLoop};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
 use tree_sitter::Node;
@@ -10,6 +11,7 @@ use tree_sitter::Node;
 impl Converter<'_> {
     /// A statement.
     pub(super) fn statement(&mut self, node: Node<'_>) -> Result<Stmt> {
+        self.places.push((self.span(node), node.byte_range()));
         let kind = self.deeper(node, |this| this.statement_kind(node))?;
         Ok(Stmt { kind, span: self.span(node) })
     }
@@ -51,7 +53,6 @@ impl Converter<'_> {
                 None => StmtKind::Empty,
             },
             "for_statement" => {
-                self.loops.push((self.span(node), node.byte_range()));
                 let start = match node.child_by_field_name("initializer") {
                     Some(start) if start.kind() == "declaration" => Some(self.statement(start)?),
                     Some(start) => {
@@ -93,7 +94,25 @@ impl Converter<'_> {
                 Some(body) => self.statement(body)?.kind,
                 None => return Err(self.unreadable(node)),
             },
-            other => StmtKind::Other(other.trim_end_matches("_statement").replace('_', " ")),
+            "while_statement" | "do_statement" => {
+                let (Some(condition), Some(body)) =
+                    (node.child_by_field_name("condition"), node.child_by_field_name("body"))
+                else {
+                    return Err(self.unreadable(node));
+                };
+                let behind = node.kind() == "do_statement";
+                let mut head = self.span(node);
+                let end = if behind { head.start + "do".len() } else { self.span(body).start };
+                head.end = head.end.min(end.max(head.start));
+                let condition = self.expression(condition)?;
+                let body = self.statement(body)?;
+                StmtKind::While(Box::new(WhileLoop { condition, body, behind, head }))
+            }
+            other => {
+                let mut names = Vec::new();
+                names_within(node, &self.source.text, &mut |_, name| names.push(name.to_owned()));
+                StmtKind::Other(other.trim_end_matches("_statement").replace('_', " "), names)
+            }
         })
     }
 }

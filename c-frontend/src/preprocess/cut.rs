@@ -44,10 +44,11 @@ pub fn check_cut(program: &CProgram, path: &Path, options: &Options) -> Result<(
 
 fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::Result<bool> {
     let preprocessed = &program.preprocessed;
-    let time = &program.nest.time;
-    // Loops of one macro have one place; the outermost one is the time loop.
-    let own = program.region.loops.iter().filter(|(span, _)| *span == time.span).map(|(_, range)| range);
-    let Some(range) = own.max_by_key(|range| range.len()) else { return Ok(false) };
+    let cut = program.nest.cut();
+    // Statements of one macro have one place; the outermost one is the time loop.
+    let own = program.region.places.iter().filter(|(span, _)| *span == cut).map(|(_, range)| range);
+    let observed = program.nest.observed.as_ref().map(|observed| &observed.tokens);
+    let Some(range) = observed.or_else(|| own.max_by_key(|range| range.len())) else { return Ok(false) };
     let wanted = [
         words(&preprocessed.text, 0..range.start),
         words(&preprocessed.text, range.clone()),
@@ -85,7 +86,7 @@ fn tokens_stay(program: &CProgram, path: &Path, options: &Options) -> std::io::R
 /// The user's file with a pragma before and behind the loop, every line with its number.
 fn marked(program: &CProgram, path: &Path) -> String {
     let source = &program.preprocessed.source;
-    let (text, span) = (&source.text, &program.nest.time.span);
+    let (text, span) = (&source.text, &program.nest.cut());
     let (first, _) = source.line_column(span.start);
     let (last, _) = source.line_column(span.end);
     let name = compiler::as_argument(path).display().to_string().replace('\\', "\\\\").replace('"', "\\\"");

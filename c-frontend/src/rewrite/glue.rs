@@ -31,6 +31,8 @@ pub(super) struct Glue {
     sizes: Vec<usize>,
     strides: Vec<usize>,
     parameters: Vec<String>,
+    /// Whether steps are run again where a test says so.
+    tested: bool,
     /// Elements of the smallest type in a cache line.
     line: usize,
 }
@@ -111,6 +113,7 @@ impl Glue {
             sizes: (0..dimension).collect(),
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
+            tested: source.nest.observed.as_ref().is_some_and(|observed| !observed.tests.is_empty()),
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
         }
     }

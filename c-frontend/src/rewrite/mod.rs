@@ -11,6 +11,7 @@ mod output;
 mod region;
 mod shield;
 mod sources;
+mod steps;
 
 pub use arrays::{ArrayUse, array_uses};
 pub use output::{OutputFile, RewriteError, Target};

@@ -4,6 +4,7 @@ use super::arrays;
 use super::boxes::{Boxes, Points, place};
 use super::lines::{Lines, constant, point};
 use super::shield;
+use super::steps;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
@@ -13,7 +14,7 @@ use std::fmt::Write;
 /// The text of the rewritten file.
 pub fn program_text(program: &CProgram) -> String {
     let source = &program.preprocessed.source;
-    let (text, span) = (&source.text, &program.nest.time.span);
+    let (text, span) = (&source.text, &program.nest.cut());
     let name = &program.program.name;
     let (first_line, _) = source.line_column(span.start);
     let (last_line, _) = source.line_column(span.end);
@@ -42,55 +43,43 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         "/* Lines {first_line} to {last_line}, the loop over `{}`, in tiles. */",
         nest.time.name
     ));
-    lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", nest.time.low));
-    let distance = format!("(ptrdiff_t)({}) - tw_first", nest.time.high);
-    lines.line(match nest.time.step {
-        1 => format!("const ptrdiff_t tw_steps = {distance};"),
-        step => format!("const ptrdiff_t tw_steps = ({distance} + {}) / {step};", step - 1),
-    });
     let step = if nest.time.step == 1 { String::new() } else { format!(" * {}", nest.time.step) };
     lines.line("int tw_done = 0;");
     lines.line(format!("const char *tw_reason = {name}_nothing;"));
+    match &nest.observed {
+        Some(observed) => steps::count(observed, &mut lines),
+        None => {
+            lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", nest.time.low));
+            let distance = format!("(ptrdiff_t)({}) - tw_first", nest.time.high);
+            lines.line(match nest.time.step {
+                1 => format!("const ptrdiff_t tw_steps = {distance};"),
+                step => format!("const ptrdiff_t tw_steps = ({distance} + {}) / {step};", step - 1),
+            });
+        }
+    }
     let boxes: Vec<(Boxes, Boxes)> = (0..stencil.fields.len())
         .map(|number| (touched(program, number), computed(program, number)))
         .collect();
-    lines.block("if (tw_steps > 0)", |lines| {
-        for (d, (low, high)) in stencil.grid.iter().enumerate() {
-            lines.line(format!(
-                "const ptrdiff_t tw_low{d} = {}, tw_high{d} = {};",
-                c_bound(low),
-                c_bound(high)
-            ));
-        }
-        lines.line(format!("struct {name}_data tw = {{ 0 }};"));
-        for d in 0..stencil.dimension {
-            lines.line(format!("tw.tw_n[{d}] = tw_high{d} - tw_low{d};"));
-        }
-        lines.line("tw.tw_steps = tw_steps;");
-        decide(program, &boxes, lines);
-        lines.block("if (!tw_reason)", |lines| {
-            for (number, (touched, _)) in boxes.iter().enumerate() {
-                if let What::Place(text) = &stencil.fields[number].what {
-                    over(touched, lines, &format!("{} = {text};", buffer(program, number)));
-                }
-            }
-            for (number, series) in nest.series.iter().enumerate() {
-                let target = &program.program.series[number].name;
-                over_time(program, lines, &[format!("tw.tw_{target}[tw_s] = {};", series.text)]);
-            }
-            for (number, scalar) in nest.scalars.iter().enumerate() {
-                let target = &program.program.parameters[number].name;
-                lines.line(format!("tw.tw_{target} = (double)({});", scalar.text));
-            }
-            lines.line(format!("tw_reason = {name}_compute(&tw);"));
-            lines.line("tw_done = !tw_reason;");
-            lines.line(format!("{name}_close(&tw);"));
+    let tests = nest.observed.as_ref().map_or(&[][..], |observed| observed.tests.as_slice());
+    if tests.is_empty() {
+        lines.block("if (tw_steps > 0)", |lines| attempt(program, &boxes, lines, &|_| {}));
+    } else {
+        steps::tested(&program.program.name, tests, &mut lines, &|lines| {
+            attempt(program, &boxes, lines, &|lines| {
+                lines.block("if (!tw_reason && !tw_saved)", |lines| saves(program, &boxes, lines));
+            });
         });
-    });
-    lines.line(format!("{name}_count(tw_reason);"));
+    }
+    let last_as_written = nest.observed.as_ref().is_some_and(|observed| observed.last_as_written);
+    // The last step runs in any case: there may be nothing before it.
+    let tried = if last_as_written { "if (tw_steps > 0) " } else { "" };
+    lines.line(format!("{tried}{name}_count(tw_reason);"));
     lines.block("if (tw_done)", |lines| {
+        if let Some(observed) = &nest.observed {
+            steps::commit(observed, lines);
+        }
         lines.line("/* The indices, as the loops leave them. */");
-        for source in nest.loops.iter().filter(|source| !source.declared) {
+        for source in nest.loops.iter().filter(|source| !source.declared && !last_as_written) {
             let (low, high) = (c_bound(&source.low), c_bound(&source.high));
             let value = if source.descending {
                 format!("{low} < {high} ? {low} - 1 : {high} - 1")
@@ -99,7 +88,7 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             };
             lines.line(format!("{} = {value};", source.name));
         }
-        for (index, value) in &nest.unrolled {
+        for (index, value) in nest.unrolled.iter().filter(|_| !last_as_written) {
             lines.line(format!("{index} = {value};"));
         }
         if nest.exchange.is_some() {
@@ -124,13 +113,69 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             lines.line(format!("{} = tw_first + tw_steps{step};", nest.time.name));
         }
     });
-    lines.line("else");
-    // The text above stands for what macros have been expanded in.
+    // The text above stands for what macros have been expanded in; what follows is as it was written, with its own line
+    // numbers.
     let (hidden, shown) = shield::around(&lines.text, &program.preprocessed.macros);
     lines.text.insert_str("{\n".len(), &hidden);
-    // As it was written, with its own line numbers.
-    let _ = write!(lines.text, "{shown}#line {first_line}\n{original}\n}}");
+    let (head, tail) = match &nest.observed {
+        None => ("    else\n", "\n}"),
+        Some(observed) if !observed.last_as_written => ("    else {\n", "\n}}"),
+        Some(observed) if observed.in_braces => ("}\n", ""),
+        Some(_) => {
+            lines.text.insert_str(0, "{\n");
+            ("}\n", "\n}")
+        }
+    };
+    let _ = write!(lines.text, "{head}{shown}#line {first_line}\n{original}{tail}");
     lines.text
+}
+
+/// Runs the tiled loops, if they can: `tw_done` says so. What stands before them runs where they can.
+fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, before: &dyn Fn(&mut Lines)) {
+    let (nest, stencil, name) = (&program.nest, &program.stencil, &program.program.name);
+    for (d, (low, high)) in stencil.grid.iter().enumerate() {
+        lines.line(format!("const ptrdiff_t tw_low{d} = {}, tw_high{d} = {};", c_bound(low), c_bound(high)));
+    }
+    lines.line(format!("struct {name}_data tw = {{ 0 }};"));
+    for d in 0..stencil.dimension {
+        lines.line(format!("tw.tw_n[{d}] = tw_high{d} - tw_low{d};"));
+    }
+    lines.line("tw.tw_steps = tw_steps;");
+    decide(program, boxes, lines);
+    before(lines);
+    lines.block("if (!tw_reason)", |lines| {
+        for (number, (touched, _)) in boxes.iter().enumerate() {
+            if let What::Place(text) = &stencil.fields[number].what {
+                over(touched, lines, &format!("{} = {text};", buffer(program, number)));
+            }
+        }
+        for (number, series) in nest.series.iter().enumerate() {
+            let target = &program.program.series[number].name;
+            over_time(program, lines, &[format!("tw.tw_{target}[tw_s] = {};", series.text)]);
+        }
+        for (number, scalar) in nest.scalars.iter().enumerate() {
+            let target = &program.program.parameters[number].name;
+            lines.line(format!("tw.tw_{target} = (double)({});", scalar.text));
+        }
+        lines.line(format!("tw_reason = {name}_compute(&tw);"));
+        lines.line("tw_done = !tw_reason;");
+        lines.line(format!("{name}_close(&tw);"));
+    });
+}
+
+/// Keeps what the loops write, to put it back.
+fn saves(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let name = &program.program.name;
+    lines.line("int tw_kept = 1;");
+    let tests = program.nest.observed.iter().flat_map(|observed| &observed.tests);
+    let arrays: Vec<&String> = tests.map(|test| &test.array).collect();
+    written(program, boxes, lines, &|array, first, last, _, written| {
+        (written == 1 && !arrays.iter().any(|own| *own == array)).then(|| {
+            format!("tw_kept = tw_kept && {name}_save(&tw_saved, &{first}, &{last}, sizeof {first});")
+        })
+    });
+    lines.line(format!("if (!tw_kept) {name}_close(&tw);"));
+    lines.line("if (!tw_kept) tw_reason = \"not enough memory for buffers\";");
 }
 
 /// The least common multiple.
@@ -267,9 +312,12 @@ fn extremes(boxes: &Boxes) -> Vec<Interval> {
     found
 }
 
-/// Names all memory that the loops touch.
-fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
-    let (nest, name) = (&program.nest, &program.program.name);
+/// What is written of a range of an array: its name, the first and the last element, its number, whether it is written.
+type RangeLine<'a> = &'a dyn Fn(&str, &str, &str, usize, i32) -> Option<String>;
+
+/// Writes a line for each range of the arrays that the loops touch.
+fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line: RangeLine<'_>) {
+    let nest = &program.nest;
     let mut later = Vec::new();
     for (number, field) in program.stencil.fields.iter().enumerate() {
         let (form, buffers, written) = match &field.what {
@@ -306,9 +354,7 @@ fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
                     let ends = sides(one, 0);
                     let first = form.text(&low.to_string(), &|d| ends[d].0.clone(), &constant);
                     let last = form.text(&high.to_string(), &|d| format!("{} - 1", ends[d].1), &constant);
-                    lines.line(format!(
-                        "{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});"
-                    ));
+                    line(array, &first, &last, id, written).into_iter().for_each(|text| lines.line(text));
                 }
             }
         } else {
@@ -336,7 +382,7 @@ fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
                 )
             };
             let (first, last) = (at(false), at(true));
-            let body = format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, 0, {written});");
+            let Some(body) = line(&form.array, &first, &last, 0, written) else { continue };
             lines.block(format!("for (ptrdiff_t tw_b = 0; tw_b < {buffers}; ++tw_b)"), |lines| {
                 lines.line("(void)tw_b;");
                 let loops: Vec<(usize, &(String, String))> =
@@ -345,6 +391,14 @@ fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
             });
         }
     }
+}
+
+/// Names all memory that the loops touch.
+fn touches(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
+    let (nest, name) = (&program.nest, &program.program.name);
+    written(program, boxes, lines, &|_, first, last, id, written| {
+        Some(format!("{name}_touches(&tw, &{first}, &{last}, sizeof {first}, {id}, {written});"))
+    });
     for address in &nest.memory {
         lines.line(data(name, address));
     }

@@ -1,20 +1,23 @@
 #include <math.h>
+#include <stdio.h>
+#include <time.h>
 #define N 100
-double a[N][N], b[N][N], u[2][N], s;
-int k, table[N];
-void g(double *x);
-double h(double x) { return x + 1; }
-int f(int n, int steps)
+double u[2][N], seen[1000], s, tolerance;
+double energy(void) { return u[0][3] + u[1][3]; }
+void f(int n, int steps)
 {
-    int t, i, j;
-    double x;
-    x = 1;
-#pragma scop
-    while (x > 1e-6) {
-        for (i = 1; i < n - 1; i++)
-            u[1][i] = u[0][i - 1];
-    }
-#pragma endscop
+    int t, i;
+    double worst;
 
-    return 0;
+#pragma scop
+    do {
+        s = 0;
+        for (i = 1; i < n - 1; i++) {
+            u[1][i] = 0.5 * (u[0][i - 1] + u[0][i + 1]);
+            s += (u[1][i] - u[0][i]) * (u[1][i] - u[0][i]);
+        }
+        for (i = 1; i < n - 1; i++)
+            u[0][i] = u[1][i];
+    } while (sqrt(s) > tolerance);
+#pragma endscop
 }

@@ -1,0 +1,576 @@
+//! Of which kind each statement of a time loop's body is.
+
+use super::names;
+use super::test::Test;
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, Variable};
+use crate::integer::literal;
+use crate::nest::exchange::counter;
+use crate::nest::scalars::{assigned, assigned_within};
+use crate::nest::time::{Found, Loop};
+use crate::parse::Region;
+use std::collections::HashSet;
+
+/// What a statement of the body is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    /// It computes arrays, or what is needed for that; `whole` if nothing else stands in it.
+    Stencil { whole: bool },
+    /// It computes scalars of the data that the stencil does not need: a reduction.
+    Computed,
+    /// It counts: scalars of scalars that count.
+    Count,
+    /// It declares scalars of those that count.
+    Local,
+    /// It reads a clock, or computes with what was read.
+    Timer,
+    /// It writes scalars that count, in every step.
+    Output,
+    /// It runs under a condition.
+    Observation,
+}
+
+/// The time index: what the stencil's statements count in.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Index {
+    pub name: String,
+    pub by: i64,
+    /// The statement that moves it; `None` if the head of the loop does.
+    pub at: Option<usize>,
+}
+
+/// A body, statement by statement.
+pub(super) struct Step {
+    pub kinds: Vec<Kind>,
+    /// What the stencil needs of each.
+    pub stencil: Vec<Option<Stmt>>,
+    pub index: Option<Index>,
+    /// The scalars that count.
+    pub counts: HashSet<String>,
+    /// The scalars that quiet steps do not keep, and which are declared outside.
+    pub skipped: HashSet<String>,
+    /// The arrays that the stencil computes.
+    pub states: HashSet<String>,
+    /// The scalars that the stencil needs.
+    pub needed: HashSet<String>,
+    /// The scalars that clocks are read into.
+    pub timers: HashSet<String>,
+    /// The numbers of buffers that take turns.
+    pub turns: HashSet<String>,
+}
+
+impl Step {
+    pub fn new(region: &Region, found: &Found<'_>, list: &[Stmt], tested: &[Stmt], tests: &[Test]) -> Step {
+        let own: Vec<usize> = (0..list.len()).filter(|at| !runs_something(region, &list[*at])).collect();
+        let states: HashSet<String> = own.iter().flat_map(|at| assigned(&tested[*at]).0).collect();
+        let movers = movers(region, found, list);
+        let needed = needed(region, own.iter().map(|at| &tested[*at]), &movers);
+        let index = movers
+            .iter()
+            .find(|one| needed.contains(&one.name))
+            .or_else(|| movers.iter().find(|one| one.at.is_none()))
+            .cloned();
+        let mut step = Step {
+            kinds: vec![Kind::Observation; list.len()],
+            stencil: vec![None; list.len()],
+            index,
+            counts: HashSet::new(),
+            skipped: HashSet::new(),
+            states,
+            needed,
+            timers: HashSet::new(),
+            turns: HashSet::new(),
+        };
+        let moves = |at: usize| step.index.as_ref().is_some_and(|index| index.at == Some(at));
+        let mut open = Vec::new();
+        for at in own {
+            let kept = if moves(at) { None } else { stripped(region, &tested[at], &step.needed) };
+            match kept {
+                Some(kept) => {
+                    let whole = kept == list[at] && !tests.iter().any(|test| test.at == at);
+                    step.kinds[at] = Kind::Stencil { whole };
+                    step.stencil[at] = Some(kept);
+                }
+                None => open.push(at),
+            }
+        }
+        step.find_timers(region, list, &open);
+        open.retain(|at| step.kinds[*at] != Kind::Timer);
+        step.find_counts(region, found, list, &open);
+        step.find_skipped(region, list);
+        step
+    }
+
+    /// What reads clocks, and what is computed of that alone.
+    fn find_timers(&mut self, region: &Region, list: &[Stmt], open: &[usize]) {
+        loop {
+            let before = self.timers.len();
+            for &at in open {
+                let Some(targets) = plain_targets(&list[at]) else { continue };
+                let used = names::within(&list[at]);
+                let mut calls = Vec::new();
+                list[at].walk_expressions(&mut |expr| {
+                    if matches!(expr.kind, ExprKind::Call(..)) {
+                        calls.extend(names::calls(region, expr));
+                    }
+                });
+                let clock = |name: &String| names::is_clock(name) && !region.functions.contains_key(name);
+                let reads_clock = !calls.is_empty() && calls.iter().all(clock);
+                let of_clock = calls.is_empty() && used.iter().any(|name| self.timers.contains(name));
+                if (reads_clock || of_clock) && used.is_disjoint(&self.states) {
+                    self.kinds[at] = Kind::Timer;
+                    self.timers.extend(targets);
+                    // `gettimeofday(&now, 0)`
+                    list[at].walk_expressions(&mut |expr| {
+                        if let ExprKind::Unary(crate::ast::UnaryOp::Address, of) = &expr.kind {
+                            self.timers.extend(names::of(of));
+                        }
+                    });
+                }
+            }
+            if self.timers.len() == before {
+                break;
+            }
+        }
+    }
+
+    /// The largest set of statements that compute scalars of nothing but such scalars and what does not change; the others
+    /// are computed of the data.
+    fn find_counts(&mut self, region: &Region, found: &Found<'_>, list: &[Stmt], open: &[usize]) {
+        let mut counting: Vec<usize> =
+            open.iter().copied().filter(|at| counts(region, &list[*at]).is_some()).collect();
+        let head: Vec<&Expr> = match found.source {
+            Loop::For(source) => source.step.iter().collect(),
+            Loop::While(_) => Vec::new(),
+        };
+        loop {
+            // What the other statements assign changes in a way that is not followed.
+            let mut data: HashSet<String> = self.states.union(&self.timers).cloned().collect();
+            for (at, stmt) in list.iter().enumerate() {
+                if self.kinds[at] != Kind::Timer
+                    && !counting.contains(&at)
+                    && (open.contains(&at) || self.stencil[at].is_some())
+                {
+                    data.extend(assigned_within(stmt).into_iter().map(|(name, _)| name));
+                    data.extend(indices(stmt));
+                    data.extend(crate::nest::scalars::declared(std::slice::from_ref(stmt)));
+                }
+            }
+            let before = counting.len();
+            counting.retain(|at| names::within(&list[*at]).is_disjoint(&data));
+            if counting.len() == before {
+                break;
+            }
+        }
+        for &at in open {
+            self.kinds[at] = match &list[at].kind {
+                StmtKind::Declaration(own) if own.iter().all(|one| one.value.is_none()) => Kind::Local,
+                _ if !counting.contains(&at) => Kind::Computed,
+                StmtKind::Declaration(_) => Kind::Local,
+                StmtKind::If(..) => Kind::Observation,
+                StmtKind::Expr(Expr { kind: ExprKind::Call(..), .. }) => Kind::Output,
+                _ => {
+                    self.counts.extend(counts(region, &list[at]).into_iter().flatten());
+                    Kind::Count
+                }
+            };
+        }
+        self.counts.extend(head.into_iter().filter_map(moved).map(|(name, _)| name));
+    }
+
+    fn find_skipped(&mut self, region: &Region, list: &[Stmt]) {
+        for (at, stmt) in list.iter().enumerate() {
+            if matches!(self.kinds[at], Kind::Stencil { .. } | Kind::Computed | Kind::Timer) {
+                self.skipped.extend(assigned(stmt).1);
+                self.skipped.extend(indices(stmt));
+            }
+        }
+        // Those of the body itself are computed anew.
+        let declared = crate::nest::scalars::declared(list);
+        self.skipped.retain(|name| !declared.contains(name) || region.variables.contains_key(name));
+        // Pointers that take turns are kept, or refused.
+        self.skipped.retain(|name| !is_pointer(region, name));
+        let own: Vec<Stmt> = self.stencil.iter().flatten().cloned().collect();
+        let turns = (0..own.len()).filter_map(|at| counter(region, &own, at));
+        for (name, _) in turns {
+            self.skipped.remove(&name);
+            self.turns.insert(name);
+        }
+    }
+
+    /// Whether the statements `first ..= last` are the stencil and nothing else, and nothing else needs what they leave in
+    /// scalars.
+    pub fn may_be_replaced(&self, region: &Region, list: &[Stmt], first: usize, last: usize) -> bool {
+        let empty = |stmt: &Stmt| match &stmt.kind {
+            StmtKind::Declaration(own) => own.iter().all(|one| one.value.is_none()),
+            _ => false,
+        };
+        let together = self.kinds[first..=last].iter().all(|kind| *kind == Kind::Stencil { whole: true });
+        let around: Vec<usize> = (0..list.len()).filter(|at| !(first..=last).contains(at)).collect();
+        let alone = around.iter().all(|&at| match self.kinds[at] {
+            Kind::Observation | Kind::Count | Kind::Timer | Kind::Output => true,
+            Kind::Local => empty(&list[at]),
+            Kind::Stencil { .. } | Kind::Computed => false,
+        });
+        let declared = crate::nest::scalars::declared(&list[first..=last]);
+        let left: HashSet<&String> = self.skipped.iter().chain(&declared).collect();
+        let read = around.iter().any(|&at| {
+            let hidden = runs_unknown(region, &list[at])
+                && left.iter().any(|name| {
+                    region.variables.get(*name).is_some_and(|one| one.global)
+                        || region.addressed.contains(*name)
+                });
+            hidden
+                || (self.kinds[at] != Kind::Timer
+                    && names::within(&list[at]).iter().any(|name| left.contains(name)))
+        });
+        together && alone && !read
+    }
+}
+
+/// Whether a statement calls a function that is not known.
+pub(super) fn runs_unknown(region: &Region, stmt: &Stmt) -> bool {
+    let mut found = false;
+    stmt.walk_expressions(&mut |expr| {
+        if matches!(expr.kind, ExprKind::Call(..)) {
+            found |= calls_unknown(region, expr);
+        }
+    });
+    stmt.walk(&mut |part| found |= matches!(part.kind, StmtKind::Other(..)));
+    found
+}
+
+/// Whether an expression calls a function that is not known.
+pub(super) fn calls_unknown(region: &Region, expr: &Expr) -> bool {
+    let known = |name: &String| names::is_clock(name) || names::is_output(name);
+    names::calls(region, expr).iter().any(|name| region.functions.contains_key(name) || !known(name))
+}
+
+/// The indices of loops that are not declared there.
+pub(super) fn indices(stmt: &Stmt) -> HashSet<String> {
+    let mut found = HashSet::new();
+    stmt.walk(&mut |part| {
+        if let StmtKind::For(source) = &part.kind
+            && let Some(StmtKind::Expr(start)) = source.start.as_ref().map(|start| &start.kind)
+        {
+            start.walk(&mut |expr| {
+                if let ExprKind::Assign(_, target, _) = &expr.kind
+                    && let ExprKind::Name(name) = &target.kind
+                {
+                    found.insert(name.clone());
+                }
+            });
+        }
+    });
+    found
+}
+
+/// Whether a statement is an `if` that does more than to compute: it calls, loops, or leaves.
+fn runs_something(region: &Region, stmt: &Stmt) -> bool {
+    let StmtKind::If(..) = &stmt.kind else { return false };
+    let mut found = false;
+    stmt.walk(&mut |part| {
+        found |= match &part.kind {
+            StmtKind::For(_) | StmtKind::While(_) | StmtKind::Other(..) => true,
+            StmtKind::Expr(expr) => !names::calls(region, expr).is_empty(),
+            _ => false,
+        };
+    });
+    found
+}
+
+/// What moves a scalar on by a constant.
+fn moved(expr: &Expr) -> Option<(String, i64)> {
+    let name = |expr: &Expr| match &expr.kind {
+        ExprKind::Name(name) => Some(name.clone()),
+        _ => None,
+    };
+    let by = |expr: &Expr| literal(expr).filter(|by| *by > 0 && *by <= 1 << 20);
+    match &expr.kind {
+        ExprKind::Step(1, target) => Some((name(target)?, 1)),
+        ExprKind::Assign(Some(BinaryOp::Add), target, value) => Some((name(target)?, by(value)?)),
+        ExprKind::Assign(None, target, value) => {
+            let own = name(target)?;
+            let is_own = |expr: &Expr| name(expr).is_some_and(|other| other == own);
+            match &value.kind {
+                ExprKind::Binary(BinaryOp::Add, a, b) if is_own(a) => Some((own, by(b)?)),
+                ExprKind::Binary(BinaryOp::Add, a, b) if is_own(b) => Some((own, by(a)?)),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The integers that each step moves on by a constant, once, and that nothing else in the loop assigns.
+fn movers(region: &Region, found: &Found<'_>, list: &[Stmt]) -> Vec<Index> {
+    let mut candidates = Vec::new();
+    if let Loop::For(source) = found.source {
+        let step = source.step.as_ref().and_then(moved);
+        candidates.extend(step.map(|(name, by)| Index { name, by, at: None }));
+    }
+    for (at, stmt) in list.iter().enumerate() {
+        if let StmtKind::Expr(expr) = &stmt.kind {
+            candidates.extend(moved(expr).map(|(name, by)| Index { name, by, at: Some(at) }));
+        }
+    }
+    let times = |name: &str| {
+        let mut count = usize::from(candidates.iter().any(|one| one.name == name && one.at.is_none()));
+        for stmt in list {
+            count += assigned_within(stmt).iter().filter(|(other, _)| other == name).count();
+            count += usize::from(indices(stmt).contains(name));
+        }
+        count
+    };
+    let is_integer =
+        |name: &str| region.variables.get(name).is_some_and(|one| matches!(one.ctype, CType::Integer { .. }));
+    let mut result = candidates.clone();
+    result.retain(|one| is_integer(&one.name) && times(&one.name) == 1);
+    result
+}
+
+/// The names that the computation of arrays needs.
+fn needed<'s>(region: &Region, list: impl Iterator<Item = &'s Stmt>, movers: &[Index]) -> HashSet<String> {
+    let list: Vec<&Stmt> = list.collect();
+    let mut needed = HashSet::new();
+    loop {
+        let before = needed.len();
+        for stmt in &list {
+            add_needed(region, stmt, &mut Vec::new(), &mut needed, movers);
+        }
+        if needed.len() == before {
+            return needed;
+        }
+    }
+}
+
+fn add_needed<'s>(
+    region: &Region,
+    stmt: &'s Stmt,
+    around: &mut Vec<&'s Expr>,
+    needed: &mut HashSet<String>,
+    movers: &[Index],
+) {
+    let depth = around.len();
+    match &stmt.kind {
+        StmtKind::Block(list) => {
+            list.iter().for_each(|stmt| add_needed(region, stmt, around, needed, movers));
+        }
+        StmtKind::For(source) => {
+            around.extend(source.condition.iter().chain(&source.step));
+            if let Some(start) = &source.start {
+                match &start.kind {
+                    StmtKind::Expr(expr) => around.push(expr),
+                    StmtKind::Declaration(own) => {
+                        around.extend(own.iter().filter_map(|one| one.value.as_ref()))
+                    }
+                    _ => {}
+                }
+            }
+            add_needed(region, &source.body, around, needed, movers);
+        }
+        StmtKind::While(source) => {
+            around.push(&source.condition);
+            add_needed(region, &source.body, around, needed, movers);
+        }
+        StmtKind::If(condition, then, otherwise) => {
+            around.push(condition);
+            add_needed(region, then, around, needed, movers);
+            if let Some(otherwise) = otherwise {
+                add_needed(region, otherwise, around, needed, movers);
+            }
+        }
+        StmtKind::Declaration(own) => {
+            for one in own {
+                if needed.contains(&one.name) {
+                    needed.extend(one.value.iter().chain(around.iter().copied()).flat_map(names::of));
+                }
+            }
+        }
+        StmtKind::Expr(expr) => expr.walk(&mut |part| {
+            let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &part.kind else { return };
+            let wanted = match &target.kind {
+                ExprKind::Name(name) => {
+                    is_pointer(region, name)
+                        || (needed.contains(name) && !movers.iter().any(|one| one.name == *name))
+                }
+                _ => true,
+            };
+            if wanted {
+                needed.extend(std::iter::once(part).chain(around.iter().copied()).flat_map(names::of));
+            }
+        }),
+        StmtKind::Empty | StmtKind::Other(..) => {}
+    }
+    around.truncate(depth);
+}
+
+/// Pointers that a body declares itself are not known here.
+fn is_pointer(region: &Region, name: &str) -> bool {
+    region.variables.get(name).is_none_or(|one| one.ctype.depth() > 0)
+}
+
+fn is_scalar(variable: &Variable) -> bool {
+    matches!(variable.ctype, CType::Integer { .. } | CType::Floating(_))
+}
+
+/// What the stencil needs of a statement. What is left out changes scalars only.
+fn stripped(region: &Region, stmt: &Stmt, needed: &HashSet<String>) -> Option<Stmt> {
+    let again = |kind| Some(Stmt { kind, span: stmt.span.clone() });
+    match &stmt.kind {
+        StmtKind::Empty => None,
+        StmtKind::Block(list) => {
+            let kept: Vec<Stmt> = list.iter().filter_map(|stmt| stripped(region, stmt, needed)).collect();
+            if kept.is_empty() { None } else { again(StmtKind::Block(kept)) }
+        }
+        StmtKind::For(source) => {
+            let head = source.condition.iter().all(|expr| names::only_reads(region, expr));
+            match stripped(region, &source.body, needed) {
+                Some(body) => {
+                    let mut own = source.clone();
+                    own.body = body;
+                    again(StmtKind::For(own))
+                }
+                None if head => None,
+                None => Some(stmt.clone()),
+            }
+        }
+        StmtKind::If(condition, then, otherwise) => {
+            let (first, second) = (
+                stripped(region, then, needed),
+                otherwise.as_ref().and_then(|otherwise| stripped(region, otherwise, needed)),
+            );
+            if first.is_none() && second.is_none() && names::only_reads(region, condition) {
+                return None;
+            }
+            let empty = Stmt { kind: StmtKind::Block(Vec::new()), span: then.span.clone() };
+            let second = second.map(Box::new);
+            again(StmtKind::If(condition.clone(), Box::new(first.unwrap_or(empty)), second))
+        }
+        StmtKind::Declaration(own) => {
+            let pure = |one: &Variable| {
+                one.ctype.depth() == 0
+                    && one
+                        .value
+                        .iter()
+                        .all(|value| names::only_reads(region, value) || reads_clock(region, value))
+            };
+            let kept: Vec<Variable> =
+                own.iter().filter(|one| needed.contains(&one.name) || !pure(one)).cloned().collect();
+            if kept.is_empty() { None } else { again(StmtKind::Declaration(kept)) }
+        }
+        StmtKind::Expr(expr) => stripped_expression(region, expr, needed)
+            .map(|expr| Stmt { kind: StmtKind::Expr(expr), span: stmt.span.clone() }),
+        StmtKind::While(_) | StmtKind::Other(..) => Some(stmt.clone()),
+    }
+}
+
+fn stripped_expression(region: &Region, expr: &Expr, needed: &HashSet<String>) -> Option<Expr> {
+    match &expr.kind {
+        ExprKind::Comma(left, right) => {
+            match (stripped_expression(region, left, needed), stripped_expression(region, right, needed)) {
+                (Some(left), Some(right)) => Some(Expr {
+                    kind: ExprKind::Comma(Box::new(left), Box::new(right)),
+                    span: expr.span.clone(),
+                }),
+                (left, right) => left.or(right),
+            }
+        }
+        ExprKind::Assign(_, target, value) => match &target.kind {
+            ExprKind::Name(name)
+                if !needed.contains(name)
+                    && !is_pointer(region, name)
+                    && (names::only_reads(region, value) || reads_clock(region, value)) =>
+            {
+                None
+            }
+            _ => Some(expr.clone()),
+        },
+        ExprKind::Step(_, target) => match &target.kind {
+            ExprKind::Name(name) if !needed.contains(name) && !is_pointer(region, name) => None,
+            _ => Some(expr.clone()),
+        },
+        ExprKind::Call(function, arguments) => {
+            let known = matches!(&function.kind, ExprKind::Name(name) if !region.functions.contains_key(name)
+                && (names::is_clock(name) || (names::is_output(name) && arguments.iter().all(|one| is_told(region, one)))));
+            if known { None } else { Some(expr.clone()) }
+        }
+        _ => Some(expr.clone()),
+    }
+}
+
+/// Whether a value is of clocks alone: it changes nothing but what they say.
+fn reads_clock(region: &Region, expr: &Expr) -> bool {
+    let calls = names::calls(region, expr);
+    !calls.is_empty()
+        && calls.iter().all(|name| names::is_clock(name) && !region.functions.contains_key(name))
+        && !has_assignment(expr)
+}
+
+fn has_assignment(expr: &Expr) -> bool {
+    let mut found = false;
+    expr.walk(&mut |part| found |= matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..)));
+    found
+}
+
+/// Whether an argument of a function for output is a text, a stream or a number, not a place in memory.
+fn is_told(region: &Region, expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Other(kind, _) => matches!(kind.as_str(), "string literal" | "concatenated string"),
+        ExprKind::Name(name) => region.variables.get(name).is_none_or(|one| match &one.ctype {
+            CType::Integer { .. } | CType::Floating(_) => true,
+            CType::Pointer(to) => matches!(&**to, CType::Other(name) if name == "FILE"),
+            _ => false,
+        }),
+        _ => {
+            let mut plain = names::only_reads(region, expr);
+            expr.walk(&mut |part| match &part.kind {
+                ExprKind::Index(..) | ExprKind::Unary(..) | ExprKind::Member(..) => {
+                    plain &= matches!(&part.kind, ExprKind::Unary(operator, _)
+                        if !matches!(operator, crate::ast::UnaryOp::Dereference | crate::ast::UnaryOp::Address));
+                }
+                ExprKind::Name(name) => {
+                    plain &= region.variables.get(name).is_none_or(is_scalar);
+                }
+                _ => {}
+            });
+            plain
+        }
+    }
+}
+
+/// The names that a statement without parts assigns: an expression or a declaration.
+fn plain_targets(stmt: &Stmt) -> Option<Vec<String>> {
+    match &stmt.kind {
+        StmtKind::Declaration(own) => Some(own.iter().map(|one| one.name.clone()).collect()),
+        StmtKind::Expr(_) => Some(assigned(stmt).1.into_iter().collect()),
+        _ => None,
+    }
+}
+
+/// The scalars that a statement counts in; `None` for one that does something else.
+fn counts(region: &Region, stmt: &Stmt) -> Option<Vec<String>> {
+    let scalar = |name: &str| region.variables.get(name).is_some_and(is_scalar);
+    match &stmt.kind {
+        StmtKind::Expr(expr) => match &expr.kind {
+            ExprKind::Assign(_, target, value) => match &target.kind {
+                ExprKind::Name(name) if scalar(name) && names::only_reads(region, value) => {
+                    Some(vec![name.clone()])
+                }
+                _ => None,
+            },
+            ExprKind::Step(_, target) => match &target.kind {
+                ExprKind::Name(name) if scalar(name) => Some(vec![name.clone()]),
+                _ => None,
+            },
+            ExprKind::Call(..) => Some(Vec::new()),
+            _ => None,
+        },
+        StmtKind::Declaration(own) => own
+            .iter()
+            .all(|one| is_scalar(one) && one.value.iter().all(|value| names::only_reads(region, value)))
+            .then(Vec::new),
+        // Scalars that change under a condition.
+        StmtKind::If(condition, ..) => names::only_reads(region, condition).then(Vec::new),
+        _ => None,
+    }
+}

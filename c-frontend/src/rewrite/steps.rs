@@ -1,0 +1,140 @@
+//! How many steps run together: what decides about it is run on copies of the scalars that it counts in.
+
+use super::lines::Lines;
+use crate::nest::{Control, Observed, Test};
+
+/// More steps than these are not taken together.
+const MOST_STEPS: i64 = 1 << 30;
+
+/// Finds `tw_steps`, and what the scalars hold behind them.
+pub(super) fn count(observed: &Observed, lines: &mut Lines) {
+    lines.line("/* How many steps run before something else happens between them. */");
+    lines.line("ptrdiff_t tw_quiet = 0;");
+    let most = match observed.tests.iter().map(|test| test.most).min() {
+        None => MOST_STEPS.to_string(),
+        // Steps run for nothing where a test ends the loop: fewer then, more again as long as they do not.
+        Some(most) => {
+            lines.line("static ptrdiff_t tw_most = 8;");
+            lines.line(format!("tw_most = tw_most < 1 ? 1 : tw_most > {most} ? {most} : tw_most;"));
+            "tw_most".to_owned()
+        }
+    };
+    for (name, ctype) in &observed.scalars {
+        lines.line(format!("const {ctype} tw_in_{name} = {name};"));
+        lines.line(format!("{ctype} tw_out_{name} = {name};"));
+    }
+    lines.block("", |lines| {
+        copies(observed, lines);
+        lines.block(format!("while (tw_quiet < {most})"), |lines| {
+            for control in &observed.round {
+                match control {
+                    Control::Count(text) => lines.line(text),
+                    Control::Let(ctype, name, value) => {
+                        lines.line(format!("const {ctype} {name} = {value};"))
+                    }
+                    Control::Stop(condition) => lines.line(format!("if ({condition}) break;")),
+                    Control::Say(_) => {}
+                }
+            }
+            lines.line("++tw_quiet;");
+            for (name, _) in &observed.scalars {
+                lines.line(format!("tw_out_{name} = {name};"));
+            }
+        });
+    });
+    lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", observed.first));
+    let own = if observed.last_as_written { "" } else { " + 1" };
+    let constant = if observed.tests.is_empty() { "const " } else { "" };
+    lines.line(format!("{constant}ptrdiff_t tw_steps = tw_quiet{own};"));
+    lines.line("(void)tw_first;");
+}
+
+fn copies(observed: &Observed, lines: &mut Lines) {
+    for (name, ctype) in &observed.scalars {
+        lines.line(format!("{ctype} {name} = tw_in_{name};"));
+        lines.line(format!("(void){name};"));
+    }
+}
+
+/// Lets the scalars hold what the steps leave in them.
+pub(super) fn commit(observed: &Observed, lines: &mut Lines) {
+    let again = !observed.tests.is_empty();
+    if again || observed.round.iter().any(|control| matches!(control, Control::Say(_))) {
+        lines.block("", |lines| {
+            copies(observed, lines);
+            lines.block("for (ptrdiff_t tw_s = 0; tw_s < tw_quiet; ++tw_s)", |lines| {
+                for control in &observed.round {
+                    match control {
+                        Control::Count(text) | Control::Say(text) => lines.line(text),
+                        Control::Let(ctype, name, value) => {
+                            lines.line(format!("const {ctype} {name} = {value};"))
+                        }
+                        Control::Stop(_) => {}
+                    }
+                }
+                // Fewer rounds than were asked for, after a test.
+                observed.scalars.iter().filter(|_| again).for_each(|(name, _)| {
+                    lines.line(format!("tw_out_{name} = {name};"));
+                });
+            });
+        });
+        if again {
+            lines.block("if (tw_quiet == 0)", |lines| {
+                observed
+                    .scalars
+                    .iter()
+                    .for_each(|(name, _)| lines.line(format!("tw_out_{name} = tw_in_{name};")));
+            });
+        }
+    }
+    for (name, _) in &observed.scalars {
+        lines.line(format!("{name} = tw_out_{name};"));
+    }
+}
+
+/// Runs steps with tests: those before the first one that may end the loop.
+pub(super) fn tested(name: &str, tests: &[Test], lines: &mut Lines, attempt: &dyn Fn(&mut Lines)) {
+    let mut ready = Vec::new();
+    for (number, test) in tests.iter().enumerate() {
+        let Test { array, bits, ctype, .. } = test;
+        let product: Vec<String> = test.sides.iter().map(|(_, high)| format!("(size_t)({high})")).collect();
+        let points: Vec<String> =
+            test.sides.iter().map(|(low, high)| format!("({low}) >= 0 && ({high}) > 0")).collect();
+        let points = points.join(" && ");
+        lines.line(format!("const size_t tw_points{number} = {points} ? {} : 0;", product.join(" * ")));
+        lines
+            .line(format!("{ctype} *{array} = ({ctype} *){name}_zeros(tw_points{number}, sizeof({ctype}));"));
+        lines.line(format!("{ctype} {bits}[{}];", test.most));
+        lines.line(format!(
+            "for (int tw_s = 0; tw_s < {}; ++tw_s) {bits}[tw_s] = ({ctype})(1ull << tw_s);",
+            test.most
+        ));
+        ready.push(array.clone());
+    }
+    lines.line(format!("struct {name}_saved *tw_saved = 0;"));
+    lines.block(format!("while (tw_steps > 0 && {})", ready.join(" && ")), |lines| {
+        lines.line(format!("tw_reason = {name}_nothing;"));
+        attempt(lines);
+        lines.line("if (!tw_done) break;");
+        lines.line("/* Steps of which some point says that the loop goes on. */");
+        lines.line("unsigned long long tw_sure = ~0ull;");
+        for (number, test) in tests.iter().enumerate() {
+            lines.line(format!("tw_sure &= {name}_bits_{}({}, tw_points{number});", test.ctype, test.array));
+        }
+        lines.line("ptrdiff_t tw_passed = 0;");
+        lines.line("while (tw_passed < tw_steps && (tw_sure >> tw_passed & 1)) ++tw_passed;");
+        lines.line("tw_most = tw_passed < tw_steps ? tw_passed : 2 * tw_steps;");
+        lines.line("if (tw_passed == tw_steps) break;");
+        lines.line("/* Back to the first step, and only so far as is sure. */");
+        lines.line(format!("{name}_restore(tw_saved);"));
+        for (number, test) in tests.iter().enumerate() {
+            lines.line(format!("{name}_clear({}, tw_points{number} * sizeof({}));", test.array, test.ctype));
+        }
+        lines.line("tw_done = 0;");
+        lines.line("tw_quiet = tw_steps = tw_passed;");
+    });
+    lines.line(format!("{name}_forget(tw_saved);"));
+    for test in tests {
+        lines.line(format!("{name}_drop({});", test.array));
+    }
+}
