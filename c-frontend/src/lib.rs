@@ -92,11 +92,24 @@ fn stages(preprocessed: Preprocessed, path: &Path) -> Result<CProgram, Diagnosti
     let refuse = |diagnostic| Diagnostics::new(Arc::clone(&source), vec![diagnostic]);
     let region = parse::parse(&preprocessed)?;
     let nest = nest::nest(&region).map_err(|diagnostic| refuse(*diagnostic))?;
-    let stencil = recognise::recognise(&nest).map_err(|diagnostic| refuse(*diagnostic))?;
     let name = program_name(path);
     let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let description = format!("From the loop over `{}` in `{}` of {file}.", nest.time.name, region.function);
-    let program = recognise::draft(&name, &description, &nest, &stencil, &source)?;
+    let program_of = |nest: &Nest| {
+        let stencil = recognise::recognise(nest).map_err(|diagnostic| refuse(*diagnostic))?;
+        let program = recognise::draft(&name, &description, nest, &stencil, &source)?;
+        Ok((stencil, program))
+    };
+    let found = match program_of(&nest) {
+        Ok((stencil, program)) => (nest, stencil, program),
+        // A point that is computed again may be a source; if not, the reason is the one above.
+        Err(why) => {
+            let joined = recognise::with_sources(&nest);
+            let second = joined.and_then(|nest| program_of(&nest).ok().map(|(a, b)| (nest, a, b)));
+            second.ok_or(why)?
+        }
+    };
+    let (nest, stencil, program) = found;
     Ok(CProgram { preprocessed, region, nest, stencil, program: Arc::new(program) })
 }
 

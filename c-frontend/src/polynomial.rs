@@ -201,6 +201,25 @@ impl Polynomial {
         quotient
     }
 
+    /// The quotient by a stride, also of symbols by a number: what is no multiple of it stays in the rest.
+    pub fn divided(&self, stride: &Polynomial) -> Polynomial {
+        let Some(by) = stride.constant().filter(|by| *by > 0) else { return self.quotient(stride) };
+        let mut terms = BTreeMap::new();
+        for (product, coefficient) in &self.terms {
+            let own = if product.is_empty() {
+                coefficient.div_euclid(by)
+            } else if coefficient % by == 0 {
+                coefficient / by
+            } else {
+                0
+            };
+            if own != 0 {
+                terms.insert(product.clone(), own);
+            }
+        }
+        Polynomial { terms }
+    }
+
     /// As C, with names for the symbols; every operand is converted to `ptrdiff_t`.
     pub fn to_c(&self, name: &dyn Fn(&Symbol) -> String) -> String {
         let mut text = String::new();

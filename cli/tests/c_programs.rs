@@ -132,6 +132,12 @@ fn steps_until_a_maximum_is_small() {
 }
 
 #[test]
+fn sources_and_receivers() {
+    same("sources.c", &[], &SMALL_2D);
+    same("sources_in_levels.c", &[], &["--strategy", "naive"]);
+}
+
+#[test]
 fn names_of_other_languages() {
     same("words.c", &[], &SMALL_1D);
 }

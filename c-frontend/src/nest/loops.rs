@@ -1,6 +1,6 @@
 //! What a region does in one time step: its loops, and what they assign and read.
 
-use super::observed::Observed;
+use super::observed::parts::Observed;
 use crate::ast::Expr;
 use crate::polynomial::Polynomial;
 use polyhedral::program::{self, ElementType};

@@ -53,7 +53,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         None => (region, found.body),
     };
     let (time, observed) = match &split {
-        Some(split) => (time::of_blocks(&found, split), Some(split.observed.clone())),
+        Some(split) => (split.time_loop(&found), Some(split.observed.clone())),
         None => (time::time_loop(region, found)?, None),
     };
     let exchanged = exchange::find(region, body)?;

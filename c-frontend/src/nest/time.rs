@@ -1,7 +1,6 @@
 //! The time loop: which loop of the region it is, and its bounds.
 
 use super::loops::TimeLoop;
-use super::observed::Split;
 use super::refusal::{Result, error, limitation};
 use super::walker::Walker;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable, WhileLoop};
@@ -210,7 +209,7 @@ fn targets<'a>(stmt: &'a Stmt, inner: bool, within: &mut Vec<&'a Expr>, alone: &
     }
 }
 
-fn plainly_in(expr: &Expr, name: &str) -> bool {
+pub(super) fn plainly_in(expr: &Expr, name: &str) -> bool {
     match &expr.kind {
         ExprKind::Name(other) => other == name,
         ExprKind::Binary(BinaryOp::Rem | BinaryOp::BitAnd | BinaryOp::Equal | BinaryOp::NotEqual, ..) => {
@@ -371,22 +370,6 @@ pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
         span: found.span,
         bounds: Some((counter.first, counter.limit)),
     })
-}
-
-/// The time loop of blocks of steps.
-pub(super) fn of_blocks(found: &Found<'_>, split: &Split) -> TimeLoop {
-    let (name, type_name, step) = split.index.clone();
-    TimeLoop {
-        name,
-        type_name,
-        low: split.observed.first.clone(),
-        high: String::new(),
-        step,
-        declared: true,
-        head: found.head(),
-        span: found.span.clone(),
-        bounds: None,
-    }
 }
 
 impl Walker<'_> {

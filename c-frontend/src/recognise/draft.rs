@@ -25,7 +25,9 @@ const MOST_LETTERS: usize = 60;
 impl Names {
     /// A name like this one.
     fn name(&mut self, like: &str) -> String {
+        // Those of the rewritten program lose what marks them.
         let mut base: String = like
+            .trim_start_matches("tw_")
             .chars()
             .map(|letter| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '_' })
             .collect();

@@ -7,10 +7,12 @@ mod draft;
 mod frame;
 mod levels;
 mod points;
+mod sources;
 mod stencil;
 
 pub use arrays::{Axis, Form};
 pub use draft::draft;
+pub use sources::with_sources;
 pub use stencil::{Centre, GridField, ReadAt, Side, Statement, Stencil, What};
 
 use crate::nest::{Nest, Result};

@@ -423,7 +423,7 @@ pub fn temporaries_of(nest: &Nest, value: &program::Expr) -> BTreeSet<usize> {
 }
 
 /// The reads of a value and of the temporaries that it needs.
-fn reads_of(nest: &Nest, value: &program::Expr) -> BTreeSet<usize> {
+pub fn reads_of(nest: &Nest, value: &program::Expr) -> BTreeSet<usize> {
     let mut reads = BTreeSet::new();
     let mut collect = |value: &program::Expr| {
         value.walk(|expr| {

@@ -2,8 +2,7 @@
 
 use super::kinds::{Kind, Step};
 use super::names;
-use super::test::Test;
-use super::{Control, type_of};
+use super::parts::{Control, Test};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
 use crate::integer::literal;
@@ -71,7 +70,7 @@ impl<'a> Controls<'a> {
         names.sort();
         for name in names {
             let Some(variable) = region.variables.get(name) else { continue };
-            controls.scalars.push((name.clone(), type_of(variable)));
+            controls.scalars.push((name.clone(), type_text(&variable.ctype)));
         }
         if let Some(index) = &step.index {
             controls.first = controls.first_index(index, list, last_as_written)?;

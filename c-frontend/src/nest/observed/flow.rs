@@ -4,8 +4,8 @@
 //! Loops of a step run over the same points in every step: either the last one of these assigns what is assigned within
 //! them, or none ever did.
 
-use super::kinds::{Kind, Step, calls_unknown, indices};
-use super::names;
+use super::kinds::{Kind, Step, calls_unknown};
+use super::names::{self, indices};
 use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
 use crate::nest::refusal::Result;

@@ -1,12 +1,12 @@
 //! Of which kind each statement of a time loop's body is.
 
-use super::names;
-use super::test::Test;
+use super::names::{self, indices};
+use super::parts::Test;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::integer::literal;
 use crate::nest::exchange::counter;
 use crate::nest::scalars::{assigned, assigned_within};
-use crate::nest::time::{Found, Loop};
+use crate::nest::time::{Found, Loop, plainly_in};
 use crate::parse::Region;
 use std::collections::HashSet;
 
@@ -60,7 +60,10 @@ pub(super) struct Step {
 
 impl Step {
     pub fn new(region: &Region, found: &Found<'_>, list: &[Stmt], tested: &[Stmt], tests: &[Test]) -> Step {
-        let own: Vec<usize> = (0..list.len()).filter(|at| !runs_something(region, &list[*at])).collect();
+        let loops = list.iter().filter(|stmt| matches!(stmt.kind, StmtKind::For(_)));
+        let computed: HashSet<String> = loops.flat_map(|stmt| assigned(stmt).0).collect();
+        let own: Vec<usize> =
+            (0..list.len()).filter(|at| !runs_something(region, &list[*at], &computed)).collect();
         let states: HashSet<String> = own.iter().flat_map(|at| assigned(&tested[*at]).0).collect();
         let movers = movers(region, found, list);
         let needed = needed(region, own.iter().map(|at| &tested[*at]), &movers);
@@ -245,29 +248,12 @@ pub(super) fn calls_unknown(region: &Region, expr: &Expr) -> bool {
     names::calls(region, expr).iter().any(|name| region.functions.contains_key(name) || !known(name))
 }
 
-/// The indices of loops that are not declared there.
-pub(super) fn indices(stmt: &Stmt) -> HashSet<String> {
-    let mut found = HashSet::new();
-    stmt.walk(&mut |part| {
-        if let StmtKind::For(source) = &part.kind
-            && let Some(StmtKind::Expr(start)) = source.start.as_ref().map(|start| &start.kind)
-        {
-            start.walk(&mut |expr| {
-                if let ExprKind::Assign(_, target, _) = &expr.kind
-                    && let ExprKind::Name(name) = &target.kind
-                {
-                    found.insert(name.clone());
-                }
-            });
-        }
-    });
-    found
-}
-
-/// Whether a statement is an `if` that does more than to compute: it calls, loops, or leaves.
-fn runs_something(region: &Region, stmt: &Stmt) -> bool {
+/// Whether a statement is an `if` that does more than to compute: it calls, loops, leaves, or keeps values in arrays that no
+/// loop computes.
+fn runs_something(region: &Region, stmt: &Stmt, computed: &HashSet<String>) -> bool {
     let StmtKind::If(..) = &stmt.kind else { return false };
-    let mut found = false;
+    let arrays = assigned(stmt).0;
+    let mut found = !arrays.is_empty() && arrays.is_disjoint(computed);
     stmt.walk(&mut |part| {
         found |= match &part.kind {
             StmtKind::For(_) | StmtKind::While(_) | StmtKind::Other(..) => true,
@@ -276,6 +262,20 @@ fn runs_something(region: &Region, stmt: &Stmt) -> bool {
         };
     });
     found
+}
+
+/// Whether a statement keeps a value of each step in an array of its own: `seen[t] = ..;`.
+pub(super) fn keeps_each_step(step: &Step, found: &Found<'_>, stmt: &Stmt) -> bool {
+    let StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) = &stmt.kind else { return false };
+    let counter = found.counter.as_ref().ok().map(|counter| &counter.name);
+    let index = step.index.as_ref().map(|index| &index.name);
+    let mut keeps = false;
+    target.walk(&mut |part| {
+        if let ExprKind::Index(_, at) = &part.kind {
+            keeps |= counter.into_iter().chain(index).chain(&step.counts).any(|name| plainly_in(at, name));
+        }
+    });
+    keeps
 }
 
 /// What moves a scalar on by a constant.

@@ -12,57 +12,24 @@ mod control;
 mod flow;
 mod kinds;
 mod names;
+pub(super) mod parts;
 mod test;
 
-pub use test::Test;
+pub use parts::{Control, Observed, Test};
 
+use super::loops::TimeLoop;
 use super::refusal::Result;
 use super::time::{Found, Loop};
-use crate::ast::{CType, Expr, Stmt, StmtKind, Variable};
+use crate::ast::{CType, Expr, Stmt, StmtKind};
 use crate::codes;
 use crate::parse::Region;
 use crate::text::type_text;
 use control::Controls;
 use kinds::{Kind, Step};
+use parts::STEP;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::ops::Range;
-
-/// How steps are taken together.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Observed {
-    /// The statements of the body that the tiled loops stand for, or before which they are put.
-    pub cut: Span,
-    /// The same in the preprocessed text.
-    pub tokens: Range<usize>,
-    /// Whether the last step runs as it is written: `cut` is the whole body then.
-    pub last_as_written: bool,
-    /// Whether the body stands in braces.
-    pub in_braces: bool,
-    /// The scalars that a round counts in, and their types.
-    pub scalars: Vec<(String, String)>,
-    /// What decides whether the next step is quiet, in order, from the cut to the cut.
-    pub round: Vec<Control>,
-    /// The time index of the first step, as C.
-    pub first: String,
-    /// Tests of maxima, in every step.
-    pub tests: Vec<Test>,
-    /// Expressions of the round, which must not read what the stencil computes.
-    pub(crate) asked: Vec<Expr>,
-}
-
-/// A part of a round, as C.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Control {
-    /// A statement that counts.
-    Count(String),
-    /// A scalar of the body: type, name and value.
-    Let(String, String, String),
-    /// Output that reads scalars of the round only.
-    Say(String),
-    /// If this holds, the step is not quiet.
-    Stop(String),
-}
 
 /// A body without its observations.
 pub(super) struct Split {
@@ -75,8 +42,23 @@ pub(super) struct Split {
     pub index: (String, String, i64),
 }
 
-/// The name of the time index where the program has none.
-pub(super) const STEP: &str = "tw_t";
+impl Split {
+    /// The time loop of blocks of steps.
+    pub fn time_loop(&self, found: &Found<'_>) -> TimeLoop {
+        let (name, type_name, step) = self.index.clone();
+        TimeLoop {
+            name,
+            type_name,
+            low: self.observed.first.clone(),
+            high: String::new(),
+            step,
+            declared: true,
+            head: found.head(),
+            span: found.span.clone(),
+            bounds: None,
+        }
+    }
+}
 
 /// Takes the observations out of a time loop; `None` if there are none.
 pub(super) fn split(region: &Region, found: &Found<'_>) -> Result<Option<Split>> {
@@ -97,6 +79,17 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
     }
     let (tested, tests) = test::find(&mut region, found, list, without);
     let step = Step::new(&region, found, list, &tested, &tests);
+    if let Some(stmt) = list.iter().find(|stmt| kinds::keeps_each_step(&step, found, stmt)) {
+        return Err(Box::new(
+            Diagnostic::limitation(
+                codes::OBSERVED,
+                stmt.span.clone(),
+                "this keeps a value of every time step",
+            )
+            .note("steps run together in tiles, of which the last one's values are there")
+            .hint("keep one every so many steps: `if (t % 10 == 0) seen[t / 10] = ..`"),
+        ));
+    }
     let plain = step.kinds.iter().all(|kind| matches!(kind, Kind::Stencil { whole: true }));
     if plain && found.counted() {
         return Ok(None);
@@ -146,7 +139,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         span: found.body.span.clone(),
     };
     let index = match &step.index {
-        Some(index) => (index.name.clone(), type_of(&region.variables[&index.name]), index.by),
+        Some(index) => (index.name.clone(), type_text(&region.variables[&index.name].ctype), index.by),
         None => (STEP.to_owned(), "long".to_owned(), 1),
     };
     test::name_bits(&mut body, &tests, &index);
@@ -188,8 +181,4 @@ fn place(
         None => (first.span.start, tokens(&first.span)?.start),
     };
     (start < end && tokens_start < tokens_end).then_some((start..end, tokens_start..tokens_end))
-}
-
-fn type_of(variable: &Variable) -> String {
-    type_text(&variable.ctype)
 }

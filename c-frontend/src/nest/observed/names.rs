@@ -75,3 +75,22 @@ pub(super) fn calls(region: &Region, expr: &Expr) -> Vec<String> {
     });
     found
 }
+
+/// The indices of loops that are not declared there.
+pub(super) fn indices(stmt: &Stmt) -> HashSet<String> {
+    let mut found = HashSet::new();
+    stmt.walk(&mut |part| {
+        if let StmtKind::For(source) = &part.kind
+            && let Some(StmtKind::Expr(start)) = source.start.as_ref().map(|start| &start.kind)
+        {
+            start.walk(&mut |expr| {
+                if let ExprKind::Assign(_, target, _) = &expr.kind
+                    && let ExprKind::Name(name) = &target.kind
+                {
+                    found.insert(name.clone());
+                }
+            });
+        }
+    });
+    found
+}

@@ -9,6 +9,7 @@
 //! A `d(x)` that is no number makes the point's number none, and nothing is certain.
 
 use super::names;
+use super::parts::{STEP, Test};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
 use crate::nest::math::math_function;
 use crate::nest::scalars::{assigned, assigned_within, declared};
@@ -17,27 +18,6 @@ use crate::parse::Region;
 use crate::text::{c_text, type_text};
 use polyhedral::source::Span;
 use std::collections::HashSet;
-
-/// A test whether a maximum over points is small.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Test {
-    /// The statement of the body in which the maximum is computed.
-    pub(super) at: usize,
-    /// The comparison.
-    pub(super) stops: Expr,
-    /// Whether the loop stops where it does not hold.
-    pub(super) inverted: bool,
-    /// The array of the points' numbers.
-    pub array: String,
-    /// The array of the bits.
-    pub bits: String,
-    /// The type of both.
-    pub ctype: String,
-    /// How many steps a number has bits for.
-    pub most: usize,
-    /// The first values of the loops over the points, and those behind their last ones, as C; outermost first.
-    pub sides: Vec<(String, String)>,
-}
 
 /// Most tests of one loop.
 const MOST_TESTS: usize = 4;
@@ -75,7 +55,7 @@ pub(super) fn find(
     let mut changed: HashSet<String> = HashSet::new();
     for stmt in list.iter().filter(|stmt| !matches!(stmt.kind, StmtKind::If(..))) {
         let (arrays, scalars) = assigned(stmt);
-        changed.extend(arrays.into_iter().chain(scalars).chain(super::kinds::indices(stmt)));
+        changed.extend(arrays.into_iter().chain(scalars).chain(names::indices(stmt)));
         changed.extend(declared(std::slice::from_ref(stmt)));
     }
     if let Loop::For(source) = found.source {
@@ -433,8 +413,7 @@ impl Keeps<'_> {
         let at = at.unwrap_or_else(|| integer(0, self.span));
         let element = self.made(ExprKind::Index(Box::new(self.name(self.array)), Box::new(at)));
         // The bit of the step is put in place of this name.
-        let bit =
-            self.made(ExprKind::Index(Box::new(self.name(self.bits)), Box::new(self.name(super::STEP))));
+        let bit = self.made(ExprKind::Index(Box::new(self.name(self.bits)), Box::new(self.name(STEP))));
         let zero = self.made(ExprKind::Floating { text: "0.0".to_owned(), kind: self.kind });
         let same = self.binary(BinaryOp::Equal, self.name(&local), self.name(&local));
         let otherwise =

@@ -1,0 +1,65 @@
+//! How the steps of a time loop are taken together.
+
+use crate::ast::Expr;
+use polyhedral::source::Span;
+use std::ops::Range;
+
+/// How steps are taken together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    /// The statements of the body that the tiled loops stand for, or before which they are put.
+    pub cut: Span,
+    /// The same in the preprocessed text.
+    pub tokens: Range<usize>,
+    /// Whether the last step runs as it is written: `cut` is the whole body then.
+    pub last_as_written: bool,
+    /// Whether the body stands in braces.
+    pub in_braces: bool,
+    /// The scalars that a round counts in, and their types.
+    pub scalars: Vec<(String, String)>,
+    /// What decides whether the next step is quiet, in order, from the cut to the cut.
+    pub round: Vec<Control>,
+    /// The time index of the first step, as C.
+    pub first: String,
+    /// Tests of maxima, in every step.
+    pub tests: Vec<Test>,
+    /// Expressions of the round, which must not read what the stencil computes.
+    pub(crate) asked: Vec<Expr>,
+}
+
+/// A part of a round, as C.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Control {
+    /// A statement that counts.
+    Count(String),
+    /// A scalar of the body: type, name and value.
+    Let(String, String, String),
+    /// Output that reads scalars of the round only.
+    Say(String),
+    /// If this holds, the step is not quiet.
+    Stop(String),
+}
+
+/// A test whether a maximum over points is small.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Test {
+    /// The statement of the body in which the maximum is computed.
+    pub(crate) at: usize,
+    /// The comparison.
+    pub(crate) stops: Expr,
+    /// Whether the loop stops where it does not hold.
+    pub(crate) inverted: bool,
+    /// The array of the points' numbers.
+    pub array: String,
+    /// The array of the bits.
+    pub bits: String,
+    /// The type of both.
+    pub ctype: String,
+    /// How many steps a number has bits for.
+    pub most: usize,
+    /// The first values of the loops over the points, and those behind their last ones, as C; outermost first.
+    pub sides: Vec<(String, String)>,
+}
+
+/// The name of the time index where the program has none.
+pub(crate) const STEP: &str = "tw_t";
