@@ -69,7 +69,7 @@ fn tuning_is_exact_and_over_all_strategies() {
         tuned["evaluated"].as_u64().unwrap()
     };
     assert!(2 * evaluated("exact") < evaluated("exhaustive"));
-    assert_eq!(exact["strategies"].as_array().unwrap().len(), 2);
+    assert_eq!(exact["strategies"].as_array().unwrap().len(), 3);
     let naive = tilewright(&command("tune", &["--strategy", "naive"])).succeeded().json();
     assert!(naive["value"].as_f64().unwrap() >= exact["value"].as_f64().unwrap());
     for (more, reason) in [

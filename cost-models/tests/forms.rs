@@ -297,6 +297,9 @@ fn of_middle_blocks(plan: &KernelPlan, size: &[i64], steps: i64) -> [i64; 4] {
             }
             nest(&kernel.sub_tiles, &mut inside, &mut |inside| {
                 let mut count = |transfer: &Transfer, inside: &Environment| {
+                    if transfer.when.iter().any(|condition| condition.evaluate(inside).unwrap() < 0) {
+                        return;
+                    }
                     let points = moved(transfer, inside);
                     sums[2] += points * to_arrays(&transfer.from.place);
                     sums[3] += points * to_arrays(&transfer.to);

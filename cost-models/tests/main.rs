@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod cpu_counts;
+mod diagonals;
 mod evidence;
 mod explanations;
 mod forms;
 mod golden;
+mod streams;
 mod support;

@@ -169,7 +169,7 @@ fn generated_with(
     (plan, device)
 }
 
-/// The strategies whose kernels for a stencil are looked at: those that a choice among strategies considers, and, for a few
+/// The strategies whose kernels for a stencil are looked at: those that a choice for any target considers, and, for a few
 /// stencils, all that take it.
 fn strategies_of(name: &str) -> Vec<&'static str> {
     let program = polyhedral::shipped::load(name).unwrap();
@@ -179,7 +179,10 @@ fn strategies_of(name: &str) -> Vec<&'static str> {
         strategy.takes(&program, &cone).and_then(|()| strategy.for_target(Target::Cuda)).is_ok()
     };
     let taken = strategy::all().iter().filter(takes);
-    taken.filter(|strategy| few || strategy.in_auto()).map(|strategy| strategy.id()).collect()
+    let everywhere = |strategy: &dyn strategy::Strategy| {
+        [Target::OpenMp, Target::Cuda].into_iter().all(|target| strategy.in_auto(target))
+    };
+    taken.filter(|&&strategy| few || everywhere(strategy)).map(|strategy| strategy.id()).collect()
 }
 
 /// Every kernel of every shipped stencil with its default tile: no warning, no byte in local memory, and blocks that

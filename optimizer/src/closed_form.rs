@@ -198,7 +198,9 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
     };
     let faced = |family: &Family| family.face(family.axes.map(|axis| axis.first)).is_some();
     if families.iter().any(faced) {
-        for strategy in request.strategies.iter().filter(|strategy| strategy.closed_forms().is_some()) {
+        for strategy in
+            request.strategies.iter().filter(|own| own.closed_forms().is_some_and(|forms| forms.in_tables()))
+        {
             let own = |index: &usize| families[*index].strategy == *strategy;
             rule.heights = (0..families.len()).filter(own).collect();
             rule.known.clear();

@@ -8,7 +8,7 @@ use cost_models::memory::fits;
 use cost_models::model::{Cost, CostModel};
 use cost_models::objective::Objective;
 use hhc_codegen::counts::{Problem, TileCounts, forms};
-use hhc_codegen::strategy::{self, Strategy};
+use hhc_codegen::strategy::{self, Strategy, Target};
 
 /// A problem on a machine.
 #[derive(Debug, Clone)]
@@ -43,7 +43,7 @@ impl<'a> Request<'a> {
 
     /// A request over all strategies that a choice considers, by this model.
     pub fn of_model(problem: &'a Problem, model: GpuCost, objective: Objective) -> Self {
-        let strategies = strategy::in_auto().collect();
+        let strategies = strategy::in_auto(Target::Cuda).collect();
         Request {
             problem,
             model,

@@ -137,7 +137,7 @@ pub fn choose(
     // Where nobody named a strategy, the program may leave only one.
     let strategy = strategies::named_for(&wanted.strategy, &stencil.program)?;
     strategy::has_target(strategy, &stencil.program, target)?;
-    let alone = wanted.strategy == AUTO && !strategy.in_auto();
+    let alone = wanted.strategy == AUTO && strategy != strategy::preferred();
     let wanted = match alone {
         true => &Tiling { strategy: strategy.id().to_owned(), ..wanted.clone() },
         false => wanted,
@@ -173,29 +173,58 @@ pub fn choose(
         let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
         return Ok(Chosen { limits, tuned: true, ..Chosen::new(tiling, by) });
     }
-    let Finalist { tuned, notes, .. } = stage(observer, "tune", || {
-        finalists::finalist(&modelled, Objective::Time, &wanted.strategy, Method::Exact)
-    })?;
+    let (tiling, notes) = on_gpu(&modelled, wanted, &size, observer)?;
     let by = format!("chosen by the cost model for {}", modelled.machine.name);
-    let faster = || stage(observer, "own tiles", || faster_own(&modelled, &size, tuned.certificate.value));
-    let tiling = match (wanted.strategy == AUTO).then(faster).flatten() {
+    Ok(Chosen { tuned: true, limits, passed_over: notes, ..Chosen::new(tiling, by) })
+}
+
+/// What is taken for a GPU where `auto` chooses, with notes on tiles that were passed over: the best tile of the strategies without
+/// tiles of their own, or another strategy's own tile.
+///
+/// # Errors
+/// No tile fits.
+pub fn automatic_on_gpu(
+    model: &GpuModel,
+    size: &[i64],
+    observer: &dyn Observer,
+) -> Result<(Tiling, Vec<String>)> {
+    on_gpu(model, &Tiling { strategy: AUTO.to_owned(), tile: None }, size, observer)
+}
+
+fn on_gpu(
+    model: &GpuModel,
+    wanted: &Tiling,
+    size: &[i64],
+    observer: &dyn Observer,
+) -> Result<(Tiling, Vec<String>)> {
+    let auto = wanted.strategy == AUTO;
+    let mut request = model.request(Objective::Time, &wanted.strategy)?;
+    if auto {
+        // Own tiles were tried on a device. What a search over models finds in their place was not.
+        let program = &model.problem.program;
+        request.strategies.retain(|strategy| strategy.own_tile(program, size, 1).is_none());
+    }
+    let Finalist { tuned, notes, .. } =
+        stage(observer, "tune", || finalists::on_machine(model, request, Method::Exact))?;
+    let faster = || stage(observer, "own tiles", || faster_own(model, size, tuned.certificate.value));
+    let tiling = match auto.then(faster).flatten() {
         Some(own) => own,
         None => Tiling { strategy: tuned.choice.strategy.to_owned(), tile: Some(tuned.choice.tile) },
     };
-    Ok(Chosen { tuned: true, limits, passed_over: notes, ..Chosen::new(tiling, by) })
+    Ok((tiling, notes))
 }
 
 /// Of the time of the best tile that a search has found, the part that another strategy's own tile may take to be chosen in its
 /// place: no prediction is closer.
 const CLEARLY_FASTER: f64 = 0.8;
 
-/// The own tile of a strategy that searches leave out, if the model says that it is clearly faster than the best one found, and
+/// The own tile of a strategy that has one, if the model says that it is clearly faster than the best one found, and
 /// the compiler that all it has fits in registers.
 fn faster_own(model: &GpuModel, size: &[i64], seconds: f64) -> Option<Tiling> {
     let Problem { program, cone, .. } = &model.problem;
     let multiprocessors = model.machine.gpu().map_or(1, |gpu| gpu.n_sm);
-    let others = strategy::all().iter().copied().filter(|strategy| !strategy.in_auto());
-    let taken = others.filter(|strategy| strategy::taken(*strategy, program, cone).is_ok());
+    let taken =
+        strategy::in_auto(Target::Cuda).filter(|strategy| strategy::taken(*strategy, program, cone).is_ok());
     let own = taken.filter_map(|strategy| {
         let tile = strategy.own_tile(program, size, multiprocessors)?;
         let request = model.request(Objective::Time, strategy.id()).ok()?;
@@ -262,7 +291,7 @@ fn others_instead(
     limits: &DeviceLimits,
 ) -> Chosen {
     let Problem { program, cone, .. } = &model.problem;
-    let others = strategy::in_auto().filter(|_| wanted.strategy == AUTO);
+    let others = strategy::in_auto(Target::Cuda).filter(|_| wanted.strategy == AUTO);
     for other in others.filter(|other| strategy::taken(*other, program, cone).is_ok()) {
         let own = other.default_tile(program, cone, Target::Cuda);
         let verdict = finalists::verdict(&model.problem, limits, other, &own, &emit::ARCHITECTURES);

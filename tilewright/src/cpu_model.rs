@@ -6,7 +6,7 @@ use crate::{strategies, text};
 use cost_models::constants::{Basis, TimeConstants};
 use cost_models::cpu::CpuCost;
 use cost_models::machine::{self, Machine};
-use hhc_codegen::strategy;
+use hhc_codegen::strategy::{self, Target};
 use optimizer::{Infeasible, Method, Objective, Tuned};
 use polyhedral::analysis::Analysis;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ impl CpuModel {
             let (machine, objective) = (self.machine.name.clone(), objective.name());
             return Err(Infeasible::NoEnergy { machine, objective }.into());
         }
-        let wanted = strategies::among(strategy, &self.model.time.cores().program)?;
+        let wanted = strategies::among(strategy, &self.model.time.cores().program, Target::OpenMp)?;
         if let [only] = wanted[..] {
             strategy::taken(only, &self.model.time.cores().program, &self.analysis.cone)?;
         }

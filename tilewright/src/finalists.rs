@@ -48,8 +48,17 @@ pub fn finalist<'a>(
     strategy: &str,
     method: Method,
 ) -> Result<Finalist<'a>> {
+    on_machine(model, model.request(objective, strategy)?, method)
+}
+
+/// The same for a request.
+pub(crate) fn on_machine<'a>(
+    model: &'a GpuModel,
+    request: Request<'a>,
+    method: Method,
+) -> Result<Finalist<'a>> {
     let own = model.machine.gpu().and_then(|facts| u32::try_from(facts.compute_capability).ok());
-    among(model, model.request(objective, strategy)?, method, own.as_slice())
+    among(model, request, method, own.as_slice())
 }
 
 /// The same for devices of several architectures.

@@ -71,10 +71,13 @@ impl GpuModel {
     /// A request for the optimizer.
     pub fn request(&self, objective: Objective, strategy: &str) -> Result<Request<'_>> {
         let mut request = Request::of_model(&self.problem, self.for_objective(objective), objective);
-        request.strategies = strategies::among(strategy, &self.problem.program)?;
+        request.strategies = strategies::among(strategy, &self.problem.program, Target::Cuda)?;
         if let [only] = request.strategies[..] {
             strategy::taken(only, &self.problem.program, &self.problem.cone)?;
             strategy::has_target(only, &self.problem.program, Target::Cuda)?;
+        } else {
+            let Problem { program, cone, .. } = &self.problem;
+            request.strategies.retain(|own| own.takes(program, cone).is_ok());
         }
         Ok(request)
     }

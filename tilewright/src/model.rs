@@ -1,10 +1,12 @@
 //! A stencil on a machine, ready for the models: what tiles cost there and why, and which of them are best.
 
+use crate::choice::automatic_on_gpu;
 use crate::cpu_model::CpuModel;
 use crate::error::{Error, Result};
 use crate::finalists::{Finalist, finalist};
 use crate::gpu_model::GpuModel;
 use crate::load::Stencil;
+use crate::observer::Silent;
 use crate::strategies;
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::energy::EnergyTerms;
@@ -15,10 +17,12 @@ use cost_models::memory::Constraint;
 use cost_models::model::{Cost, CostModel};
 use cost_models::time::Terms;
 use hhc_codegen::TileSizes;
-use hhc_codegen::counts::TileCounts;
-use hhc_codegen::strategy::{self, Strategy, Target};
+use hhc_codegen::counts::{Problem, TileCounts};
+use hhc_codegen::strategy::{self, AUTO, Strategy, Target};
 use optimizer::residence::{Resident, best_k, hyper_threading};
-use optimizer::{Family, Method, Objective, Part, SubProblem, Tuned, optima, sample, super_tune_by_parts};
+use optimizer::{
+    Family, Method, Objective, Part, Request, SubProblem, Tuned, optima, sample, super_tune_by_parts,
+};
 use serde::Serialize;
 
 /// The model of a stencil on a machine, for one grid and number of steps.
@@ -311,7 +315,10 @@ impl Model {
     pub fn tune(&self, strategy: &str, method: Method, objective: Objective) -> Result<Optimum> {
         let (tuned, strategies, notes) = match self {
             Model::Gpu(model) => {
-                let Finalist { tuned, request, notes } = finalist(model, objective, strategy, method)?;
+                let Finalist { tuned, request, mut notes } = finalist(model, objective, strategy, method)?;
+                if strategy == AUTO && objective == Objective::Time {
+                    notes.extend(self.taken_by_run(model, &request)?);
+                }
                 let several = method == Method::Exact && request.strategies.len() > 1;
                 let strategies = if several { optima(&request, &tuned) } else { Vec::new() };
                 (tuned, strategies, notes)
@@ -332,6 +339,24 @@ impl Model {
         let explanation =
             self.explain_for(objective, strategies::named(choice.strategy)?, &choice.tile, choice.k)?;
         Ok(Optimum { tuned, explanation, strategies, notes })
+    }
+
+    /// What `run` takes where a strategy has tiles of its own, which were tried on a device.
+    fn taken_by_run(&self, model: &GpuModel, request: &Request<'_>) -> Result<Option<String>> {
+        let Problem { program, size, .. } = &model.problem;
+        if request.strategies.iter().all(|own| own.own_tile(program, size, 1).is_none()) {
+            return Ok(None);
+        }
+        let (taken, _) = automatic_on_gpu(model, size, &Silent)?;
+        let strategy = strategies::named(&taken.strategy)?;
+        let tile = self.complete(strategy, taken.tile.as_ref())?;
+        let seconds = self.cost(strategy, &tile, Residence::Best)?.0.prediction.seconds;
+        Ok(Some(format!(
+            "`run --strategy auto` takes {} {tile} on this machine, {seconds:.3e} s by the model: of a strategy that has tiles of \
+             its own, it takes one that was tried on a device, if the model says that it is clearly faster than the best tile of \
+             the others",
+            strategy.id()
+        )))
     }
 
     /// The parts into which the feasible sets of the strategies cut the space, and the best tile of each (super-tuning,

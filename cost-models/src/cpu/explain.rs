@@ -4,7 +4,7 @@ use super::time::{CpuTime, LINE_BYTES, Moved};
 use crate::explain::{Loss, Part};
 use crate::machine::{Energy, RunCosts};
 use crate::time::{Prediction, Terms};
-use hhc_codegen::counts::cores::{CoreCounts, Inner, Outer, Sweep};
+use hhc_codegen::counts::cores::{CoreCounts, Diagonals, Inner, Outer, Sweep};
 
 /// A number of a formula whose symbol is made.
 type Named = (String, f64, &'static str);
@@ -28,6 +28,7 @@ fn named(symbol: &str, value: f64, unit: &'static str) -> Named {
 pub(super) fn time_parts(time: &CpuTime, counts: &CoreCounts) -> Vec<Part> {
     match counts {
         CoreCounts::Tiles(outer, inner) => of_tiles(time, outer, inner),
+        CoreCounts::Diagonals(diagonals) => of_diagonals(time, diagonals),
         CoreCounts::Sweeps(sweeps) => {
             sweeps.iter().enumerate().flat_map(|(kernel, sweep)| of_sweep(time, kernel, sweep)).collect()
         }
@@ -95,6 +96,39 @@ fn of_tiles(time: &CpuTime, outer: &Outer, inner: &Inner) -> Vec<Part> {
 fn launches(kernel: usize, wavefronts: f64, t_sync_s: f64, terms: Terms) -> Part {
     let numbers = [named("N_w", wavefronts, "launches"), named("T_sync", t_sync_s, "s")];
     part(("launch", kernel), "N_w * T_sync", &numbers, terms.launch)
+}
+
+/// The terms of the busiest thread's tiles; positions of points in order, and tiles without points, beside them.
+fn of_diagonals(time: &CpuTime, diagonals: &Diagonals) -> Vec<Part> {
+    let busiest = diagonals.busiest();
+    let mut parts = of_tiles(time, &busiest, &Inner::ONCE);
+    let (_, _, call_s) = time.constants();
+    let positions = time.positions_s(diagonals);
+    let numbers: Vec<Named> = (positions.iter().enumerate().filter(|(_, (number, _))| *number > 0.0))
+        .flat_map(|(k, &(number, seconds))| {
+            [
+                (format!("positions_{k}"), number, "of all lines at once"),
+                (format!("position_{k}"), seconds, "s"),
+            ]
+        })
+        .collect();
+    if !numbers.is_empty() {
+        let terms: Vec<String> =
+            numbers.chunks(2).map(|own| format!("{} * {}", own[0].0, own[1].0)).collect();
+        let seconds = positions.iter().map(|(number, seconds)| number * seconds).sum();
+        parts.push(part(("compute", 1), terms.join(" + "), &numbers, seconds));
+    }
+    parts.push(part(
+        ("barrier", 1),
+        "empty / threads * call",
+        &[
+            named("empty", diagonals.empty, "tiles without points"),
+            named("threads", time.threads() as f64, ""),
+            named("call", call_s, "s"),
+        ],
+        time.empty_s(diagonals),
+    ));
+    parts
 }
 
 fn of_sweep(time: &CpuTime, kernel: usize, sweep: &Sweep) -> Vec<Part> {

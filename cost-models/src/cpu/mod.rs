@@ -4,6 +4,7 @@ mod body;
 mod cost;
 mod energy;
 mod explain;
+mod order;
 mod time;
 mod variation;
 

@@ -26,15 +26,20 @@
 //! - Wavefronts: tiles go to threads in order, each to the next idle one. Tiles at the grid's edge and bands at the
 //!   ends of time are smaller, and are counted as they are: `ceil(w / cores)` equal tiles would be wrong by up to a
 //!   half where a wavefront has few tiles.
+//!
+//! Tiles on diagonals ([`Diagonals`]) have all of these terms as sums over all tiles, and the mean tile stands for each;
+//! points in order cost what their lines wait ([`order`]).
 
 use super::body::{CpuModelError, body_costs};
+use super::order;
 use crate::machine::{BodyCosts, Calibration, CpuCalibration, CpuFacts, Machine};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
-use hhc_codegen::counts::cores::{CoreCounts, Cores, Inner, Kind, Outer, RowCode, Sweep};
+use hhc_codegen::counts::cores::{CoreCounts, Cores, Diagonals, Inner, Kind, Outer, RowCode, Sweep};
 use hhc_codegen::counts::forms;
 use hhc_codegen::strategy::Strategy;
 use polyhedral::cone::Cone;
+use polyhedral::counts::{Counts, counts};
 use polyhedral::program::Program;
 
 /// Bytes of a cache line in `working_sets` of a calibration.
@@ -44,6 +49,8 @@ pub const LINE_BYTES: f64 = 64.0;
 #[derive(Debug, Clone)]
 pub struct CpuTime {
     pub(super) cores: Cores,
+    /// Operations of a point, by statement.
+    pub(super) operations: Counts,
     pub(super) body: BodyCosts,
     pub(super) cpu: CpuCalibration,
     pub(super) t_sync_s: f64,
@@ -91,6 +98,7 @@ impl CpuTime {
     ) -> Self {
         CpuTime {
             cores: Cores::new(program, cone, (size, steps), facts.cores, kinds(&body)),
+            operations: counts(program),
             body,
             cpu: cpu.clone(),
             t_sync_s: calibration.t_sync_s.value,
@@ -141,7 +149,51 @@ impl CpuTime {
         match counts {
             CoreCounts::Tiles(outer, inner) => self.combine(outer, inner),
             CoreCounts::Sweeps(sweeps) => self.sweep(sweeps),
+            CoreCounts::Diagonals(diagonals) => self.diagonals(diagonals),
         }
+    }
+
+    /// The time of tiles on diagonals, one diagonal after the other:
+    ///
+    /// ```text
+    /// share = sum over diagonals of ceil(tiles / threads) / all tiles
+    /// T     = diagonals * T_sync + share * (calls and runs of all tiles + positions + lines moved) + call * empty / threads
+    /// ```
+    ///
+    /// Each tile counts as the mean of all: on the first and the last diagonals, which have fewer tiles than there are
+    /// threads, and of those that are cut off. Tiles that are looked at and have no points cost a call each.
+    pub(super) fn diagonals(&self, diagonals: &Diagonals) -> Prediction {
+        let Prediction { terms, .. } = self.combine(&diagonals.busiest(), &Inner::ONCE);
+        let positions: f64 =
+            self.positions_s(diagonals).iter().map(|(positions, each)| positions * each).sum();
+        let terms = Terms {
+            compute: terms.compute + positions,
+            barrier: terms.barrier + self.empty_s(diagonals),
+            ..terms
+        };
+        Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_in_order_s(diagonals) }
+    }
+
+    /// Positions of the busiest thread and seconds of each, by statement.
+    pub(super) fn positions_s(&self, diagonals: &Diagonals) -> Vec<(f64, f64)> {
+        let seconds = order::positions_s(&self.cores.program, &self.operations, diagonals.lines);
+        diagonals.positions.iter().map(|own| own * diagonals.share()).zip(seconds).collect()
+    }
+
+    /// Seconds in which a thread passes over tiles without points.
+    pub(super) fn empty_s(&self, diagonals: &Diagonals) -> f64 {
+        diagonals.empty / self.cores.threads as f64 * self.body.call_s
+    }
+
+    /// `T_ideal`, in which points in order fill all lines of all positions.
+    fn ideal_in_order_s(&self, diagonals: &Diagonals) -> f64 {
+        let seconds = order::positions_s(&self.cores.program, &self.operations, diagonals.lines);
+        let step = |(k, code): (usize, &RowCode)| match self.cores.program.in_order(k) {
+            true => code.points() / diagonals.lines as f64 * seconds[k],
+            false => code.points() * self.least_point_s(code),
+        };
+        let step: f64 = self.cores.code.iter().enumerate().map(step).sum();
+        step * self.cores.steps as f64 / self.cores.threads as f64
     }
 
     /// The time of launches that go over the whole grid, in every step the same:
@@ -187,6 +239,7 @@ impl CpuTime {
     pub fn working_set_bytes(&self, counts: &CoreCounts) -> f64 {
         match counts {
             CoreCounts::Tiles(outer, inner) => self.window_bytes(outer, inner),
+            CoreCounts::Diagonals(diagonals) => self.window_bytes(&diagonals.all, &Inner::ONCE),
             CoreCounts::Sweeps(_) => self.grid_bytes() / self.cores.threads as f64,
         }
     }
@@ -259,12 +312,14 @@ impl CpuTime {
 
     /// `T_ideal`: all iterations in full blocks of the widest kind, on all threads.
     fn ideal_s(&self) -> f64 {
-        let best = |code: &RowCode| {
-            let cost = |&(rows, v): &(i64, usize)| self.body.runs[v].block_s / (rows * code.block) as f64;
-            code.variants.iter().map(cost).fold(f64::INFINITY, f64::min)
-        };
-        let step: f64 = self.cores.code.iter().map(|code| code.points() * best(code)).sum();
+        let step: f64 = self.cores.code.iter().map(|code| code.points() * self.least_point_s(code)).sum();
         step * self.cores.steps as f64 / self.cores.threads as f64
+    }
+
+    /// Seconds of a point in full blocks of the cheapest kind.
+    fn least_point_s(&self, code: &RowCode) -> f64 {
+        let cost = |&(rows, v): &(i64, usize)| self.body.runs[v].block_s / (rows * code.block) as f64;
+        code.variants.iter().map(cost).fold(f64::INFINITY, f64::min)
     }
 }
 

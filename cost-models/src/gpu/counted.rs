@@ -256,13 +256,14 @@ impl CountedTime<'_> {
             barrier: rounds.all(|round| round.wait),
             launch: counts.wavefronts as f64 * self.constants.t_sync_s + rounds.launches[0] * rounds.start_s,
         };
-        Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_s(counts) }
+        Prediction { seconds: terms.sum(), terms, ideal_s: self.ideal_s(counts, work) }
     }
 
-    /// All lanes compute, and nothing else.
-    pub fn ideal_s(&self, counts: &TileCounts) -> f64 {
+    /// All lanes compute, and nothing else: by `C_iter`, or by what the tiles execute where their text needs less than that.
+    pub fn ideal_s(&self, counts: &TileCounts, work: &TileWork) -> f64 {
         let lanes = (self.hardware.n_sm * self.hardware.n_v) as f64;
-        counts.total_iterations as f64 / lanes * self.constants.c_iter_s
+        let [busy, _] = self.busy_s(counts, work);
+        (counts.total_iterations as f64 / lanes * self.constants.c_iter_s).min(busy)
     }
 
     /// Seconds of all multiprocessors together in which a launch's tiles compute, if nothing is ever waited for.

@@ -62,7 +62,7 @@ pub(super) fn losses(
     let (mut ideal, mut busy, mut edges) = (0.0, 0.0, 0.0);
     for (counts, work) in tiles.iter().zip(work.iter()) {
         let [all, clipped] = time.busy_s(counts, work);
-        ideal += time.ideal_s(counts);
+        ideal += time.ideal_s(counts, work);
         busy += all;
         edges += clipped;
     }

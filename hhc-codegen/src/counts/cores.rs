@@ -193,6 +193,44 @@ pub struct Sweep {
     pub sweep_bytes: f64,
 }
 
+/// Tiles of diagonals, one diagonal after the other. Sums are those of all tiles, whoever has them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Diagonals {
+    /// The sums, in the units of a sub-tile that is counted alone: of `Outer`, `points` are those of rows shorter than a
+    /// block, and `extent` all points of the window; `wavefronts` are the diagonals.
+    pub all: Outer,
+    /// By statement: positions at which neighbouring lines of points in order run at once; 0 for the others.
+    pub positions: Vec<f64>,
+    /// Lines that run at once.
+    pub lines: i64,
+    /// Tiles with points.
+    pub tiles: f64,
+    /// Tiles that one thread has at least, over all diagonals: `sum of ceil(tiles of a diagonal / threads)`.
+    pub rounds: f64,
+    /// Tiles that are looked at and have no points.
+    pub empty: f64,
+}
+
+impl Diagonals {
+    /// The part of all tiles that the busiest thread has, each of them taken as the mean.
+    pub fn share(&self) -> f64 {
+        if self.tiles > 0.0 { self.rounds / self.tiles } else { 0.0 }
+    }
+
+    /// What the busiest thread does of `all`.
+    pub fn busiest(&self) -> Outer {
+        let mut own = Outer { extent: self.all.extent, ..Outer::default() };
+        own.add(&self.all, self.share());
+        Outer { wavefronts: self.all.wavefronts, ..own }
+    }
+}
+
+impl Inner {
+    /// Where all dimensions are in the sums of [`Outer`].
+    pub const ONCE: Inner =
+        Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 1.0, area: 1.0, visits: 0.0, extent: 1.0 };
+}
+
 /// What the busiest thread does.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CoreCounts {
@@ -200,6 +238,8 @@ pub enum CoreCounts {
     Tiles(Outer, Inner),
     /// One sweep over the grid after the other, in every time step the same.
     Sweeps(Vec<Sweep>),
+    /// Tiles of diagonals, as many at a time as a diagonal has.
+    Diagonals(Diagonals),
 }
 
 /// The tiles that a search on cores looks at.

@@ -178,6 +178,11 @@ pub trait Forms: Sync {
         tile: &TileSizes,
     ) -> Result<(Family, [i64; 3]), String>;
 
+    /// Whether there are tables for a search over multiprocessors ([`Forms::candidates`]).
+    fn in_tables(&self) -> bool {
+        false
+    }
+
     /// Tables for a search over multiprocessors, grids and sizes: all tiles that fit `limits` and are no larger than the
     /// largest grid needs. `None` where a strategy takes no part in such a search.
     fn candidates(&self, _problem: &Problem, _runs: &[Run], _limits: Limits) -> Option<Box<dyn Candidates>> {

@@ -66,6 +66,20 @@ impl TileCounts {
     }
 }
 
+/// Parts of a total in these proportions, in whole numbers that add up to it; nothing where there is nothing to go by.
+pub(crate) fn share_out(total: i64, proportions: &[i128]) -> Vec<i64> {
+    let all: i128 = proportions.iter().sum();
+    let (mut before, mut given) = (0, 0);
+    let share = |own: &i128| {
+        before += own;
+        let until = if all == 0 { 0 } else { (i128::from(total) * before / all) as i64 };
+        let share = until - given;
+        given = until;
+        share
+    };
+    proportions.iter().map(share).collect()
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(value: &i64) -> bool {
     *value == 0

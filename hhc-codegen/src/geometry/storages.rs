@@ -28,17 +28,27 @@ pub struct StorageLayout {
 impl StorageLayout {
     /// The layout of a kernel's storages.
     pub fn new(program: &Program, kernel: &Kernel) -> Self {
-        let (mut offsets, mut end) = (Vec::new(), 0_i64);
-        for storage in &kernel.storages {
-            offsets.push(end);
-            if storage.first_lane().is_some() {
-                continue;
-            }
-            end = aligned(end.saturating_add(storage.bytes(program)));
-        }
+        let (offsets, end) = placed(program, &kernel.storages);
         let bytes = end.saturating_add(kernel.warps.len() as i64 * COUNTER);
         StorageLayout { offsets, links: end, bytes }
     }
+}
+
+/// Bytes of shared memory that these storages take.
+pub fn storage_bytes(program: &Program, storages: &[Storage]) -> i64 {
+    placed(program, storages).1
+}
+
+/// Where storages begin, and where the last one ends.
+fn placed(program: &Program, storages: &[Storage]) -> (Vec<i64>, i64) {
+    let (mut offsets, mut end) = (Vec::new(), 0_i64);
+    for storage in storages {
+        offsets.push(end);
+        if storage.first_lane().is_none() {
+            end = aligned(end.saturating_add(storage.bytes(program)));
+        }
+    }
+    (offsets, end)
 }
 
 /// Registers of 32 bits that the storages of a kernel take of each thread: a thread has those of all warps.

@@ -101,6 +101,32 @@ impl Bands {
     }
 }
 
+/// Bands of a run, by their length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lengths {
+    /// Those of two steps or more.
+    pub long: i64,
+    /// Those of one step.
+    pub single: i64,
+    /// Steps of the first one.
+    pub first: i64,
+}
+
+impl Bands {
+    /// The bands of so many steps. Before the two lines of [`Bands::start`] cross, `X = steps - bands` steps of theirs are more
+    /// than one a band: in `ceil(X / (depth - 1))` of them.
+    pub fn lengths(self, steps: i64) -> Lengths {
+        if steps < 1 {
+            return Lengths { long: 0, single: 0, first: 0 };
+        }
+        let least = (steps - 1 + self.depth - 1) / self.depth;
+        let bands = (1 + least + (least - steps + 1).rem_euclid(SLOTS)).min(steps);
+        let more = steps - bands;
+        let long = if self.depth > 1 { (more + self.depth - 2) / (self.depth - 1) } else { 0 };
+        Lengths { long, single: bands - long, first: self.depth.min(more + 1) }
+    }
+}
+
 /// Whether the arrays have what bands need.
 ///
 /// # Errors
@@ -139,4 +165,30 @@ pub fn reach(program: &Program) -> Vec<(i64, i64)> {
             (low.max(0), high.max(0))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::int_expr::Environment;
+
+    #[test]
+    fn lengths_are_those_of_the_loop() {
+        for (depth, steps) in (1..9).flat_map(|depth| (1..60).map(move |steps| (depth, steps))) {
+            let bands = Bands { depth };
+            let mut inside = Environment::new();
+            inside.insert("steps", steps);
+            let high = bands.outer().high.evaluate(&inside).unwrap();
+            let length = |band: i64| {
+                inside.insert(BAND, band);
+                bands.length().evaluate(&inside).unwrap()
+            };
+            let all: Vec<i64> = (0..=high).map(length).collect();
+            let single = all.iter().filter(|&&own| own == 1).count() as i64;
+            let counted = Lengths { long: all.len() as i64 - single, single, first: all[0] };
+            assert_eq!(bands.lengths(steps), counted, "depth {depth}, {steps} steps: {all:?}");
+        }
+    }
 }

@@ -4,9 +4,6 @@ pub use super::target::Target;
 use super::tile_space::{TileSpace, refused};
 use super::time_skewing::name::NAME as FOR_SWEEPS;
 use crate::counts::forms::Forms;
-use crate::counts::problem::Problem;
-use crate::counts::tile::TileCounts;
-use crate::counts::work::TileWork;
 use crate::plan::KernelPlan;
 use crate::{PlanError, TileSizes};
 use polyhedral::cone::Cone;
@@ -76,9 +73,9 @@ pub trait Strategy: Sync {
         format!("{name}: {value}")
     }
 
-    /// Whether it takes part in a choice among strategies: `--strategy auto`, and codesign. One that does not is for
-    /// those who name it.
-    fn in_auto(&self) -> bool {
+    /// Whether it takes part in a choice among strategies for a target: `--strategy auto`, searches over models, and codesign. One
+    /// that does not is for those who name it.
+    fn in_auto(&self, _target: Target) -> bool {
         true
     }
 
@@ -106,17 +103,6 @@ pub trait Strategy: Sync {
         _problem: (&[i64], i64),
         _threads: i64,
     ) -> Option<TileSizes> {
-        None
-    }
-
-    /// What the tiles of a kernel execute, by their counts, and their counts with the registers that its threads are given: of a
-    /// strategy without closed forms, whose text is not the one that models know.
-    fn own_work(
-        &self,
-        _problem: &Problem,
-        _tile: &TileSizes,
-        _counts: TileCounts,
-    ) -> Option<(TileCounts, TileWork)> {
         None
     }
 

@@ -12,6 +12,7 @@ mod naive;
 mod overlapped;
 mod pipeline_toy;
 mod streaming;
+mod streams;
 mod target;
 pub(crate) mod tile_space;
 mod time_skewing;
@@ -44,12 +45,12 @@ pub fn baseline() -> &'static dyn Strategy {
 
 /// The strategy that is taken where nobody chooses.
 pub fn preferred() -> &'static dyn Strategy {
-    in_auto().next().unwrap_or(baseline())
+    in_auto(Target::OpenMp).next().unwrap_or(baseline())
 }
 
-/// The strategies that a choice among strategies considers, the preferred one first.
-pub fn in_auto() -> impl Iterator<Item = &'static dyn Strategy> {
-    all().iter().copied().filter(|strategy| strategy.in_auto())
+/// The strategies that a choice among strategies for a target considers, the preferred one first.
+pub fn in_auto(target: Target) -> impl Iterator<Item = &'static dyn Strategy> {
+    all().iter().copied().filter(move |strategy| strategy.in_auto(target))
 }
 
 /// The name that leaves the choice to us.

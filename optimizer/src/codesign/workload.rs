@@ -94,7 +94,8 @@ impl Objective {
 
 /// The strategies that codesign can choose among: those that a choice considers and that have tables of their counts.
 pub fn strategies() -> impl Iterator<Item = &'static dyn Strategy> {
-    strategy::in_auto().filter(|strategy| strategy.closed_forms().is_some())
+    let in_tables = |own: &&dyn Strategy| own.closed_forms().is_some_and(|forms| forms.in_tables());
+    strategy::in_auto(strategy::Target::Cuda).filter(in_tables)
 }
 
 /// Which designs are evaluated.

@@ -110,7 +110,7 @@ mod tests {
     use super::super::testing::model;
     use super::super::tune_cpu;
     use super::*;
-    use hhc_codegen::strategy;
+    use hhc_codegen::strategy::{self, Target};
 
     #[test]
     fn a_good_tile_is_nearly_the_best() {
@@ -122,7 +122,7 @@ mod tests {
             ("heat2d", &[20, 30], 3),
         ] {
             let model = model(stencil, size, steps);
-            for own in strategy::in_auto() {
+            for own in strategy::in_auto(Target::OpenMp) {
                 let best = tune_cpu(&model, own, Method::Exact, Objective::Time).unwrap();
                 let good = good_tile(&model, own).unwrap();
                 let seconds = model.time.predict(own, &good).unwrap().seconds;

@@ -115,7 +115,7 @@ mod tests {
     use super::testing::model;
     use super::*;
     use cost_models::machine::Energy;
-    use hhc_codegen::strategy::{self, LARGEST_SIZE};
+    use hhc_codegen::strategy::{self, LARGEST_SIZE, Target};
 
     #[test]
     fn sizes_on_large_grids_are_possible() {
@@ -158,7 +158,7 @@ mod tests {
         });
         let mut values = Vec::new();
         for objective in [Objective::Time, Objective::Energy, Objective::Power, Objective::Edp] {
-            let strategies: Vec<_> = strategy::in_auto().collect();
+            let strategies: Vec<_> = strategy::in_auto(Target::OpenMp).collect();
             let solve = |method| super_tune_cpu(&model, &strategies, method, objective);
             let (exact, exhaustive) = (solve(Method::Exact), solve(Method::Exhaustive));
             assert_eq!(exact[0].choice, exhaustive[0].choice, "{objective:?}");

@@ -333,7 +333,10 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
             let first = (strategy, small, 0);
             // Of one that nobody gets unasked, small tiles have all of the text.
             let unasked = strategy.id() == strategy::preferred_for(program).id();
-            let usual = strategy.in_auto() || unasked || storages.contains(&strategy.id());
+            let everywhere = [strategy::Target::OpenMp, strategy::Target::Cuda]
+                .into_iter()
+                .all(|own| strategy.in_auto(own));
+            let usual = everywhere || unasked || storages.contains(&strategy.id());
             let default = usual.then(|| (strategy, TileSizes::default(), optimized(strategy)));
             [first].into_iter().chain(default).chain(with_all)
         })

@@ -48,10 +48,15 @@ impl Contest<'_> {
                 entrants.extend(tiles.iter().map(with));
             }
         }
-        for other in strategy::in_auto() {
+        for other in strategy::in_auto(Target::OpenMp) {
             let own = other.id() == self.strategy.id();
-            if (own || self.all_strategies) && other.takes(program, cone).is_ok() {
-                let entrant = self.entrant(other, other.default_tile(program, cone, Target::OpenMp));
+            // Another strategy's tiles of several statements take long to prove, too.
+            let all = self.all_strategies && (few || other.is_baseline());
+            if (own || all) && other.takes(program, cone).is_ok() {
+                let grid = (self.size, self.steps);
+                let tile = other.own_tile_on_cores(program, grid, self.threads as i64);
+                let tile = tile.unwrap_or_else(|| other.default_tile(program, cone, Target::OpenMp));
+                let entrant = self.entrant(other, tile);
                 // Another strategy that is far behind by the model only takes time.
                 let behind =
                     entrant.predicted_s.zip(entrants[0].predicted_s).is_some_and(|(a, b)| a > FAR * b);

@@ -34,7 +34,7 @@ pub struct Enumerated {
 
 /// The counts of one tile, one for each kernel.
 #[derive(Debug)]
-struct Counted(Vec<(TileCounts, TileWork)>);
+pub(crate) struct Counted(pub(crate) Vec<(TileCounts, TileWork)>);
 
 impl TileForms for Counted {
     fn classes(&self) -> usize {
@@ -78,27 +78,27 @@ impl Enumerated {
         let plan = interface::plan(self.strategy, &problem.program, &problem.cone, tile)
             .map_err(|error| error.to_string())?;
         let accounting = Accounting::new(problem);
-        let counts = tile_counts(&plan, problem, on)?.into_iter();
-        let own = |counts: TileCounts| {
-            let work = || (counts, accounting.of_counts(&counts, on.lanes));
-            self.strategy.own_work(problem, tile, counts).unwrap_or_else(work)
-        };
-        let counts = counts.map(own).collect();
-        let space = self.space(problem);
-        let mut axes = [Axis::only(1); 3];
-        let name = |size: &crate::strategy::tile_space::TileSize| {
-            let value = tile.get(size.name).unwrap_or(0);
-            match size.along {
-                Along::Space(d) if space.along(d) == Some(size) => {
-                    axes[d] = Axis::only(value);
-                    SizeOf::Axis(size.name, d)
-                }
-                _ => SizeOf::Fixed(size.name, value),
-            }
-        };
-        let names = space.sizes.iter().map(name).collect();
-        Ok(Family { axes, names, forms: Box::new(Counted(counts)) })
+        let own = |counts: TileCounts| (counts, accounting.of_counts(&counts, on.lanes));
+        let counts = tile_counts(&plan, problem, on)?.into_iter().map(own).collect();
+        Ok(family_of(&self.space(problem), tile, Counted(counts)))
     }
+}
+
+/// The family of a single tile.
+pub(crate) fn family_of(space: &TileSpace, tile: &TileSizes, counted: Counted) -> Family {
+    let mut axes = [Axis::only(1); 3];
+    let name = |size: &crate::strategy::tile_space::TileSize| {
+        let value = tile.get(size.name).unwrap_or(0);
+        match size.along {
+            Along::Space(d) if space.along(d) == Some(size) => {
+                axes[d] = Axis::only(value);
+                SizeOf::Axis(size.name, d)
+            }
+            _ => SizeOf::Fixed(size.name, value),
+        }
+    };
+    let names = space.sizes.iter().map(name).collect();
+    Family { axes, names, forms: Box::new(counted) }
 }
 
 /// A tile that does not fit has counts, too, up to some size.

@@ -26,11 +26,7 @@ pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
     }
     let in_tiles = |kernel: &Kernel| kernel.rows.low != kernel.rows.high || !kernel.sub_tiles.is_empty();
     if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Arrays && in_tiles(kernel)) {
-        return Err(
-            "the tiles of its diagonals are not counted yet: many of them are cut off, and those at \
-                    both ends are few"
-                .to_owned(),
-        );
+        return Err("one of its tiles does not stand for the others: many are cut off".to_owned());
     }
     if plan.kernels.iter().all(|kernel| kernel.memory == Memory::Arrays && !kernel.in_parts()) {
         return sweeps(plan, cores).map(CoreCounts::Sweeps).ok_or_else(unknown);
@@ -63,8 +59,7 @@ pub fn counts(plan: &KernelPlan, cores: &Cores) -> Result<CoreCounts, String> {
     .ok_or_else(unknown)?;
     total.extent = if points > 0.0 { windows / points } else { 0.0 };
     // All dimensions are in the sums already.
-    let once = Inner { calls: 1.0, runs: 1.0, blocks: 1.0, points: 1.0, area: 1.0, visits: 0.0, extent: 1.0 };
-    Ok(CoreCounts::Tiles(total, once))
+    Ok(CoreCounts::Tiles(total, Inner::ONCE))
 }
 
 /// The launches of one time step: of each kernel the one that has most blocks, scaled to the points that there are.

@@ -171,16 +171,21 @@ impl<'a> Parts<'a> {
 
     fn ran(&self, part: Part, inside: &Environment, times: i64) -> Option<Ran<'a>> {
         let kernel = self.kernel;
-        let (work, ranges, region) = match part {
+        let (work, ranges, region, when) = match part {
             Part::Row(row) => {
                 let instance = &kernel.instances[row];
-                (Work::Row(instance), &instance.ranges, Region::Domain(instance.statement))
+                let region = Region::Domain(instance.statement);
+                (Work::Row(instance), &instance.ranges, region, &instance.when)
             }
             Part::Transfer(transfer) => {
                 let transfer = &kernel.transfers[transfer];
-                (Work::Transfer(transfer), &transfer.ranges, transfer.region)
+                (Work::Transfer(transfer), &transfer.ranges, transfer.region, &transfer.when)
             }
         };
+        let mut runs = true;
+        for condition in when {
+            runs &= condition.evaluate(inside)? >= 0;
+        }
         let within =
             if let Region::Domain(statement) = region { &self.domains[statement] } else { &self.grid };
         let bounds = clipped(&evaluated(ranges, inside)?, within);
@@ -195,16 +200,16 @@ impl<'a> Parts<'a> {
         let mut points = outside(&bounds, &left_out);
         let mut owned = points;
         if let Work::Row(instance) = work {
-            let exists = (0..self.steps).contains(&instance.step.evaluate(inside)?);
-            shape.push(i64::from(exists));
+            runs &= (0..self.steps).contains(&instance.step.evaluate(inside)?);
             if let Role::Copies { owned: ranges } = &instance.role {
                 let own = clipped(&bounds, &evaluated(ranges, inside)?);
                 shape.extend(own.iter().map(|(low, end)| end - low));
                 owned = volume(&own);
             }
-            if !exists {
-                (points, owned) = (0, 0);
-            }
+        }
+        shape.push(i64::from(runs));
+        if !runs {
+            (points, owned) = (0, 0);
         }
         Some(Ran { part, work, times, bounds, points, owned, shape })
     }

@@ -6,7 +6,7 @@ use super::place::{block_inside, for_each_launch, groups, tile_inside};
 use super::wavefronts;
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
-use crate::counts::tile::TileCounts;
+use crate::counts::tile::{TileCounts, share_out};
 use crate::counts::union::union;
 use crate::geometry::{
     ADDRESS_REGISTERS, LocalKernel, NoWindow, StorageLayout, Threads, TileTraffic, blocks_at_once,
@@ -99,14 +99,7 @@ fn shares(problem: &Problem, found: &[(&Launches, SubTile)]) -> Vec<i64> {
                 i128::from(launches.tiles * launches.sub_tiles) * i128::from(tile.points[statement])
             })
             .collect();
-        let all: i128 = computed.iter().sum();
-        let (mut before, mut given) = (0, 0);
-        for (share, computed) in shares.iter_mut().zip(computed) {
-            before += computed;
-            let until = if all == 0 { 0 } else { (i128::from(total) * before / all) as i64 };
-            *share += until - given;
-            given = until;
-        }
+        shares.iter_mut().zip(share_out(total, &computed)).for_each(|(share, own)| *share += own);
     }
     shares
 }

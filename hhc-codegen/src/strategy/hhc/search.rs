@@ -103,6 +103,10 @@ impl Forms for HexagonalForms {
         Ok((family(form, sizes.map(Axis::only), dimension), sizes))
     }
 
+    fn in_tables(&self) -> bool {
+        true
+    }
+
     fn candidates(&self, problem: &Problem, runs: &[Run], limits: Limits) -> Option<Box<dyn Candidates>> {
         Some(Box::new(Tables::new(problem, runs, limits)))
     }

@@ -110,6 +110,10 @@ impl Forms for BlockForms {
         Ok((family(problem, on, sizes.map(Axis::only), i64::MAX), sizes))
     }
 
+    fn in_tables(&self) -> bool {
+        true
+    }
+
     fn candidates(&self, problem: &Problem, runs: &[Run], limits: Limits) -> Option<Box<dyn Candidates>> {
         Some(Box::new(Tables::new(problem, runs, limits)))
     }

@@ -51,7 +51,7 @@ impl Strategy for Overlapped {
         format!("{name}: {value} {unit}{}", if value == 1 { "" } else { "s" })
     }
 
-    fn in_auto(&self) -> bool {
+    fn in_auto(&self, _target: Target) -> bool {
         false
     }
 

@@ -66,7 +66,7 @@ impl Strategy for PipelineToy {
         format!("{name}: {value} {}", if value == 1 { "point" } else { "points" })
     }
 
-    fn in_auto(&self) -> bool {
+    fn in_auto(&self, _target: Target) -> bool {
         false
     }
 

@@ -6,17 +6,21 @@
 //! the edges of slices go through shared memory. Blocks lie along all dimensions and compute what lies around them several
 //! times, as overlapped tiles do.
 
+mod forms;
 mod sizes;
 mod stream;
+mod work;
 
 use super::bands::Bands;
 use super::interface::{Strategy, Target};
 use super::lanes;
 use super::tile_space::TileSpace;
 use crate::TileSizes;
+use crate::counts::Forms;
 use crate::int_expr::int;
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
+use forms::StreamForms;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -43,8 +47,8 @@ impl Strategy for Streaming {
         sizes::text(name, value)
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn in_auto(&self, target: Target) -> bool {
+        target == Target::Cuda
     }
 
     fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
@@ -70,6 +74,10 @@ impl Strategy for Streaming {
 
     fn own_tile(&self, program: &Program, size: &[i64], multiprocessors: i64) -> Option<TileSizes> {
         Some(sizes::with_planes(program, &sizes::default(program), size, multiprocessors))
+    }
+
+    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
+        Some(Box::new(StreamForms { strategy: &Streaming }))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

@@ -46,7 +46,7 @@ const FEED: usize = 1;
 const FIRST_ROWS: usize = 2;
 
 /// Planes that are loaded ahead of the one that enters the pipeline.
-const AHEAD: i64 = 1;
+pub(super) const AHEAD: i64 = 1;
 
 /// The tile sizes.
 #[derive(Debug, Clone, Copy)]
@@ -86,15 +86,15 @@ impl Sizes {
 
 /// A kernel for bands of up to [`Sizes::steps`] steps.
 pub(super) struct Stream<'a> {
-    program: &'a Program,
+    pub(super) program: &'a Program,
     bands: Bands,
-    sizes: Sizes,
+    pub(super) sizes: Sizes,
     /// How far the statement reads, per dimension: towards smaller and larger indices.
-    reach: Vec<(i64, i64)>,
+    pub(super) reach: Vec<(i64, i64)>,
     /// Of the reads in other rows, how far along the stream: the least and the greatest; none where there are no such reads, or
     /// one warp alone.
-    across: Option<(i64, i64)>,
-    field: FieldId,
+    pub(super) across: Option<(i64, i64)>,
+    pub(super) field: FieldId,
     /// Whether it is for grids narrower than a block.
     pub(super) narrow: bool,
 }
@@ -182,12 +182,12 @@ impl<'a> Stream<'a> {
     }
 
     /// Points that a block shares with its neighbours along a dimension: before its own, and behind them.
-    fn ghosts(&self, d: usize) -> (i64, i64) {
+    pub(super) fn ghosts(&self, d: usize) -> (i64, i64) {
         self.sizes.ghosts(self.program, self.reach[d], d)
     }
 
     /// Points of a block's own along a dimension.
-    fn width(&self, d: usize) -> i64 {
+    pub(super) fn width(&self, d: usize) -> i64 {
         let (before, behind) = self.ghosts(d);
         match d {
             0 => self.sizes.planes,
@@ -215,7 +215,7 @@ impl<'a> Stream<'a> {
     }
 
     /// Planes from one level to the next one.
-    fn lag(&self) -> i64 {
+    pub(super) fn lag(&self) -> i64 {
         let up = self.reach[0].1;
         self.across.map_or(up, |(_, greatest)| up.max(greatest + 1))
     }
@@ -314,7 +314,7 @@ impl<'a> Stream<'a> {
         Place::Copy(RING, vec![var(MEMBER), level])
     }
 
-    fn storages(&self) -> Vec<Storage> {
+    pub(super) fn storages(&self) -> Vec<Storage> {
         let Sizes { points, rows, steps, warps, .. } = self.sizes;
         let [(down, _), (before, behind), _] = self.reach[..] else { return Vec::new() };
         let extent = self.sizes.columns();

@@ -5,6 +5,7 @@
 //! only what leaves a warp goes through shared memory, to the warp of the steps after. Blocks lie along both dimensions and
 //! compute what lies around them several times, as overlapped tiles do.
 
+mod forms;
 mod sizes;
 mod team;
 mod work;
@@ -14,10 +15,11 @@ use super::interface::{Strategy, Target};
 use super::lanes;
 use super::tile_space::TileSpace;
 use crate::TileSizes;
-use crate::counts::{Problem, TileCounts, TileWork};
+use crate::counts::Forms;
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
+use forms::TeamForms;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -44,8 +46,8 @@ impl Strategy for WarpPipeline {
         sizes::text(name, value)
     }
 
-    fn in_auto(&self) -> bool {
-        false
+    fn in_auto(&self, target: Target) -> bool {
+        target == Target::Cuda
     }
 
     fn tiles(&self, program: &Program, _cone: &Cone) -> Result<(), String> {
@@ -71,13 +73,8 @@ impl Strategy for WarpPipeline {
         Some(sizes::with_rows(program, &sizes::default(program), size, multiprocessors))
     }
 
-    fn own_work(
-        &self,
-        problem: &Problem,
-        tile: &TileSizes,
-        counts: TileCounts,
-    ) -> Option<(TileCounts, TileWork)> {
-        work::of_kernel(problem, tile, counts)
+    fn closed_forms(&self) -> Option<Box<dyn Forms>> {
+        Some(Box::new(TeamForms { strategy: &WarpPipeline }))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

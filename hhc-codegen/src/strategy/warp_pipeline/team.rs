@@ -41,7 +41,7 @@ const LINK: usize = 1;
 const FIRST_COLUMN: &str = "x0";
 
 /// Rows that are loaded ahead of the one that enters the pipeline.
-const AHEAD: i64 = 2;
+pub(super) const AHEAD: i64 = 2;
 
 /// Rows of a link: the one that is taken, and those ahead of it.
 const LINK_ROWS: i64 = 1 + AHEAD;
@@ -145,7 +145,7 @@ impl Team<'_> {
     }
 
     /// Points of a block's own along a dimension.
-    fn width(&self, d: usize) -> i64 {
+    pub(super) fn width(&self, d: usize) -> i64 {
         if d == 0 {
             return self.sizes.rows;
         }
@@ -195,14 +195,14 @@ impl Team<'_> {
     /// Positions from one warp to the next one: as few as let it take what the one before has left one position before.
     /// One more, for which a link has room, where all warps then find a row in the same cell of their links, and registers, too,
     /// are where they were after so many positions.
-    fn skew(&self) -> i64 {
+    pub(super) fn skew(&self) -> i64 {
         let least = self.up() * self.sizes.steps + 2;
         let same = self.down() + self.up() + 1 == LINK_ROWS && (least + 1) % LINK_ROWS == 0;
         least + i64::from(same)
     }
 
     /// From the position at which a row is the newest of the first level to that at which the last warp stores it.
-    fn stored_after(&self) -> i64 {
+    pub(super) fn stored_after(&self) -> i64 {
         self.up() * self.sizes.steps + self.skew() * (self.sizes.warps - 1) + 1
     }
 
@@ -285,7 +285,7 @@ impl Team<'_> {
         Place::Copy(RING, vec![var(MEMBER), level])
     }
 
-    fn storages(&self) -> Vec<Storage> {
+    pub(super) fn storages(&self) -> Vec<Storage> {
         let extent = self.sizes.columns();
         let storage = |name: &str, comment: &str, copies, axes| Storage {
             name: name.to_owned(),

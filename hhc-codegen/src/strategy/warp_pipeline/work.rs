@@ -3,7 +3,6 @@
 use super::sizes;
 use super::team::Sizes;
 use super::team::computes_junk;
-use crate::TileSizes;
 use crate::counts::work::Accounting;
 use crate::counts::{Problem, TileCounts, TileWork, Work};
 use crate::geometry::WARP;
@@ -17,29 +16,22 @@ const LOADS: f64 = 20.0;
 /// Bytes of an access.
 const ACCESS: i64 = 16;
 
-/// The counts of a kernel's tiles with the registers that its threads are given, and what a position of the stream takes; `None`
-/// where the text asks what each point is: on grids narrower than a strip, and of statements that cannot compute junk.
-pub(super) fn of_kernel(
-    problem: &Problem,
-    tile: &TileSizes,
-    counts: TileCounts,
-) -> Option<(TileCounts, TileWork)> {
+/// What a tile of a kernel with these sizes executes, by its counts; its registers are those that its threads are given. `None`
+/// where the text asks what each point is: of statements that cannot compute junk. On grids narrower than a strip it does, too.
+pub(super) fn of_kernel(problem: &Problem, sizes: Sizes, counts: &TileCounts) -> Option<TileWork> {
     let program = &problem.program;
-    let whole = sizes::of(tile);
-    if problem.extent(1) < whole.columns() || !computes_junk(program) {
+    if !computes_junk(program) {
         return None;
     }
-    let own = if counts.threads == WARP * whole.warps { whole } else { sizes::short(whole) };
-    let registers = sizes::registers(program, own);
-    let work = TileWork {
-        full: position(problem, own),
-        full_sub_tiles: positions(problem, own) as f64,
+    let registers = sizes::registers(program, sizes);
+    Some(TileWork {
+        full: position(problem, sizes),
+        full_sub_tiles: positions(problem, sizes) as f64,
         full_launches: counts.wavefronts as f64,
         registers,
         needed: registers,
         ..TileWork::default()
-    };
-    Some((TileCounts { registers, ..counts }, work))
+    })
 }
 
 /// Positions of the stream of a block inside the grid.

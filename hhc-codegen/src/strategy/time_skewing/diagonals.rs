@@ -1,0 +1,336 @@
+//! What cores do with the tiles of all diagonals, without looking at each of them.
+//!
+//! At step `t` the points of statement `k` have in dimension `d` the coordinates `low_d + step_d*t + shift_k` up to
+//! `high_d + step_d*t + shift_k`, which multiples of the size cut into a piece at each end and whole ones between ([`Pieces`]).
+//! Where no dimension is skewed by another one, tiles are all combinations of pieces, so that what a box takes, a product over
+//! dimensions, adds up to the product of the dimensions' sums:
+//!
+//! ```text
+//! sum over tiles of f_0(length_0) * f_1(length_1) * ..  =  product over d of sum over pieces of f_d(length)
+//! ```
+//!
+//! Of sweeps in order each line has pieces of its own along the last dimension, and lines that run at once have those of
+//! all of them together.
+//!
+//! A point comes into a tile in the first step of the tile or where it was in the one before it along some dimension, a step
+//! ago: if the rest of its coordinate modulo the size is less than `step_d`.
+
+use super::lines::at_once;
+use super::tiles::Tiles;
+use crate::counts::cores::{Cores, Diagonals, MAX_VARIANTS, Outer, RowCode};
+use crate::int_expr::Environment;
+use crate::plan::SIZE_NAMES;
+use std::collections::BTreeMap;
+
+/// Coordinates of a tile in the dimensions that are cut, but the last one; 0 where there are fewer.
+type Place = [i64; 2];
+
+/// An interval, both ends included.
+type Closed = (i64, i64);
+
+/// The lengths of the pieces into which multiples of a size cut an interval, and how many there are of each.
+#[derive(Debug, Clone, Copy)]
+struct Pieces([(i64, f64); 3]);
+
+impl Pieces {
+    /// Of coordinates from `low` to `high`; a size of 0 does not cut.
+    fn of((low, high): Closed, size: i64) -> Pieces {
+        if high < low {
+            return Pieces([(0, 0.0); 3]);
+        }
+        let (first, last) = match size {
+            0 => (0, 0),
+            _ => (low.div_euclid(size), high.div_euclid(size)),
+        };
+        if first == last {
+            return Pieces([(high - low + 1, 1.0), (0, 0.0), (0, 0.0)]);
+        }
+        let ends = [((first + 1) * size - low, 1.0), (high - last * size + 1, 1.0)];
+        Pieces([ends[0], (size, (last - first - 1) as f64), ends[1]])
+    }
+
+    fn sum(&self, of: impl Fn(i64) -> f64) -> f64 {
+        self.0.iter().filter(|(_, times)| *times > 0.0).map(|&(length, times)| times * of(length)).sum()
+    }
+
+    fn number(&self) -> f64 {
+        self.sum(|_| 1.0)
+    }
+}
+
+/// Coordinates of an interval whose rest modulo `size` is `least` or more.
+fn with_rest((low, high): Closed, size: i64, least: i64) -> i64 {
+    if size == 0 || high < low {
+        return (high - low + 1).max(0);
+    }
+    let below =
+        |end: i64| end.div_euclid(size) * (size - least).max(0) + (end.rem_euclid(size) - least).max(0);
+    below(high + 1) - below(low)
+}
+
+/// The counts; `None` where a bound of the tiles mentions what is not known.
+pub(super) fn counts(tiles: &Tiles<'_>, cores: &Cores) -> Option<Diagonals> {
+    let lines = if cores.dimension() > 1 { at_once(tiles.program) } else { 1 };
+    let in_order = tiles.program.sweeps_in_order().next().is_some();
+    let mut found = Diagonals {
+        all: Outer::default(),
+        positions: vec![0.0; cores.code.len()],
+        lines,
+        tiles: 0.0,
+        rounds: 0.0,
+        empty: 0.0,
+    };
+    let counted = Counted { tiles, cores };
+    let mut entered = 0.0;
+    for (statement, code) in cores.code.iter().enumerate() {
+        if code.points() == 0.0 {
+            continue;
+        }
+        found.all.swept += code.points() * code.sweep_bytes * cores.steps as f64;
+        for step in 0..cores.steps {
+            let stayed = match in_order {
+                true => counted.lines(statement, step, &mut found),
+                false => counted.boxes(statement, step, &mut found.all),
+            };
+            entered += code.points() - if step % tiles.steps == 0 { 0.0 } else { stayed };
+        }
+    }
+    // Around a whole tile lies what it reads.
+    let around = |d: usize| match tiles.sizes[d] {
+        0 => 1.0,
+        size => (size + cores.halo[d].0 + cores.halo[d].1) as f64 / size as f64,
+    };
+    let window = |d: usize| match tiles.sizes[d] {
+        0 => cores.size[d] as f64,
+        size => (size + cores.halo[d].0 + cores.halo[d].1).min(cores.size[d]) as f64,
+    };
+    let around: f64 = (0..cores.dimension()).map(around).product();
+    found.all.extent = (0..cores.dimension()).map(window).product();
+    found.all.touched = entered / cores.code.len().max(1) as f64 * around * cores.touched_bytes;
+    counted.places(&mut found)?;
+    Some(found)
+}
+
+/// What is counted of.
+struct Counted<'a> {
+    tiles: &'a Tiles<'a>,
+    cores: &'a Cores,
+}
+
+impl Counted<'_> {
+    /// The coordinates of a statement's points in a step along a dimension, as far as no other dimension skews it.
+    fn coordinates(&self, statement: usize, step: i64, d: usize) -> Closed {
+        let skew = &self.tiles.skews[d];
+        let (low, end) = self.cores.code[statement].domain[d];
+        let moved = skew.step * step + skew.shifts[statement];
+        (low + moved, end - 1 + moved)
+    }
+
+    /// Points of a tile that were in it a step ago, along a dimension.
+    fn stayed(&self, at: Closed, d: usize) -> f64 {
+        with_rest(at, self.tiles.sizes[d], self.tiles.skews[d].step) as f64
+    }
+
+    /// Adds the boxes of a step; the points that stay in their tiles.
+    fn boxes(&self, statement: usize, step: i64, sum: &mut Outer) -> f64 {
+        let code = &self.cores.code[statement];
+        let dimension = self.cores.dimension();
+        let at: Vec<Closed> = (0..dimension).map(|d| self.coordinates(statement, step, d)).collect();
+        let pieces: Vec<Pieces> =
+            at.iter().zip(&self.tiles.sizes).map(|(&at, &size)| Pieces::of(at, size)).collect();
+        add_boxes(&pieces, code, sum);
+        at.iter().enumerate().map(|(d, &at)| self.stayed(at, d)).product()
+    }
+
+    /// Adds the lines of a step, some of them at once; the points that stay in their tiles.
+    fn lines(&self, statement: usize, step: i64, found: &mut Diagonals) -> f64 {
+        let (last, size) = (self.cores.dimension() - 1, &self.tiles.sizes);
+        let along = self.coordinates(statement, step, last);
+        let mut stayed = 0.0;
+        if last == 0 {
+            self.run((statement, 1.0), along, &[along], found);
+            return self.stayed(along, 0);
+        }
+        let skews = &self.tiles.skews;
+        let outermost = if last == 2 { self.cores.code[statement].domain[0] } else { (0, 1) };
+        for plane in outermost.0..outermost.1 {
+            let crossed = |d: usize| if last == 2 { plane * skews[d].cross[0] } else { 0 };
+            let beside = self.coordinates(statement, step, last - 1);
+            let beside = (beside.0 + crossed(last - 1), beside.1 + crossed(last - 1));
+            // Of the plane, whether it was in the same tile a step ago.
+            let plane_at = self.coordinates(statement, step, 0).0 + plane - outermost.0;
+            let kept = last == 1 || self.stayed((plane_at, plane_at), 0) > 0.0;
+            let first = self.cores.code[statement].domain[last - 1].0;
+            let mut group: Vec<Closed> = Vec::with_capacity(found.lines as usize);
+            for at in beside.0..=beside.1 {
+                let skewed = crossed(last) + (first + at - beside.0) * skews[last].cross[last - 1];
+                let line = (along.0 + skewed, along.1 + skewed);
+                group.push(line);
+                if kept && with_rest((at, at), size[last - 1], skews[last - 1].step) > 0 {
+                    stayed += self.stayed(line, last);
+                }
+                if at == beside.1 || (at + 1).rem_euclid(found.lines) == 0 {
+                    let (low, high) = (group[0].0.min(line.0), group[0].1.max(line.1));
+                    self.run((statement, 1.0), (low, high), &group, found);
+                    group.clear();
+                }
+            }
+        }
+        stayed
+    }
+
+    /// Adds neighbouring lines: calls, and positions or runs.
+    fn run(&self, (statement, calls): (usize, f64), all: Closed, group: &[Closed], found: &mut Diagonals) {
+        let last = self.cores.dimension() - 1;
+        let size = self.tiles.sizes[last];
+        found.all.calls += calls * Pieces::of(all, size).number();
+        if self.tiles.program.in_order(statement) {
+            found.positions[statement] += (all.1 - all.0 + 1) as f64;
+            return;
+        }
+        let code = &self.cores.code[statement];
+        let alone: Vec<(i64, usize)> = code.variants.iter().copied().filter(|(rows, _)| *rows == 1).collect();
+        let alone = RowCode { variants: alone, domain: code.domain.clone(), ..*code };
+        let one = Pieces([(1, 1.0), (0, 0.0), (0, 0.0)]);
+        for &line in group {
+            let pieces = [one, Pieces::of(line, size)];
+            let mut own = Outer::default();
+            add_boxes(&pieces, &alone, &mut own);
+            found.all.add(&Outer { calls: 0.0, ..own }, 1.0);
+        }
+    }
+
+    /// How tiles with points lie on diagonals.
+    fn places(&self, found: &mut Diagonals) -> Option<()> {
+        let mut environment = Environment::new();
+        environment.insert("steps", self.cores.steps);
+        environment.extend(SIZE_NAMES.into_iter().zip(self.cores.size.iter().copied()));
+        let diagonals = self.tiles.diagonals();
+        let (first, last) = (diagonals.low.evaluate(&environment)?, diagonals.high.evaluate(&environment)?);
+        let number = usize::try_from(last - first + 1).unwrap_or(0);
+        // Differences of neighbouring diagonals.
+        let mut more = vec![0_i64; number + 1];
+        let cut: Vec<usize> = (0..self.cores.dimension()).filter(|&d| self.tiles.sizes[d] > 0).collect();
+        for band in 0..(self.cores.steps + self.tiles.steps - 1) / self.tiles.steps {
+            self.of_band(band, &cut, &mut |coordinates, (low, high)| {
+                let at = |last: i64| usize::try_from(band + coordinates + last - first).ok();
+                if let (Some(low), Some(high)) = (at(low), at(high + 1))
+                    && high < more.len()
+                {
+                    more[low] += 1;
+                    more[high] -= 1;
+                }
+            });
+        }
+        let mut tiles = 0;
+        for change in &more[..number] {
+            tiles += change;
+            found.tiles += tiles as f64;
+            found.rounds += (tiles as f64 / self.cores.threads as f64).ceil();
+        }
+        let mut blocks = number as f64;
+        for block in self.tiles.blocks() {
+            let (low, high) = (block.low.evaluate(&environment)?, block.high.evaluate(&environment)?);
+            blocks *= (high - low + 1).max(0) as f64;
+        }
+        found.empty = (blocks - found.tiles).max(0.0);
+        found.all.wavefronts = number as f64;
+        Some(())
+    }
+
+    /// The tiles of a band of time: for the sum of all coordinates but the last one, those of the last one.
+    fn of_band(&self, band: i64, cut: &[usize], visit: &mut dyn FnMut(i64, Closed)) {
+        let Some((&last, _)) = cut.split_last() else { return visit(0, (0, 0)) };
+        let in_order = self.tiles.program.sweeps_in_order().next().is_some();
+        let mut of: BTreeMap<Place, Closed> = BTreeMap::new();
+        for statement in (0..self.cores.code.len()).filter(|&k| self.cores.code[k].points() > 0.0) {
+            let mut before: Option<Vec<Closed>> = None;
+            for step in band * self.tiles.steps..((band + 1) * self.tiles.steps).min(self.cores.steps) {
+                let in_tiles = |&d: &usize| {
+                    let (low, high) = self.coordinates(statement, step, d);
+                    (low.div_euclid(self.tiles.sizes[d]), high.div_euclid(self.tiles.sizes[d]))
+                };
+                let own: Vec<Closed> = cut.iter().map(in_tiles).collect();
+                // Of lines, the tiles of one dimension depend on the points of another one.
+                if in_order || before.as_ref() != Some(&own) {
+                    self.of_step((statement, step), last, ([0; 2], 0), &mut Vec::new(), &mut of);
+                }
+                before = Some(own);
+            }
+        }
+        of.iter().for_each(|(place, &ends)| visit(place.iter().sum(), ends));
+    }
+
+    /// Walks through the coordinates of tiles in all dimensions but the last one that is cut; `points` are the intervals of
+    /// points that lie in them, in the dimensions before.
+    fn of_step(
+        &self,
+        (statement, step): (usize, i64),
+        last: usize,
+        (place, cut): (Place, usize),
+        points: &mut Vec<Closed>,
+        of: &mut BTreeMap<Place, Closed>,
+    ) {
+        let d = points.len();
+        let (low, end) = self.cores.code[statement].domain[d];
+        let (mut least, mut most) = self.coordinates(statement, step, d);
+        for (&cross, &(low, high)) in self.tiles.skews[d].cross.iter().zip(points.iter()) {
+            (least, most) = (least + cross * low, most + cross * high);
+        }
+        let size = self.tiles.sizes[d];
+        if d == last {
+            let ends = (least.div_euclid(size), most.div_euclid(size));
+            let known = of.entry(place).or_insert(ends);
+            *known = (known.0.min(ends.0), known.1.max(ends.1));
+            return;
+        }
+        let mut on = |place: (Place, usize), own: Closed| {
+            points.push(own);
+            self.of_step((statement, step), last, place, points, of);
+            points.pop();
+        };
+        if size == 0 {
+            return on((place, cut), (low, end - 1));
+        }
+        let moved = (least - low, most - (end - 1));
+        for tile in least.div_euclid(size)..=most.div_euclid(size) {
+            let mut place = place;
+            place[cut] = tile;
+            let own = ((tile * size - moved.1).max(low), ((tile + 1) * size - 1 - moved.0).min(end - 1));
+            on((place, cut + 1), own);
+        }
+    }
+}
+
+/// Adds the boxes that are all combinations of pieces.
+fn add_boxes(pieces: &[Pieces], code: &RowCode, sum: &mut Outer) {
+    let Some((last, around)) = pieces.split_last() else { return };
+    let block = code.block as f64;
+    let blocks = |length: i64| (length as f64 + block - 1.0) / block;
+    sum.calls += pieces.iter().map(Pieces::number).product::<f64>();
+    let Some((first, middle)) = around.split_first() else {
+        if let Some(&(_, v)) = code.variants.first() {
+            sum.runs[v] += last.number();
+            sum.blocks[v] += last.sum(blocks);
+        }
+        return;
+    };
+    let middle: f64 = middle.iter().map(|pieces| pieces.sum(|length| length as f64)).product();
+    let short = |length: i64| length < code.block;
+    let of_runs = last.sum(|length| if short(length) { 0.0 } else { blocks(length) });
+    sum.points += first.sum(|length| length as f64)
+        * middle
+        * last.sum(|length| if short(length) { length as f64 } else { 0.0 });
+    let mut runs = [0.0; MAX_VARIANTS];
+    for &(length, times) in first.0.iter().filter(|(_, times)| *times > 0.0) {
+        let mut rest = length;
+        for &(at_once, v) in &code.variants {
+            runs[v] += times * (rest / at_once) as f64;
+            rest %= at_once;
+        }
+    }
+    for (v, runs) in runs.iter().enumerate() {
+        sum.runs[v] += runs * middle * last.number();
+        sum.blocks[v] += runs * middle * of_runs;
+    }
+}
