@@ -27,6 +27,7 @@ strip "$folder/bin/tilewright"
 "$program" completions bash >"$folder/share/bash-completion/completions/tilewright"
 "$program" completions zsh >"$folder/share/zsh/site-functions/_tilewright"
 "$program" completions fish >"$folder/share/fish/vendor_completions.d/tilewright.fish"
+cp -R editors "$folder/share/doc/tilewright/"
 cp README.md CHANGELOG.md LICENSE THIRD_PARTY_LICENSES.md "$folder/share/doc/tilewright/"
 python3 scripts/sbom.py tilewright-cli "$host" >"$folder/share/doc/tilewright/sbom.cdx.json"
 
