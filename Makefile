@@ -73,6 +73,7 @@ test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all ker
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all every_implementation
 	TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-python --test all
 	$(CARGO) check --locked --package tilewright-cli --no-default-features
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)

@@ -14,6 +14,7 @@ use crate::convert::ConvertArguments;
 use crate::explain::ExplainArguments;
 use crate::inspect::InspectArguments;
 use crate::list::ListArguments;
+use crate::lsp::LspArguments;
 use crate::manual::ManualArguments;
 use crate::nested::arguments::NestedArguments;
 use crate::pareto::ParetoArguments;
@@ -24,12 +25,27 @@ use crate::search::arguments::SearchArguments;
 use crate::tune::TuneArguments;
 use crate::validate::ValidateArguments;
 use clap::{Parser, Subcommand};
+use std::sync::LazyLock;
+
+/// The version, and in a second line what can be left out of a build and is in this one.
+static LONG_VERSION: LazyLock<String> = LazyLock::new(|| {
+    let all = [
+        ("c", cfg!(feature = "c")),
+        ("cuda", cfg!(feature = "cuda")),
+        ("nvml", cfg!(feature = "nvml")),
+        ("sqlite", cfg!(feature = "sqlite")),
+    ];
+    let inside: Vec<&str> = all.iter().filter(|(_, inside)| *inside).map(|(name, _)| *name).collect();
+    let inside = if inside.is_empty() { "none".to_owned() } else { inside.join(", ") };
+    format!("{}\nfeatures: {inside}", env!("CARGO_PKG_VERSION"))
+});
 
 /// Turns stencils into tiled CUDA and OpenMP code, proves the tiling legal, and runs it.
 #[derive(Debug, Parser)]
 #[command(
     name = "tilewright",
     version,
+    long_version = LONG_VERSION.as_str(),
     max_term_width = 100,
     after_help = "\
 Examples:
@@ -305,6 +321,14 @@ Examples:
 
 Then `man tilewright-run` shows what `tilewright run --help` says.")]
     Manual(ManualArguments),
+    /// Serve an editor: mistakes in .stencil files while they are written, and what a name means
+    #[command(after_help = "\
+Examples:
+  tilewright lsp
+
+For editors that speak the Language Server Protocol: they start this command and talk to it on stdin and stdout, so that --json
+is refused. docs/howto/editors.md says how editors are told. Ends when the editor says so or goes.")]
+    Lsp(LspArguments),
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ pub mod convert;
 pub mod explain;
 pub mod inspect;
 pub mod list;
+pub mod lsp;
 pub mod manual;
 pub mod nested;
 pub mod pareto;
@@ -180,6 +181,7 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Adaptive(arguments) => adaptive::adaptive(arguments, &session),
         Command::Completions(arguments) => completions::completions(arguments, Arguments::command())
             .and_then(|report| Printed::of(&report, &session)),
+        Command::Lsp(arguments) => lsp::lsp(arguments, session.json()).map(Printed::nothing),
         Command::Manual(arguments) => {
             manual::manual(arguments, Arguments::command()).and_then(|report| Printed::of(&report, &session))
         }

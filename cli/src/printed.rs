@@ -18,7 +18,7 @@ struct WithDamage<'a, R: Serialize> {
 
 /// A report, ready to be printed.
 pub struct Printed {
-    text: String,
+    text: Option<String>,
     exit_code: u8,
 }
 
@@ -39,7 +39,12 @@ impl Printed {
             (false, true) => 0,
             (false, false) => FAILED,
         };
-        Ok(Printed { text, exit_code })
+        Ok(Printed { text: Some(text), exit_code })
+    }
+
+    /// Of a command that has said everything itself.
+    pub fn nothing(exit_code: u8) -> Printed {
+        Printed { text: None, exit_code }
     }
 
     /// Prints it and gives the exit code.
@@ -47,7 +52,9 @@ impl Printed {
     /// # Errors
     /// Where stdout cannot be written. A reader that has gone, as in `tilewright list | head -1`, is no error.
     pub fn print(self) -> Result<u8> {
-        print_stdout(&self.text)?;
+        if let Some(text) = self.text {
+            print_stdout(&text)?;
+        }
         Ok(self.exit_code)
     }
 }

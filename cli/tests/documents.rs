@@ -22,7 +22,9 @@ fn every_command_has_a_help_text_with_an_example() {
         assert!(output.stdout.contains("--json"), "{command}");
     }
     assert!(tilewright(&["--help"]).succeeded().stdout.contains("Exit codes: 0 success"));
-    assert!(tilewright(&["--version"]).succeeded().stdout.starts_with("tilewright "));
+    let version = concat!("tilewright ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(tilewright(&["-V"]).succeeded().stdout, version);
+    assert!(tilewright(&["--version"]).succeeded().stdout.starts_with(&format!("{version}features: ")));
 }
 
 /// A fresh clone has what the manuals and the help texts name, or an earlier line of the same text makes it.
@@ -234,6 +236,35 @@ fn violation(value: &Value, schema: &Value, place: &str) -> Option<String> {
     })
 }
 
+/// `lsp` talks to its editor until that goes, publishes what `analyze` finds, and has no document.
+#[test]
+fn lsp() {
+    let text = "stencil x(t, i) { field u: f32; u[t+1, i] = w; }";
+    let file =
+        serde_json::json!({"uri": "file:///x.stencil", "languageId": "stencil", "version": 1, "text": text});
+    let messages = [
+        serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}),
+        serde_json::json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": file}}),
+        serde_json::json!({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}),
+        serde_json::json!({"jsonrpc": "2.0", "method": "exit"}),
+    ];
+    let framed = messages.iter().map(|message| message.to_string());
+    let framed: String = framed.map(|body| format!("Content-Length: {}\r\n\r\n{body}", body.len())).collect();
+    let folder = Folder::new();
+    let talk = |arguments: &[&str], input: &str| {
+        let mut command = command(arguments);
+        command.stdin(std::fs::File::open(folder.write("input", input)).unwrap());
+        finish(command)
+    };
+    let output = talk(&["lsp"], &framed).succeeded();
+    assert!(output.stdout.contains("\"code\":\"TW0201\""), "{}", output.stdout);
+    assert!(!output.stdout.ends_with('\n'));
+    assert_eq!(talk(&["lsp"], "").code, 1);
+    let broken = talk(&["lsp"], "hello");
+    assert!(broken.code == 2 && broken.stderr.contains("Language Server Protocol"), "{}", broken.stderr);
+    assert_eq!(talk(&["lsp", "--json"], "").code, 2);
+}
+
 #[test]
 fn list() {
     let document = tilewright(&["list", "--json"]).succeeded().json();
@@ -349,6 +380,8 @@ fn every_document_names_its_schema() {
         .into_iter()
         // It measures for minutes; its report is made like the others'.
         .filter(|command| command != "calibrate" && (command != "inspect" || can_count))
+        // It talks to an editor.
+        .filter(|command| command != "lsp")
         .filter(|command| !calls.iter().any(|(name, _)| name == command))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");

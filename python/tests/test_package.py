@@ -1,7 +1,5 @@
 """What users of the package rely on."""
 
-import contextlib
-import io
 import multiprocessing
 import os
 import pickle
@@ -329,19 +327,32 @@ class Writing(unittest.TestCase):
         self.assertEqual(u.sum(), 0)
 
 
-class Manual(unittest.TestCase):
-    def test_what_the_manual_shows_works(self):
-        text = (Path(__file__).parent / "../../docs/python.md").read_text()
-        blocks = [block.split("```")[0] for block in text.split("```python\n")[1:]]
-        self.assertGreater(len(blocks), 4)
-        names = {}
-        with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as said:
-            for number, block in enumerate(blocks):
-                # A function's source is read from its file.
-                path = Path(folder) / f"block{number}.py"
-                path.write_text(block)
-                exec(compile(block, str(path), "exec"), names)
-        self.assertIn("u[t+1, i] = u[t, 2 * i]", said.getvalue())
+class Importing(unittest.TestCase):
+    def test_an_import_loads_little(self):
+        # NumPy, pandas and what commands need are loaded where they are used: an import takes a tenth of a second.
+        text = "import sys, tilewright; print([name for name in ('numpy', 'pandas', 'scipy') if name in sys.modules])"
+        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
+        self.assertEqual(output.stdout, "[]\n")
+
+    def test_other_interpreters_of_a_process_are_refused(self):
+        for name in ("_interpreters", "_xxsubinterpreters"):
+            try:
+                interpreters = __import__(name)
+                break
+            except ImportError:
+                continue
+        else:
+            self.skipTest("this Python makes no other interpreters")
+        # The extension is the process's alone: what another interpreter would share is not made for it.
+        text = (
+            "import tilewright\n"
+            "import {name} as interpreters\n"
+            "own = interpreters.create()\n"
+            "code = 'try:\\n import tilewright\\nexcept ImportError:\\n print(1, flush=True)\\nelse:\\n print(2, flush=True)'\n"
+            "interpreters.run_string(own, code)\n"
+        )
+        output = subprocess.run([sys.executable, "-c", text.format(name=name)], capture_output=True, text=True)
+        self.assertEqual((output.returncode, output.stdout), (0, "1\n"), output.stderr)
 
 
 class Commands(unittest.TestCase):

@@ -16,14 +16,30 @@ import sys as _sys
 if _sys.version_info < (3, 11):
     raise ImportError("tilewright needs Python 3.11 or later")
 
+def _is_main_interpreter() -> bool:
+    for name in ("_interpreters", "_xxsubinterpreters"):
+        try:
+            interpreters = __import__(name)
+        except ImportError:
+            continue
+        return bool(interpreters.get_current() == interpreters.get_main())
+    return True
+
+
+# What the extension holds is the process's; other interpreters would share it without a lock.
+if not _is_main_interpreter():
+    raise ImportError("tilewright works in a process's main interpreter alone; start processes instead")
+
 from . import _tilewright
 from ._commands import (
+    Drawing,
     Report,
     analyze,
     calibrate,
     codesign,
     command,
     compile,
+    draw,
     explain,
     machines,
     pareto,
@@ -40,6 +56,7 @@ __version__: str = _tilewright.version()
 
 __all__ = [
     "Diagnostic",
+    "Drawing",
     "Failed",
     "Field",
     "Infeasible",
@@ -57,6 +74,7 @@ __all__ = [
     "codesign",
     "command",
     "compile",
+    "draw",
     "explain",
     "f32",
     "f64",

@@ -113,6 +113,35 @@ def command(name: str, *positional: Any, **options: Any) -> Report:
         return _run([*words, "--json"])
 
 
+class Drawing:
+    """A drawing in SVG, which notebooks show."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it into a file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<drawing, {len(self.svg)} bytes of SVG>"
+
+
+def draw(name: str, *positional: Any, **options: Any) -> Drawing:
+    """What the command `name` draws with `--svg`: `analyze` the tiles, `predict` where the time goes, `explain` a tree, `pareto` a
+    front; arguments are those of the command.
+
+        tilewright.draw("analyze", "heat1d", tile="st=4,s0=6")
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "drawing.svg"
+        command(name, *positional, **options, svg=path)
+        return Drawing(path.read_text(encoding="utf-8"))
+
+
 def _word(value: Any, folder: str) -> str:
     if isinstance(value, Stencil):
         kind, what, element = value._reduced[:3]

@@ -1,5 +1,11 @@
-from typing import Any, Callable
+from typing import Any, Callable, final
 
+from typing_extensions import disjoint_base
+
+__all__ = ["Built", "Program", "main", "search", "shipped", "version"]
+
+@final
+@disjoint_base
 class Program:
     name: str
     description: str
@@ -23,6 +29,8 @@ class Program:
     def padded(self, size: list[int]) -> tuple[list[int], int]: ...
     def build(self, request: Any) -> Built: ...
 
+@final
+@disjoint_base
 class Built:
     strategy: str | None
     tile: str | None

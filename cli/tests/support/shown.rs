@@ -76,7 +76,7 @@ fn is_name(path: &Path) -> bool {
 /// The commands of each manual and of each help text, in their order.
 pub fn documents() -> Vec<(String, Vec<Shown>)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut manuals: Vec<PathBuf> = ["", "docs", "examples"]
+    let mut manuals: Vec<PathBuf> = ["", "docs", "docs/howto", "docs/gallery", "examples"]
         .iter()
         .flat_map(|folder| std::fs::read_dir(root.join(folder)).unwrap())
         .map(|entry| entry.unwrap().path())

@@ -16,6 +16,7 @@ pub const FLOORS: &[&str] = &[
     "toolchain",
     "safe-io",
     "polyhedral",
+    "language-server",
     "c-frontend",
     "hhc-codegen",
     "cost-models",

@@ -1,0 +1,45 @@
+#!/bin/sh
+# Builds a wheel for this machine into target/wheels and tries it: names and versions of its symbols (auditwheel on Linux, abi3audit),
+# type stubs against the module (mypy's stubtest), and a run in a fresh virtual environment, where the tutorial is typed.
+#
+#   scripts/release-wheel.sh              builds the wheel first
+#   scripts/release-wheel.sh WHEEL        checks a wheel that is there
+#
+# Needs Python 3.11 and what `make build` needs; the tools come from PyPI into target/wheel-tools. A wheel is as portable as the C
+# library that it was built with: published ones are built in an image of manylinux_2_28 (.github/workflows/release.yml).
+set -eu
+
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd)
+tools=$target/wheel-tools
+if [ ! -e "$tools/complete" ]; then
+    rm -rf "$tools"
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --disable-pip-version-check "maturin>=1.9,<2" abi3audit==0.0.26 auditwheel==6.8.2 mypy==2.4.1
+    touch "$tools/complete"
+fi
+
+if [ $# -eq 0 ]; then
+    rm -rf "$target/wheels"
+    # auditwheel says below which manylinux it is; a mere build says nothing about others' machines.
+    "$tools/bin/maturin" build --locked --release --out "$target/wheels" --compatibility "${TW_MANYLINUX:-off}"
+    wheel=$(ls "$target"/wheels/*.whl)
+else
+    wheel=$1
+fi
+
+"$tools/bin/abi3audit" --strict --assume-minimum-abi3 3.11 "$wheel"
+if [ "$(uname)" = Linux ]; then "$tools/bin/auditwheel" show "$wheel"; fi
+
+fresh=$(mktemp -d)
+trap 'rm -rf "$fresh"' EXIT
+python3 -m venv "$fresh/venv"
+"$fresh/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel" mypy==2.4.1
+# Not in the folder that has the package's sources.
+(cd "$fresh" && MYPYPATH='' venv/bin/python -m mypy.stubtest tilewright._tilewright --ignore-missing-stub)
+cp docs/tutorial.md "$fresh"
+python3 scripts/blocks.py python "$fresh/tutorial.md" >"$fresh/tutorial.py"
+(cd "$fresh" && PATH="$fresh/venv/bin:$PATH" TILEWRIGHT_CACHE="$fresh/cache" python tutorial.py)
+echo "release: $wheel"
