@@ -2,7 +2,7 @@
 # is missing, `make setup` installs.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup nvrtc build test test-long package lint format-check clippy doc unit-tests test-programs \
+.PHONY: help setup nvrtc build test test-long package lint format-check linter-found clippy doc unit-tests test-programs \
 	tests-named-a tests-named-b-to-z examples demo bench
 
 CARGO ?= cargo
@@ -17,8 +17,8 @@ build: setup ## build the command: target/release/tilewright
 	$(CARGO) build --release --package tilewright-cli
 
 test: setup nvrtc ## everything that CI checks: format, lints, documentation, all tests
-	@$(MAKE) --no-print-directory lint test-programs
-	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples doc
+	@$(MAKE) --no-print-directory format-check linter-found test-programs
+	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
 
 # NVIDIA's compiler and disassembler, and NumPy, for the tests that use them where they are there; TW_NVRTC=0 and TW_NUMPY=0
 # do without.
@@ -44,18 +44,32 @@ doc: ## build the documentation of all crates, warnings are errors
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --quiet --workspace --no-deps
 
 unit-tests: ## all tests, without the other checks
-	@$(MAKE) --no-print-directory test-programs
-	@$(MAKE) --no-print-directory $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
+	@$(MAKE) --no-print-directory LINTER= test-programs
+	@$(MAKE) --no-print-directory LINTER= $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
 
 # Test programs run one after another, and the last tests of each leave cores idle: what runs is split in two, of like
 # length, by names of programs. What each part says stays together, where make can do that.
 SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
 
 # cargo closes what make shares with its children, and complains where it is named.
-tests-named-a tests-named-b-to-z examples doc: MAKEFLAGS =
+tests-named-a tests-named-b-to-z examples: MAKEFLAGS =
 
+# Clippy is the compiler with more lints: what tests run is built by it, and nothing is compiled once for the linter and
+# once more for the tests.
+LINTER := $(shell $(CARGO) clippy --version >/dev/null 2>&1 && command -v clippy-driver)
+
+test-programs tests-named-a tests-named-b-to-z examples: export RUSTC_WORKSPACE_WRAPPER = $(LINTER)
+test-programs tests-named-a tests-named-b-to-z examples: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+examples: export RUSTDOC = $(CURDIR)/scripts/rustdoc-pages-and-examples.sh
+
+linter-found:
+	@if [ -n "$(LINTER)" ]; then echo "tests are compiled by $(LINTER)"; \
+	elif [ "$${CI:-}" = true ]; then echo "clippy is missing, and CI needs it" >&2; exit 1; \
+	else echo "SKIPPED: the linter, because clippy is missing (rustup component add clippy)"; fi
+
+# Benchmarks are compiled for the linter; nobody runs them here.
 test-programs:
-	$(CARGO) test --locked --workspace --no-run
+	$(CARGO) test --locked --workspace --all-targets --no-run
 
 tests-named-a:
 	$(CARGO) test --locked --workspace --no-fail-fast --test 'a*'

@@ -59,6 +59,8 @@ fn the_package_does_what_it_says() {
         .current_dir(folder.path())
         .env("PYTHONPATH", path)
         .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("TILEWRIGHT_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
+        .env("TILEWRIGHT_STATE", folder.path().join("state"))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

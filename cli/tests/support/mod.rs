@@ -8,6 +8,7 @@ use execution::npy;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 /// What a command gave.
 pub struct Output {
@@ -30,13 +31,26 @@ impl Output {
     }
 }
 
-/// The command, with a cache of the tests' own.
+/// A state folder in which nothing is when the tests start: what earlier runs left in it, a measured machine say, would be
+/// the user's.
+fn empty_state() -> &'static Path {
+    static STATE: LazyLock<PathBuf> = LazyLock::new(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("state");
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => panic!("{}: {error}", folder.display()),
+            _ => folder,
+        }
+    });
+    &STATE
+}
+
+/// The command, with a cache and a state folder of the tests' own.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     command
         .args(arguments)
         .env("TILEWRIGHT_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
-        .env("TILEWRIGHT_STATE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("state"))
+        .env("TILEWRIGHT_STATE", empty_state())
         .stdin(Stdio::null());
     command
 }

@@ -16,9 +16,10 @@ use hhc_codegen::strategy::{self, Along, Strategy, Target};
 use hhc_codegen::{KernelPlan, TileSizes, backend};
 use polyhedral::analysis::{Analysis, analyze};
 use polyhedral::program::{FieldId, Program};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use toolchain::cache::Cache;
 use toolchain::compiler::{CompileOptions, Compiler, Language, SourceText};
 use toolchain::library::Library;
@@ -48,19 +49,43 @@ pub fn parsed(name: &str, text: &str) -> Arc<Program> {
     Arc::new(polyhedral::parse(name, text).unwrap_or_else(|error| panic!("{error:?}\n{text}")))
 }
 
+/// The analysis of a program, made once however many tests look at it.
+pub fn analysed(program: &Program) -> Arc<Analysis> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<Analysis>>> = Mutex::new(BTreeMap::new());
+    let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = format!("{program:?}");
+    let found = known().get(&text).cloned();
+    found.unwrap_or_else(|| {
+        let analysis = Arc::new(analyze(program).unwrap());
+        known().insert(text, Arc::clone(&analysis));
+        analysis
+    })
+}
+
 /// The plan, proved legal.
 pub fn planned(program: &Arc<Program>, strategy: &str, tile: &TileSizes) -> Planned {
     let strategy = strategy::by_name(strategy).unwrap();
-    pipeline::plan(program, strategy, tile, Target::OpenMp).unwrap_or_else(|error| panic!("{error}"))
+    pipeline::plan_analysed(program, &analysed(program), strategy, tile, Target::OpenMp, &mut |_, _| {})
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The plan of a strategy with sizes that are small and odd, each another one: `seed` says which. `None` where the
 /// strategy does not take the program, or such a tile.
 pub fn small_plan(program: &Arc<Program>, strategy: &dyn Strategy, seed: usize) -> Option<KernelPlan> {
+    small_plan_of(program, &analysed(program), strategy, seed)
+}
+
+/// [`small_plan`] of a program whose analysis is known.
+pub fn small_plan_of(
+    program: &Arc<Program>,
+    analysis: &Analysis,
+    strategy: &dyn Strategy,
+    seed: usize,
+) -> Option<KernelPlan> {
     let sizes = [[3, 7, 10, 13, 5], [1, 1, 1, 1, 1], [2, 5, 64, 200, 8], [5, 90, 4, 1, 3], [1, 9, 30, 6, 2]];
     let mut sizes = sizes[seed % sizes.len()];
     loop {
-        let plan = plan_with_sizes(program, strategy, &sizes)?;
+        let plan = plan_with_sizes(program, analysis, strategy, &sizes)?;
         // A thread of a CPU has less memory for its own than a block of a GPU has registers.
         let storages = plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages);
         if !storages || backend::openmp::generate(&plan).is_ok() || sizes.iter().all(|&size| size <= 1) {
@@ -71,17 +96,22 @@ pub fn small_plan(program: &Arc<Program>, strategy: &dyn Strategy, seed: usize) 
 }
 
 /// The plan of a strategy with these sizes, in the order of its space.
-pub fn plan_with_sizes(program: &Arc<Program>, strategy: &dyn Strategy, sizes: &[i64]) -> Option<KernelPlan> {
-    let cone = analyze(program).unwrap().cone;
-    strategy.takes(program, &cone).ok()?;
-    let space = strategy.space(program, &cone);
+pub fn plan_with_sizes(
+    program: &Arc<Program>,
+    analysis: &Analysis,
+    strategy: &dyn Strategy,
+    sizes: &[i64],
+) -> Option<KernelPlan> {
+    let cone = &analysis.cone;
+    strategy.takes(program, cone).ok()?;
+    let space = strategy.space(program, cone);
     let of = |sizes: &[i64]| TileSizes::new(space.names().zip(sizes.iter().copied()).collect::<Vec<_>>());
     let mut sizes = sizes.to_vec();
     // Sizes that do not go together do when they are small enough.
     while sizes.iter().any(|&size| size > 1) && strategy.fits(program, &of(&sizes)).is_err() {
         halve(&mut sizes);
     }
-    strategy::plan(strategy, program, &cone, &of(&sizes)).ok()
+    strategy::plan(strategy, program, cone, &of(&sizes)).ok()
 }
 
 fn halve(sizes: &mut [i64]) {
@@ -90,17 +120,20 @@ fn halve(sizes: &mut [i64]) {
 
 /// The strategies whose blocks have storage of their own, in two dimensions or in three.
 pub fn with_storages() -> impl Iterator<Item = &'static dyn Strategy> {
-    let programs = ["heat2d", "heat3d"].map(shipped);
-    strategy::all().iter().copied().filter(move |strategy| {
-        let plan = programs.iter().find_map(|program| small_plan(program, *strategy, 0));
-        plan.is_some_and(|plan| plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages))
-    })
+    static FOUND: LazyLock<Vec<&dyn Strategy>> = LazyLock::new(|| {
+        let programs = ["heat2d", "heat3d"].map(shipped);
+        let has_storages = |strategy: &&dyn Strategy| {
+            let plan = programs.iter().find_map(|program| small_plan(program, *strategy, 0));
+            plan.is_some_and(|plan| plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages))
+        };
+        strategy::all().iter().copied().filter(has_storages).collect()
+    });
+    FOUND.iter().copied()
 }
 
 /// The smallest hexagon that is legal for a half height of `steps` time steps, some points wider.
 pub fn hexagonal_tile(program: &Program, steps: i64, wider: i64, classical: &[i64]) -> TileSizes {
-    let analysis = analyze(program).unwrap();
-    hexagonal_tile_of(program, &analysis, steps, wider, classical)
+    hexagonal_tile_of(program, &analysed(program), steps, wider, classical)
 }
 
 /// [`hexagonal_tile`] of a program that is analysed already.
@@ -220,8 +253,20 @@ impl Problem {
         layout: Layout,
         expected: &ProgramData,
     ) -> Result<(), String> {
-        let text = || format!("{}, {} steps, strides {:?}", program.name, self.steps, layout.strides());
-        let mut data = self.data(program, layout.clone());
+        self.check_from(program, native, &self.data(program, layout), expected)
+    }
+
+    /// [`Problem::check`] with this initial data.
+    fn check_from(
+        &self,
+        program: &Program,
+        native: &NativeProgram,
+        initial: &ProgramData,
+        expected: &ProgramData,
+    ) -> Result<(), String> {
+        let mut data = initial.try_clone().unwrap();
+        let strides = initial.layout().strides();
+        let text = || format!("{}, {} steps, strides {strides:?}", program.name, self.steps);
         // More threads than cores, so that tiles run in changing orders.
         native.library().set_threads(3);
         native.run(program, &self.parameters, &mut data, self.steps).map_err(|error| error.to_string())?;
@@ -315,7 +360,7 @@ pub fn assert_meaningful(program: &Program, data: &ProgramData, steps: i64) {
 /// and many steps, in three layouts.
 pub fn agrees_with_reference(program: &Arc<Program>) {
     let dimension = program.dimension();
-    let analysis = analyze(program).unwrap();
+    let analysis = analysed(program);
     let small = |strategy: &dyn Strategy| small_tile(strategy, program, &analysis);
     // Small tiles as they are written, default ones as compilers rewrite them: most of the time goes to the compiler.
     let optimized = |own: &dyn Strategy| if own.id() == strategy::preferred().id() { 2 } else { 1 };
@@ -374,9 +419,10 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
                 problem.parameters.iter_mut().for_each(|value| *value *= 0.75);
             }
             let expected = problem.expected(program);
-            for (plan, native) in variants.iter().chain(&with_storages) {
-                for layout in problem.layouts(program) {
-                    if let Err(failure) = problem.check(program, native, layout, &expected) {
+            for layout in problem.layouts(program) {
+                let initial = problem.data(program, layout);
+                for (plan, native) in variants.iter().chain(&with_storages) {
+                    if let Err(failure) = problem.check_from(program, native, &initial, &expected) {
                         failures.push(format!("{} {}: {failure}", plan.strategy, plan.tile));
                     }
                 }

@@ -1,9 +1,8 @@
 //! Names that generated code uses itself: the user's program must mean the same whatever it calls things.
 
-use crate::harness::{Problem, compiled, library_text, parsed, planned, small_plan, strict};
+use crate::harness::{Problem, analysed, compiled, library_text, parsed, planned, small_plan_of, strict};
 use hhc_codegen::TileSizes;
-use hhc_codegen::strategy::{self, Strategy};
-use polyhedral::analysis::analyze;
+use hhc_codegen::strategy::{self, Strategy, Target};
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -30,14 +29,18 @@ fn program([field, coefficient, single, double, local, t, i, j]: Names<'_>) -> S
 /// The strategies that take such programs.
 fn strategies() -> Vec<&'static dyn Strategy> {
     let program = parsed("named", &program(USUAL));
-    let cone = analyze(&program).unwrap().cone;
-    strategy::all().iter().copied().filter(|strategy| strategy.takes(&program, &cone).is_ok()).collect()
+    let analysis = analysed(&program);
+    strategy::all().iter().copied().filter(|own| own.takes(&program, &analysis.cone).is_ok()).collect()
 }
 
 fn check(names: Names<'_>, strategy: &dyn Strategy) {
     let program = parsed("named", &program(names));
-    let plan = small_plan(&program, strategy, 0)
-        .unwrap_or_else(|| planned(&program, strategy.id(), &TileSizes::default()).plan);
+    // Neither the cone nor the proof, which the usual names have, depends on names.
+    let analysis = analysed(&parsed("named", &self::program(USUAL)));
+    let plan = small_plan_of(&program, &analysis, strategy, 0).unwrap_or_else(|| {
+        let tile = strategy.default_tile(&program, &analysis.cone, Target::OpenMp);
+        strategy::plan(strategy, &program, &analysis.cone, &tile).unwrap()
+    });
     let native = compiled(&program, &library_text(&plan), &strict(0));
     let problem = Problem::new(&program, &[31, 29], 5);
     let expected = problem.expected(&program);

@@ -3,7 +3,7 @@
 //! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` change the number of cases and where they start.
 
 use crate::harness::{
-    Problem, compiled, emulator, hexagonal_tile_of, library_text, parsed, plan_with_sizes, strict,
+    Problem, analysed, compiled, emulator, hexagonal_tile_of, library_text, parsed, plan_with_sizes, strict,
     with_storages,
 };
 use crate::replay::replay;
@@ -12,7 +12,6 @@ use execution::emulator::ThreadOrder;
 use hhc_codegen::backend::cuda::{self, CudaOptions};
 use hhc_codegen::strategy::{self, Target};
 use hhc_codegen::{KernelPlan, PlanError, TileSizes, pipeline};
-use polyhedral::analysis::analyze;
 use polyhedral::program::Program;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -314,7 +313,7 @@ fn tiles() -> impl Strategy<Value = TileShape> {
 /// A plan, proved legal; where rows of several steps are swept together, replays judge alone, because isl may need
 /// minutes for slopes by chance.
 fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<KernelPlan, TestCaseError> {
-    let analysis = analyze(program).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let analysis = analysed(program);
     let (steps, wider, classical, (fused, wave)) = tile;
     let tile = match strategy {
         "hhc" => hexagonal_tile_of(program, &analysis, *steps, *wider, classical)
@@ -338,14 +337,17 @@ fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Kern
     if *fused > 1 && !strategy.is_baseline() {
         return strategy::plan(strategy, program, &analysis.cone, &tile).map_err(failed);
     }
-    pipeline::plan(program, strategy, &tile, Target::OpenMp).map(|planned| planned.plan).map_err(failed)
+    let planned =
+        pipeline::plan_analysed(program, &analysis, strategy, &tile, Target::OpenMp, &mut |_, _| {});
+    planned.map(|planned| planned.plan).map_err(failed)
 }
 
 /// The plans of all strategies whose blocks have storage of their own.
 fn plans_with_storages(program: &Arc<Program>, tile: &TileShape) -> Vec<KernelPlan> {
     let (steps, wider, [first, second], _) = *tile;
     let sizes = [steps, wider + 1, first + 1, second + 1, first + 2];
-    with_storages().filter_map(|strategy| plan_with_sizes(program, strategy, &sizes)).collect()
+    let analysis = analysed(program);
+    with_storages().filter_map(|strategy| plan_with_sizes(program, &analysis, strategy, &sizes)).collect()
 }
 
 fn config(cases: u32) -> ProptestConfig {

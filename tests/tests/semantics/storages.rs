@@ -1,8 +1,8 @@
 //! Plans whose blocks have storage of their own.
 
 use crate::harness::{
-    Problem, compiled, emulator, library_text, parsed, plan_with_sizes, shipped, small_plan, strict,
-    with_storages,
+    Problem, analysed, compiled, emulator, library_text, parsed, plan_with_sizes, shipped, small_plan,
+    strict, with_storages,
 };
 use crate::storage_faults::{band_faults, faults, slots_of_levels};
 use crate::storage_replay::replay;
@@ -325,7 +325,10 @@ fn rows_of_a_warp_are_in_registers() {
         for (strategy, &columns) in
             with_storages().flat_map(|own| columns.iter().map(move |size| (own, size)))
         {
-            let Some(plan) = plan_with_sizes(&program, strategy, &[7, columns, 7, 7]) else { continue };
+            let Some(plan) = plan_with_sizes(&program, &analysed(&program), strategy, &[7, columns, 7, 7])
+            else {
+                continue;
+            };
             if plan.kernels.iter().all(|kernel| kernel.warps.is_empty()) {
                 continue;
             }
@@ -380,7 +383,7 @@ fn too_much_storage_is_refused() {
     let program = shipped("heat2d");
     for strategy in with_storages() {
         let sizes = [100_000, 100_000, 100_000, 1];
-        let Some(plan) = plan_with_sizes(&program, strategy, &sizes) else { continue };
+        let Some(plan) = plan_with_sizes(&program, &analysed(&program), strategy, &sizes) else { continue };
         // Its sizes are bounded before.
         if plan.kernels.iter().any(|kernel| kernel.team) {
             continue;
