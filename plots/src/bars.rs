@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::chart::Chart;
-use crate::layer::{Block, Layer, Point};
+use crate::layer::{Block, Layer, Point, Side};
 use crate::palette::Colour;
 
 /// Height of a row and of its bar, and what axis and titles take, in pixels.
@@ -132,7 +132,7 @@ impl Waterfall {
                 notes.push(Point::new(from.max(*to), at as f64, format!("{share:.1} %")));
             }
         }
-        layers.push(Layer::Notes(notes));
+        layers.push(Layer::Notes(Side::Beside, notes));
         let names = rows.iter().map(|(step, ..)| step.name.clone()).collect();
         Chart {
             title: self.title.clone(),

@@ -98,7 +98,7 @@ impl Chart {
         let over =
             ruler.ticks.iter().map(|tick| tick.width() / 2.0 - (1.0 - ruler.place(tick.value)) * width);
         let notes = self.layers.iter().flat_map(|layer| match layer {
-            Layer::Notes(notes) => notes.as_slice(),
+            Layer::Notes(_, notes) => notes.as_slice(),
             _ => &[],
         });
         let notes = notes.map(|note| font::width(&note.title, LABEL, false) + 8.0).fold(0.0, f64::max);

@@ -53,6 +53,15 @@ pub enum Join {
     Steps,
 }
 
+/// Where a note stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// On the height of its place.
+    Beside,
+    /// Above it, clear of a line that goes on to the right.
+    Above,
+}
+
 /// Points of one kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
@@ -167,7 +176,7 @@ pub enum Layer {
         to: (f64, f64),
     },
     /// Texts that begin right of a place, where there is room for them: they alone are not kept apart.
-    Notes(Vec<Point>),
+    Notes(Side, Vec<Point>),
 }
 
 impl Layer {
@@ -179,7 +188,7 @@ impl Layer {
             | Layer::Blocks { name, .. }
             | Layer::Areas { name, .. }
             | Layer::Arrows { name, .. } => name,
-            Layer::Notes(_) => "",
+            Layer::Notes(..) => "",
         }
     }
 
@@ -198,7 +207,7 @@ impl Layer {
             }
             Layer::Areas { areas, .. } => areas.iter().flatten().copied().collect(),
             Layer::Arrows { to, .. } => vec![*to],
-            Layer::Notes(notes) => notes.iter().map(|note| (note.x, note.y)).collect(),
+            Layer::Notes(_, notes) => notes.iter().map(|note| (note.x, note.y)).collect(),
         }
     }
 

@@ -81,7 +81,7 @@ fn sample(layer: &Layer, canvas: &mut Canvas<'_>, (x, y): (f64, f64)) {
             let attributes = mark_attributes(Shape::Circle, *colour, 1.0);
             canvas.mark(Shape::Circle, middle, 4.0, &attributes, "");
         }
-        Layer::Notes(_) => {}
+        Layer::Notes(..) => {}
     }
 }
 

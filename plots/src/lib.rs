@@ -55,7 +55,7 @@ pub use axis::{Axis, Scale};
 pub use bars::{Bars, Step, Waterfall};
 pub use chart::Chart;
 pub use error::{PlotError, Result};
-pub use layer::{Block, Guide, Join, Layer, Marks, Point, Series};
+pub use layer::{Block, Guide, Join, Layer, Marks, Point, Series, Side};
 pub use palette::{Colour, Dash, Shape};
 pub use report::{Card, CardValue, Fact, Figure, Table, page, page_of_designs};
 pub use svg::Svg;

@@ -2,7 +2,7 @@
 
 use crate::axis::Ruler;
 use crate::font;
-use crate::layer::{Guide, Join, Layer, Series};
+use crate::layer::{Guide, Join, Layer, Series, Side};
 use crate::palette::Dash;
 use crate::svg::{Canvas, Text, UNITS, mark_attributes};
 
@@ -110,10 +110,14 @@ pub(crate) fn layer(plot: &Plot<'_>, layer: &Layer, x: &Ruler, y: &Ruler) -> Res
             element(plot, vec![*to], move |at, canvas| canvas.circle(at[0], 4.0, &colour.fill(), ""))
         }
         Layer::Arrows { .. } => Ok(()),
-        Layer::Notes(notes) => {
+        Layer::Notes(side, notes) => {
+            let down = match side {
+                Side::Beside => 0.36 * font::LABEL,
+                Side::Above => -0.75 * font::LABEL,
+            };
             for note in notes.iter().filter(|note| holds(&(note.x, note.y))) {
                 element(plot, vec![(note.x, note.y)], |at, canvas| {
-                    let at = (at[0].0 + 6.0, at[0].1 + 0.36 * font::LABEL);
+                    let at = (at[0].0 + 6.0, at[0].1 + down);
                     canvas.text(&Text::new(&note.title, at));
                 })?;
             }

@@ -2,7 +2,7 @@
 //! them for the eye.
 
 use crate::figures::{Prediction, Trained, convergence, learning, slowdowns};
-use crate::layer::{Block, Guide, Layer, Marks, Point, Series};
+use crate::layer::{Block, Guide, Layer, Marks, Point, Series, Side};
 use crate::{
     Axis, Bars, Chart, Colour, Dash, Fact, Figure, Node, Scale, Shape, Step, Svg, Table, Tree, Waterfall,
 };
@@ -73,7 +73,7 @@ fn charts(name: &str, values: &[(f64, f64)], scale: Scale) -> Vec<(String, Svg)>
                 Marks::new(Shape::Ring),
                 points(values, name),
             )),
-            Layer::Notes(points(values, name)),
+            Layer::Notes(Side::Above, points(values, name)),
         ],
         ..many.clone()
     };

@@ -58,7 +58,8 @@ pub(super) fn text(own: &Uncertainty) -> String {
         },
     );
     format!(
-        "{table}\n{measure}; {} samples, seed {}; tiles of the pool cost at most {:.2} % more than an exact search\n",
+        "{table}\n{measure}; {} samples, seed {}; on the few samples where an exact search was made, tiles of the pool cost at most {:.2} % \
+         more\n",
         own.samples,
         own.seed,
         100.0 * own.pool_gap

@@ -1,7 +1,7 @@
 //! Lower bounds of what tiles spend on a GPU, from the monotone parts of the model: over boxes of sizes, over all numbers
 //! of resident tiles, and over all machines with the same lanes.
 
-use super::time::GpuTime;
+use super::time::{GpuTime, Parts};
 use crate::constants::{EnergyConstants, TimeConstants};
 use hhc_codegen::counts::{CountBounds, TileCounts};
 
@@ -84,9 +84,9 @@ pub struct Density {
 }
 
 impl Density {
-    /// That of a tile; of the time model only the constants matter, because lanes are in the counts.
-    pub fn of(time: &GpuTime, energy: &EnergyConstants, counts: &TileCounts) -> Density {
-        let parts = time.parts(counts, 1);
+    /// That of a tile with these parts ([`GpuTime::parts`], of one tile); of the time model only the constants matter, because
+    /// lanes are in the counts.
+    pub fn of(parts: &Parts, energy: &EnergyConstants, counts: &TileCounts) -> Density {
         let per = 1.0 / counts.iterations as f64;
         let words = (counts.words_in + counts.words_out) as f64;
         let joules = energy.e_glob_j * words

@@ -33,6 +33,8 @@ pub struct Limits {
     pub bytes: i64,
     /// Threads of a warp: innermost sizes are its multiples, so that rows are read without gaps.
     pub warp: i64,
+    /// Tiles that are listed; where there are more, one more is.
+    pub tiles: usize,
 }
 
 /// What the size of the grid adds to the counts of a tile.
@@ -91,6 +93,14 @@ pub trait Candidates: Debug + Send + Sync {
     /// Lane rounds of a candidate's class `class` where its rows are dealt to so many lanes: what `counts` says for
     /// this number of lanes.
     fn lane_rounds(&self, candidate: usize, class: usize, lanes: i64) -> i64;
+
+    /// Lane rounds of all candidates, class by class.
+    fn all_lane_rounds(&self, lanes: i64) -> Vec<i64> {
+        let of = |candidate: usize| {
+            (0..self.classes()).map(move |class| self.lane_rounds(candidate, class, lanes))
+        };
+        (0..self.sizes().len()).flat_map(of).collect()
+    }
 
     /// The stencil's other grid.
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid>;

@@ -74,9 +74,10 @@ impl Problem {
     pub fn total_iterations(&self) -> i64 {
         let points = |statement| {
             let domain = self.program.domain(statement, &self.size);
-            domain.iter().map(|(low, end)| end - low).product::<i64>()
+            domain.iter().fold(1_i128, |all, (low, end)| all.saturating_mul(i128::from(end - low)))
         };
-        self.steps * (0..self.program.statements.len()).map(points).sum::<i64>()
+        let points = (0..self.program.statements.len()).map(points).fold(0, i128::saturating_add);
+        i64::try_from(points.saturating_mul(i128::from(self.steps))).unwrap_or(i64::MAX)
     }
 
     /// Floating-point operations of one iteration, the mean over the statements.

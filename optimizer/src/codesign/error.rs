@@ -27,6 +27,19 @@ pub enum CodesignError {
         /// Bytes of a block on the largest design.
         bytes: i64,
     },
+    /// More tiles fit than are searched.
+    #[error(
+        "more than {most} tiles of `{stencil}` fit into {bytes} bytes, what a block has on the largest design: that is more \
+         than a study tabulates; take a smaller m_sm_kb, a smaller grid or fewer steps"
+    )]
+    TooManyTiles {
+        /// The stencil.
+        stencil: String,
+        /// The limit.
+        most: usize,
+        /// Bytes of a block on the largest design.
+        bytes: i64,
+    },
     /// The reference of a stencil cannot be met.
     #[error("no tile of `{stencil}` fits its reference design ({design}), so no rate can be reached on it")]
     Reference {

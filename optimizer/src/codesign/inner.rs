@@ -9,7 +9,9 @@
 //!
 //! spares the loop over `k`.
 
-use super::ranked::{Fits, Fitting, Ranked};
+use super::divisor::Divisor;
+use super::fitting::{Fits, Fitting};
+use super::ranked::Ranked;
 use super::tiles::Sizes;
 use super::workload::Objective;
 use crate::search::{Bound, Found, Search, Space, search};
@@ -34,6 +36,9 @@ pub struct Outcome {
     pub seconds: f64,
     /// `E` in joules.
     pub joules: f64,
+    /// What the search proved: no candidate has a smaller [`Outcome::value`] than this; the least of the values that it computed
+    /// and of the bounds of what it left out.
+    pub bound: f64,
 }
 
 impl Outcome {
@@ -71,9 +76,10 @@ struct Execution<'a> {
     power_w: Option<f64>,
     objective: Objective,
     fitting: &'a Fitting,
+    n_sm: f64,
+    sms: Divisor,
     /// Iterations of the execution, and what they need at least wherever their words are, in joules.
     iterations: (f64, f64),
-    n_sm: f64,
     static_w: f64,
     /// Whether nothing depends on energies.
     time_only: bool,
@@ -83,16 +89,12 @@ struct Execution<'a> {
 struct Tile {
     /// Position in order of density.
     position: u32,
+    own: Fits,
     /// Its counts, once a bound needed them.
     counts: Option<Kernels<TileCounts>>,
 }
 
 impl Execution<'_> {
-    fn candidate(&self, position: u32) -> (usize, u32) {
-        let Fits { candidate, most_k, .. } = self.fitting.list[position as usize];
-        (candidate as usize, most_k)
-    }
-
     /// The cost, or a bound of it.
     #[inline]
     fn cost(&self, seconds: f64, dynamic_j: f64) -> f64 {
@@ -109,15 +111,16 @@ impl Space for Execution<'_> {
 
     #[inline]
     fn begin(&self, search: &mut Search<'_, Self>) -> ControlFlow<()> {
-        for position in 0..self.fitting.list.len() as u32 {
-            search.part(Tile { position, counts: None })?;
+        for position in 0.. {
+            let Some(own) = self.ranked.fits(self.fitting, position as usize) else { break };
+            search.part(Tile { position, own, counts: None })?;
         }
         ControlFlow::Continue(())
     }
 
     #[inline]
     fn bound(&self, tile: &mut Tile, enough: f64) -> Bound {
-        let Fits { rank, candidate, .. } = self.fitting.list[tile.position as usize];
+        let Fits { rank, candidate, .. } = tile.own;
         let Density { seconds, joules } = self.ranked.density(rank);
         let (iterations, least_j) = self.iterations;
         let least_s = iterations * seconds / self.n_sm * SAFE;
@@ -132,7 +135,7 @@ impl Space for Execution<'_> {
                 return Bound { of_part, of_rest };
             }
         }
-        let seconds = match self.ranked.least_seconds(self.run, rank, self.model) {
+        let seconds = match self.ranked.least_seconds(self.run, rank, self.sms) {
             Some(seconds) => seconds,
             None => {
                 let counts = tile.counts.insert(self.ranked.counts(self.run, candidate as usize));
@@ -147,7 +150,7 @@ impl Space for Execution<'_> {
 
     #[inline]
     fn cut(&self, tile: &mut Tile, search: &mut Search<'_, Self>) -> ControlFlow<()> {
-        let (candidate, most_k) = self.candidate(tile.position);
+        let (candidate, most_k) = (tile.own.candidate as usize, tile.own.most_k);
         let counts = tile.counts.get_or_insert_with(|| self.ranked.counts(self.run, candidate));
         let dynamic_j = if self.time_only { 0.0 } else { self.model.dynamic_j_of(counts) };
         let mut own: Option<(i64, Kernels<TileCounts>)> = None;
@@ -208,14 +211,15 @@ impl Ranked<'_> {
             fitting,
             iterations: (iterations, least_j),
             n_sm: model.time.n_sm as f64,
+            sms: Divisor::new(u32::try_from(model.time.n_sm).unwrap_or(u32::MAX)),
             static_w: model.static_w(),
             time_only,
         };
-        let Found { best, evaluated, .. } = search(&execution);
+        let Found { best, bound, evaluated, .. } = search(&execution);
         effort.candidates += fitting.pairs;
         effort.evaluated += evaluated;
         let (_, (position, k)) = best?;
-        let (candidate, _) = execution.candidate(position);
+        let candidate = self.fits(fitting, position as usize)?.candidate as usize;
         // With its energy, which searches for time do not compute.
         let counts = self.resident(run, candidate, i64::from(k), &model.hardware)?;
         let seconds = model.seconds_of(&counts, i64::from(k));
@@ -226,6 +230,7 @@ impl Ranked<'_> {
             threads: counts[0].threads,
             seconds,
             joules: model.dynamic_j_of(&counts) + model.static_w() * seconds,
+            bound,
         })
     }
 }

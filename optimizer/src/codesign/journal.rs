@@ -80,11 +80,11 @@ impl Journal {
 
 fn write(index: usize, (verdicts, effort): &GroupResult) -> Value {
     let of_outcome = |outcome: &Outcome| {
-        let bits = [outcome.seconds.to_bits(), outcome.joules.to_bits()];
+        let bits = [outcome.seconds, outcome.joules, outcome.bound].map(f64::to_bits);
         json!([outcome.strategy.id(), outcome.sizes, outcome.k, outcome.threads, bits])
     };
     let of_verdict = |(design, verdict): &(usize, Verdict)| match verdict {
-        Verdict::Pruned => json!([design, "pruned"]),
+        Verdict::Pruned(bound) => json!([design, { "pruned": bound.to_bits() }]),
         Verdict::Infeasible(stencil) => json!([design, stencil]),
         Verdict::Evaluated(outcomes) => {
             let all: Vec<Vec<Value>> =
@@ -104,7 +104,7 @@ fn read(line: &str) -> Option<(usize, GroupResult)> {
     let effort = Effort { candidates: candidates.as_u64()?, evaluated: evaluated.as_u64()? };
     let of_outcome = |value: &Value| {
         let [strategy, sizes, k, threads, bits] = value.as_array()?.as_slice() else { return None };
-        let [seconds, joules] = bits.as_array()?.as_slice() else { return None };
+        let [seconds, joules, bound] = bits.as_array()?.as_slice() else { return None };
         let sizes: Vec<i64> = sizes.as_array()?.iter().map(Value::as_i64).collect::<Option<_>>()?;
         Some(Outcome {
             strategy: strategies().find(|own| Some(own.id()) == strategy.as_str())?,
@@ -113,13 +113,14 @@ fn read(line: &str) -> Option<(usize, GroupResult)> {
             threads: threads.as_i64()?,
             seconds: f64::from_bits(seconds.as_u64()?),
             joules: f64::from_bits(joules.as_u64()?),
+            bound: f64::from_bits(bound.as_u64()?),
         })
     };
     let of_verdict = |value: &Value| {
         let [design, verdict] = value.as_array()?.as_slice() else { return None };
         let design = usize::try_from(design.as_u64()?).ok()?;
         let verdict = match verdict {
-            Value::String(_) => Verdict::Pruned,
+            Value::Object(pruned) => Verdict::Pruned(f64::from_bits(pruned.get("pruned")?.as_u64()?)),
             Value::Number(stencil) => Verdict::Infeasible(usize::try_from(stencil.as_u64()?).ok()?),
             Value::Array(stencils) => {
                 let of_stencil =

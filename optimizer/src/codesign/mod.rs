@@ -36,8 +36,10 @@ pub mod whatif;
 pub mod workload;
 pub mod workload_file;
 
+mod divisor;
 mod error;
 mod fit;
+mod fitting;
 mod rules;
 mod verdict;
 

@@ -8,7 +8,8 @@
 //! E >= iterations * (energy per iteration of full tiles) + P_static * T
 //! ```
 
-use super::threads::{Threads, most_k, room};
+use super::divisor::Divisor;
+use super::threads::{Threads, room};
 use super::tiles::{Sizes, TileSpace, TileTable};
 use cost_models::constants::{EnergyConstants, TimeConstants};
 use cost_models::gpu::{Density, GpuCost, GpuTime, Kernels};
@@ -20,16 +21,16 @@ use std::cell::RefCell;
 /// The candidates of a stencil for one number of lanes and one `L`, in order of density.
 pub struct Ranked<'a> {
     pub(super) space: &'a TileSpace,
-    table: &'a TileTable,
+    pub(super) table: &'a TileTable,
     /// By execution: a cache answers more of the words of a smaller grid.
     constants: &'a [Constants],
-    threads: &'a Threads,
+    pub(super) threads: &'a Threads,
     n_v: i64,
     /// Candidates in order of density: the place of one is its rank.
-    order: Vec<u32>,
+    pub(super) order: Vec<u32>,
     /// By rank.
     density: Vec<Density>,
-    /// By candidate, where it has one kernel: seconds of the longer and of the shorter one of computing and moving.
+    /// By rank, where candidates have one kernel: seconds of the longer and of the shorter one of computing and moving.
     parts: Vec<(f64, f64)>,
     /// By execution, then by rank as far as searches have looked: what bounds need of the grid, side by side in the order in which
     /// they ask, for all designs that share the tables.
@@ -47,26 +48,11 @@ struct Near {
     tiles: u32,
 }
 
+/// Candidates beyond the one that is asked for.
+pub(super) const LOOK_AHEAD: usize = 64;
+
 /// The constants of an execution; static power is added per design.
 pub type Constants = (TimeConstants, EnergyConstants);
-
-/// A candidate that fits a multiprocessor.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Fits {
-    /// Its place in order of density.
-    pub rank: u32,
-    /// Itself.
-    pub candidate: u32,
-    /// The largest `k`.
-    pub most_k: u32,
-}
-
-/// Candidates that fit a multiprocessor, in order of density.
-pub struct Fitting {
-    pub(super) list: Vec<Fits>,
-    /// The sum of the largest `k`.
-    pub(super) pairs: u64,
-}
 
 /// The design as far as a search depends on it.
 #[derive(Debug, Clone)]
@@ -95,28 +81,30 @@ impl<'a> Ranked<'a> {
             energy.e_glob_j = energy.e_glob_j.min(joules.e_glob_j);
         }
         let model = GpuTime { n_sm: 1, n_v: 1, constants: time };
-        let statements = table.stride as f64;
-        let of_candidate = |entries: &[TileCounts]| {
-            let each = entries.iter().map(|counts| Density::of(&model, &energy, counts));
-            let sum = each.fold((0.0, 0.0), |sum, own| (sum.0 + own.seconds, sum.1 + own.joules));
-            // Each statement has its own share of the iterations, bounded below by `iterations`.
-            Density { seconds: sum.0 / statements, joules: sum.1 / statements }
+        let stride = table.tiles.stride;
+        let of_entry = |candidate: usize, entry: usize| {
+            let counts = table.counts(candidate, entry);
+            let parts = model.parts(&counts, 1);
+            (Density::of(&parts, &energy, &counts), (parts.io_s(), parts.compute_s()))
         };
-        let parts = match table.stride {
-            1 => (table.counts.iter())
-                .map(|counts| {
-                    let parts = model.parts(counts, 1);
-                    let (io, compute) = (parts.io_s(), parts.compute_s());
-                    (io.max(compute), io.min(compute))
-                })
-                .collect(),
+        let of_candidate = |candidate: usize| {
+            let (first, (io, compute)) = of_entry(candidate, 0);
+            let others = (1..stride).map(|entry| of_entry(candidate, entry).0);
+            let sum = others
+                .fold((first.seconds, first.joules), |sum, own| (sum.0 + own.seconds, sum.1 + own.joules));
+            // Each statement has its own share of the iterations, bounded below by `iterations`.
+            let density = Density { seconds: sum.0 / stride as f64, joules: sum.1 / stride as f64 };
+            (density, (io.max(compute), io.min(compute)))
+        };
+        let each: Vec<(Density, (f64, f64))> = (0..space.len()).map(of_candidate).collect();
+        let mut order: Vec<(f64, u32)> = each.iter().zip(0..).map(|(own, at)| (own.0.seconds, at)).collect();
+        order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let order: Vec<u32> = order.into_iter().map(|(_, candidate)| candidate).collect();
+        let density = order.iter().map(|&candidate| each[candidate as usize].0).collect();
+        let parts = match stride {
+            1 => order.iter().map(|&candidate| each[candidate as usize].1).collect(),
             _ => Vec::new(),
         };
-        let density: Vec<Density> = table.counts.chunks(table.stride).map(of_candidate).collect();
-        let mut order: Vec<u32> = (0..density.len() as u32).collect();
-        let seconds = |candidate: u32| density[candidate as usize].seconds;
-        order.sort_by(|&a, &b| seconds(a).total_cmp(&seconds(b)).then(a.cmp(&b)));
-        let density = order.iter().map(|&candidate| density[candidate as usize]).collect();
         let near = constants.iter().map(|_| RefCell::default()).collect();
         Ranked { space, table, constants, threads, n_v, order, density, parts, near }
     }
@@ -135,10 +123,10 @@ impl<'a> Ranked<'a> {
         self.density[rank as usize]
     }
 
-    /// Seconds that no number of resident tiles goes below, without the counts of the tile; `None` where it has several
-    /// kernels. See [`GpuCost::seconds_with_any_k`].
+    /// Seconds that no number of resident tiles goes below on `n_sm` multiprocessors, without the counts of the tile; `None` where
+    /// it has several kernels. See [`GpuCost::seconds_with_any_k`].
     #[inline]
-    pub(super) fn least_seconds(&self, run: usize, rank: u32, model: &GpuCost) -> Option<f64> {
+    pub(super) fn least_seconds(&self, run: usize, rank: u32, n_sm: Divisor) -> Option<f64> {
         if self.parts.is_empty() {
             return None;
         }
@@ -147,7 +135,7 @@ impl<'a> Ranked<'a> {
             self.look_on(run, rank as usize, &mut near);
         }
         let Near { per_round_s, once_s, tiles } = near[rank as usize];
-        Some(once_s + per_round_s * f64::from(tiles.div_ceil(model.time.n_sm as u32)))
+        Some(once_s + per_round_s * f64::from(n_sm.ceil(tiles)))
     }
 
     /// Looks at the candidates up to a rank, and at some more.
@@ -155,9 +143,9 @@ impl<'a> Ranked<'a> {
     fn look_on(&self, run: usize, rank: usize, near: &mut Vec<Near>) {
         let t_sync_s = self.constants[run].0.t_sync_s;
         let grid = self.space.near(run);
-        let end = (2 * rank).clamp(64, self.order.len().max(64)).max(rank + 1).min(self.order.len());
-        let of = |&candidate: &u32| {
-            let (longer, shorter) = self.parts[candidate as usize];
+        let end = (rank + rank / 8 + LOOK_AHEAD).min(self.order.len());
+        let from = near.len();
+        let of = |(&candidate, &(longer, shorter)): (&u32, &(f64, f64))| {
             let [wavefronts, tiles, sub_tiles] = grid[candidate as usize];
             let launches = f64::from(wavefronts);
             Near {
@@ -166,7 +154,7 @@ impl<'a> Ranked<'a> {
                 tiles,
             }
         };
-        near.extend(self.order[near.len()..end].iter().map(of));
+        near.extend(self.order[from..end].iter().zip(&self.parts[from..end]).map(of));
     }
 
     /// Joules of an iteration, wherever its words are.
@@ -174,41 +162,8 @@ impl<'a> Ranked<'a> {
         self.constants[0].1.e_iter_j
     }
 
-    pub(super) fn entries(&self, candidate: usize) -> &[TileCounts] {
-        let stride = self.table.stride;
-        &self.table.counts[candidate * stride..(candidate + 1) * stride]
-    }
-
-    /// The candidates that fit `hardware`, each with the largest `k` for which blocks of the fewest threads do.
-    pub fn fitting(&self, hardware: &Hardware) -> Fitting {
-        let fewest = self.threads.fewest();
-        // Candidates of equal registers differ in memory alone.
-        let mut known: Option<(i64, i64)> = None;
-        let mut most = |candidate: u32| {
-            let [counts] = self.entries(candidate as usize) else {
-                return most_k(self.entries(candidate as usize), fewest, hardware) as u32;
-            };
-            let limit = match known {
-                Some((registers, limit)) if registers == counts.registers => limit,
-                _ => {
-                    let none = TileCounts { tile_bytes: 0, ..*counts };
-                    let limit = most_k(&[none], fewest, hardware);
-                    known = Some((counts.registers, limit));
-                    limit
-                }
-            };
-            match counts.tile_bytes {
-                0 => limit as u32,
-                bytes if bytes > hardware.shared_per_block_bytes => 0,
-                bytes => limit.min(hardware.m_sm_bytes / (bytes + hardware.shared_reserved_bytes)) as u32,
-            }
-        };
-        let list: Vec<Fits> = (self.order.iter().zip(0..))
-            .map(|(&candidate, rank)| Fits { rank, candidate, most_k: most(candidate) })
-            .filter(|own| own.most_k > 0)
-            .collect();
-        let pairs = list.iter().map(|own| u64::from(own.most_k)).sum();
-        Fitting { list, pairs }
+    pub(super) fn entries(&self, candidate: usize) -> Kernels<TileCounts> {
+        Kernels::of(self.table.tiles.stride, |entry| self.table.counts(candidate, entry))
     }
 
     /// The threads that the tables are for.
@@ -257,24 +212,17 @@ impl<'a> Ranked<'a> {
         Some(self.with_threads(candidate, &tiles, threads))
     }
 
-    /// The least density of any candidate that fits: `(seconds, joules)` per iteration, each for itself.
-    pub fn least_density(&self, fitting: &Fitting) -> Option<(f64, f64)> {
-        let seconds = fitting.list.first().map(|own| self.density(own.rank).seconds)?;
-        let joules = fitting.list.iter().map(|own| self.density(own.rank).joules);
-        Some((seconds, joules.fold(f64::INFINITY, f64::min)))
-    }
-
     /// Iterations of the statement that has the fewest, times the number of statements with tiles of their own.
     pub fn iterations(&self, run: usize) -> f64 {
-        let stride = self.table.stride;
+        let stride = self.table.tiles.stride;
         let of = |entry: usize| self.space.of_grid(run, 0, entry).total_iterations;
         (0..stride).map(of).min().unwrap_or(0) as f64 * stride as f64
     }
 
     /// The counts of a candidate in execution `run`.
     pub(super) fn counts(&self, run: usize, candidate: usize) -> Kernels<TileCounts> {
-        let entries = self.entries(candidate);
-        Kernels::of(entries.len(), |entry| self.space.of_grid(run, candidate, entry).on(&entries[entry]))
+        let grid = |entry| self.space.of_grid(run, candidate, entry);
+        Kernels::of(self.table.tiles.stride, |entry| grid(entry).on(&self.table.counts(candidate, entry)))
     }
 
     /// The counts of tiles of these sizes, with so many threads; `None` where they are no candidate.

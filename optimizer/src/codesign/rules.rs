@@ -1,7 +1,8 @@
 //! Tiles by other rules than the best value, and the best tiles for each `k` alone: what questions compare with.
 
+use super::fitting::Fits;
 use super::inner::Outcome;
-use super::ranked::{Fits, Ranked};
+use super::ranked::Ranked;
 use super::workload::Objective;
 use cost_models::gpu::GpuCost;
 
@@ -20,7 +21,7 @@ impl Ranked<'_> {
             let sizes = self.space.sizes()[candidate as usize];
             (self.space.face(&sizes), self.entries(candidate as usize)[0].iterations)
         };
-        let list = self.fitting(&model.hardware).list;
+        let list = self.all_that_fit(&self.fitting(&model.hardware));
         let chosen =
             list.iter().filter(|own| compute_bound(own.candidate)).max_by_key(|own| face(own.candidate))?;
         Some(self.best_k(run, model, (chosen.candidate, chosen.most_k)))
@@ -28,7 +29,7 @@ impl Ranked<'_> {
 
     /// Seconds of execution `run` with the tile of most iterations of which two fit a multiprocessor, `k = 2`.
     pub fn largest_tile(&self, run: usize, model: &GpuCost) -> Option<f64> {
-        let list = self.fitting(&model.hardware).list;
+        let list = self.all_that_fit(&self.fitting(&model.hardware));
         let twice = list.iter().filter(|own| own.most_k >= 2);
         let largest = twice.max_by_key(|own| self.entries(own.candidate as usize)[0].iterations)?;
         Some(model.seconds_of(&self.resident(run, largest.candidate as usize, 2, &model.hardware)?, 2))
@@ -44,21 +45,24 @@ impl Ranked<'_> {
 
     /// The best outcome for each `k` alone, by `k` from 1; for questions about hyper-threading.
     pub fn by_k(&self, run: usize, objective: Objective, model: &GpuCost) -> Vec<Option<Outcome>> {
-        let fitting = self.fitting(&model.hardware);
+        let list = self.all_that_fit(&self.fitting(&model.hardware));
         let mut best: Vec<Option<Outcome>> = vec![None; model.hardware.blocks_per_sm as usize];
-        for &Fits { candidate, most_k, .. } in &fitting.list {
+        for &Fits { candidate, most_k, .. } in &list {
             let dynamic_j = model.dynamic_j_of(&self.counts(run, candidate as usize));
             for k in 1..=i64::from(most_k) {
                 let Some(counts) = self.resident(run, candidate as usize, k, &model.hardware) else { break };
                 let seconds = model.seconds_of(&counts, k);
-                let outcome = Outcome {
+                let mut outcome = Outcome {
                     strategy: self.space.strategy,
                     sizes: self.space.sizes()[candidate as usize],
                     k,
                     threads: counts[0].threads,
                     seconds,
                     joules: dynamic_j + model.static_w() * seconds,
+                    bound: 0.0,
                 };
+                // All tiles are looked at: the least value is its own bound.
+                outcome.bound = outcome.value(objective);
                 let place = &mut best[k as usize - 1];
                 if place.is_none_or(|old| outcome.value(objective) < old.value(objective)) {
                     *place = Some(outcome);

@@ -3,10 +3,11 @@
 use super::CodesignError;
 use super::constants::{Fit, JointFit};
 use super::design::Design;
+use super::fitting::Fitting;
 use super::inner::{Effort, Outcome};
-use super::ranked::{Constants, Fitting, OnDesign, Ranked};
+use super::ranked::{Constants, OnDesign, Ranked};
 use super::threads::Threads;
-use super::tiles::{TileSpace, TileTable};
+use super::tiles::{MOST_TILES, TileSpace, TileTable, TooMany};
 use super::workload::{CIter, Load, Objective, Run, Workload};
 use cost_models::area::Chip;
 use cost_models::cache::{energy_with_hits, footprint_bytes, hit_rate, with_hits};
@@ -49,6 +50,8 @@ pub struct Setting {
     pub static_w_per_mm2: f64,
     /// How constants were fitted; `None` where no rate is stated.
     pub fit: Option<JointFit>,
+    /// Bytes of a block for which tiles are listed: those of the largest design.
+    pub block_bytes: i64,
 }
 
 /// What tables depend on: lanes, registers, and `L`.
@@ -88,12 +91,8 @@ impl Setting {
     /// fits any design.
     pub(super) fn unfitted(workload: Workload) -> Result<Setting, CodesignError> {
         let base = workload.family.facts().ok_or(CodesignError::NoGpu)?.clone();
-        let limit = |m_sm_kb: f64| {
-            let largest = Design { n_sm: 1, n_v: base.n_v, m_sm_kb, r_vu_kb: 2.0, l1_kb: 0.0, l2_kb: 0.0 };
-            largest.hardware(&base).shared_per_block_bytes
-        };
-        let most = workload.most_m_sm_kb().max(base.m_sm_kb);
-        let limits = Limits { bytes: limit(most), warp: base.warp };
+        let largest = Design { m_sm_kb: workload.most_m_sm_kb(), ..Design::from(&base) };
+        let block_bytes = largest.hardware(&base).shared_per_block_bytes;
         let static_w =
             workload.family.base.calibration.as_ref().and_then(|c| c.energy.as_ref()).map(|e| e.p_static_w);
         let mut setting = Setting {
@@ -103,16 +102,44 @@ impl Setting {
             base,
             subjects: Vec::new(),
             fit: None,
+            block_bytes,
             workload,
         };
-        for load in setting.workload.stencils.clone() {
-            let subject = setting.subject(load, limits)?;
-            setting.subjects.push(subject);
+        let loads = setting.workload.stencils.iter();
+        setting.subjects =
+            loads.map(|load| setting.subject(load.clone())).collect::<Result<_, CodesignError>>()?;
+        Ok(setting)
+    }
+
+    /// The same with tiles for blocks of so many bytes.
+    ///
+    /// # Errors
+    /// [`CodesignError::TooManyTiles`], [`CodesignError::NoTile`]
+    pub fn for_blocks(&self, bytes: i64) -> Result<Setting, CodesignError> {
+        let mut setting = Setting { block_bytes: bytes, ..self.clone() };
+        for (index, subject) in self.subjects.iter().enumerate() {
+            setting.subjects[index].spaces = setting.spaces(&subject.problem, &subject.load)?;
         }
         Ok(setting)
     }
 
-    fn subject(&self, load: Load, limits: Limits) -> Result<Subject, CodesignError> {
+    /// The tiles of a stencil, strategy by strategy.
+    fn spaces(&self, problem: &Problem, load: &Load) -> Result<Vec<TileSpace>, CodesignError> {
+        let limits = Limits { bytes: self.block_bytes, warp: self.base.warp, tiles: MOST_TILES };
+        let on = Design::from(&self.base).hardware(&self.base).multiprocessor();
+        let of = |&strategy: &_| TileSpace::new(strategy, problem, &load.runs, limits, &on).transpose();
+        let spaces: Result<Vec<TileSpace>, _> = self.workload.strategies.iter().filter_map(of).collect();
+        let (stencil, bytes) = (load.name.clone(), limits.bytes);
+        match spaces {
+            Err(TooMany) => Err(CodesignError::TooManyTiles { stencil, most: limits.tiles, bytes }),
+            Ok(spaces) if spaces.iter().all(TileSpace::is_empty) => {
+                Err(CodesignError::NoTile { stencil, bytes })
+            }
+            Ok(spaces) => Ok(spaces),
+        }
+    }
+
+    fn subject(&self, load: Load) -> Result<Subject, CodesignError> {
         let first = load.runs.first().ok_or(CodesignError::NoGpu)?;
         let failed = |reason: String| CodesignError::Analysis { stencil: load.name.clone(), reason };
         let problem = Problem::new(&load.program, &first.size, first.steps)
@@ -132,11 +159,7 @@ impl Setting {
         if let CIter::Stated(seconds) = load.c_iter {
             time.c_iter_s = seconds;
         }
-        let of_strategy = |&strategy: &_| TileSpace::new(strategy, &problem, &load.runs, limits);
-        let spaces: Vec<TileSpace> = self.workload.strategies.iter().filter_map(of_strategy).collect();
-        if spaces.iter().all(TileSpace::is_empty) {
-            return Err(CodesignError::NoTile { stencil: load.name.clone(), bytes: limits.bytes });
-        }
+        let spaces = self.spaces(&problem, &load)?;
         let flops = load.runs.iter().map(|run| {
             problem.with_size(&run.size, run.steps).total_iterations() as f64 * problem.flops_per_iteration()
         });
@@ -162,11 +185,8 @@ impl Setting {
 
     /// The tables of a stencil.
     pub fn tables<'a>(&'a self, subject: &'a Subject, key: &Key) -> Tables<'a> {
-        let any =
-            Design { n_sm: 1, n_v: key.n_v, m_sm_kb: 1.0, r_vu_kb: key.r_vu_kb, l1_kb: 0.0, l2_kb: 0.0 };
-        let mut on = any.hardware(&self.base).multiprocessor();
-        on.lanes = key.n_v.min(subject.threads.filling(key.n_v));
-        let tables = subject.spaces.iter().map(|space| space.table(&on)).collect();
+        let lanes = key.n_v.min(subject.threads.filling(key.n_v));
+        let tables = subject.spaces.iter().map(|space| space.table(lanes)).collect();
         let constants = (0..subject.load.runs.len()).map(|run| self.constants(subject, run, key)).collect();
         Tables { subject, tables, constants, n_v: key.n_v }
     }
@@ -222,8 +242,8 @@ impl Tables<'_> {
         both.map(|(space, table)| Ranked::new(space, table, &self.constants, threads)).collect()
     }
 
-    /// The best outcome of every execution over all strategies (the first one of equal ones); `None` where an
-    /// execution fits under none of them.
+    /// The best outcome of every execution over all strategies (the first one of equal ones), with the least of their bounds; `None`
+    /// where an execution fits under none of them.
     pub fn best(
         &self,
         ranked: &[Ranked<'_>],
@@ -237,11 +257,14 @@ impl Tables<'_> {
             for (ranked, fitting) in ranked.iter().zip(fitting) {
                 let model = ranked.model(design, run);
                 let outcome = ranked.best(run, objective, (&model, design.power_w), fitting, effort);
-                if let Some(outcome) = outcome
-                    && best.is_none_or(|best| outcome.value(objective) < best.value(objective))
-                {
-                    best = Some(outcome);
-                }
+                best = match (best, outcome) {
+                    (Some(best), Some(own)) => {
+                        let better = own.value(objective) < best.value(objective);
+                        let bound = best.bound.min(own.bound);
+                        Some(Outcome { bound, ..if better { own } else { best } })
+                    }
+                    (best, own) => best.or(own),
+                };
             }
             best
         };

@@ -94,7 +94,8 @@ pub fn together(stencils: &[Rates], weights: &[f64]) -> Rates {
 pub struct Certificate {
     /// Cost of the optimum, in the objective's unit.
     pub value: f64,
-    /// No design of the space within the budget costs less.
+    /// No design of the space within the budget costs less: the least over all designs, of those that were evaluated by what the
+    /// searches for their tiles proved, of the others by their own bounds.
     pub bound: f64,
     /// Designs of the space.
     pub designs_in_space: usize,
@@ -170,12 +171,11 @@ impl Study {
         let runs: usize = setting.subjects.iter().map(|subject| subject.load.runs.len()).sum();
         let certificate = Certificate {
             value: designs[best].all.cost,
-            // Every inner search ended with its value as its bound, and no excluded design has a smaller bound.
-            bound: designs[best].all.cost,
+            bound: bound(setting, swept, &weights),
             designs_in_space: setting.workload.space.len(),
             designs_in_budget: swept.designs.len(),
             designs_evaluated: designs.len(),
-            designs_pruned: count(|verdict| *verdict == Verdict::Pruned),
+            designs_pruned: count(|verdict| matches!(verdict, Verdict::Pruned(_))),
             designs_infeasible: count(|verdict| matches!(verdict, Verdict::Infeasible(_))),
             inner_problems: designs.len() * runs,
             tiles_candidates: candidates,
@@ -259,8 +259,15 @@ pub fn weighed(setting: &Setting, design: &Design, outcomes: Vec<Vec<Outcome>>, 
     Weighed { design: *design, area, all: together(&stencils, weights), stencils, outcomes }
 }
 
-/// A design with all tiles chosen anew; `None` where it cannot execute the workload.
+/// A design with all tiles chosen anew, also those that fit no design of the study; `None` where it cannot execute the workload, or has
+/// too many tiles.
 pub fn evaluate(setting: &Setting, design: &Design) -> Option<Weighed> {
+    let bytes = setting.hardware(design).shared_per_block_bytes;
+    let larger = (bytes > setting.block_bytes).then(|| setting.for_blocks(bytes).ok());
+    let setting = match &larger {
+        Some(larger) => larger.as_ref()?,
+        None => setting,
+    };
     let outcomes: Option<Vec<Vec<Outcome>>> =
         setting.evaluate(design, &mut Effort::default()).into_iter().collect();
     let weights: Vec<f64> = setting.subjects.iter().map(|subject| subject.load.weight).collect();
@@ -271,6 +278,31 @@ pub fn evaluate(setting: &Setting, design: &Design) -> Option<Weighed> {
 pub fn cost_with(weighed: &Weighed, weights: &[f64]) -> f64 {
     let sum: f64 = weights.iter().zip(&weighed.stencils).map(|(weight, rates)| weight * rates.cost).sum();
     sum / weights.iter().sum::<f64>()
+}
+
+/// What no design of a sweep costs less than.
+fn bound(setting: &Setting, swept: &Swept, weights: &[f64]) -> f64 {
+    let objective = setting.workload.objective;
+    let of_stencil = |(stencil, outcomes): (usize, &Vec<Outcome>)| {
+        let mut sum = 0.0;
+        for (outcome, flops) in outcomes.iter().zip(&setting.subjects[stencil].flops) {
+            let (value, cost) =
+                (outcome.value(objective), objective.cost(outcome.seconds, outcome.joules, *flops));
+            // The search minimises the cost for other operations; where it proved its value, the factor is 1.
+            sum += if value > 0.0 { cost * (outcome.bound / value) } else { cost };
+        }
+        sum / outcomes.len() as f64
+    };
+    let of = |verdict: &Verdict| match verdict {
+        Verdict::Evaluated(outcomes) => {
+            let stencils = outcomes.iter().enumerate().map(of_stencil);
+            let sum: f64 = weights.iter().zip(stencils).map(|(weight, cost)| weight * cost).sum();
+            sum / weights.iter().sum::<f64>()
+        }
+        Verdict::Pruned(bound) => *bound,
+        Verdict::Infeasible(_) => f64::INFINITY,
+    };
+    swept.verdicts.iter().map(of).fold(f64::INFINITY, f64::min)
 }
 
 /// Index of the least value, the first one of equal ones.

@@ -6,9 +6,10 @@
 
 use super::CodesignError;
 use super::design::Design;
+use super::fitting::Fitting;
 use super::inner::{Effort, Outcome};
 use super::journal::Journal;
-use super::ranked::{Fitting, Ranked};
+use super::ranked::Ranked;
 use super::setting::{Key, Setting, Tables, fitting};
 use super::verdict::GroupResult;
 pub use super::verdict::Verdict;
@@ -75,7 +76,7 @@ pub fn sweep(setting: &Setting, budget: (f64, f64), control: &Control<'_>) -> Re
     let journal = control.journal.map(Journal::groups).unwrap_or_default();
     let done = AtomicUsize::new(0);
     let mut known: Vec<Known> = Vec::new();
-    let mut verdicts = vec![Verdict::Pruned; designs.len()];
+    let mut verdicts: Vec<Option<Verdict>> = vec![None; designs.len()];
     let mut effort = Effort::default();
     for batch in batches(groups.len(), workload.keep) {
         let work = |&index: &usize| -> Result<GroupResult, CodesignError> {
@@ -108,10 +109,12 @@ pub fn sweep(setting: &Setting, budget: (f64, f64), control: &Control<'_>) -> Re
                     let [cost, joules] = costs(setting, outcomes);
                     known.push(Known { area_mm2: setting.area_mm2(&designs[index]), cost, joules });
                 }
-                verdicts[index] = verdict;
+                verdicts[index] = Some(verdict);
             }
         }
     }
+    // Each design is in a group.
+    let verdicts = verdicts.into_iter().flatten().collect();
     Ok(Swept { designs, verdicts, effort, groups: (groups.len(), journal.len()) })
 }
 
@@ -193,7 +196,7 @@ fn group(
                 known.area_mm2 <= area_mm2 && known.cost < bound[0] && known.joules < bound[1]
             };
             if known.iter().any(excludes) {
-                verdicts.push((index, Verdict::Pruned));
+                verdicts.push((index, Verdict::Pruned(bound[0])));
                 continue;
             }
         }

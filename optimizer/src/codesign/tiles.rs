@@ -1,21 +1,30 @@
 //! The tile sizes of a stencil under a strategy, tabulated for a search over hardware.
 //!
-//! Counts of a tile fall into two groups, each tabulated as often as it changes and not more:
+//! Counts of a tile fall into three groups, each tabulated as often as it changes and not more:
 //!
 //! ```text
-//! words, iterations, bytes, lane rounds, threads, registers      per stencil and n_V        TileTable
-//! wavefronts, tiles, sub-tiles                                   per stencil and grid       OnGrid
+//! words, iterations, bytes, registers      per stencil                TileSpace
+//! lane rounds                              per stencil and lanes      TileTable
+//! wavefronts, tiles, sub-tiles             per stencil and grid       OnGrid
 //! ```
 //!
-//! so that `n_SM`, `M_SM` and the budgets vary without a new table.
+//! so that `n_SM`, `M_SM` and the budgets vary without a new table. Tables are kept: all sweeps and questions of a study use the
+//! same.
 
 use hhc_codegen::counts::{
     Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, TileCounts, forms,
 };
 use hhc_codegen::strategy::Strategy;
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use hhc_codegen::counts::Sizes;
+
+/// Candidates of a stencil: some 3 GB of tables.
+pub const MOST_TILES: usize = 12_000_000;
+
+/// Lane rounds that a space keeps, for all numbers of lanes together: 128 MB.
+const MOST_KEPT: usize = 1 << 24;
 
 /// The candidates of a stencil under a strategy, and all grids that it runs on.
 #[derive(Debug, Clone)]
@@ -23,40 +32,114 @@ pub struct TileSpace {
     /// The strategy.
     pub strategy: &'static dyn Strategy,
     candidates: Arc<dyn Candidates>,
+    tiles: Arc<Tiles>,
     grids: Vec<Arc<dyn OnGrid>>,
     /// By execution, then by candidate: what bounds need of the grid, which no design changes.
     near: Arc<Vec<OnceLock<Vec<NearGrid>>>>,
+    /// By lanes.
+    rounds: Arc<Mutex<BTreeMap<i64, Arc<Vec<i64>>>>>,
 }
 
 /// Wavefronts, tiles of the fullest one, and sub-tiles of each; as many as fit 32 bits, so that a table stays in a cache.
 pub type NearGrid = [u32; 3];
 
-/// Counts of all candidates for one number of lanes; those of the grid are of no grid in particular.
-#[derive(Debug, Clone)]
-pub struct TileTable {
-    /// `stride` entries per candidate: one, or one for each kind of tile that is launched on its own.
+/// There are more candidates than may be tabulated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooMany;
+
+/// What no number of lanes changes.
+#[derive(Debug)]
+pub struct Tiles {
+    /// `stride` entries per candidate: one, or one for each kind of tile that is launched on its own. Those of the grid are of no grid
+    /// in particular, lane rounds those of one lane.
     pub counts: Vec<TileCounts>,
     /// Entries per candidate.
     pub stride: usize,
+    /// Where all entries need the same registers and each candidate has one.
+    pub alike: Option<Alike>,
+}
+
+/// Candidates that differ in shared memory alone, as far as it matters how many fit.
+#[derive(Debug)]
+pub struct Alike {
+    /// By candidate: bytes of shared memory.
+    pub bytes: Vec<i64>,
+    /// The same, ascending.
+    pub ascending: Vec<i64>,
+}
+
+/// Counts of all candidates for one number of lanes.
+#[derive(Debug, Clone)]
+pub struct TileTable {
+    /// What no number of lanes changes.
+    pub tiles: Arc<Tiles>,
+    /// By entry.
+    pub lane_rounds: Arc<Vec<i64>>,
     /// Lanes that rows are dealt to.
     pub lanes: i64,
 }
 
+impl TileTable {
+    /// An entry of a candidate.
+    #[inline]
+    pub fn counts(&self, candidate: usize, entry: usize) -> TileCounts {
+        let index = candidate * self.tiles.stride + entry;
+        TileCounts { lane_rounds: self.lane_rounds[index], ..self.tiles.counts[index] }
+    }
+}
+
+impl Tiles {
+    fn new(candidates: &dyn Candidates, on: &Multiprocessor) -> Tiles {
+        let counts = candidates.counts(&Multiprocessor { lanes: 1, ..*on });
+        let stride = candidates.classes();
+        let alike = stride == 1 && counts.windows(2).all(|pair| pair[0].registers == pair[1].registers);
+        let alike = alike.then(|| {
+            let bytes: Vec<i64> = counts.iter().map(|counts| counts.tile_bytes).collect();
+            let mut ascending = bytes.clone();
+            ascending.sort_unstable();
+            Alike { bytes, ascending }
+        });
+        Tiles { counts, stride, alike }
+    }
+}
+
+impl Alike {
+    /// The sum over all candidates of the number of tiles that a multiprocessor has room for, `limit` at most: of `k` of them
+    /// all that need no more than `room(k)` bytes have room.
+    pub fn pairs(&self, limit: i64, room: impl Fn(i64) -> i64) -> u64 {
+        let without = self.ascending.partition_point(|&bytes| bytes <= 0);
+        let of = |k: i64| self.ascending.partition_point(|&bytes| bytes <= room(k)).max(without);
+        (1..=limit).map(|k| of(k) as u64).sum()
+    }
+}
+
 impl TileSpace {
-    /// Lists the candidates: all tile sizes whose window fits `limits`, no larger than the largest grid needs. `None`
-    /// where the strategy cannot tile the stencil, or has no tables.
+    /// Lists the candidates: all tile sizes whose window fits `limits`, no larger than the largest grid needs, for multiprocessors
+    /// like `on` with any number of lanes. `None` where the strategy cannot tile the stencil, or has no tables.
+    ///
+    /// # Errors
+    /// [`TooMany`] where there are more than `limits` allow.
     pub fn new(
         strategy: &'static dyn Strategy,
         problem: &Problem,
         runs: &[Run],
         limits: Limits,
-    ) -> Option<TileSpace> {
-        strategy.takes(&problem.program, &problem.cone).ok()?;
-        let candidates: Arc<dyn Candidates> = forms(strategy).candidates(problem, runs, limits)?.into();
-        let on = |run: &Run| candidates.on_grid(&problem.with_size(&run.size, run.steps)).into();
-        let grids = runs.iter().map(on).collect();
+        on: &Multiprocessor,
+    ) -> Result<Option<TileSpace>, TooMany> {
+        let Some(candidates) = (strategy.takes(&problem.program, &problem.cone).ok())
+            .and_then(|()| forms(strategy).candidates(problem, runs, limits))
+        else {
+            return Ok(None);
+        };
+        if candidates.sizes().len() > limits.tiles {
+            return Err(TooMany);
+        }
+        let candidates: Arc<dyn Candidates> = candidates.into();
+        let grid = |run: &Run| candidates.on_grid(&problem.with_size(&run.size, run.steps)).into();
+        let grids = runs.iter().map(grid).collect();
         let near = Arc::new(runs.iter().map(|_| OnceLock::new()).collect());
-        Some(TileSpace { strategy, candidates, grids, near })
+        let tiles = Arc::new(Tiles::new(&*candidates, on));
+        Ok(Some(TileSpace { strategy, candidates, tiles, grids, near, rounds: Arc::default() }))
     }
 
     /// Tile sizes, in the order of the tables.
@@ -74,9 +157,20 @@ impl TileSpace {
         self.sizes().is_empty()
     }
 
-    /// The counts of all candidates on a multiprocessor.
-    pub fn table(&self, on: &Multiprocessor) -> TileTable {
-        TileTable { counts: self.candidates.counts(on), stride: self.candidates.classes(), lanes: on.lanes }
+    /// The counts of all candidates for a number of lanes.
+    pub fn table(&self, lanes: i64) -> TileTable {
+        let kept = || self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept().get(&lanes).cloned();
+        let lane_rounds = known.unwrap_or_else(|| {
+            let made = Arc::new(self.candidates.all_lane_rounds(lanes));
+            let mut kept = kept();
+            if (kept.len() + 1) * made.len() > MOST_KEPT {
+                kept.clear();
+            }
+            kept.insert(lanes, made.clone());
+            made
+        });
+        TileTable { tiles: self.tiles.clone(), lane_rounds, lanes }
     }
 
     /// Lane rounds of entry `entry` of a candidate where its rows are dealt to so many lanes.
@@ -134,16 +228,16 @@ mod tests {
             let other: Vec<i64> = size.iter().map(|n| n + 33).collect();
             let runs = [Run { size, steps: 40 }, Run { size: other.clone(), steps: 77 }];
             for strategy in strategies() {
-                let limits = Limits { bytes: 12 * 1024, warp: 32 };
-                let space = TileSpace::new(strategy, &first, &runs, limits).unwrap();
-                let table = space.table(&on);
+                let limits = Limits { bytes: 12 * 1024, warp: 32, tiles: MOST_TILES };
+                let space = TileSpace::new(strategy, &first, &runs, limits, &on).unwrap().unwrap();
+                let table = space.table(on.lanes);
                 assert!(space.len() > 5, "{name} {}", space.len());
                 let second = first.with_size(&other, 77);
                 for candidate in (0..space.len()).step_by(31) {
                     let tile = space.candidates.tile(&space.sizes()[candidate]);
                     let (family, sizes) = forms(strategy).of_tile(&second, &on, &tile).unwrap();
-                    for entry in 0..table.stride {
-                        let counts = &table.counts[candidate * table.stride + entry];
+                    for entry in 0..table.tiles.stride {
+                        let counts = &table.counts(candidate, entry);
                         assert_eq!(space.lane_rounds(candidate, entry, on.lanes), counts.lane_rounds);
                         assert_eq!(
                             space.of_grid(1, candidate, entry).on(counts),

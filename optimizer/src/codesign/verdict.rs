@@ -7,8 +7,8 @@ use super::inner::{Effort, Outcome};
 pub enum Verdict {
     /// The best tiles of every execution, stencil by stencil.
     Evaluated(Vec<Vec<Outcome>>),
-    /// Another design, no larger, is better in cost and energy than this one's bounds.
-    Pruned,
+    /// Another design, no larger, is better in cost and energy than this one's bounds; that of its cost.
+    Pruned(f64),
     /// Stencil of this index has an execution for which no tile fits.
     Infeasible(usize),
 }

@@ -17,6 +17,8 @@ use text_escape::suggest::nearest;
 const MOST_LANES: i64 = 1024;
 /// Values that one unknown may have.
 const MOST_VALUES: usize = 100_000;
+/// Iterations of one execution.
+const MOST_ITERATIONS: f64 = 1e18;
 /// Designs that a space may have.
 const MOST_DESIGNS: usize = 5_000_000;
 
@@ -409,8 +411,22 @@ fn runs(section: &mut Section<'_, '_>, program: Option<&Program>) -> Vec<Run> {
             Err(reason) => section.problem("sizes", reason),
         }
     }
+    let statements = program.map_or(1, |program| program.statements.len());
+    let most = |size: &[i64], steps: i64| {
+        size.iter().chain([&steps]).fold(statements as f64, |all, own| all * *own as f64)
+    };
     let pairs = sizes.iter().flat_map(|size| steps.iter().map(|&steps| Run { size: size.clone(), steps }));
-    pairs.collect()
+    let pairs: Vec<Run> = pairs.collect();
+    if let Some(run) = pairs.iter().find(|run| most(&run.size, run.steps) > MOST_ITERATIONS) {
+        let extents: Vec<String> = run.size.iter().map(i64::to_string).collect();
+        let reason = format!(
+            "{} steps of {} have more than {MOST_ITERATIONS:.0e} iterations, the most that are counted",
+            run.steps,
+            extents.join("x")
+        );
+        section.problem("steps", reason);
+    }
+    pairs
 }
 
 fn size(text: &str, program: Option<&Program>) -> Result<Vec<i64>, String> {

@@ -59,6 +59,12 @@ fn wrong_values_are_refused_with_their_place() {
         ("[\"100000\"]", "[\"2\"]", "stencil[1].sizes", "too small"),
         ("steps = [64]", "steps = [0]", "stencil[1].steps", "between 1 and"),
         ("steps = [64]", "", "stencil[1].steps", "missing"),
+        (
+            "sizes = [\"300x411\", \"512x512\"]\nsteps = [30, 101]",
+            "sizes = [\"16777216x16777216\"]\nsteps = [1000000000]",
+            "stencil[0].steps",
+            "more than 1e18 iterations",
+        ),
         ("gflops = 500", "gflops = -5", "stencil[0].reference.gflops", "between"),
         (
             "spec = \"heat1d\"",
@@ -107,6 +113,13 @@ fn problems_of(text: &str) -> usize {
 
 #[test]
 fn requests_that_cannot_be_met_say_what_would() {
+    let large = SMALL.replace("[6, 14.5, 20]", "[65536]").replace("steps = [64]", "steps = [100000]");
+    let error = Setting::new(parse(&large).unwrap()).unwrap_err();
+    assert!(
+        matches!(error, CodesignError::TooManyTiles { .. })
+            && error.to_string().contains("take a smaller m_sm_kb"),
+        "{error}"
+    );
     let text = SMALL
         .replace("area_low_mm2 = 100", "area_low_mm2 = 900")
         .replace("area_high_mm2 = 220", "area_high_mm2 = 990");

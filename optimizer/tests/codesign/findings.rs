@@ -1,7 +1,7 @@
 //! The paper's study on a thinned set of sizes: what the report says is computed, and adds up.
 
 use crate::setting;
-use approx::assert_relative_eq;
+use approx::{assert_abs_diff_eq, assert_relative_eq};
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::sweep::Control;
 use optimizer::codesign::workload::Workload;
@@ -39,9 +39,9 @@ fn the_rates_of_table_6_1_are_met_by_one_machine() {
     let setting = setting(&lines.collect::<Vec<_>>().join("\n"));
     for (subject, cycles) in setting.subjects.iter().zip([12.0, 21.0, 16.0, 14.0, 25.0, 54.0]) {
         let fit = &subject.fit;
-        assert!(fit.residual().unwrap().abs() < 0.01, "{fit:?}");
-        assert!((fit.c_iter_cycles - cycles).abs() < 0.8, "{fit:?}");
-        assert!((fit.l_s_per_word / 1.786e-11 - 1.0).abs() < 1e-3, "{fit:?}");
+        assert_abs_diff_eq!(fit.residual().unwrap(), 0.0, epsilon = 0.01);
+        assert_abs_diff_eq!(fit.c_iter_cycles, cycles, epsilon = 0.8);
+        assert_relative_eq!(fit.l_s_per_word, 1.786e-11, epsilon = 0.0, max_relative = 1e-3);
         assert!(fit.flop_per_cycle_and_lane < 2.0);
     }
     let fit = setting.fit.unwrap();
@@ -60,13 +60,14 @@ fn the_study_of_the_paper() {
     // The designs of Table 6.1 reach its rates, by C_iter alone: L, tau_sync and T_sync are one for all stencils.
     for subject in &setting.subjects {
         let fit = &subject.fit;
-        assert!(fit.residual().unwrap().abs() < 1e-3, "{fit:?}");
+        assert_abs_diff_eq!(fit.residual().unwrap(), 0.0, epsilon = 1e-3);
         let first = &setting.subjects[0].time;
         assert_eq!(
             (subject.time.l_s_per_word, subject.time.tau_sync_s, subject.time.t_sync_s),
             (first.l_s_per_word, first.tau_sync_s, first.t_sync_s)
         );
-        assert!((fit.l_s_per_word / 4.0 * setting.base.bandwidth_bytes_per_s - 1.0).abs() < 1e-3);
+        let words_per_s = setting.base.bandwidth_bytes_per_s / 4.0;
+        assert_relative_eq!(fit.l_s_per_word * words_per_s, 1.0, max_relative = 1e-3);
     }
     let fit = setting.fit.as_ref().unwrap();
     assert_eq!((fit.rates, fit.fitted.len(), fit.starts.len()), (6, 9, 5));
@@ -119,7 +120,7 @@ fn the_study_of_the_paper() {
     // Times are homogeneous in the constants: the elasticities of the rate add up to -1, but for the finite step.
     let sum: f64 =
         shadows.iter().filter(|shadow| shadow.gain_per_mm2.is_none()).map(|shadow| shadow.elasticity).sum();
-    assert!((sum + 1.0).abs() < 0.05, "{sum}");
+    assert_abs_diff_eq!(sum, -1.0, epsilon = 0.05);
 
     let caches = whatif::caches(&setting, &study, &Control::NONE).unwrap();
     if let Some(caches) = caches {

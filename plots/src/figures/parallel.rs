@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::chart::Chart;
-use crate::layer::{Guide, Join, Layer, Point, Series};
+use crate::layer::{Guide, Join, Layer, Point, Series, Side};
 use crate::palette::{Colour, Dash};
 
 /// An upright axis.
@@ -51,7 +51,7 @@ pub fn parallel(description: &str, axes: &[Upright], lines: Vec<Across>, size: (
     });
     let mut layers: Vec<Layer> = (0..axes.len()).map(upright).collect();
     layers.extend(lines.into_iter().map(line));
-    layers.push(Layer::Notes(ends.collect()));
+    layers.push(Layer::Notes(Side::Beside, ends.collect()));
     Chart {
         title: String::new(),
         subtitle: String::new(),

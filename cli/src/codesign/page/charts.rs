@@ -2,7 +2,9 @@
 
 use optimizer::codesign::design::Design;
 use optimizer::codesign::document::{Application, DesignFacts, Document};
-use plots::{Axis, Bars, Chart, Colour, Dash, Figure, Join, Layer, Marks, Point, Result, Series, Shape};
+use plots::{
+    Axis, Bars, Chart, Colour, Dash, Figure, Join, Layer, Marks, Point, Result, Series, Shape, Side,
+};
 
 /// Widths of charts that stand side by side, and of those that stand alone.
 const HALF: f64 = 560.0;
@@ -205,7 +207,7 @@ fn cloud(
     }
     let mut layers: Vec<Layer> = series.into_iter().map(Layer::Series).collect();
     if line {
-        layers.push(Layer::Notes(names(document, x, y)));
+        layers.push(Layer::Notes(Side::Above, names(document, x, y)));
     }
     let chart = Chart {
         title: String::new(),

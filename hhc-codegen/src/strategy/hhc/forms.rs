@@ -157,11 +157,16 @@ impl Hexagonal {
         widths.into_iter().collect()
     }
 
+    /// The rows, dealt to so many lanes.
+    pub fn rounds_of(&self, lanes: i64) -> Rounds {
+        let bases = self.alike.iter().flat_map(|&(_, width, rows)| (0..rows).map(move |_| width));
+        Rounds::new(bases, lanes)
+    }
+
     /// The same on another multiprocessor.
     #[must_use]
     pub fn on(&self, on: &Multiprocessor) -> Hexagonal {
-        let bases = self.alike.iter().flat_map(|&(_, width, rows)| (0..rows).map(move |_| width));
-        Hexagonal { rounds: Rounds::new(bases, on.lanes), on: *on, ..self.clone() }
+        Hexagonal { rounds: self.rounds_of(on.lanes), on: *on, ..self.clone() }
     }
 
     /// Registers of a thread that computes one point at a time, however many threads there are.

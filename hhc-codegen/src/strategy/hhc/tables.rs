@@ -7,6 +7,7 @@ use crate::TileSizes;
 use crate::counts::candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
+use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
 use std::sync::Arc;
 
@@ -48,6 +49,9 @@ impl List {
         let last = runs.iter().map(|run| run.steps).max().unwrap_or(1) * statements;
         let warp = |d: usize| if d > 0 && d == dimension - 1 { limits.warp } else { 1 };
         for st in (1..=last / statements).map(|n| n * statements) {
+            if list.sizes.len() > limits.tiles {
+                break;
+            }
             let forms = Hexagonal::new(problem, st, &Multiprocessor::ANY, [None; 3]);
             // A sub-tile as long as the skewed dimension needs no second one.
             let skew = |d: usize| match d {
@@ -71,6 +75,9 @@ impl List {
             list.widths.push(forms.row_widths());
             list.forms.push(forms.clone());
             for s0 in (least[0]..=reach[0].max(least[0])).take_while(|&s0| fits([s0, least[1], least[2]])) {
+                if list.sizes.len() > limits.tiles {
+                    break;
+                }
                 if dimension == 1 {
                     list.push([st, s0, 0, 0], height);
                     continue;
@@ -118,6 +125,15 @@ impl Candidates for Tables {
         let widths = &self.list.widths[self.list.height_of[candidate] as usize];
         let rounds = |&(base, rows): &(i64, i64)| rows * (((base + s0 - 1) * s1 * s2 + lanes - 1) / lanes);
         widths.iter().map(rounds).sum()
+    }
+
+    fn all_lane_rounds(&self, lanes: i64) -> Vec<i64> {
+        let rounds: Vec<Rounds> = self.list.forms.iter().map(|forms| forms.rounds_of(lanes)).collect();
+        let of = |(sizes, height): (&Sizes, &u32)| {
+            let [s0, s1, s2] = of_dimensions(*sizes);
+            rounds[*height as usize].rounds(s0, s1 * s2)
+        };
+        self.list.sizes.iter().zip(&self.list.height_of).map(of).collect()
     }
 
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid> {
