@@ -10,7 +10,8 @@ for argument; do
         -c) compiling=yes ;;
         -arch=* | --fmad=*) continue ;;
         -Xcompiler=*) argument=${argument#-Xcompiler=} ;;
-        -O3) argument=-O1 ;;
+        # Kernels run for milliseconds: optimising them takes gcc far longer.
+        -O3) argument=-O0 ;;
         *.cu)
             # kernel<<<grid, block, bytes, stream>>>(arguments), which may be broken over lines
             if sed -e ':more' -e '/<<<[^>]*$/{' -e N -e 'b more' -e '}' \
@@ -26,4 +27,4 @@ include="-I$here -I$here/../../../../templates/emulator"
 if [ -n "$compiling" ]; then
     exec "${CXX:-c++}" $include -Wno-unknown-pragmas "$@"
 fi
-exec "${CXX:-c++}" $include -std=c++17 -O1 "$@" "$here/cuda_stub.cpp" -lm
+exec "${CXX:-c++}" $include -std=c++17 -O0 "$@" "$here/cuda_stub.cpp" -lm
