@@ -45,7 +45,7 @@ doc: ## build the documentation of all crates, warnings are errors
 
 unit-tests: ## all tests, without the other checks
 	@$(MAKE) --no-print-directory LINTER= test-programs
-	@$(MAKE) --no-print-directory LINTER= $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
+	@$(MAKE) --no-print-directory LINTER= RUSTDOC=rustdoc $(SIDE_BY_SIDE) tests-named-a tests-named-b-to-z examples
 
 # Test programs run one after another, and the last tests of each leave cores idle: what runs is split in two, of like
 # length, by names of programs. What each part says stays together, where make can do that.
@@ -60,7 +60,9 @@ LINTER := $(shell $(CARGO) clippy --version >/dev/null 2>&1 && command -v clippy
 
 test-programs tests-named-a tests-named-b-to-z examples: export RUSTC_WORKSPACE_WRAPPER = $(LINTER)
 test-programs tests-named-a tests-named-b-to-z examples: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
-examples: export RUSTDOC = $(CURDIR)/scripts/rustdoc-pages-and-examples.sh
+# Pages are written where examples run.
+RUSTDOC = $(CURDIR)/scripts/rustdoc-pages-and-examples.sh
+examples: export RUSTDOC := $(RUSTDOC)
 
 linter-found:
 	@if [ -n "$(LINTER)" ]; then echo "tests are compiled by $(LINTER)"; \
