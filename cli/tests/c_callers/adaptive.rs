@@ -7,7 +7,8 @@ use adaptive::train::choose;
 use hhc_codegen::backend::openmp::{self, Caches};
 use std::collections::BTreeSet;
 
-const USES: &str = "ranges = [{ from = [32, 32], to = [4096, 4096], count = 5 }]\nsteps = [1, 10, 100]\nthreads = [1, 2]\n";
+const USES: &str =
+    "ranges = [{ from = [32, 32], to = [4096, 4096], count = 5 }]\nsteps = [1, 10, 100]\nthreads = [1, 2]\n";
 
 /// C chooses what the model chooses, and all tilings compute the same.
 #[test]
@@ -30,7 +31,14 @@ fn the_model_chooses_and_all_tilings_agree() {
     folder.write("choices.c", include_str!("choices.c"));
     let mut compile: Vec<&str> = STRICT.to_vec();
     compile.extend(sanitizers(&folder));
-    compile.extend(["-std=c99", "-pedantic", "-fopenmp", "-DTW_COPY_STEPS=0", "-DTW_COPY_POINTS=0", "choices.c"]);
+    compile.extend([
+        "-std=c99",
+        "-pedantic",
+        "-fopenmp",
+        "-DTW_COPY_STEPS=0",
+        "-DTW_COPY_POINTS=0",
+        "choices.c",
+    ]);
     compile.extend(["heat2d.c", "heat2d_choice.c", "-o", "choices", "-lm"]);
     succeeded("cc", &compile, &here);
     let printed = succeeded("./choices", &[], &here);

@@ -399,7 +399,7 @@ fn add_needed<'s>(
                 needed.extend(std::iter::once(part).chain(around.iter().copied()).flat_map(names::of));
             }
         }),
-        StmtKind::Empty | StmtKind::Other(..) => {}
+        StmtKind::Return(_) | StmtKind::Empty | StmtKind::Other(..) => {}
     }
     around.truncate(depth);
 }
@@ -460,7 +460,7 @@ fn stripped(region: &Region, stmt: &Stmt, needed: &HashSet<String>) -> Option<St
         }
         StmtKind::Expr(expr) => stripped_expression(region, expr, needed)
             .map(|expr| Stmt { kind: StmtKind::Expr(expr), span: stmt.span.clone() }),
-        StmtKind::While(_) | StmtKind::Other(..) => Some(stmt.clone()),
+        StmtKind::While(_) | StmtKind::Return(_) | StmtKind::Other(..) => Some(stmt.clone()),
     }
 }
 
