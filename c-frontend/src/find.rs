@@ -132,11 +132,13 @@ impl Search<'_> {
         // Of a call that stays it is known why.
         let called = |diagnostic: Box<Diagnostic>| {
             let place = &diagnostic.primary.span;
-            let own = |kept: &&Diagnostic| {
-                kept.primary.span.start < place.end && place.start < kept.primary.span.end
-            };
+            let own = |(stmt, _): &&(Span, Diagnostic)| stmt.start < place.end && place.start < stmt.end;
             let kept = region.kept.iter().find(own).filter(|_| diagnostic.code == codes::CALL);
-            kept.map_or_else(|| vec![(*diagnostic).clone()], |kept| vec![kept.clone()])
+            vec![match kept {
+                Some((_, kept)) if kept.primary.span == *place => kept.clone(),
+                Some((_, kept)) => kept.clone().related(place.clone(), "called from here"),
+                None => (*diagnostic).clone(),
+            }]
         };
         let nest = nest::nest(&region).map_err(called)?;
         let name = program_name(self.path, self.found.len());
@@ -231,7 +233,7 @@ fn nothing(text: &str, options: &Options) -> Diagnostic {
     Diagnostic::error(codes::NO_SCOP, first_line(text), message)
         .note("an iterated stencil is `for (t ..) for (i ..) for (j ..) A[(t+1)%2][i][j] = ..;` or the like")
         .note("a loop whose index is a subscript of what it computes is a loop over space")
-        .hint("name the file that holds the time loop, and others of the same program with --with")
+        .hint("name the file that holds the time loop; others of the same program are named with --with")
 }
 
 /// The name of a file's program: a C identifier that no other file of the user's has.

@@ -110,7 +110,7 @@ pub fn load_with(spec: &str, options: &LoadOptions) -> Result<Stencil> {
     }
     if options.c != COptions::default() {
         return Err(Error::wrong_input(format!(
-            "-D, -I, --with and --function are for C files, and `{spec}` is none"
+            "-D, -I and --function are for C files, and `{spec}` is none"
         )));
     }
     if shipped::source(spec).is_some() {
@@ -148,8 +148,13 @@ fn from_file(spec: &str) -> Result<Program> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
         Some("h" | "cc" | "cpp" | "cxx" | "cu") => {
-            return Err(Error::wrong_input(format!("`{spec}` is neither a .stencil nor a .c file"))
-                .hint("C files end in .c; C++ and CUDA cannot be read"));
+            return Err(Error::wrong_input(format!("`{spec}` is neither a .stencil nor a .c file")).hint(
+                "C++ and CUDA cannot be read; a program that is plain C can, under a name that ends in .c",
+            ));
+        }
+        Some("f" | "for" | "ftn" | "f77" | "f90" | "f95" | "f03" | "f08" | "f18") => {
+            return Err(Error::wrong_input(format!("`{spec}` is a Fortran file, which cannot be read"))
+                .hint("write its time loop in C or in the stencil language"));
         }
         None if !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) => {
             return Err(unknown_name(spec));

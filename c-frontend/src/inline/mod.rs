@@ -27,12 +27,13 @@ const MOST_CALLS_DEEP: usize = 12;
 /// Most calls that are taken apart in one region.
 const MOST_CALLS: usize = 400;
 
-/// The statements of a region without calls of the file's functions; those that stay, each with the reason.
+/// The statements of a region without calls of the file's functions; the places of statements whose calls stay, each
+/// with the reason.
 pub fn inline(
     statements: Vec<Stmt>,
     file: &File<'_>,
     variables: &HashMap<String, Variable>,
-) -> (Vec<Stmt>, Vec<Diagnostic>) {
+) -> (Vec<Stmt>, Vec<(Span, Diagnostic)>) {
     let mut inliner = Inliner {
         file,
         variables,
@@ -50,7 +51,7 @@ pub fn inline(
     for stmt in statements {
         // Outside of functions, what cannot be taken apart stays.
         if let Err(reason) = inliner.statement(stmt.clone(), &mut result) {
-            inliner.kept.push(*reason);
+            inliner.kept.push((stmt.span.clone(), *reason));
             result.push(stmt);
         }
     }
@@ -71,8 +72,8 @@ struct Inliner<'a> {
     calls: usize,
     /// New names.
     taken: HashSet<String>,
-    /// Why calls stay.
-    kept: Vec<Diagnostic>,
+    /// The statements whose calls stay, and why.
+    kept: Vec<(Span, Diagnostic)>,
 }
 
 impl Inliner<'_> {
@@ -97,7 +98,7 @@ impl Inliner<'_> {
             // A statement of the region's own has one place, whatever it has become.
             Ok(()) => out[before..].iter_mut().for_each(|stmt| stmt.span = span.clone()),
             Err(reason) => {
-                self.kept.push(*reason);
+                self.kept.push((stmt.span.clone(), *reason));
                 out.truncate(before);
                 out.push(stmt);
             }
@@ -359,5 +360,5 @@ fn missing(name: &str, place: &Span) -> Diagnostic {
         format!("a call of `{name}`, whose source is in another file"),
     )
     .note("a call in the time loop is replaced by what the function does")
-    .hint("name the file that defines it with --with, or write what it does in the loop")
+    .hint("put the function into this file or into a header of its own, or write what it does in the loop")
 }

@@ -58,7 +58,7 @@ pub struct Loop {
     pub part: Part,
     /// The loops directly in it.
     pub inner: Vec<Loop>,
-    /// Whether it calls functions of the file.
+    /// Whether it calls functions that the file declares.
     pub calls: bool,
 }
 
@@ -113,30 +113,37 @@ impl<'a> File<'a> {
     pub fn loops(&self) -> Vec<Loop> {
         let mut found = Vec::new();
         let root = self.tree.root_node();
+        let declared = self.declared_functions();
         let mut cursor = root.walk();
         for function in root.children(&mut cursor).filter(|node| node.kind() == "function_definition") {
             let name = declared_name(function).and_then(|name| self.source.text.get(name.byte_range()));
             if let Some(name) = name {
-                self.loops_below(function, name, 0, &mut found);
+                self.loops_below(function, name, (0, &declared), &mut found);
             }
         }
         found
     }
 
-    fn loops_below(&self, node: Node<'_>, function: &str, depth: usize, found: &mut Vec<Loop>) {
+    fn loops_below(
+        &self,
+        node: Node<'_>,
+        function: &str,
+        (depth, declared): (usize, &HashSet<String>),
+        found: &mut Vec<Loop>,
+    ) {
         if depth > converter::MOST_DEPTH {
             return;
         }
         let mut cursor = node.walk();
         for child in node.named_children(&mut cursor) {
             if !matches!(child.kind(), "for_statement" | "while_statement" | "do_statement") {
-                self.loops_below(child, function, depth + 1, found);
+                self.loops_below(child, function, (depth + 1, declared), found);
                 continue;
             }
             let mut inner = Vec::new();
-            self.loops_below(child, function, depth + 1, &mut inner);
+            self.loops_below(child, function, (depth + 1, declared), &mut inner);
             let mut calls = false;
-            names_within(child, &self.source.text, &mut |_, name| calls |= self.functions.contains_key(name));
+            names_within(child, &self.source.text, &mut |_, name| calls |= declared.contains(name));
             let span = self.source.origin.span(child.byte_range());
             let body =
                 child.child_by_field_name("body").map(|body| self.source.origin.span(body.byte_range()));

@@ -31,8 +31,8 @@ pub struct Region {
     pub structures: Structures,
     /// The variables that are members of structures and pointers.
     pub members: Vec<String>,
-    /// Why calls of the program's functions stay in it.
-    pub kept: Vec<Diagnostic>,
+    /// The statements in which calls of the program's functions stay, and why.
+    pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.
     pub places: Vec<(Span, Range<usize>)>,
 }

@@ -16,8 +16,6 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// The function whose time loops are wanted; those of all functions where there is none.
     pub function: Option<String>,
-    /// Other sources of the same program, whose functions may be called.
-    pub with: Vec<PathBuf>,
 }
 
 /// Why there is no preprocessed text.
