@@ -43,7 +43,14 @@ impl Inliner<'_> {
         };
         match exits::without_returns(body, &replaced) {
             Ok(body) => list.extend(body),
-            Err(span) => return refuse(name, place, "it returns from within a loop", Some((span, "here"))),
+            Err(span) => {
+                return refuse(
+                    name,
+                    place,
+                    "it returns from the middle of a loop or block",
+                    Some((span, "here")),
+                );
+            }
         }
         out.push(Stmt { kind: StmtKind::Block(list), span: place.clone() });
         Ok(())

@@ -35,7 +35,7 @@ impl Inliner<'_> {
                 }
             }
             ExprKind::Index(a, b) => {
-                let (a, b) = self.both(a, b, out)?;
+                let (a, b) = self.both(*a, *b, out)?;
                 ExprKind::Index(a, b)
             }
             ExprKind::Binary(operator @ (BinaryOp::And | BinaryOp::Or), a, b) => {
@@ -43,15 +43,15 @@ impl Inliner<'_> {
                 ExprKind::Binary(operator, a, Box::new(self.expression(*b, None)?))
             }
             ExprKind::Binary(operator, a, b) => {
-                let (a, b) = self.both(a, b, out)?;
+                let (a, b) = self.both(*a, *b, out)?;
                 ExprKind::Binary(operator, a, b)
             }
             ExprKind::Assign(operator, a, b) => {
-                let (a, b) = self.both(a, b, out)?;
+                let (a, b) = self.both(*a, *b, out)?;
                 ExprKind::Assign(operator, a, b)
             }
             ExprKind::Comma(a, b) => {
-                let (a, b) = self.both(a, b, out)?;
+                let (a, b) = self.both(*a, *b, out)?;
                 ExprKind::Comma(a, b)
             }
             ExprKind::Conditional(condition, then, otherwise) => {
@@ -70,14 +70,9 @@ impl Inliner<'_> {
         Ok(Expr { kind, span })
     }
 
-    fn both(
-        &mut self,
-        a: Box<Expr>,
-        b: Box<Expr>,
-        mut out: Option<&mut Vec<Stmt>>,
-    ) -> Result<(Box<Expr>, Box<Expr>)> {
-        let a = Box::new(self.expression(*a, out.as_deref_mut())?);
-        Ok((a, Box::new(self.expression(*b, out)?)))
+    fn both(&mut self, a: Expr, b: Expr, mut out: Option<&mut Vec<Stmt>>) -> Result<(Box<Expr>, Box<Expr>)> {
+        let a = Box::new(self.expression(a, out.as_deref_mut())?);
+        Ok((a, Box::new(self.expression(b, out)?)))
     }
 
     /// The value of a call.
@@ -127,7 +122,12 @@ impl Inliner<'_> {
         match exits::without_returns(body, &assigned) {
             Ok(list) => body = list,
             Err(span) => {
-                return refuse(name, place, "it returns from within a loop", Some((span, "here")));
+                return refuse(
+                    name,
+                    place,
+                    "it returns from the middle of a loop or block",
+                    Some((span, "here")),
+                );
             }
         }
         self.declared.insert(result.clone(), returns.clone());
