@@ -169,7 +169,6 @@ impl Step {
                 StmtKind::Declaration(own) if own.iter().all(|one| one.value.is_none()) => Kind::Local,
                 // What is seen outside the program is no value that nobody needs.
                 StmtKind::Expr(Expr { kind: ExprKind::Call(..), .. }) => Kind::Output,
-                StmtKind::If(..) if runs_something(region, &list[at]) => Kind::Observation,
                 _ if !counting.contains(&at) => Kind::Computed,
                 StmtKind::Declaration(_) => Kind::Local,
                 StmtKind::If(..) => Kind::Observation,
