@@ -1,4 +1,5 @@
-//! Prints the stencil program of C files: `cargo run -p c-frontend --example read -- -DN=10 -Iinclude prog.c ..`
+//! Prints the stencil programs of C files, and which loops over time are left:
+//! `cargo run -p c-frontend --example read -- -DN=10 -Iinclude prog.c ..`
 
 use c_frontend::Options;
 use std::path::Path;
@@ -13,8 +14,18 @@ fn main() -> ExitCode {
         } else if let Some(folder) = argument.strip_prefix("-I") {
             options.include_dirs.push(folder.into());
         } else {
-            match c_frontend::read(Path::new(&argument), &options) {
-                Ok(Ok(read)) => println!("{}", read.program.to_source()),
+            match c_frontend::read_all(Path::new(&argument), &options) {
+                Ok(Ok(found)) => {
+                    found.taken.iter().for_each(|taken| println!("{}", taken.program.to_source()));
+                    for left in &found.left {
+                        let reasons = left.reasons.iter().map(|reason| reason.message.as_str());
+                        println!(
+                            "{argument}:{}: left: {}",
+                            left.line,
+                            reasons.collect::<Vec<_>>().join("; ")
+                        );
+                    }
+                }
                 Ok(Err(diagnostics)) => {
                     failed = true;
                     println!("{diagnostics}\n");

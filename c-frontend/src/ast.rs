@@ -262,6 +262,8 @@ pub enum StmtKind {
     While(Box<WhileLoop>),
     /// `if (condition) then else otherwise`
     If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    /// `return value;`
+    Return(Option<Expr>),
     /// `;`
     Empty,
     /// Something else: what the grammar calls it, and all names in it.
@@ -386,14 +388,18 @@ impl Stmt {
                     otherwise.walk(visit);
                 }
             }
-            StmtKind::Declaration(_) | StmtKind::Expr(_) | StmtKind::Empty | StmtKind::Other(..) => {}
+            StmtKind::Declaration(_)
+            | StmtKind::Expr(_)
+            | StmtKind::Return(_)
+            | StmtKind::Empty
+            | StmtKind::Other(..) => {}
         }
     }
 
     /// Calls `visit` on every expression in it.
     pub fn walk_expressions<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         self.walk(&mut |stmt| match &stmt.kind {
-            StmtKind::Expr(expr) | StmtKind::If(expr, ..) => expr.walk(visit),
+            StmtKind::Expr(expr) | StmtKind::If(expr, ..) | StmtKind::Return(Some(expr)) => expr.walk(visit),
             StmtKind::While(source) => source.condition.walk(visit),
             StmtKind::For(source) => {
                 source.condition.iter().chain(&source.step).for_each(|expr| expr.walk(visit));
@@ -434,8 +440,8 @@ impl Stmt {
                     value.walk_mut(visit);
                 }
             }
-            StmtKind::Expr(expr) => expr.walk_mut(visit),
-            StmtKind::Empty | StmtKind::Other(..) => {}
+            StmtKind::Expr(expr) | StmtKind::Return(Some(expr)) => expr.walk_mut(visit),
+            StmtKind::Return(None) | StmtKind::Empty | StmtKind::Other(..) => {}
         }
     }
 }

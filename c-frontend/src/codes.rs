@@ -20,9 +20,8 @@ codes! {
     ARITHMETIC = "TW1006", "a program that changes how floating-point numbers are computed";
     CUT = "TW1007", "a time loop that cannot be taken out of its file alone";
     RESERVED = "TW1008", "a name that the rewritten program needs itself";
-    NO_SCOP = "TW1101", "no `#pragma scop`, or one without its `#pragma endscop`";
+    NO_SCOP = "TW1101", "no time loop, or a `#pragma scop` without its `#pragma endscop`";
     SCOP_PLACE = "TW1102", "a region that does not hold whole statements of one function";
-    SEVERAL_SCOPS = "TW1103", "more than one region";
     NO_TIME_LOOP = "TW1104", "no time loop around space loops, or several";
     LOOP_FORM = "TW1201", "a loop that does not count up or down by one";
     BOUND = "TW1202", "a bound that is not affine, or that changes during the loop";
@@ -44,7 +43,7 @@ codes! {
     REDUCTION = "TW1404", "a scalar that is carried from point to point";
     LIVE_OUT = "TW1405", "a scalar computed in the loop and used behind it";
     NOTHING_COMPUTED = "TW1406", "a region that computes no array";
-    CALL = "TW1501", "a call of something that is not a function of math.h";
+    CALL = "TW1501", "a call that is no function of math.h and cannot be replaced by what the function does";
     TYPE = "TW1502", "a value of a type other than float, double and integers";
     EXPRESSION = "TW1503", "an operation that stencils do not have";
     UNKNOWN_NAME = "TW1504", "a name whose declaration was not found";

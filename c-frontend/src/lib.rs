@@ -30,6 +30,8 @@
 
 pub mod ast;
 pub mod codes;
+mod find;
+mod inline;
 mod integer;
 pub mod nest;
 pub mod parse;
@@ -40,42 +42,67 @@ pub mod recognise;
 pub mod rewrite;
 pub mod text;
 
+pub use find::{Found, Left};
 pub use nest::Nest;
 pub use parse::Region;
 pub use preprocess::{Options, Preprocessed};
 pub use program::CProgram;
 pub use recognise::Stencil;
 
-use polyhedral::diagnostic::Diagnostics;
+use polyhedral::diagnostic::{Diagnostic, Diagnostics};
+use polyhedral::source::SourceFile;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads a C program.
+/// Reads a C program: its first time loop.
 ///
 /// # Errors
 /// A file that cannot be read is an `std::io::Error`; a program that is no iterated stencil is a list of diagnostics.
 pub fn read(path: &Path, options: &Options) -> std::io::Result<Result<CProgram, Diagnostics>> {
-    let read = preprocess::preprocess(path, options)?;
-    Ok(read.and_then(|preprocessed| from_preprocessed(preprocessed, path)).and_then(|program| {
-        preprocess::check_cut(&program, path, options)?;
-        Ok(program)
-    }))
+    let first = |found: Found| found.taken.into_iter().next();
+    let none = || {
+        let source = Arc::new(SourceFile { name: path.display().to_string(), text: String::new() });
+        Diagnostics::new(
+            source,
+            vec![Diagnostic::internal(0..0, "no time loop was taken, and no reason given")],
+        )
+    };
+    Ok(read_all(path, options)?.and_then(|found| first(found).ok_or_else(none)))
 }
 
-/// The program of a preprocessed file.
+/// Reads a C program: all its time loops.
 ///
 /// # Errors
-/// Why it is no iterated stencil.
-pub fn from_preprocessed(preprocessed: Preprocessed, path: &Path) -> Result<CProgram, Diagnostics> {
+/// As for [`read`].
+pub fn read_all(path: &Path, options: &Options) -> std::io::Result<Result<Found, Diagnostics>> {
+    let read = preprocess::preprocess(path, options)?;
+    let check = |program: &CProgram| preprocess::check_cut(program, path, options);
+    Ok(read.and_then(|preprocessed| on_large_stack(preprocessed, path, options, &check)))
+}
+
+/// The time loops of a preprocessed file.
+///
+/// # Errors
+/// Why there is none.
+pub fn from_preprocessed(preprocessed: Preprocessed, path: &Path) -> Result<Found, Diagnostics> {
+    on_large_stack(preprocessed, path, &Options::default(), &|_| Ok(()))
+}
+
+fn on_large_stack(
+    preprocessed: Preprocessed,
+    path: &Path,
+    options: &Options,
+    check: &(dyn Fn(&CProgram) -> Result<(), Diagnostics> + Sync),
+) -> Result<Found, Diagnostics> {
     let source = Arc::clone(&preprocessed.source);
     let failed = |message: &str| {
-        let diagnostic = polyhedral::diagnostic::Diagnostic::internal(0..0, message);
+        let diagnostic = Diagnostic::internal(0..0, message);
         Diagnostics::new(Arc::clone(&source), vec![diagnostic])
     };
     // Sums of many terms are deep trees.
     std::thread::scope(|scope| {
         let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
-        match builder.spawn_scoped(scope, || stages(preprocessed, path)) {
+        match builder.spawn_scoped(scope, || find::find(Arc::new(preprocessed), path, options, check)) {
             Ok(thread) => {
                 thread.join().unwrap_or_else(|_| Err(failed("the C front end stopped unexpectedly")))
             }
@@ -86,43 +113,3 @@ pub fn from_preprocessed(preprocessed: Preprocessed, path: &Path) -> Result<CPro
 
 /// Stack of the thread that works on the syntax tree; only what is used takes memory.
 const STACK_BYTES: usize = 256 << 20;
-
-fn stages(preprocessed: Preprocessed, path: &Path) -> Result<CProgram, Diagnostics> {
-    let source = Arc::clone(&preprocessed.source);
-    let refuse = |diagnostic| Diagnostics::new(Arc::clone(&source), vec![diagnostic]);
-    let region = parse::parse(&preprocessed)?;
-    let nest = nest::nest(&region).map_err(|diagnostic| refuse(*diagnostic))?;
-    let name = program_name(path);
-    let file = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let description = format!("From the loop over `{}` in `{}` of {file}.", nest.time.name, region.function);
-    let program_of = |nest: &Nest| {
-        let stencil = recognise::recognise(nest).map_err(|diagnostic| refuse(*diagnostic))?;
-        let program = recognise::draft(&name, &description, nest, &stencil, &source)?;
-        Ok((stencil, program))
-    };
-    let found = match program_of(&nest) {
-        Ok((stencil, program)) => (nest, stencil, program),
-        // A point that is computed again may be a source; if not, the reason is the one above.
-        Err(why) => {
-            let joined = recognise::with_sources(&nest);
-            let second = joined.and_then(|nest| program_of(&nest).ok().map(|(a, b)| (nest, a, b)));
-            second.ok_or(why)?
-        }
-    };
-    let (nest, stencil, program) = found;
-    Ok(CProgram { preprocessed, region, nest, stencil, program: Arc::new(program) })
-}
-
-/// The name of a file's program: a C identifier that no other file of the user's has.
-fn program_name(path: &Path) -> String {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut name: String = stem
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
-        .take(48)
-        .collect();
-    if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
-        name.insert(0, 'p');
-    }
-    format!("{}_scop", name.trim_end_matches('_'))
-}

@@ -11,7 +11,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct CProgram {
     /// The file, preprocessed.
-    pub preprocessed: Preprocessed,
+    pub preprocessed: Arc<Preprocessed>,
     /// The region and what it needs.
     pub region: Region,
     /// Its loops.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use c_frontend::rewrite::{Target, rewrite};
-use c_frontend::{CProgram, Options, preprocess};
+use c_frontend::{CProgram, Found, Options, preprocess};
 use polyhedral::diagnostic::{Code, Diagnostics};
 use polyhedral::source::SourceFile;
 use proptest::prelude::*;
@@ -36,13 +36,16 @@ fn read(text: &str) {
 }
 
 /// What is refused has a place in the file; what is accepted can be printed and rewritten.
-fn check(result: Result<CProgram, Diagnostics>, name: &str) {
+fn check(result: Result<Found, Diagnostics>, name: &str) {
     match result {
-        Ok(program) => {
-            let text = program.program.to_source();
-            polyhedral::parse("converted.stencil", &text).unwrap_or_else(|why| panic!("{text}\n{why}"));
+        Ok(found) => {
+            let programs: Vec<&CProgram> = found.taken.iter().collect();
+            for program in &programs {
+                let text = program.program.to_source();
+                polyhedral::parse("converted.stencil", &text).unwrap_or_else(|why| panic!("{text}\n{why}"));
+            }
             for target in [Target::OpenMp, Target::Cuda] {
-                rewrite(&program, Path::new(name), &Options::default(), &[], target).unwrap();
+                rewrite(&programs, Path::new(name), &Options::default(), &[], target).unwrap();
             }
         }
         Err(diagnostics) => {
@@ -212,9 +215,10 @@ fn read_file(bytes: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("broken.c");
     std::fs::write(&path, bytes).unwrap();
-    let read = c_frontend::read(&path, &Options::default()).unwrap();
-    if let Ok(program) = &read {
-        rewrite(program, &path, &Options::default(), &[], Target::OpenMp).unwrap();
+    let read = c_frontend::read_all(&path, &Options::default()).unwrap();
+    if let Ok(found) = &read {
+        let programs: Vec<&CProgram> = found.taken.iter().collect();
+        rewrite(&programs, &path, &Options::default(), &[], Target::OpenMp).unwrap();
     }
     if let Err(diagnostics) = read {
         assert!(!diagnostics.list.is_empty());

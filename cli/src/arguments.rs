@@ -153,12 +153,19 @@ pub struct CArguments {
     /// Look for headers of a C file in this folder, too; may be repeated
     #[arg(short = 'I', value_name = "DIR", help_heading = "C files")]
     pub include: Vec<PathBuf>,
+    /// Only the time loops of this function of a C file
+    #[arg(long, value_name = "NAME", help_heading = "C files")]
+    pub function: Option<String>,
 }
 
 impl CArguments {
     /// As the front end takes them.
     pub fn options(&self) -> COptions {
-        COptions { defines: self.define.clone(), include_dirs: self.include.clone() }
+        COptions {
+            defines: self.define.clone(),
+            include_dirs: self.include.clone(),
+            function: self.function.clone(),
+        }
     }
 }
 

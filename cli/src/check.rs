@@ -155,7 +155,7 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
 fn other_sources(arguments: &CheckArguments) -> Result<Vec<PathBuf>> {
     let Some(program) = load::of_plan(&arguments.plan)?.c else { return Ok(Vec::new()) };
     let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
-    let source = CSource { program: &program, path, options: &options, with: &arguments.with };
+    let source = CSource { programs: &[&program], path, options: &options, with: &arguments.with };
     c_program::other_sources(&source)
 }
 

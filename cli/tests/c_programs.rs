@@ -270,8 +270,18 @@ fn programs_are_clean_under_sanitizers() {
 /// Programs by chance: what is accepted does what the original does. `TILEWRIGHT_PROGRAMS` says how many.
 #[test]
 fn programs_by_chance() {
+    by_chance(12, crate::generated::program);
+}
+
+/// The same of programs without pragmas, which call functions of their own.
+#[test]
+fn programs_by_chance_with_calls() {
+    by_chance(4, crate::generated_calls::program);
+}
+
+fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {
     let count =
-        std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(12_u64);
+        std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);
     let first = std::env::var("TILEWRIGHT_FIRST").ok().and_then(|first| first.parse().ok()).unwrap_or(0_u64);
     let next = std::sync::atomic::AtomicU64::new(first);
     let results: Vec<(u64, crate::support::Output)> = std::thread::scope(|scope| {
@@ -283,7 +293,7 @@ fn programs_by_chance() {
                     return results;
                 }
                 let folder = Folder::new();
-                let file = folder.write("chance.c", crate::generated::program(number));
+                let file = folder.write("chance.c", program(number));
                 let mut arguments = vec!["check", &file, "--quick", "--threads", "2", "--json"];
                 arguments.extend(if number.is_multiple_of(5) { &["--strategy", "naive"][..] } else { &[] });
                 results.push((number, tilewright(&arguments)));
@@ -301,12 +311,31 @@ fn programs_by_chance() {
         match (output.code, code) {
             (0, _) => accepted += 1,
             (2, Some(code)) => *refused.entry(code).or_insert(0) += 1,
-            _ => wrong.push(format!("program {number}: {report:#}\n{}", crate::generated::program(number))),
+            _ => wrong.push(format!("program {number}: {report:#}\n{}", program(number))),
         }
     }
     println!("{accepted} of {count} programs accepted, refused: {refused:?}");
     assert!(wrong.is_empty(), "{} of {count} differ\n{}", wrong.len(), wrong.join("\n"));
     assert!(3 * accepted >= 2 * count, "only {accepted} of {count} accepted: {refused:?}");
+}
+
+/// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.
+#[test]
+fn programs_as_they_are() {
+    same("called_functions.c", &[], &SMALL_2D);
+    same("several_loops.c", &[], &[]);
+    same("edges_again.c", &["-DM=34"], &[]);
+    // A loop is chosen by its function; what is left is said with its reason.
+    let folder = Folder::new();
+    let file = program("several_loops.c").display().to_string();
+    let arguments =
+        ["compile", &file, "--target", "openmp", "-o", &folder.arg("out"), "--function", "warm", "--json"];
+    let report = tilewright(&arguments).succeeded().json();
+    assert_eq!(
+        (&report["place"], &report["more"]),
+        (&"warm, line 12".into(), &serde_json::Value::Null),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -769,5 +798,9 @@ fn models_and_runs_take_c_files_with_macros_and_folders() {
     assert!(without.code == 2 && without.stderr.contains("line.c:2:"), "{}", without.stderr);
     let other =
         tilewright(&["tune", "heat1d", "-DN=3", "--size", "5000", "--steps", "10", "--machine", "gtx980"]);
-    assert!(other.code == 2 && other.stderr.contains("-D and -I are for C files"), "{}", other.stderr);
+    assert!(
+        other.code == 2 && other.stderr.contains("-D, -I and --function are for C files"),
+        "{}",
+        other.stderr
+    );
 }

@@ -10,6 +10,8 @@ mod documents;
 mod explain;
 #[path = "support/generated.rs"]
 mod generated;
+#[path = "support/generated_calls.rs"]
+mod generated_calls;
 mod inspect;
 mod models;
 mod nested;

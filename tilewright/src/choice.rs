@@ -35,6 +35,7 @@ pub enum TileBy {
 }
 
 /// What is known of the execution that the sizes are for.
+#[derive(Clone, Copy)]
 pub struct Wish<'a> {
     /// Grid extents.
     pub size: Option<&'a [i64]>,

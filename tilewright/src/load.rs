@@ -1,6 +1,6 @@
 //! SPEC: the name of a shipped stencil, or a file; loaded and analysed once.
 
-use crate::c_program::{self, COptions, CProgram};
+use crate::c_program::{self, COptions, CProgram, LoopLeft};
 use crate::error::{Error, Result};
 use execution::ExecutionError;
 use hhc_codegen::PlanError;
@@ -28,6 +28,10 @@ pub struct Stencil {
     pub program: Arc<Program>,
     /// The C program that it was found in.
     pub c: Option<Box<CProgram>>,
+    /// The other time loops of the same file.
+    pub more: Vec<CProgram>,
+    /// Those of its loops over time that are no iterated stencils.
+    pub left: Vec<LoopLeft>,
     /// The files that were read: that of the program, and its headers.
     pub files: Vec<PathBuf>,
     analysis: OnceLock<Arc<Analysis>>,
@@ -36,7 +40,14 @@ pub struct Stencil {
 impl Stencil {
     /// A program that was made in another way than from a file.
     pub fn of(program: Arc<Program>) -> Stencil {
-        Stencil { program, c: None, files: Vec::new(), analysis: OnceLock::new() }
+        Stencil {
+            program,
+            c: None,
+            more: Vec::new(),
+            left: Vec::new(),
+            files: Vec::new(),
+            analysis: OnceLock::new(),
+        }
     }
 
     /// Its dependences, cone and counts; found when first asked for.
@@ -57,7 +68,7 @@ impl Stencil {
     /// The same program under another name.
     pub fn renamed(&self, name: String) -> Stencil {
         let program = Arc::new(Program { name, ..(*self.program).clone() });
-        Stencil { program, c: None, files: self.files.clone(), analysis: self.analysis.clone() }
+        Stencil { files: self.files.clone(), analysis: self.analysis.clone(), ..Stencil::of(program) }
     }
 }
 
@@ -79,16 +90,28 @@ pub fn load_with(spec: &str, options: &LoadOptions) -> Result<Stencil> {
         None => program,
     };
     if is_c(spec) {
-        let read = c_program(spec, &options.c)?;
+        let (mut read, left) = c_program(spec, &options.c)?;
+        let more = read.split_off(1.min(read.len()));
+        let Some(read) = read.pop() else {
+            return Err(Error::internal(format!("no time loop of `{spec}` was read")));
+        };
         let program = match options.element {
             Some(_) => Arc::new(typed((**c_program::program(&read)).clone())),
             None => Arc::clone(c_program::program(&read)),
         };
         let files = [PathBuf::from(spec)].into_iter().chain(c_program::headers(&read).iter().cloned());
-        return Ok(Stencil { files: files.collect(), c: Some(Box::new(read)), ..Stencil::of(program) });
+        return Ok(Stencil {
+            files: files.collect(),
+            c: Some(Box::new(read)),
+            more,
+            left,
+            ..Stencil::of(program)
+        });
     }
-    if !(options.c.defines.is_empty() && options.c.include_dirs.is_empty()) {
-        return Err(Error::wrong_input(format!("-D and -I are for C files, and `{spec}` is none")));
+    if options.c != COptions::default() {
+        return Err(Error::wrong_input(format!(
+            "-D, -I and --function are for C files, and `{spec}` is none"
+        )));
     }
     if shipped::source(spec).is_some() {
         let program = shipped::load(spec)
@@ -108,7 +131,7 @@ fn unreadable(path: &Path) -> impl Fn(std::io::Error) -> Error + '_ {
     |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
 }
 
-fn c_program(spec: &str, options: &COptions) -> Result<CProgram> {
+fn c_program(spec: &str, options: &COptions) -> Result<(Vec<CProgram>, Vec<LoopLeft>)> {
     let path = Path::new(spec);
     if spec.contains(char::is_control) {
         let message = format!("the name `{spec}` has an end of a line or another control character");
@@ -125,8 +148,13 @@ fn from_file(spec: &str) -> Result<Program> {
     let extension = path.extension().map(|extension| extension.to_string_lossy().to_lowercase());
     match extension.as_deref() {
         Some("h" | "cc" | "cpp" | "cxx" | "cu") => {
-            return Err(Error::wrong_input(format!("`{spec}` is neither a .stencil nor a .c file"))
-                .hint("C files end in .c; C++ and CUDA cannot be read"));
+            return Err(Error::wrong_input(format!("`{spec}` is neither a .stencil nor a .c file")).hint(
+                "C++ and CUDA cannot be read; a program that is plain C can, under a name that ends in .c",
+            ));
+        }
+        Some("f" | "for" | "ftn" | "f77" | "f90" | "f95" | "f03" | "f08" | "f18") => {
+            return Err(Error::wrong_input(format!("`{spec}` is a Fortran file, which cannot be read"))
+                .hint("write its time loop in C or in the stencil language"));
         }
         None if !path.exists() && !spec.contains(std::path::MAIN_SEPARATOR) => {
             return Err(unknown_name(spec));

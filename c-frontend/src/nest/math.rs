@@ -25,7 +25,7 @@ pub(super) fn math_function(name: &str) -> Option<(Math, Floating)> {
 }
 
 /// Whether a function's value follows from its arguments, and a call changes nothing.
-pub(super) fn is_pure(name: &str) -> bool {
+pub(crate) fn is_pure(name: &str) -> bool {
     math_function(name).is_some()
         || name == "abs"
         || name == "labs"

@@ -30,8 +30,11 @@ pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
     Touched, Turns,
 };
+pub(crate) use math::is_pure as is_known_function;
 pub use observed::{Control, Observed, Test};
 pub use refusal::Result;
+pub(crate) use scalars::assigned;
+pub(crate) use time::indexes_target;
 
 use crate::codes;
 use crate::parse::Region;
@@ -80,7 +83,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         moves,
         counters,
         assumed: Vec::new(),
-        memory: Vec::new(),
+        memory: region.members.iter().map(|member| format!("&{member}")).collect(),
         pointers: Vec::new(),
         extents: HashMap::new(),
         blocks: HashSet::new(),

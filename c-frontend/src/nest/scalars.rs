@@ -93,7 +93,7 @@ impl Environment {
 }
 
 /// The names of the arrays and of the scalars that a statement assigns; indices of loops are not among them.
-pub(super) fn assigned(body: &Stmt) -> (HashSet<String>, HashSet<String>) {
+pub(crate) fn assigned(body: &Stmt) -> (HashSet<String>, HashSet<String>) {
     let (mut arrays, mut scalars) = (HashSet::new(), HashSet::new());
     body.walk_expressions(&mut |expr| {
         let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &expr.kind else { return };

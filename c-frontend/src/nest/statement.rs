@@ -45,6 +45,7 @@ impl Walker<'_> {
                 let message = format!("a `{name}` loop, whose number of rounds depends on the data");
                 limitation(codes::STATEMENT, &stmt.span, message)
             }
+            StmtKind::Return(_) => limitation(codes::STATEMENT, &stmt.span, "`return` leaves the loop early"),
             StmtKind::Other(kind, _) => {
                 let message = match kind.as_str() {
                     "break" | "return" | "goto" => format!("`{kind}` leaves the loop early"),
@@ -420,6 +421,10 @@ impl Walker<'_> {
             if before.get(&name).is_some() || self.environment.get(&name).is_some() {
                 self.environment.set(&name, held);
             }
+        }
+        // An index that is declared in the time loop may be that of another loop.
+        if before.get(&counter.name).is_some() {
+            self.environment.set(&counter.name, Held::Nothing(Kind::Integer));
         }
         self.environment.elements.clear();
         Ok(())

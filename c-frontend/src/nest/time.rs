@@ -169,7 +169,7 @@ fn none<T>(region: &Region) -> Result<T> {
 
 /// Whether a name is in a subscript of something that the loops within a body assign, other than modulo something; where
 /// they assign nothing, of something that the body itself does. What runs under a condition does not count.
-fn indexes_target(body: &Stmt, name: &str) -> bool {
+pub(crate) fn indexes_target(body: &Stmt, name: &str) -> bool {
     let (mut within, mut alone) = (Vec::new(), Vec::new());
     targets(body, false, &mut within, &mut alone);
     let found = |target: &&Expr| {

@@ -27,7 +27,19 @@ pub(super) struct Converter<'a> {
 /// What is wrong.
 pub(super) type Result<T> = std::result::Result<T, Box<Diagnostic>>;
 
-impl Converter<'_> {
+impl<'a> Converter<'a> {
+    /// Without any declarations so far.
+    pub fn new(source: &'a Preprocessed) -> Self {
+        Converter {
+            source,
+            typedefs: HashMap::new(),
+            constants: HashMap::new(),
+            structures: HashMap::new(),
+            places: Vec::new(),
+            depth: 0,
+        }
+    }
+
     /// The place of a node in the user's file.
     pub fn span(&self, node: Node<'_>) -> Span {
         self.source.origin.span(node.byte_range())

@@ -125,6 +125,17 @@ impl Converter<'_> {
         CType::Other(name)
     }
 
+    /// The type of what a function returns.
+    pub(super) fn returned_type(&mut self, function: Node<'_>) -> CType {
+        let mut ctype = self.base_type(function);
+        let mut at = function.child_by_field_name("declarator");
+        while let Some(node) = at.filter(|node| node.kind() == "pointer_declarator") {
+            ctype = CType::Pointer(Box::new(ctype));
+            at = node.child_by_field_name("declarator");
+        }
+        ctype
+    }
+
     /// The word of a declaration that gives variables a life of their own, such as `static`.
     pub(super) fn storage(&self, node: Node<'_>) -> Option<&str> {
         let mut cursor = node.walk();

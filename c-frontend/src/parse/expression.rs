@@ -4,7 +4,7 @@ use super::converter::{Converter, Result};
 use super::literal;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
 use crate::codes;
-use crate::preprocess::MARK;
+use crate::preprocess::{MARK, PARENTHESIS};
 use polyhedral::diagnostic::Diagnostic;
 use tree_sitter::Node;
 
@@ -122,7 +122,7 @@ impl Converter<'_> {
                 let member = node.child_by_field_name("field").map(|member| self.text(member).to_owned());
                 ExprKind::Member(self.field(node, "argument")?, arrow, member.unwrap_or_default())
             }
-            other => ExprKind::Other(other.replace('_', " "), self.text(node).to_owned()),
+            other => ExprKind::Other(other.replace('_', " "), self.text(node).replace(PARENTHESIS, "")),
         })
     }
 

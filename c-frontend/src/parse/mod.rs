@@ -1,40 +1,178 @@
 //! Stage 2: the syntax of the region and of what it needs: the statements, the declarations in scope, the function.
 
+mod behind;
 mod converter;
 mod declare;
 mod expression;
+mod functions;
 pub(crate) mod literal;
 mod names;
 mod region;
 mod scope;
 mod statement;
 
+pub use functions::Function;
 pub use region::{Region, Structures};
 
 use crate::ast::{Stmt, StmtKind, Variable};
 use crate::codes;
-use crate::preprocess::{Mark, Preprocessed};
+use crate::preprocess::{Mark, Preprocessed, words};
 use converter::{Converter, Result};
+use declare::declared_name;
 use names::{addressed, changed, functions, names_within};
-use polyhedral::diagnostic::{Diagnostic, Diagnostics};
-use std::collections::HashMap;
-use std::sync::Arc;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use tree_sitter::{Node, Parser, Tree};
 
-/// The region of a program.
-///
-/// # Errors
-/// No region, several, or one that cannot be parsed.
-pub fn parse(source: &Preprocessed) -> std::result::Result<Region, Diagnostics> {
-    region(source).map_err(|diagnostic| Diagnostics::new(Arc::clone(&source.source), vec![*diagnostic]))
+/// A file's syntax tree.
+pub struct File<'a> {
+    source: &'a Preprocessed,
+    tree: Tree,
+    /// Its names.
+    functions: HashMap<String, Span>,
+    changed: HashSet<String>,
+    addressed: HashSet<String>,
+    words: OnceCell<HashSet<String>>,
 }
 
-fn region(source: &Preprocessed) -> Result<Region> {
-    let (begin, end) = marks(source)?;
-    let tree = tree(source)?;
-    let root = tree.root_node();
-    let parts = statements_between(root, begin.offset, end.offset);
-    let span = begin.span.start..end.span.end;
+/// A part of a file that may hold a time loop.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Its place in the preprocessed text.
+    pub range: Range<usize>,
+    /// Its place in the user's file.
+    pub span: Span,
+    /// Where messages about all of it point to.
+    pub mark: Span,
+}
+
+/// A loop of a file, with the loops in it.
+#[derive(Debug, Clone)]
+pub struct Loop {
+    /// The function around it.
+    pub function: String,
+    /// The loop.
+    pub part: Part,
+    /// The loops directly in it.
+    pub inner: Vec<Loop>,
+    /// Whether it calls functions that the file declares.
+    pub calls: bool,
+}
+
+impl<'a> File<'a> {
+    /// Parses.
+    ///
+    /// # Errors
+    /// A grammar that cannot be loaded.
+    pub fn new(source: &'a Preprocessed) -> Result<Self> {
+        let tree = tree(source)?;
+        let root = tree.root_node();
+        let functions = functions(root, source);
+        let (changed, addressed) = (changed(root, &source.text), addressed(root, &source.text));
+        Ok(File { source, functions, changed, addressed, tree, words: OnceCell::new() })
+    }
+
+    /// Whether a word stands anywhere in it.
+    pub fn has_word(&self, word: &str) -> bool {
+        self.words
+            .get_or_init(|| words(&self.source.text).into_iter().map(str::to_owned).collect())
+            .contains(word)
+            || self.source.macros.contains(word)
+    }
+
+    /// The functions that it defines.
+    pub fn functions(&self) -> &HashMap<String, Span> {
+        &self.functions
+    }
+
+    /// The regions that pragmas mark, with the functions around them; none where there is no pragma.
+    ///
+    /// # Errors
+    /// Pragmas that are no pairs.
+    pub fn marked(&self) -> Result<Vec<(String, Part)>> {
+        let root = self.tree.root_node();
+        let parts = marks(self.source)?.into_iter().map(|(begin, end)| {
+            let range = begin.offset..end.offset;
+            let inside = root.descendant_for_byte_range(begin.offset, end.offset);
+            let around = inside.and_then(|node| match node.kind() {
+                "function_definition" => Some(node),
+                _ => ancestor(node, "function_definition"),
+            });
+            let name =
+                around.and_then(declared_name).and_then(|name| self.source.text.get(name.byte_range()));
+            let part = Part { range, span: begin.span.start..end.span.end, mark: begin.span.clone() };
+            (name.unwrap_or_default().to_owned(), part)
+        });
+        Ok(parts.collect())
+    }
+
+    /// The loops of all functions, as they are nested.
+    pub fn loops(&self) -> Vec<Loop> {
+        let mut found = Vec::new();
+        let root = self.tree.root_node();
+        let declared = self.declared_functions();
+        let mut cursor = root.walk();
+        for function in root.children(&mut cursor).filter(|node| node.kind() == "function_definition") {
+            let name = declared_name(function).and_then(|name| self.source.text.get(name.byte_range()));
+            if let Some(name) = name {
+                self.loops_below(function, name, (0, &declared), &mut found);
+            }
+        }
+        found
+    }
+
+    fn loops_below(
+        &self,
+        node: Node<'_>,
+        function: &str,
+        (depth, declared): (usize, &HashSet<String>),
+        found: &mut Vec<Loop>,
+    ) {
+        if depth > converter::MOST_DEPTH {
+            return;
+        }
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if !matches!(child.kind(), "for_statement" | "while_statement" | "do_statement") {
+                self.loops_below(child, function, (depth + 1, declared), found);
+                continue;
+            }
+            let mut inner = Vec::new();
+            self.loops_below(child, function, (depth + 1, declared), &mut inner);
+            let mut calls = false;
+            names_within(child, &self.source.text, &mut |_, name| calls |= declared.contains(name));
+            let span = self.source.origin.span(child.byte_range());
+            let body =
+                child.child_by_field_name("body").map(|body| self.source.origin.span(body.byte_range()));
+            let mut head = span.clone();
+            if let Some(body) = body.filter(|body| body.start > head.start && child.kind() != "do_statement")
+            {
+                let text = &self.source.source.text;
+                head.end = head.start + text.get(head.start..body.start).unwrap_or_default().trim_end().len();
+            } else {
+                head.end = head.end.min(head.start + 2);
+            }
+            let part = Part { range: child.byte_range(), span, mark: head };
+            found.push(Loop { function: function.to_owned(), part, inner, calls });
+        }
+    }
+
+    /// A part of the file and what it needs.
+    ///
+    /// # Errors
+    /// A part that holds no whole statements of one function, or that cannot be parsed.
+    pub fn region(&self, part: &Part) -> Result<Region> {
+        region(self, part)
+    }
+}
+
+fn region(file: &File<'_>, wanted: &Part) -> Result<Region> {
+    let (source, range, span) = (file.source, &wanted.range, wanted.span.clone());
+    let root = file.tree.root_node();
+    let parts = statements_between(root, range.start, range.end);
     if let Some(broken) = parts.iter().find_map(|part| first_error(*part)) {
         return Err(Box::new(
             Diagnostic::error(
@@ -46,9 +184,10 @@ fn region(source: &Preprocessed) -> Result<Region> {
         ));
     }
     let misplaced = |message: &str| {
+        let behind = span.end.max(span.start + 1);
         Box::new(
-            Diagnostic::error(codes::SCOP_PLACE, begin.span.clone(), message)
-                .related(end.span.clone(), "the region ends here")
+            Diagnostic::error(codes::SCOP_PLACE, wanted.mark.clone(), message)
+                .related(behind - 1..behind, "the region ends here")
                 .hint("put the two pragmas directly before and behind the time loop"),
         )
     };
@@ -78,14 +217,7 @@ fn region(source: &Preprocessed) -> Result<Region> {
     let Some(function) = ancestor(*first, "function_definition") else {
         return Err(misplaced("the region does not stand in a function"));
     };
-    let mut converter = Converter {
-        source,
-        typedefs: HashMap::new(),
-        constants: HashMap::new(),
-        structures: HashMap::new(),
-        places: Vec::new(),
-        depth: 0,
-    };
+    let mut converter = Converter::new(source);
     let mut scope = converter.scope(*first, function)?;
     for (name, value) in [("true", 1), ("false", 0)] {
         if !scope.variables.contains_key(name) {
@@ -97,34 +229,47 @@ fn region(source: &Preprocessed) -> Result<Region> {
         statements.push(converter.statement(*part)?);
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
+    let (mut statements, kept) = crate::inline::inline(statements, file, &scope.variables);
+    let structures = converter.structures;
+    let members = crate::inline::members_as_variables(&mut statements, &mut scope.variables, &structures);
     declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
-    let from = outer_loop.map_or(end.offset, |outer| outer.start_byte());
+    let from = outer_loop.map_or(range.end, |outer| outer.start_byte());
     let to = function.end_byte();
     let mut used_behind = Vec::new();
-    names_within(root, &source.text, &mut |range, name| {
-        let inside = range.start >= begin.offset && range.end <= end.offset;
-        let own = range.start >= function.start_byte() && range.end <= to;
+    names_within(root, &source.text, &mut |place, name| {
+        let inside = place.start >= range.start && place.end <= range.end;
+        let own = place.start >= function.start_byte() && place.end <= to;
         // A local variable of another function is another variable.
         let elsewhere = !own
             && scope.variables.get(name).is_some_and(|variable| {
-                variable.global && variable.span != source.origin.span(range.clone())
+                variable.global && variable.span != source.origin.span(place.clone())
             });
-        if !inside && (elsewhere || (own && range.start >= from)) {
+        if !inside && (elsewhere || (own && place.start >= from)) {
             used_behind.push(name.to_owned());
         }
     });
+    if outer_loop.is_none() {
+        used_behind.retain(|name| {
+            let local = scope.variables.get(name).is_some_and(|variable| !variable.global);
+            !local
+                || file.addressed.contains(name)
+                || behind::is_read(parts[parts.len() - 1], function, name, &source.text)
+        });
+    }
     Ok(Region {
         statements,
         span,
-        mark: begin.span.clone(),
+        mark: wanted.mark.clone(),
         function: scope.function,
         variables: scope.variables,
         used_behind,
-        functions: functions(root, source),
-        changed: changed(root, &source.text),
-        addressed: addressed(root, &source.text),
-        structures: converter.structures,
+        functions: file.functions.clone(),
+        changed: file.changed.clone(),
+        addressed: file.addressed.clone(),
+        structures,
+        members,
+        kept,
         places: converter.places,
     })
 }
@@ -155,50 +300,31 @@ fn declare_around_loops(statements: &[Stmt], variables: &mut HashMap<String, Var
     Ok(())
 }
 
-/// The one pair of pragmas.
-fn marks(source: &Preprocessed) -> Result<(&Mark, &Mark)> {
-    let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
-    let hint = "write `#pragma scop` before the time loop and `#pragma endscop` behind it";
-    match source.marks.as_slice() {
-        [] => {
-            let text = &source.source.text;
-            let first = text.len() - text.trim_start().len();
-            let end = text[first..].find('\n').map_or(text.len(), |at| first + at);
-            fail(
-                Diagnostic::error(codes::NO_SCOP, first..end, "the program has no `#pragma scop` region")
-                    .hint(hint),
-            )
-        }
-        [begin, end] if begin.begins && !end.begins => Ok((begin, end)),
-        [begin, ..] if !begin.begins => fail(
-            Diagnostic::error(codes::NO_SCOP, begin.span.clone(), "a region ends that has not begun")
-                .hint(hint),
-        ),
-        [begin] => fail(
-            Diagnostic::error(codes::NO_SCOP, begin.span.clone(), "this region has no `#pragma endscop`")
-                .hint(hint),
-        ),
-        [begin, second, ..] if second.begins => fail(
-            Diagnostic::error(codes::NO_SCOP, second.span.clone(), "a region begins within a region")
-                .related(begin.span.clone(), "which begins here")
-                .hint(hint),
-        ),
-        [_, second] => fail(
-            Diagnostic::error(codes::NO_SCOP, second.span.clone(), "a region ends that has not begun")
-                .hint(hint),
-        ),
-        [begin, _, next, ..] => fail(if next.begins {
-            Diagnostic::limitation(
-                codes::SEVERAL_SCOPS,
-                next.span.clone(),
-                "the program has more than one region",
-            )
-            .related(begin.span.clone(), "the first one")
-            .hint("take the pragmas away from all regions but one, and compile one after the other")
-        } else {
-            Diagnostic::error(codes::NO_SCOP, next.span.clone(), "a region ends that has not begun")
-                .hint(hint)
-        }),
+/// The pairs of pragmas.
+fn marks(source: &Preprocessed) -> Result<Vec<(&Mark, &Mark)>> {
+    let fail = |mark: &Mark, message: &str| {
+        let hint = "write `#pragma scop` before the time loop and `#pragma endscop` behind it";
+        Diagnostic::error(codes::NO_SCOP, mark.span.clone(), message).hint(hint)
+    };
+    let mut pairs = Vec::new();
+    let mut open: Option<&Mark> = None;
+    for mark in &source.marks {
+        open = match (open, mark.begins) {
+            (None, true) => Some(mark),
+            (Some(begin), false) => {
+                pairs.push((begin, mark));
+                None
+            }
+            (None, false) => return Err(Box::new(fail(mark, "a region ends that has not begun"))),
+            (Some(begin), true) => {
+                let diagnostic = fail(mark, "a region begins within a region");
+                return Err(Box::new(diagnostic.related(begin.span.clone(), "which begins here")));
+            }
+        };
+    }
+    match open {
+        Some(begin) => Err(Box::new(fail(begin, "this region has no `#pragma endscop`"))),
+        None => Ok(pairs),
     }
 }
 

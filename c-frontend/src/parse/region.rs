@@ -1,6 +1,7 @@
 //! What is known of a region and of what surrounds it.
 
 use crate::ast::{CType, Stmt, Variable};
+use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -28,6 +29,10 @@ pub struct Region {
     pub addressed: HashSet<String>,
     /// Structures and the types of their members.
     pub structures: Structures,
+    /// The variables that are members of structures and pointers.
+    pub members: Vec<String>,
+    /// The statements in which calls of the program's functions stay, and why.
+    pub kept: Vec<(Span, Diagnostic)>,
     /// Where statements stand in the user's file, and in the preprocessed text.
     pub places: Vec<(Span, Range<usize>)>,
 }

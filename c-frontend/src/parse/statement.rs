@@ -48,6 +48,10 @@ impl Converter<'_> {
                 self.type_definition(node);
                 StmtKind::Empty
             }
+            "return_statement" => match inner(node) {
+                Some(child) => StmtKind::Return(Some(self.expression(child)?)),
+                None => StmtKind::Return(None),
+            },
             "expression_statement" => match inner(node) {
                 Some(child) => StmtKind::Expr(self.expression(child)?),
                 None => StmtKind::Empty,

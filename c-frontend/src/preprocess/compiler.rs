@@ -14,6 +14,8 @@ pub struct Options {
     pub defines: Vec<String>,
     /// Folders in which headers are looked for, as after `-I`.
     pub include_dirs: Vec<PathBuf>,
+    /// The function whose time loops are wanted; those of all functions where there is none.
+    pub function: Option<String>,
 }
 
 /// Why there is no preprocessed text.

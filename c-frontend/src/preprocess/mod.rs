@@ -16,8 +16,8 @@ pub use origin::Origin;
 
 use crate::codes;
 use compiler::Message;
-pub(crate) use parentheses::MARK;
-use parentheses::{PARENTHESIS, Parentheses};
+use parentheses::Parentheses;
+pub(crate) use parentheses::{MARK, PARENTHESIS};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::{SourceFile, Span};
 use safe_io::input;
@@ -108,7 +108,6 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
     let (mut text, mut marks) = (String::with_capacity(length), Vec::new());
     let mut builder = origin::Builder::new(&source.text, &lines, &original);
     let mut parentheses = Parentheses::new(&pieces);
-    let mut within = false;
     for piece in &pieces {
         let start = text.len();
         match lexer::pragma(&piece.text) {
@@ -117,11 +116,10 @@ pub fn trace(source: Arc<SourceFile>, latin1: bool, expanded: &str) -> Result<Pr
                 if piece.main && (begins || words == ["endscop"]) {
                     let span = origin::line_span(&source.text, &lines, piece.line);
                     marks.push(Mark { begins, offset: start, span });
-                    within = begins;
                 }
             }
             None => {
-                let marked = if within { parentheses.ambiguous(&piece.text) } else { Vec::new() };
+                let marked = parentheses.ambiguous(&piece.text);
                 builder.add(start, piece, &marked, PARENTHESIS.len());
                 let line = spelling::usual(&piece.text);
                 let mut from = 0;

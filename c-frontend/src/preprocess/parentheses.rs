@@ -78,7 +78,11 @@ impl Parentheses {
                 && let Some(next) = tokens.get(number + 1)
             {
                 let word = &line[next.start..next.end];
-                if is_word(word) && !word.ends_with("_t") && !self.types.contains(word) {
+                if is_word(word)
+                    && !word.ends_with("_t")
+                    && !self.types.contains(word)
+                    && !is_conversion(line, &tokens[number..])
+                {
                     found.push(token.end);
                 }
             }
@@ -86,6 +90,26 @@ impl Parentheses {
         }
         found
     }
+}
+
+/// Whether parentheses hold a type for sure, whatever its name: `(T *) x`, `(T) x`. A value is not followed by another one.
+fn is_conversion(line: &str, tokens: &[lexer::Token]) -> bool {
+    let text = |at: usize| tokens.get(at).map_or("", |token| &line[token.start..token.end]);
+    let mut depth = 0;
+    for at in 0..tokens.len() {
+        match text(at) {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let next = text(at + 1);
+            let begins_value =
+                |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '"' | '~');
+            return text(at - 1) == "*" || next.starts_with(begins_value);
+        }
+    }
+    false
 }
 
 fn is_word(text: &str) -> bool {

@@ -373,5 +373,17 @@ fn divide(index: &Polynomial, strides: &[Polynomial]) -> Option<Vec<Polynomial>>
         rest = rest.plus(&quotient.times(stride)?, -1)?;
         parts.push(part.plus(&quotient, 1)?);
     }
+    // `i * n + n - 1` is the last element of row `i`, not the one before row `i + 1`.
+    for at in (1..parts.len()).rev() {
+        let negative = parts[at].constant().is_some_and(|part| part < 0);
+        let per_row = match strides[at].constant() {
+            Some(1) => strides[at - 1].clone(),
+            _ => strides[at - 1].quotient(&strides[at]),
+        };
+        if negative && per_row.times(&strides[at])? == strides[at - 1] {
+            parts[at] = parts[at].plus(&per_row, 1)?;
+            parts[at - 1] = parts[at - 1].plus(&Polynomial::number(1), -1)?;
+        }
+    }
     (rest == Polynomial::default()).then_some(parts)
 }

@@ -29,7 +29,8 @@ struct Touch<'a> {
 
 /// Refuses elements that may lie outside their arrays; adds what must be seen at run time.
 pub fn check(points: &mut Points<'_>) -> Result<()> {
-    let mut assumed = points.nest.assumed.clone();
+    let mut assumed = std::mem::take(&mut points.assumed);
+    assumed.extend(points.nest.assumed.iter().cloned());
     let all = touches(points);
     for touch in all.iter().filter(|touch| touch.touched != Touched::Always) {
         let nest = points.nest;

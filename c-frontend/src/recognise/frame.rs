@@ -104,12 +104,13 @@ fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
 fn widest_gap(points: &Points<'_>, d: usize, low: &Polynomial, high: &Polynomial) -> Option<i64> {
     high.distance(low)?;
     let nest = points.nest;
-    let cut = |point: &super::points::Point| {
-        nest.leaves[point.leaf].narrowed.iter().any(|(of, first, behind)| {
-            let source = &nest.loops[*of];
-            matches!(&point.centre[d], Centre::Loop(at, _) if at == of)
-                && (*first != source.low || *behind != source.high)
-        })
+    let cut = |point: &super::points::Point| match &point.centre[d] {
+        Centre::Loop(at, shift) => {
+            let source = &nest.loops[*at];
+            let (low, high) = (source.low.plus(shift, 1), source.high.plus(shift, 1));
+            low.as_ref() != Some(&point.domain[d].0) || high.as_ref() != Some(&point.domain[d].1)
+        }
+        Centre::Point(_) => false,
     };
     if !points.statements.iter().any(cut) {
         return None;

@@ -6,6 +6,7 @@ mod certain;
 mod draft;
 mod frame;
 mod levels;
+mod overwritten;
 mod points;
 mod sources;
 mod stencil;
@@ -25,6 +26,7 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     let forms = arrays::forms(nest)?;
     let mut points = points::Points::new(nest, &forms)?;
     points.statements()?;
+    overwritten::drop_overwritten(&mut points);
     certain::check(&mut points)?;
     levels::levels(&mut points)?;
     frame::stencil(points)

@@ -48,6 +48,7 @@ pub enum Key {
 }
 
 /// An assignment, before the times of its reads are known.
+#[derive(Clone)]
 pub struct Point {
     pub leaf: usize,
     pub target: usize,

@@ -16,6 +16,8 @@ use text_escape::{comment, visible};
 pub(super) struct Build<'a> {
     #[serde(flatten)]
     glue: &'a Glue,
+    /// The names of all time loops.
+    regions: Vec<&'a str>,
     /// The program's name, for a comment.
     program: String,
     /// The program as a word of a recipe.
@@ -47,10 +49,17 @@ struct Rule {
 const PHONY: [&str; 3] = ["clean", "tw_always", "tw_program"];
 
 impl<'a> Build<'a> {
-    pub(super) fn new(glue: &'a Glue, sources: &Sources, options: &Options) -> Result<Self, RewriteError> {
+    pub(super) fn new(glues: &'a [Glue], sources: &Sources, options: &Options) -> Result<Self, RewriteError> {
+        let Some(glue) = glues.first() else {
+            return Err(RewriteError::Template("no time loop for a build file".to_owned()));
+        };
         let stem =
             sources.main.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        let stem = if is_taken(&stem, glue, sources) { "tw_program".to_owned() } else { stem };
+        let stem = if glues.iter().any(|glue| is_taken(&stem, glue, sources)) {
+            "tw_program".to_owned()
+        } else {
+            stem
+        };
         let all = std::iter::once(&sources.main)
             .chain(&sources.others)
             .map(|path| text_of(path, "source file"))
@@ -78,8 +87,8 @@ impl<'a> Build<'a> {
             refused.extend(Some(text).filter(|text| !is_cmake_flag(text)));
         }
         let make_target_is_file = is_make_name(&stem) && !PHONY.contains(&stem.as_str());
-        let mut taken: BTreeSet<String> =
-            [format!("{}.o", glue.name), format!("{}_glue.o", glue.name), stem.clone()].into();
+        let mut taken: BTreeSet<String> = [stem.clone()].into();
+        taken.extend(glues.iter().flat_map(|glue| ["", "_glue"].map(|end| format!("{}{end}.o", glue.name))));
         let make_sources: Vec<Rule> = all
             .iter()
             .map(|source| Rule {
@@ -90,6 +99,7 @@ impl<'a> Build<'a> {
             .collect();
         Ok(Build {
             glue,
+            regions: glues.iter().map(|glue| glue.name.as_str()).collect(),
             program: comment(&stem),
             executable: make_word(&no_option(&stem)),
             make_target: if make_target_is_file { stem.clone() } else { "tw_program".to_owned() },

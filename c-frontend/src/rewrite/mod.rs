@@ -25,29 +25,31 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 /// The program around the tiled loops `NAME.c` or `NAME.cu` with their header `NAME.h`, which the back end writes: the
-/// user's file with its time loop replaced, its own headers and sources, `NAME_glue` and build files.
+/// user's file with its time loops replaced, its own headers and sources, `NAME_glue` for each loop, and build files.
 ///
 /// # Errors
 /// Files that cannot be read, names that a build file cannot hold.
 pub fn rewrite(
-    program: &CProgram,
+    programs: &[&CProgram],
     path: &Path,
     options: &Options,
     more_sources: &[PathBuf],
     target: Target,
 ) -> Result<Vec<OutputFile>, RewriteError> {
-    let sources = Sources::find(program, path, options, more_sources)?;
-    let glue = Glue::new(program, path, target);
+    let Some(first) = programs.first() else { return Ok(Vec::new()) };
+    let sources = Sources::find(first, path, options, more_sources)?;
+    let glues: Vec<Glue> = programs.iter().map(|program| Glue::new(program, path, target)).collect();
     let text = |name: String, text: String| OutputFile { name: name.into(), bytes: text.into_bytes() };
     let extension = if target == Target::Cuda { "cu" } else { "c" };
-    let name = &program.program.name;
     let mut files = vec![OutputFile {
         name: sources.main.clone(),
-        bytes: program.preprocessed.encode(&region::program_text(program)),
+        bytes: first.preprocessed.encode(&region::program_text(programs)),
     }];
-    files.push(text(format!("{name}_glue.h"), render("glue.h", &glue)?));
-    files.push(text(format!("{name}_glue.{extension}"), render("glue.c", &glue)?));
-    let build = build::Build::new(&glue, &sources, options)?;
+    for glue in &glues {
+        files.push(text(format!("{}_glue.h", glue.name), render("glue.h", glue)?));
+        files.push(text(format!("{}_glue.{extension}", glue.name), render("glue.c", glue)?));
+    }
+    let build = build::Build::new(&glues, &sources, options)?;
     files.push(text("Makefile".to_owned(), render("Makefile", &build)?));
     files.push(text("CMakeLists.txt".to_owned(), render("CMakeLists.txt", &build)?));
     files.extend(sources.copies);

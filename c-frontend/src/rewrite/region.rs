@@ -11,22 +11,31 @@ use crate::recognise::{Axis, Form, What};
 use polyhedral::domain::Interval;
 use std::fmt::Write;
 
-/// The text of the rewritten file.
-pub fn program_text(program: &CProgram) -> String {
-    let source = &program.preprocessed.source;
-    let (text, span) = (&source.text, &program.nest.cut());
-    let name = &program.program.name;
-    let (first_line, _) = source.line_column(span.start);
-    let (last_line, _) = source.line_column(span.end);
+/// The text of the rewritten file, all of whose time loops are given.
+pub fn program_text(programs: &[&CProgram]) -> String {
+    let Some(first) = programs.first() else { return String::new() };
+    let source = &first.preprocessed.source;
+    let text = &source.text;
     let (hidden, shown) =
-        shield::around("struct double float int ptrdiff_t size_t", &program.preprocessed.macros);
-    let mut result = format!("{hidden}#include \"{name}_glue.h\"\n{shown}#line 1\n");
-    // A mark of the encoding belongs at the very start of a file only.
-    result.push_str(text[..span.start].trim_start_matches('\u{feff}'));
-    result.push_str(&replacement(program, &text[span.clone()], first_line, last_line));
-    // What follows keeps its line numbers; the rest of the loop's last line stands on a line of its own.
-    let _ = write!(result, "\n#line {last_line}\n");
-    result.push_str(&text[span.end..]);
+        shield::around("struct double float int ptrdiff_t size_t", &first.preprocessed.macros);
+    let includes: String =
+        programs.iter().map(|program| format!("#include \"{}_glue.h\"\n", program.program.name)).collect();
+    let mut result = format!("{hidden}{includes}{shown}#line 1\n");
+    let mut sorted = programs.to_vec();
+    sorted.sort_by_key(|program| program.nest.cut().start);
+    let mut from = 0;
+    for program in sorted {
+        let span = &program.nest.cut();
+        let (first_line, _) = source.line_column(span.start);
+        let (last_line, _) = source.line_column(span.end);
+        // A mark of the encoding belongs at the very start of a file only.
+        result.push_str(text[from..span.start].trim_start_matches('\u{feff}'));
+        result.push_str(&replacement(program, &text[span.clone()], first_line, last_line));
+        // What follows keeps its line numbers; the rest of the loop's last line stands on a line of its own.
+        let _ = write!(result, "\n#line {last_line}\n");
+        from = span.end;
+    }
+    result.push_str(&text[from..]);
     result
 }
 

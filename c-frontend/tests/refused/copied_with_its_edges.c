@@ -15,7 +15,7 @@ int f(int n, int steps)
                 a[i][j] = 0.5 * b[i][j];
         for (i = 0; i < n; i++)
             a[i][0] = a[i][1];
-        for (j = 0; j < n; j++)
+        for (j = 1; j < n; j++)
             a[0][j] = 1.0;
     }
 #pragma endscop

@@ -1,16 +1,13 @@
-#include <math.h>
+#include <stdio.h>
 #define N 100
-double a[N][N], b[N][N], u[2][N], s;
-int k, table[N];
-void g(double *x);
-double h(double x) { return x + 1; }
-int f(int n, int steps)
+double a[N][N];
+int main(void)
 {
-    int t, i, j;
-    double x;
-    for (t = 0; t < steps; t++)
-        for (i = 1; i < n - 1; i++)
-            u[(t + 1) % 2][i] = u[t % 2][i - 1];
-
+    // No loop repeats what the others do.
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++)
+            a[i][j] = i * j;
+    for (int i = 0; i < N; i++)
+        printf("%g\n", a[i][i]);
     return 0;
 }

@@ -3,7 +3,7 @@
 double a[N][N], b[N][N], u[2][N], s;
 int k, table[N];
 void g(double *x);
-double h(double x) { return x + 1; }
+double h(double x) { k++; return x > 9 ? h(x - 1) : x; }
 int f(int n, int steps)
 {
     int t, i, j;

@@ -15,13 +15,14 @@ use hhc_codegen::strategy::Target;
 use polyhedral::legality::Proof;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tilewright::adaptive::uses::Uses;
 use tilewright::adaptive::{Served, Worth};
-use tilewright::c_program::{self, ArrayUse, CProgram, CSource};
-use tilewright::choice::{self, Wish};
+use tilewright::c_program::{self, ArrayUse, CProgram, CSource, LoopLeft};
+use tilewright::choice::{self, Chosen, Wish};
 use tilewright::emit::{self, ChoiceFacts, CompiledFacts, EmitRequest, Facts, KernelFacts};
 use tilewright::output::OutputFile;
-use tilewright::{Stencil, adaptive, machines, text};
+use tilewright::{Stencil, Tiling, adaptive, machines, text};
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
@@ -41,6 +42,15 @@ pub struct CompileReport {
     /// The arrays of a C program: which are used in place, and why the others are copied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrays: Option<Vec<ArrayUse>>,
+    /// The function and the line of the time loop of a C program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// The other time loops of a C program that run in tiles.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub more: Vec<OtherLoop>,
+    /// Loops over time of a C program that stay as they are, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LoopLeft>,
     /// Who chose the tile sizes.
     pub chosen_by: String,
     /// Facts worth knowing.
@@ -52,11 +62,30 @@ pub struct CompileReport {
     pub dump: Option<String>,
 }
 
+/// A time loop of a C program other than the first one.
+#[derive(Debug, Serialize)]
+pub struct OtherLoop {
+    /// Its function and its line.
+    pub place: String,
+    /// What the manifest says.
+    #[serde(flatten)]
+    pub facts: Facts,
+    /// Which arrays are used in place.
+    pub arrays: Vec<ArrayUse>,
+    /// Who chose the tile sizes.
+    pub chosen_by: String,
+    /// isl's proof that its code is legal.
+    pub proof: Proof,
+}
+
 #[derive(Serialize)]
 struct Manifest<'a> {
     tilewright: &'static str,
     #[serde(flatten)]
     facts: &'a Facts,
+    /// The other time loops of a C program.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    more: Vec<&'a Facts>,
     files: Vec<String>,
 }
 
@@ -102,6 +131,8 @@ impl Job<'_> {
     /// Code with one tiling.
     fn one(self, session: &Session) -> Result<CompileReport> {
         let Job { arguments, mut stencil, c, folder, machine } = self;
+        let more = std::mem::take(&mut stencil.more);
+        let mut left = std::mem::take(&mut stencil.left);
         let size = arguments.size.as_ref().map(|size| size.0.clone());
         if let Some(size) = &size {
             execution::layout::grid_points(&stencil.program, size)?;
@@ -126,31 +157,54 @@ impl Job<'_> {
         let c = c.map(|c| c_program::renamed(*c, &stencil.program));
         let target = arguments.target.target();
         let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        // The other time loops of the file, each with a tiling of its own.
+        let mut others = Vec::new();
+        for other in more {
+            let (function, line) = c_program::place(&other);
+            match Other::plan(
+                other,
+                stencil.program.dimension(),
+                &arguments.plan.tiling(),
+                arguments,
+                &wish,
+                session,
+            ) {
+                Ok(other) => others.push(other),
+                Err(error) => left.push(LoopLeft { function, line, reasons: vec![error.to_string()] }),
+            }
+        }
+        let programs: Vec<&CProgram> = c.iter().chain(others.iter().map(|other| &other.c)).collect();
         let options = arguments.plan.c.options();
+        let (path, with) = (Path::new(&arguments.plan.spec), arguments.with.as_slice());
+        let request = |programs, limits| EmitRequest {
+            target,
+            limits,
+            size: size.as_deref(),
+            steps: arguments.steps,
+            c: c.as_ref().map(|_| CSource { programs, path, options: &options, with }),
+        };
         let emitted = session.stage("generate", || {
-            let source = |program| CSource {
-                program,
-                path: Path::new(&arguments.plan.spec),
-                options: &options,
-                with: &arguments.with,
-            };
-            emit::emit(
-                &planned.plan,
-                &EmitRequest {
-                    target,
-                    limits: &chosen.limits,
-                    size: size.as_deref(),
-                    steps: arguments.steps,
-                    c: c.as_ref().map(source),
-                },
-            )
+            let mut emitted = emit::emit(&planned.plan, &request(programs.as_slice(), &chosen.limits))?;
+            let mut loops = Vec::new();
+            for other in &others {
+                let more = emit::emit(&other.planned.plan, &request(&[], &other.chosen.limits))?;
+                emitted.files.extend(more.files);
+                loops.push(other.report(more.facts, target, &arguments.prefix));
+            }
+            Ok::<_, Error>((emitted, loops))
         })?;
+        let (emitted, more) = emitted;
         let files = emitted.files;
         let facts = Facts { stencil: name, prefix: arguments.prefix.clone(), ..emitted.facts };
-        let (directory, files) = session.stage("write", || write(&folder, &facts, &files))?;
+        let facts_of_others = more.iter().map(|other: &OtherLoop| &other.facts).collect();
+        let (directory, files) =
+            session.stage("write", || write(&folder, &facts, facts_of_others, &files))?;
         Ok(CompileReport {
             dump: arguments.plan.dump.map(|stage| plan::dump(stage, &planned)),
             arrays: c.as_ref().map(|c| c_program::array_uses(c, target)),
+            place: c.as_ref().map(place_text),
+            more,
+            left,
             chosen_by: chosen.by,
             notes: chosen.caution.into_iter().chain(chosen.passed_over).collect(),
             facts,
@@ -189,12 +243,16 @@ impl Job<'_> {
         let (emitted, planned) =
             emit::emit_portfolio(&stencil, &portfolio, &DeviceLimits::default(), session)?;
         let facts = Facts { stencil: name, prefix: arguments.prefix.clone(), ..emitted.facts };
-        let (directory, files) = session.stage("write", || write(&folder, &facts, &emitted.files))?;
+        let (directory, files) =
+            session.stage("write", || write(&folder, &facts, Vec::new(), &emitted.files))?;
         let dumped = arguments.plan.dump.zip(planned.first());
         let costs = if portfolio.measured { "times measured on" } else { "times predicted for" };
         Ok(CompileReport {
             dump: dumped.map(|(stage, planned)| plan::dump(stage, planned)),
             arrays: None,
+            place: None,
+            more: Vec::new(),
+            left: Vec::new(),
             chosen_by: format!(
                 "chosen for {} by {costs} {}",
                 text::count(uses.all.len() as u64, "use", "uses"),
@@ -220,18 +278,78 @@ fn all_proofs(planned: &[Planned]) -> Result<Proof> {
     }))
 }
 
+/// A time loop of a C program other than the first one.
+struct Other {
+    c: CProgram,
+    name: String,
+    chosen: Chosen,
+    planned: Planned,
+}
+
+impl Other {
+    /// Chooses a tiling. Tile sizes and grids that were given fit loops of as many dimensions as the first one has.
+    fn plan(
+        c: CProgram,
+        first: usize,
+        wanted: &Tiling,
+        arguments: &CompileArguments,
+        wish: &Wish<'_>,
+        session: &Session,
+    ) -> Result<Other> {
+        let target = arguments.target.target();
+        let mut stencil = Stencil::of(Arc::clone(c_program::program(&c)));
+        let name = stencil.program.name.clone();
+        let fits = stencil.program.dimension() == first;
+        let wish = Wish { size: wish.size.filter(|_| fits), ..*wish };
+        let tiling = Tiling { strategy: wanted.strategy.clone(), tile: wanted.tile.clone().filter(|_| fits) };
+        let chosen = choice::choose(&stencil, &tiling, target, &wish, session)?;
+        if let Some(prefix) = &arguments.prefix {
+            stencil = stencil.renamed(prefixed(prefix, &name));
+        }
+        let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        Ok(Other { c: c_program::renamed(c, &stencil.program), name, chosen, planned })
+    }
+
+    fn report(
+        &self,
+        facts: Facts,
+        target: hhc_codegen::strategy::Target,
+        prefix: &Option<String>,
+    ) -> OtherLoop {
+        OtherLoop {
+            place: place_text(&self.c),
+            arrays: c_program::array_uses(&self.c, target),
+            chosen_by: self.chosen.by.clone(),
+            proof: self.planned.proof.clone(),
+            facts: Facts { stencil: self.name.clone(), prefix: prefix.clone(), ..facts },
+        }
+    }
+}
+
+/// `main, line 17`
+fn place_text(c: &CProgram) -> String {
+    let (function, line) = c_program::place(c);
+    format!("{function}, line {line}")
+}
+
 /// The name of everything: the prefix, an underscore, and the stencil's own name.
 fn prefixed(prefix: &str, stencil: &str) -> String {
     format!("{}_{stencil}", prefix.trim_end_matches('_'))
 }
 
 /// Writes all files, the manifest last. Returns the absolute paths of the folder and of the files.
-fn write(folder: &OutputFolder, facts: &Facts, files: &[OutputFile]) -> Result<(PathBuf, Vec<PathBuf>)> {
+fn write(
+    folder: &OutputFolder,
+    facts: &Facts,
+    more: Vec<&Facts>,
+    files: &[OutputFile],
+) -> Result<(PathBuf, Vec<PathBuf>)> {
     let manifest = json::document(
         MANIFEST_SCHEMA,
         &Manifest {
             tilewright: env!("CARGO_PKG_VERSION"),
             facts,
+            more,
             files: files.iter().map(|file| file.name.to_string_lossy().into_owned()).collect(),
         },
     );
@@ -262,8 +380,12 @@ impl Report for CompileReport {
             ),
         };
         let kernels: Vec<&str> = facts.kernels.iter().map(|kernel| kernel.description.as_str()).collect();
+        let stencil = match &self.place {
+            Some(place) => format!("{} ({place})", facts.stencil),
+            None => facts.stencil.clone(),
+        };
         let mut lines = vec![
-            ("stencil", facts.stencil.clone()),
+            ("stencil", stencil),
             ("target", facts.target.to_owned()),
             ("strategy", facts.strategy.to_owned()),
             ("tile", format!("{}\n{}", plan::tile_text(facts.strategy, &facts.tile), self.chosen_by)),
@@ -283,6 +405,25 @@ impl Report for CompileReport {
         lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
         if let Some(arrays) = &self.arrays {
             lines.push(("arrays", arrays_text(arrays)));
+        }
+        for other in &self.more {
+            let facts = &other.facts;
+            let text = [
+                format!("{} ({})", facts.stencil, other.place),
+                format!(
+                    "{} {}, {}",
+                    facts.strategy,
+                    plan::tile_text(facts.strategy, &facts.tile),
+                    other.chosen_by
+                ),
+                plan::proof_text(&other.proof),
+                arrays_text(&other.arrays),
+            ];
+            lines.push(("another loop", text.join("\n")));
+        }
+        for left in &self.left {
+            let reasons = left.reasons.join("\n");
+            lines.push(("as written", format!("{}, line {}: {reasons}", left.function, left.line)));
         }
         lines.push(("files", self.files_text()));
         self.dumped() + &report::pairs(&lines)

@@ -19,15 +19,15 @@ impl Dice {
     }
 
     /// 0 .. count - 1
-    fn roll(&mut self, count: usize) -> usize {
+    pub fn roll(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
 
-    fn one_in(&mut self, count: usize) -> bool {
+    pub fn one_in(&mut self, count: usize) -> bool {
         self.roll(count) == 0
     }
 
-    fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
+    pub fn of<'a>(&mut self, list: &[&'a str]) -> &'a str {
         list[self.roll(list.len())]
     }
 }

@@ -1,6 +1,6 @@
 //! No C program: this build has no front end of C.
 
-use super::{ArrayUse, CSource};
+use super::{ArrayUse, CSource, LoopLeft};
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
 use hhc_codegen::strategy::Target;
@@ -9,12 +9,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Macros and folders of headers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct COptions {
     /// `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
     /// Folders of headers.
     pub include_dirs: Vec<PathBuf>,
+    /// The function whose time loops are wanted.
+    pub function: Option<String>,
 }
 
 /// A C program: there is none.
@@ -25,12 +27,17 @@ pub enum CProgram {}
 ///
 /// # Errors
 /// Always: this build reads no C.
-pub fn read(path: &Path, _: &COptions) -> Result<CProgram> {
+pub fn read(path: &Path, _: &COptions) -> Result<(Vec<CProgram>, Vec<LoopLeft>)> {
     Err(Error::infeasible(format!(
         "`{}` is a C file, and this build of Tilewright reads no C",
         path.display()
     ))
     .hint("build it with the feature `c`, which is on by default"))
+}
+
+/// Where a time loop stands.
+pub fn place(c: &CProgram) -> (String, usize) {
+    match *c {}
 }
 
 /// The stencil in it.
@@ -53,7 +60,10 @@ pub fn renamed(c: CProgram, _: &Arc<Program>) -> CProgram {
 /// # Errors
 /// None.
 pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
-    match *source.program {}
+    match source.programs {
+        [] => Ok(Vec::new()),
+        [first, ..] => match **first {},
+    }
 }
 
 /// The program with the tiled code in place of its loops.
@@ -61,7 +71,10 @@ pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
 /// # Errors
 /// None.
 pub fn rewritten(source: &CSource<'_>, _: Target) -> Result<Vec<OutputFile>> {
-    match *source.program {}
+    match source.programs {
+        [] => Ok(Vec::new()),
+        [first, ..] => match **first {},
+    }
 }
 
 /// Which arrays are used in place.

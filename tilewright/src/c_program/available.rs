@@ -1,6 +1,6 @@
 //! C programs by the front end of C.
 
-use super::{ArrayUse, CSource};
+use super::{ArrayUse, CSource, LoopLeft};
 use crate::error::{Error, Result};
 use crate::output::OutputFile;
 use c_frontend::rewrite::{self, RewriteError, Sources};
@@ -12,14 +12,34 @@ use std::sync::Arc;
 
 pub use c_frontend::{CProgram, Options as COptions};
 
-/// Reads a C file.
+/// Reads a C file: its time loops, at least one, and those that are no iterated stencils.
 ///
 /// # Errors
-/// A file that cannot be read; why it is no iterated stencil.
-pub fn read(path: &Path, options: &COptions) -> Result<CProgram> {
+/// A file that cannot be read; why it holds no iterated stencil.
+pub fn read(path: &Path, options: &COptions) -> Result<(Vec<CProgram>, Vec<LoopLeft>)> {
     let unreadable =
         |source| Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source });
-    Ok(c_frontend::read(path, options).map_err(unreadable)??)
+    let found = c_frontend::read_all(path, options).map_err(unreadable)??;
+    let left = found.left.into_iter().map(|left| LoopLeft {
+        function: left.function,
+        line: left.line,
+        reasons: left
+            .reasons
+            .iter()
+            .map(|reason| {
+                let (line, column) =
+                    found.taken[0].preprocessed.source.line_column(reason.primary.span.start);
+                format!("{} (line {line}, column {column})", reason.message)
+            })
+            .collect(),
+    });
+    let left = left.collect();
+    Ok((found.taken, left))
+}
+
+/// Where a time loop stands: its function, and the line of its head.
+pub fn place(c: &CProgram) -> (String, usize) {
+    (c.region.function.clone(), c.preprocessed.source.line_column(c.nest.time.head.start).0)
 }
 
 /// The stencil in it.
@@ -42,7 +62,8 @@ pub fn renamed(c: CProgram, program: &Arc<Program>) -> CProgram {
 /// # Errors
 /// Files that cannot be read.
 pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
-    let found = Sources::find(source.program, source.path, source.options, source.with);
+    let Some(program) = source.programs.first() else { return Ok(Vec::new()) };
+    let found = Sources::find(program, source.path, source.options, source.with);
     Ok(found.map_err(|error| Error::wrong_input(error.to_string()))?.originals)
 }
 
@@ -52,7 +73,7 @@ pub fn other_sources(source: &CSource<'_>) -> Result<Vec<PathBuf>> {
 /// Files that cannot be read, names that the program has taken.
 pub fn rewritten(source: &CSource<'_>, target: Target) -> Result<Vec<OutputFile>> {
     let files = rewrite::rewrite(
-        source.program,
+        source.programs,
         source.path,
         source.options,
         source.with,

@@ -7,10 +7,12 @@ mod absent;
 mod available;
 
 #[cfg(not(feature = "c"))]
-pub use absent::{COptions, CProgram, array_uses, headers, other_sources, program, read, renamed, rewritten};
+pub use absent::{
+    COptions, CProgram, array_uses, headers, other_sources, place, program, read, renamed, rewritten,
+};
 #[cfg(feature = "c")]
 pub use available::{
-    COptions, CProgram, array_uses, headers, other_sources, program, read, renamed, rewritten,
+    COptions, CProgram, array_uses, headers, other_sources, place, program, read, renamed, rewritten,
 };
 
 use serde::Serialize;
@@ -27,11 +29,22 @@ pub struct ArrayUse {
     pub reason: Option<&'static str>,
 }
 
+/// A loop over time of a C program that stays as it is.
+#[derive(Debug, Clone, Serialize)]
+pub struct LoopLeft {
+    /// The function around it.
+    pub function: String,
+    /// Its line.
+    pub line: usize,
+    /// Why, with places.
+    pub reasons: Vec<String>,
+}
+
 /// A C program and how it was read.
 #[derive(Clone, Copy)]
 pub struct CSource<'a> {
-    /// The program.
-    pub program: &'a CProgram,
+    /// Its time loops; none for code of one of them that goes into a program which is written with another one.
+    pub programs: &'a [&'a CProgram],
     /// Its file.
     pub path: &'a Path,
     /// Its macros and folders of headers.

@@ -137,6 +137,8 @@ impl Flow<'_> {
                 }
                 self.assigned.retain(|name| after.contains(name));
             }
+            // Regions have none: theirs leave the loop, like `break`.
+            StmtKind::Return(value) => value.iter().for_each(|value| self.expression(value)),
             StmtKind::Other(kind, names) => {
                 let behind: HashSet<&String> = self.region.used_behind.iter().collect();
                 if kind != "switch" {

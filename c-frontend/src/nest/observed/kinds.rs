@@ -167,10 +167,11 @@ impl Step {
         for &at in open {
             self.kinds[at] = match &list[at].kind {
                 StmtKind::Declaration(own) if own.iter().all(|one| one.value.is_none()) => Kind::Local,
+                // What is seen outside the program is no value that nobody needs.
+                StmtKind::Expr(Expr { kind: ExprKind::Call(..), .. }) => Kind::Output,
                 _ if !counting.contains(&at) => Kind::Computed,
                 StmtKind::Declaration(_) => Kind::Local,
                 StmtKind::If(..) => Kind::Observation,
-                StmtKind::Expr(Expr { kind: ExprKind::Call(..), .. }) => Kind::Output,
                 _ => {
                     self.counts.extend(counts(region, &list[at]).into_iter().flatten());
                     Kind::Count
@@ -399,7 +400,7 @@ fn add_needed<'s>(
                 needed.extend(std::iter::once(part).chain(around.iter().copied()).flat_map(names::of));
             }
         }),
-        StmtKind::Empty | StmtKind::Other(..) => {}
+        StmtKind::Return(_) | StmtKind::Empty | StmtKind::Other(..) => {}
     }
     around.truncate(depth);
 }
@@ -460,7 +461,7 @@ fn stripped(region: &Region, stmt: &Stmt, needed: &HashSet<String>) -> Option<St
         }
         StmtKind::Expr(expr) => stripped_expression(region, expr, needed)
             .map(|expr| Stmt { kind: StmtKind::Expr(expr), span: stmt.span.clone() }),
-        StmtKind::While(_) | StmtKind::Other(..) => Some(stmt.clone()),
+        StmtKind::While(_) | StmtKind::Return(_) | StmtKind::Other(..) => Some(stmt.clone()),
     }
 }
 

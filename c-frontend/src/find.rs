@@ -1,0 +1,252 @@
+//! Which loops of a file are time loops.
+//!
+//! Without pragmas, the outermost loop that is an iterated stencil is taken, in each function as many as there are; loops
+//! within one that is taken are not looked at. A loop that computes arrays over space in each of its rounds, and is no
+//! iterated stencil, is left, with the reason.
+
+use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::nest;
+use crate::parse::{File, Loop, Part, Region};
+use crate::preprocess::{Options, Preprocessed};
+use crate::program::CProgram;
+use crate::{codes, recognise};
+use polyhedral::diagnostic::{Diagnostic, Diagnostics};
+use polyhedral::source::Span;
+use std::path::Path;
+use std::sync::Arc;
+use text_escape::suggest;
+
+/// What was found in a file.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// The time loops that are iterated stencils, in the order of the file; at least one.
+    pub taken: Vec<CProgram>,
+    /// Those that are none.
+    pub left: Vec<Left>,
+}
+
+/// A loop over time that stays as it is.
+#[derive(Debug, Clone)]
+pub struct Left {
+    /// The function around it.
+    pub function: String,
+    /// From `for` to `)`.
+    pub head: Span,
+    /// Its line in the user's file.
+    pub line: usize,
+    /// Why; at least one reason.
+    pub reasons: Vec<Diagnostic>,
+}
+
+/// Whether a time loop can be cut out of its file.
+pub type Check<'a> = &'a dyn Fn(&CProgram) -> Result<(), Diagnostics>;
+
+/// The time loops of a preprocessed file that pass a check.
+///
+/// # Errors
+/// Why there is none.
+pub fn find(
+    preprocessed: Arc<Preprocessed>,
+    path: &Path,
+    options: &Options,
+    check: Check<'_>,
+) -> Result<Found, Diagnostics> {
+    let source = Arc::clone(&preprocessed.source);
+    let refuse = |list| Diagnostics::new(Arc::clone(&source), list);
+    let file = File::new(&preprocessed).map_err(|diagnostic| refuse(vec![*diagnostic]))?;
+    if let Some(name) = &options.function
+        && !file.functions().contains_key(name)
+    {
+        let message = format!("the file defines no function `{name}`");
+        let known = file.functions().keys().map(String::as_str);
+        let mut diagnostic = Diagnostic::error(codes::NO_SCOP, first_line(&source.text), message);
+        if let Some(hint) = suggest::hint(name, known) {
+            diagnostic = diagnostic.hint(hint);
+        }
+        return Err(refuse(vec![diagnostic]));
+    }
+    let mut search =
+        Search { file: &file, preprocessed: &preprocessed, path, check, found: Vec::new(), left: Vec::new() };
+    let marked = file.marked().map_err(|diagnostic| refuse(vec![*diagnostic]))?;
+    let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
+    for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
+        if let Err(reason) = search.take(part) {
+            search.leave(function, &part.mark, reason);
+        }
+    }
+    if marked.is_empty() {
+        for one in file.loops().iter().filter(|one| wanted(&one.function)) {
+            search.visit(one);
+        }
+    }
+    let Search { found, left, .. } = search;
+    if !found.is_empty() {
+        return Ok(Found { taken: found, left });
+    }
+    if left.is_empty() {
+        return Err(refuse(vec![nothing(&source.text, options)]));
+    }
+    Err(refuse(left.into_iter().take(MOST_REASONS).flat_map(|left| left.reasons).collect()))
+}
+
+/// Most loops of which it is said why they are no iterated stencils.
+const MOST_REASONS: usize = 5;
+/// Most loops of one file that are looked at.
+const MOST_LOOPS: usize = 400;
+
+struct Search<'a> {
+    file: &'a File<'a>,
+    preprocessed: &'a Arc<Preprocessed>,
+    path: &'a Path,
+    check: Check<'a>,
+    found: Vec<CProgram>,
+    left: Vec<Left>,
+}
+
+impl Search<'_> {
+    /// Looks at a loop, and at those in it unless it is taken.
+    fn visit(&mut self, one: &Loop) {
+        if (one.inner.is_empty() && !one.calls) || self.found.len() + self.left.len() >= MOST_LOOPS {
+            return;
+        }
+        let Err(reasons) = self.take(&one.part) else { return };
+        let (taken, left) = (self.found.len(), self.left.len());
+        one.inner.iter().for_each(|inner| self.visit(inner));
+        let silent = reasons
+            .iter()
+            .all(|reason| [codes::NO_TIME_LOOP, codes::NOTHING_COMPUTED].contains(&reason.code));
+        // What keeps a loop within it from being taken is nearer to the point.
+        if !silent && self.left.len() == left && (self.found.len() > taken || self.computes_over_space(one)) {
+            self.leave(&one.function, &one.part.mark, reasons);
+        }
+    }
+
+    fn leave(&mut self, function: &str, head: &Span, reasons: Vec<Diagnostic>) {
+        let (line, _) = self.preprocessed.source.line_column(head.start);
+        self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons });
+    }
+
+    fn take(&mut self, part: &Part) -> Result<(), Vec<Diagnostic>> {
+        let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
+        let region = self.file.region(part).map_err(one)?;
+        // Of a call that stays it is known why.
+        let called = |diagnostic: Box<Diagnostic>| {
+            let place = &diagnostic.primary.span;
+            let own = |(stmt, _): &&(Span, Diagnostic)| stmt.start < place.end && place.start < stmt.end;
+            let kept = region.kept.iter().find(own).filter(|_| diagnostic.code == codes::CALL);
+            vec![match kept {
+                Some((_, kept)) if kept.primary.span == *place => kept.clone(),
+                Some((_, kept)) => kept.clone().related(place.clone(), "called from here"),
+                None => (*diagnostic).clone(),
+            }]
+        };
+        let nest = nest::nest(&region).map_err(called)?;
+        let name = program_name(self.path, self.found.len());
+        let file = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let description =
+            format!("From the loop over `{}` in `{}` of {file}.", nest.time.name, region.function);
+        let source = &self.preprocessed.source;
+        let program_of = |nest: &nest::Nest| -> Result<_, Vec<Diagnostic>> {
+            let stencil = recognise::recognise(nest).map_err(one)?;
+            let program = recognise::draft(&name, &description, nest, &stencil, source);
+            Ok((stencil, program.map_err(|found| found.list)?))
+        };
+        let (nest, stencil, program) = match program_of(&nest) {
+            Ok((stencil, program)) => (nest, stencil, program),
+            // A point that is computed again may be a source; if not, the reason is the one above.
+            Err(why) => {
+                let joined = recognise::with_sources(&nest);
+                let second = joined.and_then(|nest| program_of(&nest).ok().map(|(a, b)| (nest, a, b)));
+                second.ok_or(why)?
+            }
+        };
+        let preprocessed = Arc::clone(self.preprocessed);
+        let program = CProgram { preprocessed, region, nest, stencil, program: Arc::new(program) };
+        (self.check)(&program).map_err(|found| found.list)?;
+        self.found.push(program);
+        Ok(())
+    }
+
+    /// Whether each round of a loop computes an array at the indices of loops in it; one whose calls cannot be taken apart
+    /// may.
+    fn computes_over_space(&self, one: &Loop) -> bool {
+        self.file
+            .region(&one.part)
+            .is_ok_and(|region| !region.kept.is_empty() || computes_over_space(&region))
+    }
+}
+
+fn computes_over_space(region: &Region) -> bool {
+    let mut found = false;
+    let mut look = |body: &Stmt| {
+        body.walk(&mut |stmt| {
+            let StmtKind::For(inner) = &stmt.kind else { return };
+            let Some(index) = index_of(inner.start.as_ref()) else { return };
+            inner.body.walk_expressions(&mut |expr| {
+                if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &expr.kind {
+                    target.walk(&mut |part| {
+                        found |= matches!(&part.kind, ExprKind::Index(_, at) if at.mentions(index));
+                    });
+                }
+            });
+        });
+    };
+    for stmt in &region.statements {
+        match &stmt.kind {
+            StmtKind::For(source) => {
+                let own = index_of(source.start.as_ref());
+                let plain = |name| nest::indexes_target(&source.body, name);
+                if !own.is_some_and(plain) {
+                    look(&source.body);
+                }
+            }
+            _ => look(stmt),
+        }
+    }
+    found
+}
+
+/// The index that a loop's first part sets.
+fn index_of(start: Option<&Stmt>) -> Option<&str> {
+    match &start?.kind {
+        StmtKind::Declaration(list) => list.first().map(|variable| variable.name.as_str()),
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
+            ExprKind::Name(name) => Some(name),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn first_line(text: &str) -> Span {
+    let first = text.len() - text.trim_start().len();
+    first..text[first..].find('\n').map_or(text.len(), |at| first + at)
+}
+
+/// There is no loop over time.
+fn nothing(text: &str, options: &Options) -> Diagnostic {
+    let place = match &options.function {
+        Some(name) => format!("the function `{name}`"),
+        None => "the program".to_owned(),
+    };
+    let message = format!("{place} has no time loop around loops over space");
+    Diagnostic::error(codes::NO_SCOP, first_line(text), message)
+        .note("an iterated stencil is `for (t ..) for (i ..) for (j ..) A[(t+1)%2][i][j] = ..;` or the like")
+        .note("a loop whose index is a subscript of what it computes is a loop over space")
+        .hint("name the file that holds the time loop; others of the same program are named with --with")
+}
+
+/// The name of a file's program: a C identifier that no other file of the user's has.
+fn program_name(path: &Path, number: usize) -> String {
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut name: String = stem
+        .chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' })
+        .take(48)
+        .collect();
+    if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+        name.insert(0, 'p');
+    }
+    let number = if number == 0 { String::new() } else { (number + 1).to_string() };
+    format!("{}_scop{number}", name.trim_end_matches('_'))
+}

@@ -1,0 +1,95 @@
+//! The functions of a file, as far as calls of them can be taken apart.
+
+use super::converter::{Converter, Result};
+use super::declare::declared_name;
+use super::{File, first_error};
+use crate::ast::{CType, Stmt, StmtKind, Variable};
+use crate::codes;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
+use std::collections::{HashMap, HashSet};
+use tree_sitter::Node;
+
+/// A function that a file defines.
+#[derive(Debug, Clone)]
+pub struct Function {
+    /// Its name.
+    pub name: String,
+    /// Its parameters, in order.
+    pub parameters: Vec<Variable>,
+    /// The type of its value.
+    pub returns: CType,
+    /// The statements of its body.
+    pub body: Vec<Stmt>,
+    /// The variables of the file that it can use.
+    pub globals: HashMap<String, Variable>,
+    /// Where it begins: from its type to its parameters.
+    pub head: Span,
+}
+
+impl File<'_> {
+    /// A function that the file defines; `None` where it defines no such function, or what it defines cannot be read.
+    ///
+    /// # Errors
+    /// A body that holds something other than plain C.
+    pub fn function(&self, name: &str) -> Result<Option<Function>> {
+        let root = self.tree.root_node();
+        let mut cursor = root.walk();
+        let own = |node: &Node<'_>| {
+            node.kind() == "function_definition"
+                && declared_name(*node)
+                    .is_some_and(|own| self.source.text.get(own.byte_range()) == Some(name))
+        };
+        let Some(node) = root.children(&mut cursor).find(own) else { return Ok(None) };
+        let mut converter = Converter::new(self.source);
+        let scope = converter.scope(node, node)?;
+        for (name, value) in [("true", 1), ("false", 0)] {
+            if !scope.variables.contains_key(name) {
+                converter.constants.entry(name.to_owned()).or_insert(value);
+            }
+        }
+        if let Some(broken) = first_error(node) {
+            let span = self.source.origin.span(broken.byte_range());
+            return Err(Box::new(Diagnostic::error(codes::SYNTAX, span, "this could not be parsed")));
+        }
+        let returns = converter.returned_type(node);
+        let parameters = converter.parameters(node);
+        let (Some(declarator), Some(body)) =
+            (node.child_by_field_name("declarator"), node.child_by_field_name("body"))
+        else {
+            return Ok(None);
+        };
+        let StmtKind::Block(body) = converter.statement(body)?.kind else { return Ok(None) };
+        let head = self.source.origin.span(node.start_byte()..declarator.end_byte());
+        Ok(Some(Function {
+            name: name.to_owned(),
+            parameters,
+            returns,
+            body,
+            globals: scope.variables,
+            head,
+        }))
+    }
+
+    /// The names of the functions that it declares or defines, headers of the user's among them.
+    pub fn declared_functions(&self) -> HashSet<String> {
+        let mut found: HashSet<String> = self.functions.keys().cloned().collect();
+        let root = self.tree.root_node();
+        let mut cursor = root.walk();
+        for node in root.children(&mut cursor).filter(|node| node.kind() == "declaration") {
+            let mut cursor = node.walk();
+            for declarator in node.children_by_field_name("declarator", &mut cursor) {
+                let mut at = Some(declarator);
+                let mut function = false;
+                while let Some(node) = at {
+                    function |= node.kind() == "function_declarator";
+                    if node.kind() == "identifier" && function {
+                        found.extend(self.source.text.get(node.byte_range()).map(str::to_owned));
+                    }
+                    at = node.child_by_field_name("declarator");
+                }
+            }
+        }
+        found
+    }
+}
