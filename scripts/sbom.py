@@ -22,7 +22,7 @@ def main(package, target):
     """Prints the bill of materials of a package of the workspace."""
     root = Path(__file__).resolve().parent.parent
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", target]
-    found = json.loads(subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout)
+    found = json.loads(subprocess.run(command, cwd=root, check=True, stdout=subprocess.PIPE, text=True).stdout)
     packages = {one["id"]: one for one in found["packages"]}
     nodes = {node["id"]: node for node in found["resolve"]["nodes"]}
     start = next(one["id"] for one in found["packages"] if one["name"] == package and one["source"] is None)

@@ -68,6 +68,8 @@ fn is_expensive(command: &Shown) -> bool {
         "compile" => command.value("target") == "cuda",
         // It needs that compiler, and a disassembler.
         "inspect" => true,
+        // It talks to an editor.
+        "lsp" => true,
         "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,
         "search" if !command.value("command").is_empty() => number("budget") > 5.0,
         "explain" => has("--stargazer"),

@@ -1,4 +1,5 @@
 //! Conversations, as editors have them, and as broken ones have them.
+#![allow(clippy::unwrap_used)]
 
 use language_server::serve;
 use proptest::prelude::*;

@@ -1,11 +1,8 @@
 from typing import Any, Callable, final
 
-from typing_extensions import disjoint_base
-
 __all__ = ["Built", "Program", "main", "search", "shipped", "version"]
 
 @final
-@disjoint_base
 class Program:
     name: str
     description: str
@@ -30,7 +27,6 @@ class Program:
     def build(self, request: Any) -> Built: ...
 
 @final
-@disjoint_base
 class Built:
     strategy: str | None
     tile: str | None
