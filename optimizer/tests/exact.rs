@@ -478,6 +478,9 @@ fn chosen_tiles_are_accepted_by_the_back_end() {
         };
         let taken =
             strategy::in_auto(Target::Cuda).filter(|own| own.takes(&problem.program, &problem.cone).is_ok());
+        // Of those whose tiles are all looked at, some stencils are enough.
+        let few = ["heat2d", "box2d2r", "varcoef2d", "heat3d", "varcoef3d"].contains(&name);
+        let taken = taken.filter(|own| few || ["hhc", "naive"].contains(&own.id()));
         for strategy_name in taken.map(|own| own.id()) {
             let request = request(&problem, &hardware, &machine, Objective::Time).only(of(strategy_name));
             let choice = tune(&request, Method::Exact).unwrap().choice;
