@@ -276,9 +276,16 @@ fn compile_takes_the_choice_of_the_model() {
             ["compile", "heat2d", "--target", "cuda", "--size", "512x512", "--steps", "64", "--json", "-o"];
         tilewright(&[&command[..], &[&folder.arg(out)], machine].concat()).succeeded().json()
     };
-    let tuned = tilewright(&[&TUNE[..], &["--strategy", "auto", "--json"]].concat()).succeeded().json();
+    let tune = |strategy: &str| {
+        tilewright(&[&TUNE[..], &["--strategy", strategy, "--json"]].concat()).succeeded().json()
+    };
+    let (all, tuned) = (tune("auto"), tune("hhc"));
     let compiled = compile(&["--machine", "gtx980"], "gtx980");
     assert_eq!(compiled["tile"], tuned["tile"]);
+    // A search finds better tiles that nobody has tried, and says what is taken.
+    assert!(all["value"].as_f64() <= tuned["value"].as_f64());
+    let taken = format!("takes hhc {} on this machine", tuned["tile_text"].as_str().unwrap());
+    assert!(all["notes"].to_string().contains(&taken), "{}", all["notes"]);
     assert_eq!(compiled["chosen_by"], "chosen by the cost model for gtx980");
     assert_eq!(compile(&["--tile", "st=2,s0=8,s1=32"], "given")["chosen_by"], "as given");
     let output = tilewright(&[
