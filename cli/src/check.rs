@@ -146,6 +146,7 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         output: folder.to_owned(),
         with: arguments.with.clone(),
         prefix: None,
+        ranks: None,
         force: false,
     }
 }

@@ -42,6 +42,11 @@ impl Printed {
         Ok(Printed { text, exit_code })
     }
 
+    /// Nothing to print, of a process that leaves the report to another one.
+    pub fn nothing(exit_code: u8) -> Printed {
+        Printed { text: String::new(), exit_code }
+    }
+
     /// Prints it and gives the exit code.
     ///
     /// # Errors

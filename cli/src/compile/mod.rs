@@ -15,7 +15,8 @@ use tilewright::c_program::{self, ArrayUse, CSource};
 use tilewright::choice::{self, Wish};
 use tilewright::emit::{self, CompiledFacts, EmitRequest, Facts, KernelFacts};
 use tilewright::output::OutputFile;
-use tilewright::{machines, text};
+use tilewright::ranks::GhostFacts;
+use tilewright::{machines, ranks, text};
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
@@ -41,6 +42,9 @@ pub struct CompileReport {
     pub notes: Vec<String>,
     /// isl's proof that the code is legal.
     pub proof: Proof,
+    /// How the code is spread over ranks of MPI; only with `--ranks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ghosts: Option<GhostFacts>,
     /// The stage that `--dump` asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dump: Option<String>,
@@ -99,6 +103,8 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
     }
     let c = c.map(|c| c_program::renamed(*c, &stencil.program));
     let target = arguments.target.target();
+    let ranks = arguments.ranks.as_ref().map(|ranks| &ranks.0);
+    ranks::check(ranks, &stencil.program, target, c.is_some())?;
     let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
     let options = arguments.plan.c.options();
     let emitted = session.stage("generate", || {
@@ -116,6 +122,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
                 size: size.as_deref(),
                 steps: arguments.steps,
                 c: c.as_ref().map(source),
+                ranks: arguments.ranks.as_ref().map(|ranks| &ranks.0),
             },
         )
     })?;
@@ -131,6 +138,7 @@ pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<Compil
         directory,
         files,
         proof: planned.proof,
+        ghosts: emitted.ghosts,
     })
 }
 
@@ -192,6 +200,7 @@ impl Report for CompileReport {
         if facts.target == "cuda" {
             lines.push(("registers", registers_text(&facts.kernels)));
         }
+        lines.extend(self.ghosts.as_ref().map(|ghosts| ("ranks", ghosts.to_string())));
         lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
         if let Some(arrays) = &self.arrays {
             lines.push(("arrays", arrays_text(arrays)));

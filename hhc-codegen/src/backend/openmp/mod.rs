@@ -9,6 +9,7 @@ mod grid;
 mod kernels;
 mod lines;
 mod parts;
+mod ranks;
 mod rows;
 mod variants;
 
@@ -23,6 +24,7 @@ use crate::plan::KernelPlan;
 use entry::Entry;
 use serde::Serialize;
 
+pub use ranks::{RanksFiles, generate_ranks, ranks_library};
 pub use variants::{can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
@@ -42,6 +44,16 @@ pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
         file(format!("{}_main.c", program.name), "openmp/main.c")?,
         file("CMakeLists.txt".to_string(), "openmp/CMakeLists.txt")?,
     ])
+}
+
+/// The build file; with ranks, for their library, too.
+fn build_file(plan: &KernelPlan) -> Result<GeneratedFile, PlanError> {
+    let data = ProgramText {
+        ranks: true,
+        ..ProgramText::new(plan, &storages::names(plan), parts::own_bytes(plan)?)
+    };
+    let text = render("openmp/CMakeLists.txt", &data)?;
+    Ok(GeneratedFile { name: "CMakeLists.txt".to_string(), text })
 }
 
 /// The data of the templates.
@@ -73,6 +85,8 @@ struct ProgramText {
     functions: Vec<String>,
     reference: Vec<PlainLoops>,
     standalone: Standalone,
+    /// Whether there is a library for ranks.
+    ranks: bool,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
     check_sizes: &'static [i64],
     /// Grid that the standalone main times where none is given.
@@ -107,6 +121,7 @@ impl ProgramText {
             functions: statements.chain(kernels).chain(boundaries).chain(entry.functions()).collect(),
             reference: plain_loops(program, names),
             standalone: Standalone::openmp(arguments, &signature),
+            ranks: false,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,
