@@ -142,6 +142,15 @@ if [ "${CI:-}" = true ] && [ "$check_only" = 0 ] && ! have cmake; then
     [ -z "$manager" ] || (install_packages) || say "going on without cmake"
 fi
 
+# An MPI, for the tests of ranks. Without one they say that they are skipped, and only CI insists on it.
+if [ "${CI:-}" = true ] && [ "$check_only" = 0 ] && ! have mpicc; then
+    find_manager
+    if [ "$manager" = apt-get ]; then
+        packages="libopenmpi-dev openmpi-bin" missing=" mpicc"
+        (install_packages) || say "could not install an MPI"
+    fi
+fi
+
 # A headless browser, for the test that opens a report. Without one the test says that it is skipped, and only CI
 # insists on it; TW_BROWSER=0 does without there, too.
 if [ "${CI:-}" = true ] && [ "${TW_BROWSER:-1}" != 0 ] && [ "$check_only" = 0 ] && ! have chromium && ! have google-chrome; then

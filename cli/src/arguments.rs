@@ -13,6 +13,7 @@ use tilewright::Tiling;
 use tilewright::c_program::COptions;
 use tilewright::choice::TileBy;
 use tilewright::model::Model;
+use tilewright::ranks::Ranks;
 
 /// What every command prints beside its report.
 #[derive(Debug, Clone, Copy, Args)]
@@ -250,6 +251,29 @@ impl FromStr for Size {
         extents.map(Size).map_err(|problem| {
             format!("{problem}; write one extent per dimension, slowest first, as in 4096, 4096x4096 or 256x256x256")
         })
+    }
+}
+
+/// Ranks of MPI: `auto`, or so many per dimension, slowest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RanksName(pub Ranks);
+
+impl FromStr for RanksName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "auto" {
+            return Ok(RanksName(Ranks::Auto));
+        }
+        let count = |part: &str| match part.trim().parse::<i32>() {
+            Ok(count) if count >= 1 => Ok(i64::from(count)),
+            _ => Err(format!(
+                "`{}` is no number of ranks; write auto, or one number per dimension, as in 2x2",
+                part.trim()
+            )),
+        };
+        let counts: Result<Vec<i64>, String> = text.split(['x', 'X']).map(count).collect();
+        counts.map(|counts| RanksName(Ranks::Given(counts)))
     }
 }
 

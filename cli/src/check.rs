@@ -147,6 +147,7 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
         with: arguments.with.clone(),
         adaptive: None,
         prefix: None,
+        ranks: None,
         force: false,
     }
 }

@@ -35,7 +35,9 @@ pub mod nested;
 pub mod pareto;
 pub mod pick;
 pub mod predict;
+pub mod ranks_report;
 pub mod run;
+mod run_ranks;
 pub mod search;
 pub mod tune;
 pub mod validate;
@@ -165,9 +167,10 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Pareto(arguments) => {
             pareto::pareto(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
-        Command::Run(arguments) => {
-            run::run(arguments, &session).and_then(|report| Printed::of(&report, &session))
-        }
+        Command::Run(arguments) => match run_ranks::wanted(arguments) {
+            Some(ranks) => run_ranks::run(arguments, ranks, &session),
+            None => run::run(arguments, &session).and_then(|report| Printed::of(&report, &session)),
+        },
         Command::Nested(arguments) => nested::nested(arguments, &session),
         Command::Predict(arguments) => {
             predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session))

@@ -42,7 +42,7 @@ impl Printed {
         Ok(Printed { text: Some(text), exit_code })
     }
 
-    /// Of a command that has said everything itself.
+    /// Of a command that has said everything itself, and of a process that leaves the report to another one.
     pub fn nothing(exit_code: u8) -> Printed {
         Printed { text: None, exit_code }
     }

@@ -1,8 +1,9 @@
 //! `tilewright run`: runs a stencil, checks the result and measures it.
 
-use crate::arguments::{Assignment, ChoiceArguments, PlanArguments, Size, steps_parser};
+use crate::arguments::{Assignment, ChoiceArguments, PlanArguments, RanksName, Size, steps_parser};
 use crate::error::{Error, Result};
 use crate::progress::Session;
+use crate::ranks_report::RanksReport;
 use crate::report::{self, Report};
 use crate::{initial_data, load, outputs, plan, trials_file};
 use clap::{Args, ValueEnum};
@@ -69,6 +70,16 @@ pub struct RunArguments {
     /// How the grid lies in memory
     #[arg(long, value_name = "LAYOUT", default_value = "padded")]
     pub layout: LayoutName,
+    /// Spread the grid over the ranks of MPI that mpirun started: auto, or so many per dimension, such as 2x2; auto where
+    /// there are several and nothing is said
+    #[arg(long, value_name = "auto|RANKS", help_heading = "Ranks of MPI")]
+    pub ranks: Option<RanksName>,
+    /// Time steps between two exchanges of ghost zones; chosen where not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..), help_heading = "Ranks of MPI")]
+    pub depth: Option<i64>,
+    /// Compute nothing while messages are under way
+    #[arg(long, help_heading = "Ranks of MPI")]
+    pub blocking: bool,
     /// Add what is measured to this store of trials: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the
     /// state folder
     #[arg(long, value_name = "FILE|@NAME")]
@@ -195,6 +206,9 @@ pub struct RunReport {
     pub outputs: BTreeMap<String, PathBuf>,
     /// Facts worth knowing.
     pub notes: Vec<String>,
+    /// What the ranks of MPI did; only with several of them or `--ranks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<RanksReport>,
     /// The stage that `--dump` asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dump: Option<String>,
@@ -334,12 +348,13 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
             .map(|file| (program.field(file.field).name.clone(), file.path.clone()))
             .collect(),
         notes,
+        ranks: None,
         dump: arguments.plan.dump.zip(planned.as_ref()).map(|(stage, planned)| plan::dump(stage, planned)),
         size,
     })
 }
 
-fn names(program: &Program) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn names(program: &Program) -> impl Iterator<Item = String> + '_ {
     program.parameters.iter().map(|parameter| parameter.name.clone())
 }
 
@@ -362,7 +377,7 @@ fn write_outputs(program: &Program, steps: i64, data: &ProgramData, outputs: &[F
 }
 
 /// Facts worth knowing about the problem.
-fn notes(program: &Program, size: &[i64]) -> Vec<String> {
+pub(crate) fn notes(program: &Program, size: &[i64]) -> Vec<String> {
     let empty = |statement: &usize| program.domain(*statement, size).iter().any(|(low, end)| low >= end);
     (0..program.statements.len())
         .filter(empty)
@@ -420,6 +435,7 @@ impl Report for RunReport {
             many => format!(" (median of {many} runs)"),
         };
         lines.push(("time", report::seconds(self.seconds) + &runs));
+        lines.extend(self.ranks.iter().flat_map(RanksReport::lines));
         lines.push(("speed", format!("{:.3} GStencil/s", self.gstencil_per_s)));
         lines.push(("checksum", self.checksum.clone()));
         lines.push((

@@ -48,6 +48,7 @@ mod row;
 
 // Compiled code.
 pub mod native;
+pub mod ranks;
 pub mod tiled;
 
 // Whole programs of the user's.

@@ -49,6 +49,7 @@ pub mod counts;
 pub mod dataflow;
 pub mod dependence;
 pub mod footprint;
+pub mod ghost;
 mod isl;
 pub mod legality;
 pub mod schedule;

@@ -1,6 +1,6 @@
 //! The arguments of `compile`.
 
-use crate::arguments::{ChoiceArguments, PlanArguments, Size, TargetName, steps_parser};
+use crate::arguments::{ChoiceArguments, PlanArguments, RanksName, Size, TargetName, steps_parser};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -25,6 +25,10 @@ pub struct CompileArguments {
     /// Who chooses tile sizes.
     #[command(flatten)]
     pub choice: ChoiceArguments,
+    /// Write a library for ranks of MPI, too: auto, or so many ranks per dimension, such as 2x2 (the code is for all
+    /// numbers; these are its default)
+    #[arg(long, value_name = "auto|RANKS")]
+    pub ranks: Option<RanksName>,
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
@@ -32,7 +36,7 @@ pub struct CompileArguments {
     #[arg(long)]
     pub force: bool,
     /// Choose among several tilings at each call, by what the program will be used for: a file with sizes and steps
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["size", "steps"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["size", "steps", "ranks"])]
     pub adaptive: Option<PathBuf>,
     /// Put NAME and an underscore before all external names and before file names, so that several versions of a
     /// stencil can be linked into one program

@@ -22,7 +22,8 @@ use tilewright::c_program::{self, ArrayUse, CProgram, CSource, LoopLeft};
 use tilewright::choice::{self, Chosen, Wish};
 use tilewright::emit::{self, ChoiceFacts, CompiledFacts, EmitRequest, Facts, KernelFacts};
 use tilewright::output::OutputFile;
-use tilewright::{Stencil, Tiling, adaptive, machines, text};
+use tilewright::ranks::GhostFacts;
+use tilewright::{Stencil, Tiling, adaptive, machines, ranks, text};
 
 /// The name of the file that describes the others.
 const MANIFEST: &str = "manifest.json";
@@ -57,6 +58,9 @@ pub struct CompileReport {
     pub notes: Vec<String>,
     /// isl's proof that the code is legal.
     pub proof: Proof,
+    /// How the code is spread over ranks of MPI; only with `--ranks`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ghosts: Option<GhostFacts>,
     /// The stage that `--dump` asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dump: Option<String>,
@@ -156,6 +160,8 @@ impl Job<'_> {
         }
         let c = c.map(|c| c_program::renamed(*c, &stencil.program));
         let target = arguments.target.target();
+        let ranks = arguments.ranks.as_ref().map(|ranks| &ranks.0);
+        ranks::check(ranks, &stencil.program, target, c.is_some())?;
         let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
         // The other time loops of the file, each with a tiling of its own.
         let mut others = Vec::new();
@@ -182,6 +188,7 @@ impl Job<'_> {
             size: size.as_deref(),
             steps: arguments.steps,
             c: c.as_ref().map(|_| CSource { programs, path, options: &options, with }),
+            ranks,
         };
         let emitted = session.stage("generate", || {
             let mut emitted = emit::emit(&planned.plan, &request(programs.as_slice(), &chosen.limits))?;
@@ -211,6 +218,7 @@ impl Job<'_> {
             directory,
             files,
             proof: planned.proof,
+            ghosts: emitted.ghosts,
         })
     }
 
@@ -263,6 +271,7 @@ impl Job<'_> {
             directory,
             files,
             proof: all_proofs(&planned)?,
+            ghosts: None,
         })
     }
 }
@@ -402,6 +411,7 @@ impl Report for CompileReport {
         if facts.target == "cuda" {
             lines.push(("registers", registers_text(&facts.kernels)));
         }
+        lines.extend(self.ghosts.as_ref().map(|ghosts| ("ranks", ghosts.to_string())));
         lines.extend(self.notes.iter().map(|note| ("note", note.clone())));
         if let Some(arrays) = &self.arrays {
             lines.push(("arrays", arrays_text(arrays)));

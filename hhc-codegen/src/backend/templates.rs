@@ -6,11 +6,15 @@ use serde::Serialize;
 use std::sync::LazyLock;
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 10] = [
+const TEMPLATES: [(&str, &str); 14] = [
     ("openmp/program.c", include_str!("../../templates/openmp/program.c.hbs")),
     ("openmp/program.h", include_str!("../../templates/openmp/program.h.hbs")),
     ("openmp/main.c", include_str!("../../templates/openmp/main.c.hbs")),
     ("openmp/CMakeLists.txt", include_str!("../../templates/openmp/CMakeLists.txt.hbs")),
+    ("openmp/ranks.c", include_str!("../../templates/openmp/ranks.c.hbs")),
+    ("openmp/ranks.h", include_str!("../../templates/openmp/ranks.h.hbs")),
+    ("openmp/ranks_main.c", include_str!("../../templates/openmp/ranks_main.c.hbs")),
+    ("openmp/ranks_loaded.c", include_str!("../../templates/openmp/ranks_loaded.c.hbs")),
     ("cuda/program.cu", include_str!("../../templates/cuda/program.cu.hbs")),
     ("cuda/lanes", include_str!("../../templates/cuda/lanes.cuh")),
     ("cuda/warp", include_str!("../../templates/cuda/warp.cuh")),

@@ -6,6 +6,7 @@
 //! - [`storages`], [`wavefronts`]: memory of blocks' own, and rows whose points follow each other;
 //! - [`sweeps`]: points that follow each other within a sweep, and time skewing;
 //! - [`names`], [`standalone`]: names that collide, and the program that users build by hand;
+//! - [`ranks`]: programs spread over ranks of MPI;
 //! - [`performance`]: times that a user would notice.
 
 #![allow(clippy::unwrap_used)]
@@ -16,6 +17,7 @@ mod names;
 mod performance;
 mod programs;
 mod random;
+mod ranks;
 mod replay;
 mod shipped;
 mod standalone;

@@ -138,6 +138,26 @@ impl EntryPoint {
     }
 }
 
+impl EntryPoint {
+    /// Those of the library for ranks of MPI.
+    pub(super) fn of_ranks(name: &str) -> Vec<EntryPoint> {
+        let points: &[(&str, &str)] = &[
+            ("_create", "makes a grid on the ranks of a communicator"),
+            ("_scatter", "spreads a level of one rank"),
+            ("_run", "computes time steps on all ranks"),
+            ("_band", "computes the time steps of one exchange"),
+            ("_gather", "brings a level to one rank"),
+            ("_free", "frees the grid"),
+        ];
+        let point = |&(ending, description): &(&str, &'static str)| EntryPoint {
+            symbol: format!("{name}_mpi{ending}"),
+            header: format!("{name}_mpi.h"),
+            description,
+        };
+        points.iter().map(point).collect()
+    }
+}
+
 /// A loop of the host.
 #[derive(Debug, Clone, Serialize)]
 pub struct HostLoop {

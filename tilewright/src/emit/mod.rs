@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::Observer;
 use crate::output::OutputFile;
+use crate::ranks::{GhostFacts, Ranks};
 use hhc_codegen::backend::cuda::{CudaOptions, DeviceLimits};
 use hhc_codegen::backend::{self, GeneratedFile};
 use hhc_codegen::pipeline::Planned;
@@ -36,6 +37,8 @@ pub struct EmitRequest<'a> {
     pub steps: Option<i64>,
     /// The C program that the tiled code is put into.
     pub c: Option<CSource<'a>>,
+    /// Whether a library for ranks of MPI is wanted, and how many of them it takes where its caller does not say.
+    pub ranks: Option<&'a Ranks>,
 }
 
 /// Files, and what is known of them.
@@ -45,6 +48,8 @@ pub struct Emitted {
     pub files: Vec<OutputFile>,
     /// What is known of the code.
     pub facts: Facts,
+    /// Ghost zones of the library for ranks.
+    pub ghosts: Option<GhostFacts>,
 }
 
 /// The files of a plan.
@@ -61,7 +66,20 @@ pub fn emit(plan: &KernelPlan, request: &EmitRequest<'_>) -> Result<Emitted> {
         files.retain(|file| library.iter().any(|own| file.name.as_os_str() == own.as_str()));
         files.splice(0..0, c_program::rewritten(source, request.target)?);
     }
-    Ok(Emitted { files, facts: facts(plan, request, kernels) })
+    let ghosts = match request.ranks {
+        None => None,
+        Some(ranks) => {
+            let own = backend::openmp::generate_ranks(plan, ranks.counts())?;
+            files.retain(|file| own.files.iter().all(|other| file.name.as_os_str() != other.name.as_str()));
+            files.extend(own.files.into_iter().map(text));
+            Some(GhostFacts::new(&own.ghosts, own.proof))
+        }
+    };
+    let mut facts = facts(plan, request, kernels);
+    if ghosts.is_some() {
+        facts.entry_points.extend(EntryPoint::of_ranks(&plan.program.name));
+    }
+    Ok(Emitted { files, facts, ghosts })
 }
 
 /// The files of a portfolio, as [`emit`] has them for one tiling, and the proof of each of its tilings.
@@ -77,12 +95,13 @@ pub fn emit_portfolio(
     let (files, planned) = portfolio.emit(stencil, observer)?;
     let [first, ..] = &planned[..] else { return Err(Error::internal("a portfolio without tilings")) };
     let kernels = first.plan.kernels.iter().map(kernel_facts).collect();
-    let request = EmitRequest { target: Target::OpenMp, limits, size: None, steps: None, c: None };
+    let request =
+        EmitRequest { target: Target::OpenMp, limits, size: None, steps: None, c: None, ranks: None };
     let mut facts = facts(&first.plan, &request, kernels);
     let name = &stencil.program.name;
     facts.entry_points.push(EntryPoint::variant(name));
     facts.adaptive = Some(ChoiceFacts::new(portfolio, name));
-    Ok((Emitted { files, facts }, planned))
+    Ok((Emitted { files, facts, ghosts: None }, planned))
 }
 
 /// Compute capabilities that the manifest has figures for.

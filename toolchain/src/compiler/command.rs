@@ -18,7 +18,7 @@ pub(super) const OBJECT: &str = "stencil.so";
 /// Standards, the preferred one first.
 pub(super) fn standards(language: Language) -> &'static [&'static str] {
     match language {
-        Language::C => &["-std=gnu11", "-std=c11"],
+        Language::C | Language::Mpi => &["-std=gnu11", "-std=c11"],
         Language::Cxx => &["-std=gnu++20", "-std=gnu++17"],
     }
 }

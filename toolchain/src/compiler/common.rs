@@ -56,7 +56,7 @@ impl Compiler {
                 self.run(folder, &arguments)
             };
             let header_option = match self.language() {
-                Language::C => "c-header",
+                Language::C | Language::Mpi => "c-header",
                 Language::Cxx => "c++-header",
             };
             let compiled_header = format!("{}.gch", header.name);

@@ -36,6 +36,8 @@ pub enum Language {
     C,
     /// C++20 with GNU extensions, or C++17 where the compiler does not know it. Sources may be named `.cu`.
     Cxx,
+    /// C that uses MPI.
+    Mpi,
 }
 
 impl Language {
@@ -44,6 +46,7 @@ impl Language {
         match self {
             Language::C => "C",
             Language::Cxx => "C++",
+            Language::Mpi => "MPI C",
         }
     }
 
@@ -52,14 +55,23 @@ impl Language {
         match self {
             Language::C => "CC",
             Language::Cxx => "CXX",
+            Language::Mpi => "MPICC",
         }
     }
 
     /// The value of `-x`.
     pub fn option(self) -> &'static str {
         match self {
-            Language::C => "c",
+            Language::C | Language::Mpi => "c",
             Language::Cxx => "c++",
+        }
+    }
+
+    /// A package that has one.
+    fn example(self) -> &'static str {
+        match self {
+            Language::C | Language::Cxx => "gcc",
+            Language::Mpi => "Open MPI (libopenmpi-dev, openmpi-bin)",
         }
     }
 
@@ -68,6 +80,7 @@ impl Language {
         match self {
             Language::C => &["cc", "gcc", "clang"],
             Language::Cxx => &["c++", "g++", "clang++"],
+            Language::Mpi => &["mpicc", "mpicc.openmpi", "mpicc.mpich"],
         }
     }
 }
@@ -77,8 +90,8 @@ impl Language {
 pub enum CompilerError {
     /// None of the usual ones is installed.
     #[error(
-        "no {} compiler was found (tried {tried}); install one, such as gcc, or name it in the environment variable {}",
-        .language.name(), .language.variable()
+        "no {} compiler was found (tried {tried}); install one, such as {}, or name it in the environment variable {}",
+        .language.name(), .language.example(), .language.variable()
     )]
     Missing {
         /// The language.

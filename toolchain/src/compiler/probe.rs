@@ -108,7 +108,7 @@ impl Probe<'_> {
             source,
         })?;
         let source = match self.compiler.language() {
-            Language::C => "probe.c",
+            Language::C | Language::Mpi => "probe.c",
             Language::Cxx => "probe.cpp",
         };
         let path = folder.path().join(source);

@@ -10,6 +10,7 @@ mod grid;
 mod kernels;
 mod lines;
 mod parts;
+mod ranks;
 mod rows;
 mod variants;
 
@@ -25,6 +26,7 @@ use entry::Entry;
 use serde::Serialize;
 
 pub use choice::{Caches, feature_names, features, generate_with_choice, prefix as choice_prefix};
+pub use ranks::{RanksFiles, generate_ranks, ranks_library};
 use variants::renamed;
 pub use variants::{can_be_variants, variants};
 
@@ -36,6 +38,16 @@ pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let names = storages::names(plan);
     let own_bytes = parts::own_bytes(plan)?;
     ProgramText::new(plan, &names, own_bytes).files()
+}
+
+/// The build file; with ranks, for their library, too.
+fn build_file(plan: &KernelPlan) -> Result<GeneratedFile, PlanError> {
+    let data = ProgramText {
+        ranks: true,
+        ..ProgramText::new(plan, &storages::names(plan), parts::own_bytes(plan)?)
+    };
+    let text = render("openmp/CMakeLists.txt", &data)?;
+    Ok(GeneratedFile { name: "CMakeLists.txt".to_string(), text })
 }
 
 /// The data of the templates.
@@ -69,6 +81,8 @@ struct ProgramText {
     standalone: Standalone,
     /// Where there are several tilings: what chooses among them.
     choice: Option<choice::Choosing>,
+    /// Whether there is a library for ranks.
+    ranks: bool,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.
     check_sizes: &'static [i64],
     /// Grid that the standalone main times where none is given.
@@ -108,6 +122,7 @@ impl ProgramText {
             reference: plain_loops(program, names),
             standalone: Standalone::openmp(arguments, &signature),
             choice: None,
+            ranks: false,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,

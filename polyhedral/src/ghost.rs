@@ -1,0 +1,359 @@
+//! Ghost zones: what a box of the grid needs in order to compute its points alone for several time steps.
+//!
+//! A box `[low, high)` of a grid is to be known after `k` steps. It is extended to
+//!
+//! ```text
+//! a = max(0, low - k * reach_low - frame_low),   b = min(n, high + k * reach_high + frame_high)
+//! ```
+//!
+//! in each dimension, and the program runs for `k` steps on `[a, b)` as on a whole grid of `b - a` points. Where an end of
+//! the extended box is no end of the grid, the points near it get values that mean nothing: domains begin elsewhere
+//! there, and what lies beyond is not read. After `j` steps all values are those of the whole grid in the *valid* box
+//!
+//! ```text
+//! V(j) = { s : low - (k - j) * reach_low <= s < high + (k - j) * reach_high,  0 <= s < n }
+//! ```
+//!
+//! and V(k) is the box itself. [`Ghosts::prove`] shows by induction over the steps, with isl, for grids, boxes and `k`
+//! of all sizes, that V(j + 1) follows from V(j). Statement by statement, the values that step `j + 1` computes are
+//! right in the valid box shrunk by some `margin`, at most `reach`:
+//!
+//! 1. there, the local domain of the statement and that of the whole grid are the same points;
+//! 2. what these points read lies in V(j), or, of the step's own values, in the part where those are right;
+//! 3. that part is no less than V(j + 1);
+//! 4. before the first step the boundary is copied to older initial levels: in V(0) nothing but boundary is overwritten.
+//!
+//! Dimensions are independent: domains, boxes and reads are products of intervals.
+
+use crate::domain::{Bound, GridEnd, Interval};
+use crate::isl::{Context, IslError};
+use crate::program::{Access, Boundary, FieldRole, Program, Statement};
+use std::collections::HashSet;
+
+/// The most operations of a proof, in isl's count.
+const BUDGET: u64 = 50_000_000;
+
+/// Ghost zones of a program, per dimension in points below and above a box.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ghosts {
+    /// What each time step adds.
+    pub reach: Vec<[i64; 2]>,
+    /// What is added once, whatever the number of steps.
+    pub frame: Vec<[i64; 2]>,
+}
+
+/// What was shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GhostProof {
+    /// Sets shown empty.
+    pub sets: usize,
+}
+
+/// Why a program has no ghost zones, or they do not suffice.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GhostError {
+    /// A sweep in order.
+    #[error(
+        "the points of statement {statement} are computed in order, each from others of the same step: a value depends \
+         on the whole grid before it"
+    )]
+    InOrder {
+        /// The statement's name.
+        statement: String,
+    },
+    /// A boundary of its own in every slot.
+    #[error("every stored time level has a boundary of its own")]
+    PerSlot,
+    /// The ghost zones do not suffice.
+    #[error(
+        "the ghost zones do not suffice for statement {statement}: {problem} (dimension {dimension}, {example})"
+    )]
+    TooThin {
+        /// The statement's name.
+        statement: String,
+        /// What goes wrong.
+        problem: &'static str,
+        /// Where.
+        dimension: usize,
+        /// A grid and a box for which it does.
+        example: String,
+    },
+    /// isl gave no answer.
+    #[error(transparent)]
+    Isl(#[from] IslError),
+}
+
+/// By how much the part in which the values of a statement are right is less than the valid box before the step.
+type Margin = Vec<[i64; 2]>;
+
+/// How far domains of the statement differ at the two ends of a box from those of the whole grid.
+fn edge(interval: Interval) -> [i64; 2] {
+    let at = |end: GridEnd| {
+        let bounds = [interval.low, interval.high].into_iter().filter(move |bound| bound.from == end);
+        bounds.map(move |Bound { offset, .. }| if end == GridEnd::Start { offset } else { -offset })
+    };
+    [GridEnd::Start, GridEnd::End].map(|end| at(end).max().unwrap_or(0).max(0))
+}
+
+/// The margins of all statements.
+fn margins(program: &Program) -> Vec<Margin> {
+    let mut margins: Vec<Margin> = Vec::new();
+    for statement in &program.statements {
+        let mut margin: Margin = statement.domain.iter().map(|&interval| edge(interval)).collect();
+        for read in &statement.reads {
+            let before = of_read(program, read, &margins);
+            for ((own, before), offset) in margin.iter_mut().zip(before).zip(&read.offset) {
+                own[0] = own[0].max(before[0] - offset);
+                own[1] = own[1].max(before[1] + offset);
+            }
+        }
+        margins.push(margin);
+    }
+    margins
+}
+
+/// The margin of the values that an access reads: those of the step itself have one.
+fn of_read(program: &Program, read: &Access, margins: &[Margin]) -> Margin {
+    let mut margin = vec![[0; 2]; program.dimension()];
+    if read.time == 1 {
+        let writers = program.writers_of(read.field).filter_map(|(writer, _)| margins.get(writer));
+        for (own, other) in writers.flat_map(|other| other.iter().enumerate()) {
+            for side in 0..2 {
+                margin[own][side] = margin[own][side].max(other[side]);
+            }
+        }
+    }
+    margin
+}
+
+impl Ghosts {
+    /// The ghost zones that a program needs.
+    ///
+    /// # Errors
+    /// [`GhostError::InOrder`] and [`GhostError::PerSlot`] for programs that have none.
+    pub fn of(program: &Program) -> Result<Ghosts, GhostError> {
+        if let Some(statement) = program.sweeps_in_order().next() {
+            return Err(GhostError::InOrder { statement: program.statement_name(statement) });
+        }
+        if program.boundary == Boundary::PerSlot {
+            return Err(GhostError::PerSlot);
+        }
+        let largest = |all: &mut dyn Iterator<Item = Margin>| {
+            all.fold(vec![[0; 2]; program.dimension()], |mut most, margin| {
+                for (most, margin) in most.iter_mut().zip(margin) {
+                    *most = [0, 1].map(|side| most[side].max(margin[side]));
+                }
+                most
+            })
+        };
+        let edges = |statement: &Statement| statement.domain.iter().map(|&interval| edge(interval)).collect();
+        let older = program.statements.iter().filter(|statement| has_older_levels(program, statement));
+        Ok(Ghosts {
+            reach: largest(&mut margins(program).into_iter()),
+            frame: largest(&mut older.map(edges)),
+        })
+    }
+
+    /// Shows that the ghost zones suffice.
+    ///
+    /// # Errors
+    /// [`GhostError::TooThin`] with a grid and a box where they do not.
+    pub fn prove(&self, program: &Program) -> Result<GhostProof, GhostError> {
+        let context = Context::new(BUDGET)?;
+        let margins = margins(program);
+        // Statements and reads have many constraints in common.
+        let mut shown = HashSet::new();
+        for (number, statement) in program.statements.iter().enumerate() {
+            for dimension in 0..program.dimension() {
+                let side = Side {
+                    context: &context,
+                    name: program.statement_name(number),
+                    dimension,
+                    common: self.common(program, dimension),
+                };
+                let right = self.valid(dimension, "s", 0, margins[number][dimension]);
+                let (here, whole) = domains(statement.domain[dimension]);
+                let mut parts =
+                    vec![("a point is computed that is boundary, or the other way round", right.clone())];
+                if has_older_levels(program, statement) {
+                    let all = self.valid(dimension, "s", 0, [0, 0]) + " and j = 0";
+                    parts.push(("an older level is overwritten", all));
+                }
+                for (problem, points) in parts {
+                    for (inside, outside) in [(&whole, &here), (&here, &whole)] {
+                        for beyond in &outside.beyond {
+                            let wrong = format!("{points} and {} and {beyond}", inside.within);
+                            side.empty(&wrong, problem, &mut shown)?;
+                        }
+                    }
+                }
+                for read in &statement.reads {
+                    let point = format!("s + {}", read.offset[dimension]);
+                    let known = of_read(program, read, &margins[..number])[dimension];
+                    for beyond in self.outside(dimension, &point, 0, known) {
+                        let wrong = format!("{right} and {} and {beyond}", whole.within);
+                        side.empty(&wrong, "a value is read that is not known", &mut shown)?;
+                    }
+                }
+                for beyond in self.outside(dimension, "s", 0, margins[number][dimension]) {
+                    let next = self.valid(dimension, "s", 1, [0, 0]);
+                    side.empty(&format!("{next} and {beyond}"), "its values are not right", &mut shown)?;
+                }
+            }
+        }
+        Ok(GhostProof { sets: shown.len() })
+    }
+
+    /// Constraints on grid, box, extended box and steps in one dimension.
+    fn common(&self, program: &Program, d: usize) -> String {
+        let [low, high] = [0, 1].map(|side| format!("{}k + {}", self.reach[d][side], self.frame[d][side]));
+        let least = program.least_size[d];
+        format!(
+            "0 <= l < h <= n and 0 <= j < k and n >= {least} and b - a >= {least} \
+             and a >= 0 and a >= l - ({low}) and (a = 0 or a = l - ({low})) \
+             and b <= n and b <= h + {high} and (b = n or b = h + {high})"
+        )
+    }
+
+    /// Constraints that `point` is in the valid box after `j + later` steps, shrunk by a margin.
+    fn valid(&self, d: usize, point: &str, later: i64, margin: [i64; 2]) -> String {
+        let [below, above] = self.sides(d, later, margin);
+        format!("{below} <= {point} < {above} and 0 <= {point} < n")
+    }
+
+    /// The ways in which it can lie outside, on the grid or not.
+    fn outside(&self, d: usize, point: &str, later: i64, margin: [i64; 2]) -> [String; 2] {
+        let [below, above] = self.sides(d, later, margin);
+        [format!("({point} < {below} or {point} < 0)"), format!("({point} >= {above} or {point} >= n)")]
+    }
+
+    fn sides(&self, d: usize, later: i64, margin: [i64; 2]) -> [String; 2] {
+        let [low, high] = self.reach[d];
+        // Margins grow only at ends of the box that are no ends of the grid, which `0 <= s < n` cuts off.
+        [
+            format!("l - {low}k + {low}j + {}", low * later + margin[0]),
+            format!("h + {high}k - {high}j - {}", high * later + margin[1]),
+        ]
+    }
+}
+
+/// Whether the field that a statement computes has older initial levels, which are not those of its boundary.
+fn has_older_levels(program: &Program, statement: &Statement) -> bool {
+    matches!(program.field(statement.target).role, FieldRole::State { levels: 2.., .. })
+}
+
+/// A domain in one dimension: that a point is in it, and the ways in which it is not.
+struct Domain {
+    within: String,
+    beyond: [String; 2],
+}
+
+/// The domain on the extended box, and that on the whole grid.
+fn domains(interval: Interval) -> (Domain, Domain) {
+    let domain = |first: &str, extent: &str| {
+        let at = |bound: Bound| format!("{first} + {}", bound.text(extent));
+        let (low, high) = (at(interval.low), at(interval.high));
+        Domain {
+            within: format!("{low} <= s < {high}"),
+            beyond: [format!("s < {low}"), format!("s >= {high}")],
+        }
+    };
+    (domain("a", "b - a"), domain("0", "n"))
+}
+
+/// What the sets of one statement and dimension have in common.
+struct Side<'c> {
+    context: &'c Context,
+    name: String,
+    dimension: usize,
+    common: String,
+}
+
+impl Side<'_> {
+    fn empty(
+        &self,
+        wrong: &str,
+        problem: &'static str,
+        shown: &mut HashSet<String>,
+    ) -> Result<(), GhostError> {
+        let text = format!("{{ [n, l, h, k, j, a, b, s] : {} and {wrong} }}", self.common);
+        if shown.contains(&text) {
+            return Ok(());
+        }
+        let Some(sample) = self.context.set(&text)?.sample()? else {
+            shown.insert(text);
+            return Ok(());
+        };
+        let [n, l, h, k, j, _, _, s] = sample.dimensions[..] else { return Ok(()) };
+        Err(GhostError::TooThin {
+            statement: self.name.clone(),
+            problem,
+            dimension: self.dimension,
+            example: format!("{n} points, box {l} to {h}, depth {k}, after {j} steps, point {s}"),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{parse, shipped};
+
+    #[test]
+    fn shipped_programs_have_ghost_zones_that_suffice_and_no_thinner_ones() {
+        for name in shipped::names() {
+            let program = shipped::load(name).unwrap();
+            let ghosts = match Ghosts::of(&program) {
+                Ok(ghosts) => ghosts,
+                Err(GhostError::InOrder { .. }) => {
+                    assert_eq!(program.name, "seidel2d");
+                    continue;
+                }
+                Err(error) => panic!("{}: {error}", program.name),
+            };
+            assert!(ghosts.prove(&program).unwrap().sets > 0, "{}", program.name);
+            // A layer less on any side is found.
+            if !["wave2d", "fdtd2d_driven", "asym2d", "heat3d"].contains(&name) {
+                continue;
+            }
+            for d in 0..program.dimension() {
+                for side in 0..2 {
+                    let mut thin = ghosts.clone();
+                    thin.reach[d][side] -= 1;
+                    if thin.reach[d][side] < 0 {
+                        continue;
+                    }
+                    let found = thin.prove(&program);
+                    assert!(matches!(found, Err(GhostError::TooThin { .. })), "{}: {thin:?}", program.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reads_of_values_of_the_same_step_add_up() {
+        let program = shipped::load("fdtd2d").unwrap();
+        let ghosts = Ghosts::of(&program).unwrap();
+        assert_eq!((ghosts.reach, ghosts.frame), (vec![[1, 1]; 2], vec![[0, 0]; 2]));
+        let text = "stencil chain(t, i) { field a: f32; field b: f32; field c: f32;
+            a[t+1, i] = c[t, i-2]; b[t+1, i] = a[t+1, i-1] + a[t+1, i+3]; c[t+1, i] = b[t+1, i-1] + c[t, i]; }";
+        let program = parse("chain", text).unwrap();
+        assert_eq!(Ghosts::of(&program).unwrap().reach, [[4, 3]]);
+        Ghosts::of(&program).unwrap().prove(&program).unwrap();
+    }
+
+    #[test]
+    fn older_levels_are_out_of_reach_of_the_boundary() {
+        let program = parse(
+            "lag",
+            "stencil lag(t, i) { field u: f32; u[t+1, i] = u[t-1, i-1] + u[t, i] for 1 <= i < n0 - 3; }",
+        )
+        .unwrap();
+        let ghosts = Ghosts::of(&program).unwrap();
+        assert_eq!(ghosts.frame, [[1, 3]]);
+        ghosts.prove(&program).unwrap();
+        let without = Ghosts { frame: vec![[0, 0]], ..ghosts };
+        let found = without.prove(&program).unwrap_err().to_string();
+        assert!(found.contains("an older level is overwritten"), "{found}");
+    }
+}

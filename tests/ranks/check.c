@@ -1,0 +1,113 @@
+/* Runs one stencil on all ranks as a file of data says, and compares with the values that the file expects. Compiled once
+ * for each stencil, with TW_NAME and TW_HEADER. */
+#include TW_HEADER
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOIN(a, b) a##b
+#define EXPAND(a, b) JOIN(a, b)
+#define MPI(name) EXPAND(TW_NAME, _mpi##name)
+
+enum { DIMENSION = (int)(sizeof ((MPI(_options) *)0)->ranks / sizeof(int)) };
+
+static long long number(FILE *file)
+{
+    long long value = 0;
+    if (fread(&value, sizeof value, 1, file) != 1) exit(3);
+    return value;
+}
+
+static char *block(FILE *file, long long bytes)
+{
+    char *memory = (char *)malloc((size_t)bytes + 1);
+    if (!memory || fread(memory, 1, (size_t)bytes, file) != (size_t)bytes) exit(4);
+    return memory;
+}
+
+/* The code; facts are mismatches, depth, and messages and bytes of all ranks. */
+int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, long long *facts)
+{
+    FILE *file = fopen(path, "rb");
+    MPI(_options) options;
+    EXPAND(TW_NAME, _mpi) *grid;
+    long long sizes[DIMENSION], points = 1, mismatches = 0;
+    double parameters[16];
+    int rank;
+    if (!file) exit(2);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI(_defaults)(&options);
+    for (int d = 0; d < DIMENSION; ++d) {
+        sizes[d] = number(file);
+        points *= sizes[d];
+        options.ranks[d] = (int)arguments[d];
+    }
+    const long long steps = number(file), fields = number(file), series = number(file), count = number(file);
+    for (int at = 0; at < count; ++at) {
+        const long long bits = number(file);
+        memcpy(&parameters[at], &bits, sizeof bits);
+    }
+    options.depth = arguments[3];
+    options.blocking = (int)arguments[4];
+    int code = MPI(_create)(MPI_COMM_WORLD, sizes, &options, &grid);
+    if (code != 0) {
+        fclose(file);
+        return code;
+    }
+    long long bytes[32], levels[32], state[32];
+    for (int field = 0; field < fields; ++field) {
+        bytes[field] = number(file);
+        levels[field] = number(file);
+        state[field] = number(file);
+        for (int level = 0; level < levels[field]; ++level) {
+            char *values = block(file, points * bytes[field]);
+            code |= MPI(_scatter)(grid, field, level + 1 - (int)levels[field], 0, values);
+            free(values);
+        }
+    }
+    for (int at = 0; at < series; ++at) {
+        const long long size = number(file), length = number(file);
+        char *values = block(file, size * length);
+        code |= MPI(_series)(grid, at, values, length);
+        free(values);
+    }
+    /* In two calls: the second one goes on. */
+    code |= MPI(_run)(grid, steps / 3, parameters);
+    code |= MPI(_run)(grid, steps - steps / 3, parameters);
+    char *found = (char *)malloc((size_t)points * 8);
+    for (int field = 0; field < fields; ++field) {
+        if (!state[field]) continue;
+        char *expected = block(file, points * bytes[field]);
+        code |= MPI(_gather)(grid, field, 0, 0, found);
+        for (long long at = 0; rank == 0 && at < points * bytes[field]; at += bytes[field]) {
+            mismatches += memcmp(found + at, expected + at, (size_t)bytes[field]) != 0;
+        }
+        free(expected);
+    }
+    /* Through a file and back. */
+    char name[600];
+    snprintf(name, sizeof name, "%s.npy", path);
+    for (int field = 0; field < fields && arguments[5]; ++field) {
+        if (!state[field]) continue;
+        code |= MPI(_write)(grid, field, 0, name);
+        code |= MPI(_gather)(grid, field, 0, 0, found);
+        MPI_Bcast(found, (int)(points * bytes[field]), MPI_BYTE, 0, MPI_COMM_WORLD);
+        char *again = (char *)calloc((size_t)points, 8);
+        code |= MPI(_scatter)(grid, field, 0, 0, again);
+        code |= MPI(_read)(grid, field, 0, name);
+        code |= MPI(_gather)(grid, field, 0, 0, again);
+        mismatches += rank == 0 && memcmp(found, again, (size_t)(points * bytes[field])) != 0;
+        free(again);
+    }
+    MPI(_facts) own;
+    MPI(_get_facts)(grid, &own);
+    long long counts[2] = { own.messages, own.bytes };
+    facts[0] = mismatches;
+    facts[1] = own.depth;
+    MPI_Reduce(counts, facts + 2, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    free(found);
+    MPI(_free)(&grid);
+    fclose(file);
+    return code;
+}

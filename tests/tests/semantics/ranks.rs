@@ -1,0 +1,320 @@
+//! Programs on ranks of MPI: the values of the reference, whatever the ranks, the depth of ghost zones and the sizes; as many
+//! messages and bytes as the model says; and mistakes in the exchange are found.
+//!
+//! All cases of one number of ranks are one launch of one program: `tests/ranks/main.c`. Without an MPI the tests say so
+//! and pass, but not in CI.
+
+use crate::harness::{parsed, shipped, small_plan};
+use execution::grid::{ProgramData, ValuesRef};
+use execution::{initial, reference};
+use hhc_codegen::backend::openmp;
+use hhc_codegen::strategy;
+use polyhedral::ghost::Ghosts;
+use polyhedral::program::{FieldId, FieldRole, Program, SeriesId};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, LazyLock};
+use tilewright::ranks::{Exchange, exchange};
+use tilewright_tests::workspace;
+
+/// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking.
+#[derive(Debug, Clone)]
+struct Case {
+    program: usize,
+    size: Vec<i64>,
+    steps: i64,
+    ranks: Vec<i64>,
+    depth: i64,
+    blocking: bool,
+}
+
+/// What a launch says of a case.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    code: i64,
+    mismatches: i64,
+    depth: i64,
+    messages: u64,
+    bytes: u64,
+}
+
+/// Programs as one executable in a folder.
+struct Built {
+    programs: Vec<Arc<Program>>,
+    folder: tempfile::TempDir,
+}
+
+/// A mistake in the text of the library for ranks.
+type Wrong = Option<(&'static str, &'static str)>;
+
+fn mpi() -> Option<(&'static str, &'static str)> {
+    let works = |(cc, _): &(&'static str, &'static str)| {
+        Command::new(cc).arg("--version").output().is_ok_and(|output| output.status.success())
+    };
+    let found = [("mpicc.openmpi", "mpirun.openmpi"), ("mpicc", "mpirun")].into_iter().find(works);
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "no MPI: CI installs one (scripts/setup.sh)");
+        eprintln!(
+            "SKIPPED: no mpicc was found, so nothing runs on ranks (scripts/setup.sh names the packages)"
+        );
+    }
+    found
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
+}
+
+impl Built {
+    fn new(cc: &str, programs: Vec<(Arc<Program>, Wrong)>) -> Built {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let strict =
+            ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp", "-ffp-contract=off", "-I.", "-c"];
+        let compile = |arguments: &[&str]| {
+            run(Command::new(cc).args(strict).args(arguments).current_dir(folder.path()));
+        };
+        let mut list = String::new();
+        for (program, wrong) in &programs {
+            let name = &program.name;
+            let small = |name: &str| small_plan(program, strategy::by_name(name).unwrap(), 0);
+            let plan = small("hhc").or_else(|| small("naive")).unwrap();
+            let files = openmp::generate(&plan).unwrap().into_iter();
+            for mut file in files.chain(openmp::generate_ranks(&plan, None).unwrap().files) {
+                if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}_mpi.c")) {
+                    assert!(file.text.contains(from), "{name}: no `{from}`");
+                    file.text = file.text.replace(from, to);
+                }
+                std::fs::write(at(&file.name), file.text).unwrap();
+            }
+            compile(&[&format!("{name}.c"), &format!("{name}_mpi.c")]);
+            let check = workspace().join("tests/ranks/check.c");
+            let macros = [format!("-DTW_NAME={name}"), format!("-DTW_HEADER=\"{name}_mpi.h\"")];
+            compile(&[&macros[0], &macros[1], "-o", &format!("{name}_check.o"), check.to_str().unwrap()]);
+            writeln!(list, "TW_STENCIL({name})").unwrap();
+        }
+        std::fs::write(at("stencils.inc"), list).unwrap();
+        compile(&[workspace().join("tests/ranks/main.c").to_str().unwrap()]);
+        let objects: Vec<PathBuf> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|ending| ending == "o"))
+            .collect();
+        run(Command::new(cc).args(objects).args(["-fopenmp", "-lm", "-o", "program"]).current_dir(&folder));
+        Built { programs: programs.into_iter().map(|(program, _)| program).collect(), folder }
+    }
+
+    /// Runs all cases, which have as many ranks.
+    fn launch(&self, mpirun: &str, cases: &[Case]) -> Vec<Outcome> {
+        let mut list = String::new();
+        for (number, case) in cases.iter().enumerate() {
+            let path = self.folder.path().join(format!("{number}.data"));
+            std::fs::write(&path, data(&self.programs[case.program], &case.size, case.steps)).unwrap();
+            let [a, b, c] = [0, 1, 2].map(|d| case.ranks.get(d).copied().unwrap_or(0));
+            let (name, file) = (&self.programs[case.program].name, number == 0);
+            let (depth, blocking, path) = (case.depth, i32::from(case.blocking), path.display());
+            writeln!(list, "{name} {path} {a} {b} {c} {depth} {blocking} {}", i32::from(file)).unwrap();
+        }
+        let path = self.folder.path().join("cases");
+        std::fs::write(&path, list).unwrap();
+        let ranks: i64 = cases[0].ranks.iter().product();
+        let mut command = Command::new(mpirun);
+        if mpirun.contains("openmpi") {
+            command.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
+            command
+                .envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
+        }
+        command.args(["-n", &ranks.to_string(), "./program", "cases"]).env("OMP_NUM_THREADS", "1");
+        let text = run(command.current_dir(self.folder.path()));
+        let outcomes = text.lines().filter_map(|line| line.strip_prefix("case ")).map(|line| {
+            let numbers: Vec<i64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
+            let [code, mismatches, depth, messages, bytes] = numbers[..] else { panic!("{line}") };
+            Outcome { code, mismatches, depth, messages: messages as u64, bytes: bytes as u64 }
+        });
+        outcomes.collect()
+    }
+}
+
+/// A run for `tests/ranks/check.c`: grid, initial values, and what the interpreter makes of them.
+fn data(program: &Program, size: &[i64], steps: i64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let number = |bytes: &mut Vec<u8>, value: i64| bytes.extend(value.to_ne_bytes());
+    let values = |bytes: &mut Vec<u8>, values: ValuesRef<'_>| match values {
+        ValuesRef::F32(values) => values.iter().for_each(|value| bytes.extend(value.to_ne_bytes())),
+        ValuesRef::F64(values) => values.iter().for_each(|value| bytes.extend(value.to_ne_bytes())),
+    };
+    let mut grid = ProgramData::zeroed(program, size).unwrap();
+    initial::fill_random(program, &mut grid, 7).unwrap();
+    initial::fill_series(program, &mut grid, steps, 7).unwrap();
+    let parameters = reference::default_parameters(program);
+    size.iter().for_each(|&extent| number(&mut bytes, extent));
+    let counts = [program.fields.len(), program.series.len(), parameters.len()];
+    number(&mut bytes, steps);
+    counts.iter().for_each(|&count| number(&mut bytes, count as i64));
+    parameters.iter().for_each(|value| bytes.extend(value.to_ne_bytes()));
+    for (id, field) in program.fields.iter().enumerate().map(|(id, field)| (FieldId(id), field)) {
+        let levels = initial::initial_levels(program, id);
+        let state = matches!(field.role, FieldRole::State { .. });
+        for value in [field.element.bytes() as i64, levels.clone().count() as i64, i64::from(state)] {
+            number(&mut bytes, value);
+        }
+        levels.for_each(|level| values(&mut bytes, grid.level(program, id, level)));
+    }
+    for (id, series) in program.series.iter().enumerate() {
+        number(&mut bytes, series.element.bytes() as i64);
+        number(&mut bytes, series.length(steps));
+        values(&mut bytes, grid.series(SeriesId(id)));
+    }
+    reference::run_quietly(program, &parameters, &mut grid, steps).unwrap();
+    for (id, field) in program.fields.iter().enumerate() {
+        if matches!(field.role, FieldRole::State { .. }) {
+            values(&mut bytes, grid.level(program, FieldId(id), steps));
+        }
+    }
+    bytes
+}
+
+/// What the model says of a case, which is run in two calls.
+fn modelled(program: &Program, case: &Case, depth: i64) -> Exchange {
+    let ghosts = Ghosts::of(program).unwrap();
+    let of = |steps| match steps {
+        0 => Exchange::default(),
+        _ => exchange(program, &ghosts, &case.size, &case.ranks, depth, steps),
+    };
+    let [first, second] = [case.steps / 3, case.steps - case.steps / 3].map(of);
+    Exchange {
+        bands: first.bands + second.bands,
+        messages: first.messages + second.messages,
+        bytes: first.bytes + second.bytes,
+    }
+}
+
+/// All ways to write `ranks` as a product of so many numbers.
+fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
+    if dimension == 1 {
+        return vec![vec![ranks]];
+    }
+    let divisors = (1..=ranks).filter(|count| ranks % count == 0);
+    let rest = |count: i64| {
+        products(ranks / count, dimension - 1).into_iter().map(move |rest| [vec![count], rest].concat())
+    };
+    divisors.flat_map(rest).collect()
+}
+
+/// Cases of so many ranks: every decomposition that fits, with depths that do not divide the steps.
+fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
+    let mut all = Vec::new();
+    for (number, program) in programs.iter().enumerate() {
+        let sizes: &[i64] = [&[211][..], &[53, 47], &[29, 31, 27]][program.dimension() - 1];
+        let ghosts = Ghosts::of(program).unwrap();
+        for (at, counts) in products(ranks, program.dimension()).into_iter().enumerate() {
+            let size: Vec<i64> = sizes.iter().map(|extent| extent + ((at + seed) % 4) as i64).collect();
+            let deepest = (counts.iter().zip(&size).zip(&ghosts.reach).zip(&ghosts.frame))
+                .filter(|(((count, _), _), _)| **count > 1)
+                .flat_map(|(((count, extent), reach), frame)| {
+                    [0, 1].map(|side| (extent / count - frame[side]) / reach[side].max(1))
+                })
+                .min()
+                .unwrap_or(9);
+            let depth = [0, 1, deepest.min(4), deepest.min(9)][(at + number + seed) % 4];
+            if deepest >= 1 {
+                let blocking = (at + number + seed) / 2 % 2 == 0;
+                all.push(Case { program: number, size, steps: 11, ranks: counts, depth, blocking });
+            }
+        }
+    }
+    all
+}
+
+/// The cases pass: the values are the reference's, and as much is sent as the model says.
+fn pass(built: &Built, mpirun: &str, cases: &[Case]) {
+    let outcomes = built.launch(mpirun, cases);
+    assert_eq!(outcomes.len(), cases.len());
+    for (case, outcome) in cases.iter().zip(outcomes) {
+        let program = &built.programs[case.program];
+        assert_eq!((outcome.code, outcome.mismatches), (0, 0), "{} {case:?}: {outcome:?}", program.name);
+        assert!(case.depth == 0 || case.depth == outcome.depth, "{case:?}: {outcome:?}");
+        let Exchange { messages, bytes, .. } = modelled(program, case, outcome.depth);
+        assert_eq!((outcome.messages, outcome.bytes), (messages, bytes), "{} {case:?}", program.name);
+    }
+}
+
+/// Two initial levels, a wide frame, one-sided reads, a statement at each end, a series of later times.
+static OWN: LazyLock<Arc<Program>> = LazyLock::new(|| {
+    parsed(
+        "uneven",
+        "stencil uneven(t, i, j) {
+            field u: f64; field v: f32; coefficient c: f32; series s: f32; param p = 0.25;
+            u[t+1, i, j] = 0.5 * u[t, i-2, j] + 0.25 * u[t-1, i, j+1] + c[i+1, j-1] * s[t+1]
+                for 2 <= i < n0 - 3, 1 <= j < n1 - 1;
+            u[t+1, i, j] = u[t, i-1, j] for i == n0 - 3, 1 <= j < n1 - 1;
+            u[t+1, i, j] = s[t] * u[t, i, j] for 0 <= i < 2, 1 <= j < n1 - 1;
+            v[t+1, i, j] = p * u[t+1, i, j+1] + 0.5 * v[t, i+1, j];
+        }",
+    )
+});
+
+#[test]
+fn ranks_compute_the_values_of_the_reference_and_send_what_the_model_says() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let shipped = ["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"].map(shipped);
+    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec()].concat();
+    let built = Built::new(cc, programs.into_iter().map(|program| (program, None)).collect());
+    for ranks in [1, 3, 8] {
+        pass(&built, mpirun, &cases(&built.programs, ranks, ranks as usize));
+    }
+}
+
+#[test]
+fn mistakes_in_the_exchange_are_found() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let named = |name: &str| {
+        let mut program = Program::clone(&shipped("heat1d"));
+        program.name = name.to_owned();
+        Arc::new(program)
+    };
+    let faults: [(&str, &str, &str); 4] = [
+        ("thin", "tw_reach[TW_DIMENSION][2] = { { 1, 1 } }", "tw_reach[TW_DIMENSION][2] = { { 1, 0 } }"),
+        (
+            "stale",
+            "status = tw_begin(plan, 1, requests, &count);",
+            "status = count = 0; if (plan->facts.bands % 2 == 0) status = tw_begin(plan, 1, requests, &count);",
+        ),
+        (
+            "early",
+            "tw_slot(f, state ? plan->time : 0, level);",
+            "tw_slot(f, state ? plan->time + 1 : 0, level);",
+        ),
+        ("unmoved", "tw_part_copy(plan, &plan->parts[part], &plan->parts[part].own, 1, 1, k);", ";"),
+    ];
+    let programs = faults.iter().map(|&(name, from, to)| (named(name), Some((from, to)))).collect();
+    let built = Built::new(cc, programs);
+    let case = |program: usize, blocking: bool| Case {
+        program,
+        size: vec![97],
+        steps: 30,
+        ranks: vec![3],
+        depth: 4,
+        blocking,
+    };
+    let all: Vec<Case> = (0..faults.len()).map(|program| case(program, program < 3)).collect();
+    for (outcome, (name, ..)) in built.launch(mpirun, &all).iter().zip(faults) {
+        assert!(outcome.code == 0 && outcome.mismatches > 0, "{name}: {outcome:?}");
+    }
+}
+
+#[test]
+#[ignore = "for `make test-long`: all shipped stencils on 1 to 16 ranks"]
+fn all_shipped_stencils_on_one_to_sixteen_ranks() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let names = polyhedral::shipped::names().into_iter().filter(|&name| name != "seidel2d");
+    let built = Built::new(cc, names.map(|name| (shipped(name), None)).collect());
+    for ranks in 1..=16 {
+        pass(&built, mpirun, &cases(&built.programs, ranks, 0));
+        pass(&built, mpirun, &cases(&built.programs, ranks, 3));
+    }
+}

@@ -1,0 +1,342 @@
+//! A stencil run on the ranks of MPI that this process is one of.
+
+use crate::choice::{self, TileBy, Wish};
+use crate::data::{self, Arrangement, FieldFile, InputFiles};
+use crate::error::{Error, Result};
+use crate::load::Stencil;
+use crate::observer::{Observer, stage};
+use crate::plan::{Tiling, plan};
+use crate::ranks::{Exchange, Ranks, check, exchange, ghosts, product_text};
+use cost_models::machine::Machine;
+use execution::compare::{Comparison, checksum, compare};
+use execution::grid::{ProgramData, ValuesRef, check_memory};
+use execution::layout::grid_points;
+use execution::ranks::{RankFacts, RanksGrid, RanksProgram, World};
+use execution::{initial, reference};
+use hhc_codegen::TileSizes;
+use hhc_codegen::pipeline::Planned;
+use hhc_codegen::strategy::Target;
+use polyhedral::program::{FieldId, FieldRole, Program, SeriesId};
+use std::num::NonZeroUsize;
+
+/// What is to be run.
+pub struct RanksRequest<'a> {
+    /// Ranks per dimension.
+    pub ranks: Ranks,
+    /// Steps that ghost zones are deep; chosen where not given.
+    pub depth: Option<i64>,
+    /// Whether nothing is computed while messages are under way.
+    pub blocking: bool,
+    /// The tiling; what it leaves open is chosen.
+    pub tiling: Tiling,
+    /// The machine that tile sizes are chosen for.
+    pub machine: Option<&'a Machine>,
+    /// Threads of each rank; the cores of its computer, shared out, where not given.
+    pub threads: Option<usize>,
+    /// Grid extents.
+    pub size: &'a [i64],
+    /// Time steps.
+    pub steps: i64,
+    /// One value for each parameter.
+    pub parameters: &'a [f64],
+    /// Initial values; a file for a field has the grid's shape, and is read by all ranks.
+    pub inputs: &'a InputFiles,
+    /// Seed of the others.
+    pub seed: u64,
+    /// Where newest levels go, written by all ranks.
+    pub outputs: &'a [FieldFile],
+    /// Runs that count; with more than one, another one before them warms up.
+    pub repeat: usize,
+    /// Whether the first rank compares the result with the reference.
+    pub verify: bool,
+}
+
+/// What came of it, on the first rank.
+pub struct OnRanks {
+    /// The plan.
+    pub planned: Planned,
+    /// The compiler's command line.
+    pub compiler: String,
+    /// Facts worth knowing.
+    pub notes: Vec<String>,
+    /// What each rank did in the last run.
+    pub ranks: Vec<RankFacts>,
+    /// What all of them sent in it, as the model says.
+    pub modelled: Exchange,
+    /// Seconds of the runs that count: those of the slowest rank.
+    pub seconds: Vec<f64>,
+    /// Threads of each rank.
+    pub threads: usize,
+    /// Checksum of the newest levels; none where they do not fit into the memory of the first rank.
+    pub checksum: Option<u64>,
+    /// How the result differs from the reference.
+    pub comparison: Option<Comparison>,
+}
+
+/// A tiling as the first rank tells it to the others, and back.
+fn told(world: &World, tiling: Result<Tiling>) -> Result<Tiling> {
+    let text = match &tiling {
+        Ok(tiling) => {
+            format!("{} {}", tiling.strategy, tiling.tile.as_ref().map_or(String::new(), ToString::to_string))
+        }
+        Err(_) => String::new(),
+    };
+    let heard = world.broadcast(&text)?;
+    let tiling = tiling?;
+    if world.rank == 0 {
+        return Ok(tiling);
+    }
+    let (strategy, tile) =
+        heard.split_once(' ').ok_or_else(|| Error::infeasible("the first rank has no tiling"))?;
+    let tile = if tile.is_empty() { None } else { Some(TileSizes::parse(tile)?) };
+    Ok(Tiling { strategy: strategy.to_owned(), tile })
+}
+
+/// Runs the program. All ranks call this with the same request. Each step that can fail on one rank alone is agreed upon:
+/// `agreed` says whether any failed.
+///
+/// # Errors
+/// What does not fit, fails to compile, or is not read. Where another rank failed, that says so.
+pub fn run(
+    stencil: &Stencil,
+    world: &World,
+    request: &RanksRequest<'_>,
+    observer: &dyn Observer,
+) -> Result<OnRanks> {
+    let program = &stencil.program;
+    check(Some(&request.ranks), program, Target::OpenMp, false)?;
+    grid_points(program, request.size)?;
+    if let Some(counts) = request.ranks.counts() {
+        let product: i64 = counts.iter().product();
+        if product != world.count as i64 {
+            return Err(Error::wrong_input(format!(
+                "--ranks {} is {product} ranks, but there are {} processes",
+                request.ranks, world.count
+            ))
+            .hint(format!(
+                "start {product} processes (mpirun -n {product} ..), or leave the choice to --ranks auto"
+            )));
+        }
+    }
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = request.threads.unwrap_or((cores / world.here.max(1)).max(1));
+    // Tile sizes suit the box of a rank.
+    let each = (world.count as f64).powf(1.0 / program.dimension() as f64);
+    let own: Vec<i64> = match request.ranks.counts() {
+        Some(counts) => {
+            request.size.iter().zip(counts).map(|(extent, count)| (extent / count).max(1)).collect()
+        }
+        None => request.size.iter().map(|&extent| ((extent as f64 / each) as i64).max(1)).collect(),
+    };
+    let wish = Wish {
+        size: Some(&own),
+        steps: Some(request.steps),
+        machine: request.machine,
+        threads: i64::try_from(threads).ok(),
+        by: TileBy::Model,
+        calibrate: false,
+        runs: false,
+        machine_code: false,
+    };
+    let mut notes = Vec::new();
+    let chosen = match world.rank {
+        0 => choice::choose(stencil, &request.tiling, Target::OpenMp, &wish, observer).map(|chosen| {
+            notes.extend(chosen.notes());
+            chosen.tiling
+        }),
+        _ => Ok(request.tiling.clone()),
+    };
+    let tiling = all_or_none(world, told(world, chosen))?;
+    let planned = plan(stencil, &tiling, Target::OpenMp, observer)?;
+    // The first rank fills the cache of its computer; the others find the library there.
+    let load = || stage(observer, "compile", || RanksProgram::load(&planned.plan).map_err(Error::from));
+    let first = if world.rank == 0 { Some(load()) } else { None };
+    let first = all_or_none(world, first.transpose())?;
+    let loaded = all_or_none(world, first.map_or_else(load, Ok))?;
+    loaded.library().set_threads(threads);
+    notes.extend(loaded.object.notes.iter().cloned());
+
+    let mut seconds = Vec::new();
+    let runs = request.repeat.max(1) + usize::from(request.repeat > 1);
+    let mut last = None;
+    for number in 0..runs {
+        drop(last.take());
+        let mut grid = opened(&loaded, world, request)?;
+        let facts = grid.facts(world.count)?;
+        let own = facts.get(world.rank).map(|facts| facts.own.clone()).unwrap_or_default();
+        let filled = stage(observer, "initial data", || fill(program, &mut grid, &own, request));
+        all_or_none(world, filled)?;
+        stage(observer, "run", || grid.run(request.steps, request.parameters))?;
+        let facts = grid.facts(world.count)?;
+        if number + request.repeat.max(1) >= runs {
+            seconds.push(facts.iter().map(|facts| facts.seconds).fold(0.0, f64::max));
+        }
+        last = Some((grid, facts));
+    }
+    let (mut grid, facts) = last.ok_or_else(|| Error::internal("nothing was run"))?;
+    for output in request.outputs {
+        grid.file(output.field.0, 0, &output.path, true)?;
+    }
+    let (checksum, comparison) = result(program, &grid, world, request, observer)?;
+    let depth = facts.first().map_or(1, |facts| facts.depth);
+    let counts = facts.first().map(|facts| facts.ranks.clone()).unwrap_or_default();
+    Ok(OnRanks {
+        modelled: exchange(program, &ghosts(program)?, request.size, &counts, depth, request.steps),
+        compiler: loaded.object.command.clone(),
+        planned,
+        notes,
+        ranks: facts,
+        seconds,
+        threads,
+        checksum,
+        comparison,
+    })
+}
+
+/// What a rank says where another one has failed.
+const ELSEWHERE: &str = "another rank failed";
+
+/// Whether an error says only that another rank failed, which says the rest.
+pub fn is_elsewhere(error: &Error) -> bool {
+    error.to_string() == ELSEWHERE
+}
+
+/// The value, where all ranks have one. Of those that failed, the first keeps its error.
+///
+/// # Errors
+/// The own one, or that another rank failed.
+pub fn all_or_none<T>(world: &World, value: Result<T>) -> Result<T> {
+    let own = match &value {
+        Ok(_) => 0,
+        Err(error) if is_elsewhere(error) => 1,
+        Err(_) => 1 + (world.count - world.rank) as i32,
+    };
+    if world.greatest(own)? == own { value } else { Err(Error::infeasible(ELSEWHERE)) }
+}
+
+/// The grid; where it does not fit, what would.
+fn opened<'a>(loaded: &'a RanksProgram, world: &World, request: &RanksRequest<'_>) -> Result<RanksGrid<'a>> {
+    let depth = request.depth.unwrap_or(0);
+    loaded.open(request.size, request.ranks.counts(), depth, request.blocking).map_err(|error| {
+        let fits = |count: usize| loaded.fit(request.size, count).ok().flatten();
+        let (code, text) = match error {
+            execution::ExecutionError::Native { code: 8, .. } => (8, crate::text::size(request.size)),
+            other => return other.into(),
+        };
+        debug_assert_eq!(code, 8);
+        let ranks = match &request.ranks {
+            Ranks::Auto => world.count.to_string(),
+            given => given.to_string(),
+        };
+        let with =
+            request.depth.map(|depth| format!(" with ghost zones {depth} steps deep")).unwrap_or_default();
+        let error =
+            Error::infeasible(format!("a grid of {text} points cannot be cut for {ranks} ranks{with}"));
+        let fewer = (1..=world.count).rev().find_map(|count| fits(count).map(|ranks| (count, ranks)));
+        match fewer {
+            Some((count, counts)) if count == world.count => error.hint(format!(
+                "--ranks {} would work, with a smaller --depth or none",
+                product_text(&counts)
+            )),
+            Some((count, counts)) => error.hint(format!(
+                "{count} processes would work: mpirun -n {count} .. --ranks {}",
+                product_text(&counts)
+            )),
+            None => error.hint("run it in one process, without --ranks"),
+        }
+    })
+}
+
+/// Initial values of a rank's box: those that a run in one process starts from.
+fn fill(
+    program: &Program,
+    grid: &mut RanksGrid<'_>,
+    own: &[(i64, i64)],
+    request: &RanksRequest<'_>,
+) -> Result<()> {
+    let points: i64 = own.iter().map(|(low, high)| high - low).product();
+    for (number, field) in program.fields.iter().enumerate() {
+        let id = FieldId(number);
+        let input = request.inputs.fields.iter().find(|input| input.field == id);
+        for level in initial::initial_levels(program, id) {
+            if let Some(input) = input {
+                grid.file(number, level, &input.path, false)?;
+                continue;
+            }
+            let value = |at: i64| {
+                let (mut rest, mut index, mut stride) = (at, 0, 1);
+                for (&(low, high), extent) in own.iter().zip(request.size).rev() {
+                    index += (low + rest % (high - low)) * stride;
+                    rest /= high - low;
+                    stride *= extent;
+                }
+                initial::random_value(request.seed, number, level, index as usize)
+            };
+            match field.element {
+                polyhedral::program::ElementType::F32 => {
+                    let values: Vec<f32> = (0..points).map(|at| value(at) as f32).collect();
+                    grid.put(number, level, ValuesRef::F32(&values))?;
+                }
+                polyhedral::program::ElementType::F64 => {
+                    let values: Vec<f64> = (0..points).map(value).collect();
+                    grid.put(number, level, ValuesRef::F64(&values))?;
+                }
+            }
+        }
+    }
+    if !program.series.is_empty() {
+        let mut data = ProgramData::zeroed(program, &vec![1; program.dimension()])?;
+        initial::fill_series(program, &mut data, request.steps, request.seed)?;
+        for (series, path) in &request.inputs.series {
+            initial::load_series(program, &mut data, *series, path)?;
+        }
+        for number in 0..program.series.len() {
+            grid.series(number, data.series(SeriesId(number)))?;
+        }
+    }
+    Ok(())
+}
+
+/// The checksum of the whole result, and the comparison with the reference, by the first rank.
+fn result(
+    program: &Program,
+    grid: &RanksGrid<'_>,
+    world: &World,
+    request: &RanksRequest<'_>,
+    observer: &dyn Observer,
+) -> Result<(Option<u64>, Option<Comparison>)> {
+    let first = world.rank == 0;
+    let points: u128 = request.size.iter().map(|&extent| extent as u128).product();
+    let bytes = points * execution::grid::stored_bytes(program) as u128;
+    let fits = if first { check_memory(bytes * (1 + u128::from(request.verify))) } else { Ok(()) };
+    if request.verify {
+        all_or_none(world, fits.map_err(Error::from))?;
+    } else if world.greatest(i32::from(fits.is_err()))? != 0 {
+        return Ok((None, None));
+    }
+    let data = if first { ProgramData::zeroed(program, request.size).map(Some) } else { Ok(None) };
+    let mut data = all_or_none(world, data.map_err(Error::from))?;
+    for (number, field) in program.fields.iter().enumerate() {
+        if matches!(field.role, FieldRole::State { .. }) {
+            let level = data.as_mut().map(|data| data.level_mut(program, FieldId(number), request.steps));
+            grid.gather(number, level)?;
+        }
+    }
+    let Some(data) = data else { return Ok((None, None)) };
+    let comparison = match request.verify {
+        false => None,
+        true => Some(stage(observer, "reference", || {
+            let mut expected = data::initial_data(
+                program,
+                request.size,
+                request.steps,
+                Arrangement::Dense,
+                request.inputs,
+                request.seed,
+            )?;
+            reference::run_quietly(program, request.parameters, &mut expected, request.steps)?;
+            Ok::<_, Error>(compare(program, &data, &expected, request.steps))
+        })?),
+    };
+    Ok((Some(checksum(program, &data, request.steps)), comparison))
+}

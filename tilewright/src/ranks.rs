@@ -1,0 +1,179 @@
+//! Programs on the ranks of MPI: what can be spread, and over which ranks.
+
+use crate::error::{Error, Result};
+use hhc_codegen::strategy::Target;
+use polyhedral::ghost::{GhostProof, Ghosts};
+use polyhedral::program::{FieldRole, Program};
+use serde::Serialize;
+use std::fmt;
+
+/// Over which ranks a grid is spread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ranks {
+    /// Such that least is exchanged.
+    Auto,
+    /// So many per dimension, slowest first.
+    Given(Vec<i64>),
+}
+
+impl Ranks {
+    /// The numbers, where they are given.
+    pub fn counts(&self) -> Option<&[i64]> {
+        match self {
+            Ranks::Auto => None,
+            Ranks::Given(counts) => Some(counts),
+        }
+    }
+}
+
+impl fmt::Display for Ranks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Ranks::Auto => f.write_str("auto"),
+            Ranks::Given(counts) => f.write_str(&product_text(counts)),
+        }
+    }
+}
+
+/// `2x3`
+pub fn product_text(counts: &[i64]) -> String {
+    counts.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// Refuses what cannot be spread over ranks. Nothing is refused where there are none.
+///
+/// # Errors
+/// Wrong input, or a program whose values depend on the whole grid.
+pub fn check(ranks: Option<&Ranks>, program: &Program, target: Target, c: bool) -> Result<()> {
+    let Some(ranks) = ranks else { return Ok(()) };
+    if target != Target::OpenMp {
+        return Err(Error::wrong_input("code for ranks of MPI is OpenMP C alone")
+            .hint("use --target openmp, or leave out --ranks"));
+    }
+    if c {
+        return Err(Error::wrong_input("--ranks does not fit a C program, which owns its arrays")
+            .hint("write the stencil in the stencil language (tilewright convert), or leave out --ranks"));
+    }
+    if let Some(counts) = ranks.counts()
+        && counts.len() != program.dimension()
+    {
+        let dimension = program.dimension();
+        return Err(Error::wrong_input(format!(
+            "--ranks {ranks} has {} numbers, but `{}` has {dimension} dimensions",
+            counts.len(),
+            program.name
+        ))
+        .hint("write one number per dimension, slowest first; 1 leaves a dimension whole; auto chooses"));
+    }
+    ghosts(program).map(drop)
+}
+
+/// The ghost zones of a program.
+///
+/// # Errors
+/// A program that has none.
+pub fn ghosts(program: &Program) -> Result<Ghosts> {
+    Ghosts::of(program).map_err(|error| {
+        Error::wrong_input(format!("`{}` cannot be spread over ranks of MPI: {error}", program.name))
+            .hint("run it in one process, without --ranks")
+    })
+}
+
+/// The ghost zones of the code for ranks, and their proof.
+#[derive(Debug, Clone, Serialize)]
+pub struct GhostFacts {
+    /// Points below and above a rank's box that each time step reads, per dimension.
+    pub reach: Vec<[i64; 2]>,
+    /// Points beyond them, once.
+    pub frame: Vec<[i64; 2]>,
+    /// Sets that isl showed empty.
+    pub sets: usize,
+}
+
+impl GhostFacts {
+    /// Of a program's ghost zones.
+    pub fn new(ghosts: &Ghosts, proof: GhostProof) -> GhostFacts {
+        GhostFacts { reach: ghosts.reach.clone(), frame: ghosts.frame.clone(), sets: proof.sets }
+    }
+}
+
+impl fmt::Display for GhostFacts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sides = |pairs: &[[i64; 2]]| {
+            pairs.iter().map(|[low, high]| format!("{low}+{high}")).collect::<Vec<_>>().join(", ")
+        };
+        write!(f, "ghost zones grow by {} points per time step", sides(&self.reach))?;
+        if self.frame.iter().any(|frame| *frame != [0, 0]) {
+            write!(f, ", and by {} once", sides(&self.frame))?;
+        }
+        write!(
+            f,
+            "; they suffice for grids, boxes and depths of all sizes: isl proved that no own point depends on what is \
+             wrong beyond them ({} sets shown empty)",
+            self.sets
+        )
+    }
+}
+
+/// What all ranks together send for the ghost zones of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct Exchange {
+    /// Exchanges.
+    pub bands: u64,
+    /// Messages.
+    pub messages: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// What a run sends, in closed form. Of `p` ranks along a dimension of `n` points, `p - 1` have a neighbour above and as
+/// many one below; a direction `v` of neighbours, -1, 0 or 1 per dimension, has
+///
+/// ```text
+/// messages(v) = product of  p (v = 0),  p - 1 (else)
+/// points(v)   = product of  n (v = 0),  (p - 1) (k reach + frame) (else)
+/// ```
+///
+/// in a band of `k` steps, and a point the bytes of all initial levels of the fields that change.
+pub fn exchange(
+    program: &Program,
+    ghosts: &Ghosts,
+    size: &[i64],
+    ranks: &[i64],
+    depth: i64,
+    steps: i64,
+) -> Exchange {
+    let mut all = Exchange::default();
+    let dimension = program.dimension();
+    let bytes: i64 = (program.fields.iter())
+        .map(|field| match field.role {
+            FieldRole::State { levels, .. } => (levels * field.element.bytes()) as i64,
+            FieldRole::Coefficient => 0,
+        })
+        .sum();
+    let depth = depth.clamp(1, steps.max(1));
+    for (k, bands) in [(depth, steps / depth), (steps % depth, i64::from(steps % depth > 0))] {
+        all.bands += bands as u64;
+        for direction in 0..3_usize.pow(dimension as u32) {
+            let sides: Vec<usize> = (0..dimension).map(|d| direction / 3_usize.pow(d as u32) % 3).collect();
+            if sides.iter().all(|&side| side == 2) {
+                continue;
+            }
+            let (mut messages, mut points) = (1, 1);
+            for (d, &side) in sides.iter().enumerate() {
+                if side == 2 {
+                    messages *= ranks[d];
+                    points *= size[d];
+                } else {
+                    messages *= ranks[d] - 1;
+                    points *= (ranks[d] - 1) * (k * ghosts.reach[d][side] + ghosts.frame[d][side]);
+                }
+            }
+            if points > 0 {
+                all.messages += (bands * messages) as u64;
+                all.bytes += (bands * points * bytes) as u64;
+            }
+        }
+    }
+    all
+}
