@@ -222,7 +222,7 @@ fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
                 .unwrap_or(9);
             let depth = [0, 1, deepest.min(4), deepest.min(9)][(at + number + seed) % 4];
             if deepest >= 1 {
-                let blocking = (at + number + seed) / 2 % 2 == 0;
+                let blocking = ((at + number + seed) / 2).is_multiple_of(2);
                 all.push(Case { program: number, size, steps: 11, ranks: counts, depth, blocking });
             }
         }
