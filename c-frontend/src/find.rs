@@ -5,6 +5,7 @@
 //! iterated stencil, is left, with the reason.
 
 use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::inline::expanded;
 use crate::nest;
 use crate::parse::{File, Loop, Part, Region};
 use crate::preprocess::{Options, Preprocessed};
@@ -128,7 +129,7 @@ impl Search<'_> {
 
     fn take(&mut self, part: &Part) -> Result<(), Vec<Diagnostic>> {
         let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
-        let region = self.file.region(part).map_err(one)?;
+        let region = self.file.region(part, expanded).map_err(one)?;
         // Of a call that stays it is known why.
         let called = |diagnostic: Box<Diagnostic>| {
             let place = &diagnostic.primary.span;
@@ -171,7 +172,7 @@ impl Search<'_> {
     /// may.
     fn computes_over_space(&self, one: &Loop) -> bool {
         self.file
-            .region(&one.part)
+            .region(&one.part, expanded)
             .is_ok_and(|region| !region.kept.is_empty() || computes_over_space(&region))
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::contest::{self, Contest, Standing};
 use crate::cpu_model::{CpuModel, usable_threads};
-use crate::emit;
 use crate::error::{Error, Kind, Result};
 use crate::finalists::{self, Finalist, Verdict};
 use crate::gpu_model::GpuModel;
@@ -267,12 +266,12 @@ fn on_any_gpu(
     }
     let limits = DeviceLimits::default();
     stage(observer, "registers", || {
-        let verdict = finalists::verdict(&model.problem, &limits, strategy, &tile, &emit::ARCHITECTURES);
+        let verdict = finalists::verdict(&model.problem, &limits, strategy, &tile, &finalists::ARCHITECTURES);
         let Some(note) = verdict.note(strategy, &tile) else { return Ok(usual()) };
         let mut request = model.request(Objective::Time, strategy.id())?;
         let bytes = &mut request.model.hardware.shared_per_block_bytes;
         *bytes = limits.shared_bytes_per_block.min(*bytes);
-        let Ok(found) = finalists::among(&model, request, Method::Exact, &emit::ARCHITECTURES) else {
+        let Ok(found) = finalists::among(&model, request, Method::Exact, &finalists::ARCHITECTURES) else {
             return Ok(others_instead(&model, wanted, (tile, note), &limits));
         };
         let tile = found.tuned.choice.tile;
@@ -295,7 +294,7 @@ fn others_instead(
     let others = strategy::in_auto(Target::Cuda).filter(|_| wanted.strategy == AUTO);
     for other in others.filter(|other| strategy::taken(*other, program, cone).is_ok()) {
         let own = other.default_tile(program, cone, Target::Cuda);
-        let verdict = finalists::verdict(&model.problem, limits, other, &own, &emit::ARCHITECTURES);
+        let verdict = finalists::verdict(&model.problem, limits, other, &own, &finalists::ARCHITECTURES);
         if matches!(verdict, Verdict::Clean) {
             let tiling = Tiling { strategy: other.id().to_owned(), tile: Some(own) };
             let by = "the strategy's own, of the one whose threads have registers enough";

@@ -14,6 +14,9 @@ use optimizer::{Family, Method, Objective, Request, Tuned, tune};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
 
+/// Compute capabilities that code for any GPU is compiled for, and that its manifest has figures for.
+pub(crate) const ARCHITECTURES: [u32; 3] = [70, 80, 90];
+
 /// Tiles that are compiled before the others are judged by the estimate, too; after as many more, a strategy all of whose tiles
 /// spill is left out where there is another one.
 const MOST_COMPILED: usize = 2;
@@ -69,10 +72,9 @@ pub(crate) fn among<'a>(
     architectures: &[u32],
 ) -> Result<Finalist<'a>> {
     let mut notes = Vec::new();
-    for compiled in 0..3 * MOST_COMPILED {
-        if compiled == MOST_COMPILED {
-            request.sure_of_registers = true;
-        }
+    let mut compiled = 0;
+    while compiled < 3 * MOST_COMPILED {
+        request.sure_of_registers = compiled >= MOST_COMPILED;
         let Ok(tuned) = tune(&request, method) else { break };
         let (strategy, tile) = (strategy::by_name(tuned.choice.strategy)?, &tuned.choice.tile);
         match verdict(&model.problem, &model.limits(), strategy, tile, architectures) {
@@ -83,8 +85,11 @@ pub(crate) fn among<'a>(
                 let of_tile = Family::of_tile(&model.problem, &request.model.hardware, strategy, tile);
                 let (family, sizes) = of_tile.map_err(Error::infeasible)?;
                 request.passed_over.push(family.text(sizes));
-                if compiled + 1 >= 2 * MOST_COMPILED && request.strategies.len() > 1 {
+                compiled += 1;
+                if compiled >= 2 * MOST_COMPILED && request.strategies.len() > 1 {
+                    // What spilled says nothing of the others.
                     request.strategies.retain(|own| own.id() != strategy.id());
+                    compiled = 0;
                 }
             }
         }

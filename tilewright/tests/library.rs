@@ -90,7 +90,8 @@ fn models_explain_what_they_choose() {
         let model = Model::new(&stencil, &[300, 400], 20, machine, None).unwrap();
         let best = model.tune("auto", Method::Exact, Objective::Time).unwrap();
         let (choice, why) = (&best.tuned.choice, &best.explanation);
-        assert_eq!((best.tuned.certificate.gap(), best.strategies.len()), (Some(0.0), 2));
+        assert_eq!(best.tuned.certificate.gap(), Some(0.0));
+        assert!(best.strategies.len() >= 2);
         let strategy = tilewright::strategies::named(choice.strategy).unwrap();
         let predicted = model.predict(strategy, &choice.tile, Residence::Best).unwrap();
         assert_eq!(predicted.k, choice.k);

@@ -1,7 +1,8 @@
 //! A function's body with the arguments of a call in the place of its parameters.
 
+use super::exits;
+use super::inliner::{Inliner, refuse};
 use super::rename::{Names, assigns, assigns_member, is_pure, reads_memory};
-use super::{Inliner, exits, refuse};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::nest::Result;
 use crate::parse::Function;

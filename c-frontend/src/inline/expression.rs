@@ -1,6 +1,7 @@
 //! Calls within values.
 
-use super::{Inliner, exits, refuse};
+use super::exits;
+use super::inliner::{Inliner, refuse};
 use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind};
 use crate::nest::Result;
 use polyhedral::source::Span;

@@ -1,7 +1,7 @@
 //! `memcpy` and `memset` of whole arrays, as loops.
 
-use super::Inliner;
 use super::bind::declaration;
+use super::inliner::Inliner;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer::literal;
 use crate::text::{c_text, type_text, without_parentheses};

@@ -160,16 +160,30 @@ impl<'a> File<'a> {
         }
     }
 
-    /// A part of the file and what it needs.
+    /// A part of the file and what it needs, when its statements are expanded.
     ///
     /// # Errors
     /// A part that holds no whole statements of one function, or that cannot be parsed.
-    pub fn region(&self, part: &Part) -> Result<Region> {
-        region(self, part)
+    pub fn region(&self, part: &Part, expand: Expand) -> Result<Region> {
+        region(self, part, expand)
     }
 }
 
-fn region(file: &File<'_>, wanted: &Part) -> Result<Region> {
+/// What is done with the statements of a part before anybody looks at what they use; variables that they then use are added.
+pub type Expand = fn(Vec<Stmt>, &File<'_>, &mut HashMap<String, Variable>, &Structures) -> Expanded;
+
+/// Statements that were expanded.
+#[derive(Debug, Clone)]
+pub struct Expanded {
+    /// The statements.
+    pub statements: Vec<Stmt>,
+    /// The places of statements that stayed as they were, each with the reason.
+    pub kept: Vec<(Span, Diagnostic)>,
+    /// The variables that are members of structures and pointers.
+    pub members: Vec<String>,
+}
+
+fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
     let (source, range, span) = (file.source, &wanted.range, wanted.span.clone());
     let root = file.tree.root_node();
     let parts = statements_between(root, range.start, range.end);
@@ -229,9 +243,8 @@ fn region(file: &File<'_>, wanted: &Part) -> Result<Region> {
         statements.push(converter.statement(*part)?);
     }
     statements.retain(|stmt| stmt.kind != StmtKind::Empty);
-    let (mut statements, kept) = crate::inline::inline(statements, file, &scope.variables);
     let structures = converter.structures;
-    let members = crate::inline::members_as_variables(&mut statements, &mut scope.variables, &structures);
+    let Expanded { statements, kept, members } = expand(statements, file, &mut scope.variables, &structures);
     declare_around_loops(&statements, &mut scope.variables)?;
     let outer_loop = outermost_loop(*first, function);
     let from = outer_loop.map_or(range.end, |outer| outer.start_byte());

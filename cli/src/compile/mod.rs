@@ -297,6 +297,8 @@ struct Other {
 
 impl Other {
     /// Chooses a tiling. Tile sizes and grids that were given fit loops of as many dimensions as the first one has.
+    // Without the front end for C there is no value of its type.
+    #[cfg_attr(not(feature = "c"), allow(unreachable_code, unused_variables))]
     fn plan(
         c: CProgram,
         first: usize,

@@ -1,6 +1,6 @@
 //! One library with several tilings, and a model that chooses among them at each call.
 //!
-//! What a program will be used for is given. The model of the CPU names tilings for each use ([`candidates`]), measurements
+//! What a program will be used for is given. The model of the CPU names tilings for each use (`candidates`), measurements
 //! or the model say what each costs for each use, a few of them are taken that serve all uses, and a decision tree learns which
 //! of them is the best for which use. The crate `adaptive` trains it and writes it as C
 //! (S. Muralidharan, "Abstractions and strategies for adaptive programming", PhD thesis, University of Utah, 2016, chapter 2).
@@ -103,7 +103,8 @@ fn failed(error: AdaptiveError) -> Error {
 /// Chooses the tilings, and learns when each is the best.
 ///
 /// # Errors
-/// A strategy whose tilings cannot be in one library, or without a model; what [`costs::measured`] says.
+/// A strategy whose tilings cannot be in one library, or without a model; no compiler, grids that do not fit into memory, and an
+/// interruption, where tilings are timed.
 pub fn portfolio(stencil: &Stencil, request: &Request<'_>, observer: &dyn Observer) -> Result<Portfolio> {
     let by_model = matches!(request.by, TileBy::Model | TileBy::Default) || request.machine.is_some();
     let mut here = None;

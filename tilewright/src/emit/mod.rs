@@ -10,6 +10,7 @@ pub use facts::{
 use crate::adaptive::Portfolio;
 use crate::c_program::{self, CSource};
 use crate::error::{Error, Result};
+use crate::finalists::ARCHITECTURES;
 use crate::load::Stencil;
 use crate::observer::Observer;
 use crate::output::OutputFile;
@@ -103,9 +104,6 @@ pub fn emit_portfolio(
     facts.adaptive = Some(ChoiceFacts::new(portfolio, name));
     Ok((Emitted { files, facts, ghosts: None }, planned))
 }
-
-/// Compute capabilities that the manifest has figures for.
-pub(crate) const ARCHITECTURES: [u32; 3] = [70, 80, 90];
 
 /// Adds the compiler's figures of all kernels. Without NVRTC there are none.
 ///

@@ -1,66 +1,18 @@
 //! Several tilings of one program in one library, one of which is chosen at each call from what the grid is like.
 //!
-//! The library knows how to describe a call ([`features`]) and how to run each tiling; who chooses is a function of a file of its
+//! The library knows how to describe a call ([`super::features`]) and how to run each tiling; who chooses is a function of a file of its
 //! own, `NAME_choice_choose`, which gets the description and returns the number of a tiling.
 
+use super::described::{Caches, Choosing, Numbered, bytes_of_a_point, prefix};
 use super::entry::Entry;
-use super::{ProgramText, boundary, kernels, parts, renamed, storages};
+use super::variants::renamed;
+use super::{ProgramText, boundary, kernels, parts, storages};
 use crate::PlanError;
 use crate::backend::GeneratedFile;
 use crate::backend::arguments::Arguments;
 use crate::plan::KernelPlan;
 use c_tree::{Block, Dialect, Expr, Function, Stmt, Type, call, int, name};
 use polyhedral::program::Program;
-use serde::Serialize;
-
-/// Caches that a description compares a grid with, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Caches {
-    /// What a thread has to itself before the last cache.
-    pub near: u64,
-    /// The last one, of all threads.
-    pub last: u64,
-}
-
-/// The names of what [`features`] says, in order: extents, steps, threads, and the bytes of all arrays as parts of the threads'
-/// near caches and of the last cache.
-pub fn feature_names(program: &Program) -> Vec<String> {
-    let sizes = (0..program.dimension()).map(|d| format!("n{d}"));
-    sizes.chain(["steps", "threads", "near", "last"].map(str::to_owned)).collect()
-}
-
-/// What a call is like, to the last bit as the generated code computes it.
-pub fn features(program: &Program, size: &[i64], steps: i64, threads: i64, caches: Caches) -> Vec<f64> {
-    let bytes = size.iter().fold(bytes_of_a_point(program) as f64, |bytes, &extent| bytes * extent as f64);
-    let near = bytes / (threads as f64 * caches.near as f64);
-    let sizes = size.iter().map(|&extent| extent as f64);
-    sizes.chain([steps as f64, threads as f64, near, bytes / caches.last as f64]).collect()
-}
-
-/// Bytes of all stored levels of all fields at one point.
-fn bytes_of_a_point(program: &Program) -> usize {
-    program.fields.iter().map(|field| field.role.slots() * field.element.bytes()).sum()
-}
-
-/// The name that the files and functions of the choice begin with.
-pub fn prefix(program: &Program) -> String {
-    format!("{}_choice", program.name)
-}
-
-/// The data of the templates about a choice.
-#[derive(Serialize)]
-pub(super) struct Choosing {
-    caches: Caches,
-    bytes_of_a_point: usize,
-    prefix: String,
-    tilings: Vec<Numbered>,
-}
-
-#[derive(Serialize)]
-struct Numbered {
-    number: usize,
-    text: String,
-}
 
 /// The files of plans that [`super::can_be_variants`], as [`super::generate`] has them for one: `NAME.c` needs `NAME_choice.h`,
 /// which is not among them.

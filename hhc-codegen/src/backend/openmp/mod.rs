@@ -5,6 +5,7 @@
 mod boundary;
 mod choice;
 mod copy;
+mod described;
 mod entry;
 mod grid;
 mod kernels;
@@ -25,9 +26,9 @@ use crate::plan::KernelPlan;
 use entry::Entry;
 use serde::Serialize;
 
-pub use choice::{Caches, feature_names, features, generate_with_choice, prefix as choice_prefix};
+pub use choice::generate_with_choice;
+pub use described::{Caches, feature_names, features, prefix as choice_prefix};
 pub use ranks::{RanksFiles, generate_ranks, ranks_library};
-use variants::renamed;
 pub use variants::{can_be_variants, variants};
 
 /// The files of a plan for OpenMP: `NAME.c`, `NAME.h`, `NAME_main.c`, `CMakeLists.txt`.
@@ -80,7 +81,7 @@ struct ProgramText {
     reference: Vec<PlainLoops>,
     standalone: Standalone,
     /// Where there are several tilings: what chooses among them.
-    choice: Option<choice::Choosing>,
+    choice: Option<described::Choosing>,
     /// Whether there is a library for ranks.
     ranks: bool,
     /// Grid of the standalone main's check: odd, and larger than a tile where that is cheap.

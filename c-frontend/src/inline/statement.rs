@@ -1,0 +1,217 @@
+//! Calls in statements: what a statement becomes without them.
+
+use super::inliner::{Inliner, refuse};
+use super::{exits, memory, rename};
+use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind};
+use crate::nest::{Result, is_known_function};
+use polyhedral::source::Span;
+
+impl Inliner<'_> {
+    /// Takes apart the calls of one statement; what takes its place is added to a list.
+    pub(super) fn statement(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) -> Result<()> {
+        if !self.around.is_empty() {
+            return self.taken_apart(stmt, out);
+        }
+        let before = out.len();
+        let span = stmt.span.clone();
+        match self.taken_apart(stmt.clone(), out) {
+            // A statement of the region's own has one place, whatever it has become.
+            Ok(()) => out[before..].iter_mut().for_each(|stmt| stmt.span = span.clone()),
+            Err(reason) => {
+                self.kept.push((stmt.span.clone(), *reason));
+                out.truncate(before);
+                out.push(stmt);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn taken_apart(&mut self, stmt: Stmt, out: &mut Vec<Stmt>) -> Result<()> {
+        let span = stmt.span.clone();
+        let kind = match stmt.kind {
+            StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), span: place }) => {
+                match &function.kind {
+                    ExprKind::Name(name) if memory::is_moved(name) && !self.own.contains(name) => {
+                        if let Some(loops) = self.moved(name, &arguments, &place) {
+                            out.push(loops);
+                            return Ok(());
+                        }
+                        StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), span: place })
+                    }
+                    ExprKind::Name(name) if self.is_own(name) => {
+                        let name = name.clone();
+                        let arguments = self.arguments(arguments, out)?;
+                        return self.call(&name, arguments, &place, None, out);
+                    }
+                    _ => StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), span: place }),
+                }
+            }
+            StmtKind::Expr(expr) => return self.expression_statement(expr, &span, out),
+            StmtKind::Declaration(list) => {
+                // One after the other: what a call needs done may need the one before.
+                for mut variable in list {
+                    if let Some(value) = variable.value.take() {
+                        variable.value = Some(self.expression(value, Some(out))?);
+                    }
+                    out.push(Stmt { kind: StmtKind::Declaration(vec![variable]), span: span.clone() });
+                }
+                return Ok(());
+            }
+            StmtKind::Block(list) => StmtKind::Block(self.block(list)?),
+            StmtKind::If(condition, then, otherwise) => {
+                let condition = self.expression(condition, Some(out))?;
+                let then = Box::new(self.single(*then)?);
+                let otherwise = match otherwise {
+                    Some(otherwise) => Some(Box::new(self.single(*otherwise)?)),
+                    None => None,
+                };
+                StmtKind::If(condition, then, otherwise)
+            }
+            StmtKind::For(source) => {
+                let ForLoop { start, condition, step, body, head } = *source;
+                let start = match start {
+                    Some(Stmt { kind: StmtKind::Declaration(list), span }) => {
+                        let mut found = Vec::new();
+                        for mut variable in list {
+                            if let Some(value) = variable.value.take() {
+                                variable.value = Some(self.expression(value, None)?);
+                            }
+                            found.push(variable);
+                        }
+                        Some(Stmt { kind: StmtKind::Declaration(found), span })
+                    }
+                    Some(Stmt { kind: StmtKind::Expr(expr), span }) => {
+                        Some(Stmt { kind: StmtKind::Expr(self.expression(expr, None)?), span })
+                    }
+                    other => other,
+                };
+                let mut part = |part: Option<Expr>| part.map(|part| self.expression(part, None)).transpose();
+                let (condition, step) = (part(condition)?, part(step)?);
+                let body = exits::without_continue(body);
+                let body = self.single(body)?;
+                StmtKind::For(Box::new(ForLoop { start, condition, step, body, head }))
+            }
+            StmtKind::While(source) => {
+                let mut source = *source;
+                source.condition = self.expression(source.condition, None)?;
+                source.body = self.single(exits::without_continue(source.body))?;
+                StmtKind::While(Box::new(source))
+            }
+            StmtKind::Return(value) if self.around.is_empty() => {
+                let mut names = Vec::new();
+                value.iter().for_each(|value| {
+                    value.walk(&mut |part| {
+                        if let ExprKind::Name(name) = &part.kind {
+                            names.push(name.clone());
+                        }
+                    });
+                });
+                StmtKind::Other("return".to_owned(), names)
+            }
+            StmtKind::Return(value) => {
+                StmtKind::Return(value.map(|value| self.expression(value, Some(out))).transpose()?)
+            }
+            other => other,
+        };
+        out.push(Stmt { kind, span });
+        Ok(())
+    }
+
+    /// An assignment, or something that is no statement of a stencil. `a = b = c` is `b = c; a = b`.
+    pub(super) fn expression_statement(
+        &mut self,
+        expr: Expr,
+        span: &Span,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        let Expr { kind, span: place } = expr;
+        let kind = match kind {
+            ExprKind::Assign(None, target, value) => {
+                if let ExprKind::Assign(..) = &value.kind
+                    && let Some(second) = self.assigned_again(&value)
+                {
+                    self.expression_statement(*value, span, out)?;
+                    let target = Box::new(self.expression(*target, Some(out))?);
+                    ExprKind::Assign(None, target, Box::new(second))
+                } else {
+                    if let (ExprKind::Call(function, arguments), ExprKind::Name(_)) =
+                        (&value.kind, &target.kind)
+                        && let ExprKind::Name(name) = &function.kind
+                        && self.is_own(name)
+                    {
+                        let arguments = self.arguments(arguments.clone(), out)?;
+                        return self.call(&name.clone(), arguments, &value.span.clone(), Some(&target), out);
+                    }
+                    let target = Box::new(self.expression(*target, Some(out))?);
+                    ExprKind::Assign(None, target, Box::new(self.expression(*value, Some(out))?))
+                }
+            }
+            ExprKind::Assign(operator, target, value) => {
+                let target = Box::new(self.expression(*target, Some(out))?);
+                ExprKind::Assign(operator, target, Box::new(self.expression(*value, Some(out))?))
+            }
+            ExprKind::Comma(left, right) => {
+                self.expression_statement(*left, span, out)?;
+                return self.expression_statement(*right, span, out);
+            }
+            other => self.expression(Expr { kind: other, span: place.clone() }, Some(out))?.kind,
+        };
+        out.push(Stmt { kind: StmtKind::Expr(Expr { kind, span: place }), span: span.clone() });
+        Ok(())
+    }
+
+    /// What the target of an assignment holds afterwards, to be read again: a variable or an element whose subscripts
+    /// change nothing.
+    pub(super) fn assigned_again(&self, assignment: &Expr) -> Option<Expr> {
+        let ExprKind::Assign(_, target, _) = &assignment.kind else { return None };
+        let mut plain = true;
+        target.walk(&mut |part| {
+            plain &= !matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..) | ExprKind::Call(..));
+        });
+        plain.then(|| (**target).clone())
+    }
+
+    pub(super) fn single(&mut self, stmt: Stmt) -> Result<Stmt> {
+        let span = stmt.span.clone();
+        let mut list = match stmt.kind {
+            StmtKind::Block(list) => self.block(list)?,
+            kind => self.block(vec![Stmt { kind, span: stmt.span }])?,
+        };
+        if list.len() == 1 && !matches!(list[0].kind, StmtKind::Declaration(_)) {
+            return Ok(list.remove(0));
+        }
+        Ok(Stmt { kind: StmtKind::Block(list), span })
+    }
+
+    pub(super) fn block(&mut self, list: Vec<Stmt>) -> Result<Vec<Stmt>> {
+        let mut found = Vec::new();
+        for stmt in list {
+            self.statement(stmt, &mut found)?;
+        }
+        Ok(rename::pointers_written_out(found))
+    }
+
+    pub(super) fn arguments(&mut self, arguments: Vec<Expr>, out: &mut Vec<Stmt>) -> Result<Vec<Expr>> {
+        arguments.into_iter().map(|argument| self.expression(argument, Some(out))).collect()
+    }
+
+    /// Refuses a function that calls something with effects of its own.
+    pub(super) fn check_effects(&self, name: &str, body: &[Stmt], place: &Span, head: &Span) -> Result<()> {
+        let mut found = None;
+        for stmt in body {
+            stmt.walk_expressions(&mut |part| {
+                if let ExprKind::Call(function, _) = &part.kind {
+                    match &function.kind {
+                        ExprKind::Name(own) if is_known_function(own) => {}
+                        ExprKind::Name(own) => found = Some(format!("it calls `{own}`")),
+                        _ => found = Some("it calls a function through a pointer".to_owned()),
+                    }
+                }
+            });
+        }
+        match found {
+            Some(reason) => refuse(name, place, &reason, Some((head.clone(), "defined here"))),
+            None => Ok(()),
+        }
+    }
+}
