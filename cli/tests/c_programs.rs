@@ -322,7 +322,7 @@ fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {
 /// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.
 #[test]
 fn programs_as_they_are() {
-    same("called_functions.c", &[], &SMALL_2D);
+    same("called_functions.c", &[], &[]);
     same("several_loops.c", &[], &[]);
     same("edges_again.c", &["-DM=34"], &[]);
     // A loop is chosen by its function; what is left is said with its reason.
