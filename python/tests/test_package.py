@@ -219,6 +219,9 @@ class Running(unittest.TestCase):
 
     def test_an_interruption_ends_a_run(self):
         text = (
+            # Who is started in the background ignores the signal.
+            "import signal\n"
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
             "import numpy as np, tilewright\n"
             "heat = tilewright.stencil('heat2d')\n"
             "u = np.zeros((300, 300), np.float32)\n"
@@ -233,9 +236,13 @@ class Running(unittest.TestCase):
             self.assertEqual(child.stdout.readline(), "ready\n")
             time.sleep(0.3)
             child.send_signal(signal.SIGINT)
+            # What is not stopped is killed, and has said nothing.
+            late = threading.Timer(60, child.kill)
+            late.start()
             try:
                 self.assertEqual(child.stdout.readline(), "stopped\n")
             finally:
+                late.cancel()
                 child.kill()
 
     def test_pickles_are_the_same_stencil(self):
