@@ -12,6 +12,7 @@ use execution::tiled;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy;
+use polyhedral::program::Program;
 use std::time::Instant;
 use toolchain::interrupt;
 
@@ -44,8 +45,9 @@ pub fn measured(
     let mut costs = vec![vec![f64::INFINITY; uses.len()]; candidates.len()];
     let start = Instant::now();
     for (at, own) in uses.iter().enumerate() {
-        // Padded: what grids whose rows collide cost besides is the same for all tilings.
-        let layout = Layout::padded(program, &own.size)?;
+        let dense = Layout::dense(program, &own.size)?;
+        // Grids whose rows collide in the caches are copied before anything is chosen, into padded rows.
+        let layout = if collides(program, &dense) { Layout::padded(program, &own.size)? } else { dense };
         let mut data = initial::random(program, layout, own.steps, 1).map_err(|error| {
             Error::from(error)
                 .hint("leave out the largest sizes, or use --tile-by model, which measures nothing")
@@ -79,4 +81,10 @@ pub fn measured(
         progress(at as i64 + 1);
     }
     Ok(costs)
+}
+
+/// Whether neighbouring rows lie (nearly) a multiple of 4 KiB apart, as generated code sees it.
+fn collides(program: &Program, layout: &Layout) -> bool {
+    let bytes = program.fields.first().map_or(4, |field| field.element.bytes()) as i64;
+    layout.strides().first().is_some_and(|&stride| (stride as i64 * bytes + 256).rem_euclid(4096) < 512)
 }
