@@ -69,9 +69,12 @@ linter-found:
 	elif [ "$${CI:-}" = true ]; then echo "clippy is missing, and CI needs it" >&2; exit 1; \
 	else echo "SKIPPED: the linter, because clippy is missing (rustup component add clippy)"; fi
 
-# Benchmarks are compiled for the linter; nobody runs them here.
+# Examples as well: some tests use them as commands, and as the library that Python loads. (`cargo test --all-targets` would
+# compile them as test programs instead, and `cargo build --examples` everything once more.) Benchmarks are compiled for
+# the linter; nobody runs them here.
 test-programs:
-	$(CARGO) test --locked --workspace --all-targets --no-run
+	$(CARGO) test --locked --workspace --no-run
+	$(CARGO) test --locked --workspace --benches --no-run
 
 tests-named-a:
 	$(CARGO) test --locked --workspace --no-fail-fast --test 'a*'

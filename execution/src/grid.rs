@@ -209,11 +209,6 @@ pub fn check_memory(bytes: u128) -> Result<()> {
     }
 }
 
-/// Bytes of all stored levels of all fields at one point.
-pub fn stored_bytes(program: &Program) -> usize {
-    program.fields.iter().map(|field| field.role.slots() * field.element.bytes()).sum()
-}
-
 impl ProgramData {
     /// The arrays of all fields, all 0, dense, on a grid of this size (slowest dimension first).
     ///
@@ -231,7 +226,7 @@ impl ProgramData {
     /// [`ExecutionError::OutOfMemory`] where the arrays need more memory than the machine has available;
     /// [`ExecutionError::WrongData`] for a layout of another dimension.
     pub fn zeroed_with(program: &Program, layout: Layout) -> Result<Self> {
-        let bytes = layout.level_stride() as u128 * stored_bytes(program) as u128;
+        let bytes = layout.level_stride() as u128 * program.bytes_of_a_point() as u128;
         check_memory(bytes)?;
         let field_data = |(number, field): (usize, &Field)| {
             let slots = field.role.slots();

@@ -326,6 +326,11 @@ pub enum CompareOp {
 }
 
 impl Program {
+    /// Bytes of all stored levels of all fields at one point.
+    pub fn bytes_of_a_point(&self) -> usize {
+        self.fields.iter().map(|field| field.role.slots() * field.element.bytes()).sum()
+    }
+
     /// Number of space dimensions, 1 to 3.
     pub fn dimension(&self) -> usize {
         self.space_indices.len()

@@ -307,7 +307,7 @@ fn result(
 ) -> Result<(Option<u64>, Option<Comparison>)> {
     let first = world.rank == 0;
     let points: u128 = request.size.iter().map(|&extent| extent as u128).product();
-    let bytes = points * execution::grid::stored_bytes(program) as u128;
+    let bytes = points * program.bytes_of_a_point() as u128;
     let fits = if first { check_memory(bytes * (1 + u128::from(request.verify))) } else { Ok(()) };
     if request.verify {
         all_or_none(world, fits.map_err(Error::from))?;

@@ -2,7 +2,6 @@
 
 use crate::energy::{EnergySample, Events, constants, sample};
 use crate::error::{ExecutionError, Result};
-use crate::grid::stored_bytes;
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
@@ -55,7 +54,7 @@ fn sweep(
     threads: usize,
 ) -> Result<Option<EnergySample>> {
     let internal = |problem: String| ExecutionError::Generate(problem);
-    let size = [(bytes / stored_bytes(program) / ROW).max(16) as i64, ROW as i64];
+    let size = [(bytes / program.bytes_of_a_point() / ROW).max(16) as i64, ROW as i64];
     let analysis = analyze(program).map_err(|error| internal(error.to_string()))?;
     let sweeps = strategy::baseline();
     let tile = sweeps.default_tile(program, &analysis.cone, Target::OpenMp);

@@ -7,7 +7,7 @@
 //! results have no meaning: it is no legal order of the program.
 
 use crate::error::{ExecutionError, Result};
-use crate::grid::{ProgramData, stored_bytes};
+use crate::grid::ProgramData;
 use crate::initial;
 use crate::layout::Layout;
 use crate::native::NativeProgram;
@@ -158,7 +158,7 @@ impl Resident {
     /// The work of one pass over all rows of the tile.
     pub fn work(&self, shape: &[i64]) -> Work {
         let size = self.size(shape);
-        let stored = stored_bytes(&self.program) as f64;
+        let stored = self.program.bytes_of_a_point() as f64;
         let mut work = Work { bytes: size.iter().product::<i64>() as f64 * stored, ..Work::default() };
         for row in self.rows.in_order() {
             let statement = &self.program.statements[row.statement];

@@ -4,7 +4,6 @@
 
 use super::least_squares::non_negative;
 use crate::error::{ExecutionError, Result};
-use crate::grid::stored_bytes;
 use crate::initial;
 use crate::layout::Layout;
 use crate::reference::default_parameters;
@@ -156,7 +155,8 @@ pub fn measure(
 
 /// A grid whose stored levels are as large as wanted, with long rows.
 fn grid(program: &Program, last_cache: f64) -> Vec<i64> {
-    let points = (BEYOND_CACHE * last_cache).clamp(LEAST_BYTES, MOST_BYTES) / stored_bytes(program) as f64;
+    let points =
+        (BEYOND_CACHE * last_cache).clamp(LEAST_BYTES, MOST_BYTES) / program.bytes_of_a_point() as f64;
     match program.dimension() {
         1 => vec![points as i64],
         2 => vec![(points / 4096.0) as i64, 4096],

@@ -10,9 +10,9 @@ use execution::native::NativeProgram;
 use execution::reference::default_parameters;
 use execution::tiled;
 use hhc_codegen::KernelPlan;
+use hhc_codegen::backend::openmp;
 use hhc_codegen::plan_counts::steps_of_tile;
 use hhc_codegen::strategy;
-use polyhedral::program::Program;
 use std::time::Instant;
 use toolchain::interrupt;
 
@@ -47,7 +47,9 @@ pub fn measured(
     for (at, own) in uses.iter().enumerate() {
         let dense = Layout::dense(program, &own.size)?;
         // Grids whose rows collide in the caches are copied before anything is chosen, into padded rows.
-        let layout = if collides(program, &dense) { Layout::padded(program, &own.size)? } else { dense };
+        let stride = dense.strides().first();
+        let collides = stride.is_some_and(|&stride| openmp::rows_collide(program, stride as i64));
+        let layout = if collides { Layout::padded(program, &own.size)? } else { dense };
         let mut data = initial::random(program, layout, own.steps, 1).map_err(|error| {
             Error::from(error)
                 .hint("leave out the largest sizes, or use --tile-by model, which measures nothing")
@@ -81,10 +83,4 @@ pub fn measured(
         progress(at as i64 + 1);
     }
     Ok(costs)
-}
-
-/// Whether neighbouring rows lie (nearly) a multiple of 4 KiB apart, as generated code sees it.
-fn collides(program: &Program, layout: &Layout) -> bool {
-    let bytes = program.fields.first().map_or(4, |field| field.element.bytes()) as i64;
-    layout.strides().first().is_some_and(|&stride| (stride as i64 * bytes + 256).rem_euclid(4096) < 512)
 }

@@ -11,7 +11,7 @@ mod kept;
 use crate::cpu_model::CpuModel;
 use crate::error::Result;
 use crate::load::Stencil;
-use execution::grid::{ProgramData, stored_bytes};
+use execution::grid::ProgramData;
 use execution::initial;
 use execution::layout::Layout;
 use execution::native::NativeProgram;
@@ -164,7 +164,7 @@ impl Contest<'_> {
         let program = &self.stencil.program;
         let mut size = self.size.to_vec();
         let level = Layout::padded(program, &size)?.level_stride();
-        let whole = (level * stored_bytes(program)) as f64;
+        let whole = (level * program.bytes_of_a_point()) as f64;
         let last = largest_cache(&MachineFacts::collect(None).caches).unwrap_or(0) as f64;
         let least = (BEYOND_CACHE * last).clamp(BYTES.0, BYTES.1);
         let run_s = predicted_s * steps as f64 / self.steps.max(1) as f64;

@@ -3,7 +3,7 @@
 //! The library knows how to describe a call ([`super::features`]) and how to run each tiling; who chooses is a function of a file of its
 //! own, `NAME_choice_choose`, which gets the description and returns the number of a tiling.
 
-use super::described::{Caches, Choosing, Numbered, bytes_of_a_point, prefix};
+use super::described::{Caches, Choosing, Numbered, prefix};
 use super::entry::Entry;
 use super::variants::renamed;
 use super::{ProgramText, boundary, kernels, parts, storages};
@@ -44,7 +44,7 @@ pub fn generate_with_choice(plans: &[KernelPlan], caches: Caches) -> Result<Vec<
     };
     text.choice = Some(Choosing {
         caches,
-        bytes_of_a_point: bytes_of_a_point(program),
+        bytes_of_a_point: program.bytes_of_a_point(),
         prefix: prefix(program),
         tilings: plans.iter().enumerate().map(tiling).collect(),
     });

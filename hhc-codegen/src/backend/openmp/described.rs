@@ -21,15 +21,10 @@ pub fn feature_names(program: &Program) -> Vec<String> {
 
 /// What a call is like, to the last bit as the generated code computes it.
 pub fn features(program: &Program, size: &[i64], steps: i64, threads: i64, caches: Caches) -> Vec<f64> {
-    let bytes = size.iter().fold(bytes_of_a_point(program) as f64, |bytes, &extent| bytes * extent as f64);
+    let bytes = size.iter().fold(program.bytes_of_a_point() as f64, |bytes, &extent| bytes * extent as f64);
     let near = bytes / (threads as f64 * caches.near as f64);
     let sizes = size.iter().map(|&extent| extent as f64);
     sizes.chain([steps as f64, threads as f64, near, bytes / caches.last as f64]).collect()
-}
-
-/// Bytes of all stored levels of all fields at one point.
-pub(super) fn bytes_of_a_point(program: &Program) -> usize {
-    program.fields.iter().map(|field| field.role.slots() * field.element.bytes()).sum()
 }
 
 /// The name that the files and functions of the choice begin with.

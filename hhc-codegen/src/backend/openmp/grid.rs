@@ -59,6 +59,17 @@ pub(super) fn integers(arguments: Arguments<'_>) -> Vec<String> {
     arguments.sizes().into_iter().chain(arguments.strides()).chain(steps).collect()
 }
 
+/// Rows whose distance is this close to a multiple of a page, in bytes, fall into the same cache sets.
+const CLOSE: i64 = 256;
+const PAGE: i64 = 4096;
+
+/// Whether generated code takes neighbouring rows `stride` elements apart as colliding in the caches: the member `spread`,
+/// computed here.
+pub fn rows_collide(program: &Program, stride: i64) -> bool {
+    let bytes = program.fields.first().map_or(4, |field| field.element.bytes()) as i64;
+    (stride * bytes + CLOSE).rem_euclid(PAGE) < 2 * CLOSE
+}
+
 /// The values of all members, from arguments of their names. `level` is a stored level of a field.
 pub(super) fn members(arguments: Arguments<'_>, has_copy: bool, level: &dyn Fn(usize, i64) -> Expr) -> Expr {
     let program = arguments.program;
@@ -72,7 +83,7 @@ pub(super) fn members(arguments: Arguments<'_>, has_copy: bool, level: &dyn Fn(u
     let spread = match arguments.strides().first() {
         Some(stride) => {
             let bytes = c_tree::call("sizeof", [name(arguments.arrays()[0].element)]).cast(INT);
-            modulo(var(stride) * bytes + 256, 4096).ge(512)
+            modulo(var(stride) * bytes + CLOSE, PAGE).ge(2 * CLOSE)
         }
         None => c_tree::int(1),
     };

@@ -28,6 +28,7 @@ use serde::Serialize;
 
 pub use choice::generate_with_choice;
 pub use described::{Caches, feature_names, features, prefix as choice_prefix};
+pub use grid::rows_collide;
 pub use ranks::{RanksFiles, generate_ranks, ranks_library};
 pub use variants::{can_be_variants, variants};
 

@@ -1,0 +1,97 @@
+//! One program with its tiling: chosen, named as asked, planned and proved.
+
+use super::arguments::CompileArguments;
+use super::report::{OtherLoop, place_text};
+use crate::error::Result;
+use crate::progress::Session;
+use hhc_codegen::pipeline::Planned;
+use std::sync::Arc;
+use tilewright::c_program::{self, CProgram};
+use tilewright::choice::{self, Chosen, Wish};
+use tilewright::emit::Facts;
+use tilewright::{Stencil, Tiling};
+
+/// A program with the tiling that serves it.
+pub struct Tiled {
+    /// The program's own name, by which machines know it.
+    pub name: String,
+    /// The tiling, and who chose it.
+    pub chosen: Chosen,
+    /// Its plan, which names everything with the prefix that was asked for.
+    pub planned: Planned,
+    /// The region of a C program that it stands for.
+    pub c: Option<CProgram>,
+}
+
+impl Tiled {
+    /// Chooses a tiling, then gives the program the prefix of the arguments, and plans.
+    ///
+    /// # Errors
+    /// Tile sizes that do not fit; a strategy that cannot serve the program; a proof that fails.
+    pub fn new(
+        stencil: Stencil,
+        c: Option<CProgram>,
+        tiling: &Tiling,
+        arguments: &CompileArguments,
+        wish: &Wish<'_>,
+        session: &Session,
+    ) -> Result<Self> {
+        let target = arguments.target.target();
+        let chosen = choice::choose(&stencil, tiling, target, wish, session)?;
+        let name = stencil.program.name.clone();
+        let stencil = renamed(stencil, arguments);
+        let planned = tilewright::plan(&stencil, &chosen.tiling, target, session)?;
+        let c = c.map(|c| c_program::renamed(c, &stencil.program));
+        Ok(Tiled { name, chosen, planned, c })
+    }
+
+    /// A time loop of a C program other than the first one. Tile sizes and grids that were given fit loops of as many
+    /// dimensions as the `first` one has.
+    ///
+    /// # Errors
+    /// As `new`.
+    // Without the front end for C there is no value of its type.
+    #[cfg_attr(not(feature = "c"), allow(unreachable_code, unused_variables))]
+    pub fn other(
+        c: CProgram,
+        first: usize,
+        arguments: &CompileArguments,
+        wish: &Wish<'_>,
+        session: &Session,
+    ) -> Result<Self> {
+        let stencil = Stencil::of(Arc::clone(c_program::program(&c)));
+        let fits = stencil.program.dimension() == first;
+        let wish = Wish { size: wish.size.filter(|_| fits), ..*wish };
+        let Tiling { strategy, tile } = arguments.plan.tiling();
+        let tiling = Tiling { strategy, tile: tile.filter(|_| fits) };
+        Self::new(stencil, Some(c), &tiling, arguments, &wish, session)
+    }
+
+    /// What is said about a time loop other than the first one.
+    pub fn report(&self, facts: Facts, arguments: &CompileArguments) -> OtherLoop {
+        let target = arguments.target.target();
+        OtherLoop {
+            place: self.c.as_ref().map(place_text).unwrap_or_default(),
+            arrays: self.c.as_ref().map(|c| c_program::array_uses(c, target)).unwrap_or_default(),
+            chosen_by: self.chosen.by.clone(),
+            proof: self.planned.proof.clone(),
+            facts: self.facts(facts, arguments),
+        }
+    }
+
+    /// The facts under the program's own name, with the prefix beside it.
+    pub fn facts(&self, facts: Facts, arguments: &CompileArguments) -> Facts {
+        Facts { stencil: self.name.clone(), prefix: arguments.prefix.clone(), ..facts }
+    }
+}
+
+/// The program with the prefix that was asked for: the prefix, an underscore, and its own name.
+pub fn renamed(stencil: Stencil, arguments: &CompileArguments) -> Stencil {
+    match &arguments.prefix {
+        Some(prefix) => {
+            let name = format!("{}_{}", prefix.trim_end_matches('_'), stencil.program.name);
+            stencil.renamed(name)
+        }
+        None => stencil,
+    }
+}
