@@ -203,7 +203,8 @@ fn entry(output: &Output) -> ResultEntry {
         name: output.name.clone(),
         r#type: output.ty.to_string(),
         elements: numbers.len() / width,
-        checksum: numbers.iter().sum(),
+        // Not `sum`, whose result for nothing is -0.
+        checksum: numbers.iter().fold(0.0, |sum, number| sum + number),
     }
 }
 
