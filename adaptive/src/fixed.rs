@@ -3,7 +3,7 @@
 use crate::code_variant::CodeVariant;
 use crate::limits::MOST_FEATURES;
 use crate::selector::Choice;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// An input whose features are being evaluated.
 pub struct Fixed<A, R> {
@@ -54,9 +54,17 @@ impl<A: Send + Sync + 'static, R: 'static> CodeVariant<A, R> {
 }
 
 impl<A, R> Fixed<A, R> {
-    /// Waits for the features, chooses, and runs the choice. The input comes back with the result.
-    pub fn call(self) -> (R, A, Choice) {
-        let needed = self.function.selector().needed().len();
+    /// The function.
+    pub fn function(&self) -> &CodeVariant<A, R> {
+        &self.function
+    }
+
+    /// Waits for the features: from now on the input is nobody else's.
+    pub fn wait(&self) {
+        drop(self.done());
+    }
+
+    fn done(&self) -> MutexGuard<'_, Done> {
         let mut done = self.state.done.lock().unwrap_or_else(PoisonError::into_inner);
         while done.pending > 0 {
             // A thread of rayon that sleeps could be the one that is waited for.
@@ -68,6 +76,13 @@ impl<A, R> Fixed<A, R> {
                 self.state.changed.wait(done).unwrap_or_else(PoisonError::into_inner)
             };
         }
+        done
+    }
+
+    /// Waits for the features, chooses, and runs the choice. The input comes back with the result.
+    pub fn call(self) -> (R, A, Choice) {
+        let needed = self.function.selector().needed().len();
+        let done = self.done();
         let (values, failed) = (done.values, done.failed);
         drop(done);
         let Some(mut input) = Arc::into_inner(self.input) else {

@@ -1,5 +1,6 @@
 //! What choosing tells: faults, each once, and decisions. The library prints nothing; who wants to know hands over a function.
 
+use std::ffi::CStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a note is about.
@@ -50,14 +51,19 @@ pub enum Reason {
 impl Reason {
     /// As logs name it.
     pub fn name(self) -> &'static str {
+        self.c_name().to_str().unwrap_or_default()
+    }
+
+    /// The same, as C reads it.
+    pub fn c_name(self) -> &'static CStr {
         match self {
-            Reason::Model => "model",
-            Reason::NextBest => "next-best",
-            Reason::NoModel => "no-model",
-            Reason::NoFeatures => "no-features",
-            Reason::NoneAllowed => "none-allowed",
-            Reason::Forced => "forced",
-            Reason::Cached => "cached",
+            Reason::Model => c"model",
+            Reason::NextBest => c"next-best",
+            Reason::NoModel => c"no-model",
+            Reason::NoFeatures => c"no-features",
+            Reason::NoneAllowed => c"none-allowed",
+            Reason::Forced => c"forced",
+            Reason::Cached => c"cached",
         }
     }
 }

@@ -29,6 +29,7 @@ pub const FLOORS: &[&str] = &[
     "nested",
     "tuner",
     "adaptive",
+    "adaptive-c",
     "tilewright",
     "cli",
     "python",
