@@ -396,6 +396,25 @@ impl Stmt {
         }
     }
 
+    /// Visits this statement and all in it, the innermost first, to change them.
+    pub fn walk_mut(&mut self, visit: &mut dyn FnMut(&mut Stmt)) {
+        match &mut self.kind {
+            StmtKind::Block(list) => list.iter_mut().for_each(|stmt| stmt.walk_mut(visit)),
+            StmtKind::For(source) => source.body.walk_mut(visit),
+            StmtKind::While(source) => source.body.walk_mut(visit),
+            StmtKind::If(_, then, otherwise) => {
+                then.walk_mut(visit);
+                otherwise.iter_mut().for_each(|otherwise| otherwise.walk_mut(visit));
+            }
+            StmtKind::Empty
+            | StmtKind::Declaration(_)
+            | StmtKind::Expr(_)
+            | StmtKind::Return(_)
+            | StmtKind::Other(..) => {}
+        }
+        visit(self);
+    }
+
     /// Calls `visit` on every expression in it.
     pub fn walk_expressions<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         self.walk(&mut |stmt| match &stmt.kind {

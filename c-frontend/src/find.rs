@@ -8,12 +8,12 @@ use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
 use crate::inline::expanded;
 use crate::nest;
 use crate::parse::{File, Loop, Part, Region};
-use crate::preprocess::{Options, Preprocessed};
+use crate::preprocess::{Options, Preprocessed, preprocess};
 use crate::program::CProgram;
 use crate::{codes, recognise};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use text_escape::suggest;
 
@@ -54,7 +54,12 @@ pub fn find(
 ) -> Result<Found, Diagnostics> {
     let source = Arc::clone(&preprocessed.source);
     let refuse = |list| Diagnostics::new(Arc::clone(&source), list);
-    let file = File::new(&preprocessed).map_err(|diagnostic| refuse(vec![*diagnostic]))?;
+    let others = other_sources(&preprocessed, path, options);
+    let mut sources = Vec::new();
+    for other in &others {
+        sources.push(File::new(other).map_err(|diagnostic| refuse(vec![*diagnostic]))?);
+    }
+    let file = File::new(&preprocessed).map_err(|diagnostic| refuse(vec![*diagnostic]))?.with(&sources);
     if let Some(name) = &options.function
         && !file.functions().contains_key(name)
     {
@@ -77,7 +82,7 @@ pub fn find(
     }
     if marked.is_empty() {
         for one in file.loops().iter().filter(|one| wanted(&one.function)) {
-            search.visit(one);
+            search.visit(one, true);
         }
     }
     let Search { found, left, .. } = search;
@@ -88,6 +93,24 @@ pub fn find(
         return Err(refuse(vec![nothing(&source.text, options)]));
     }
     Err(refuse(left.into_iter().take(MOST_REASONS).flat_map(|left| left.reasons).collect()))
+}
+
+/// The program's other sources, as far as they can be read: those that are named, and those beside its headers.
+fn other_sources(main: &Preprocessed, path: &Path, options: &Options) -> Vec<Preprocessed> {
+    let beside =
+        main.headers.iter().map(|header| header.with_extension("c")).filter(|source| source.is_file());
+    let same = |a: &Path, b: &Path| a.canonicalize().ok().is_some_and(|a| b.canonicalize().ok() == Some(a));
+    let mut found: Vec<PathBuf> = Vec::new();
+    for source in options.with.iter().cloned().chain(beside) {
+        let known = std::iter::once(path)
+            .chain(main.headers.iter().map(PathBuf::as_path))
+            .chain(found.iter().map(PathBuf::as_path))
+            .any(|other| same(other, &source));
+        if !known && source.extension().is_some_and(|extension| extension == "c") {
+            found.push(source);
+        }
+    }
+    found.iter().filter_map(|source| preprocess(source, options).ok()?.ok()).collect()
 }
 
 /// Most loops of which it is said why they are no iterated stencils.
@@ -106,18 +129,21 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Looks at a loop, and at those in it unless it is taken.
-    fn visit(&mut self, one: &Loop) {
+    fn visit(&mut self, one: &Loop, outermost: bool) {
         if (one.inner.is_empty() && !one.calls) || self.found.len() + self.left.len() >= MOST_LOOPS {
             return;
         }
         let Err(reasons) = self.take(&one.part) else { return };
         let (taken, left) = (self.found.len(), self.left.len());
-        one.inner.iter().for_each(|inner| self.visit(inner));
+        one.inner.iter().for_each(|inner| self.visit(inner, false));
         let silent = reasons
             .iter()
             .all(|reason| [codes::NO_TIME_LOOP, codes::NOTHING_COMPUTED].contains(&reason.code));
         // What keeps a loop within it from being taken is nearer to the point.
-        if !silent && self.left.len() == left && (self.found.len() > taken || self.computes_over_space(one)) {
+        if !silent
+            && self.left.len() == left
+            && (self.found.len() > taken || self.computes_over_space(one, outermost))
+        {
             self.leave(&one.function, &one.part.mark, reasons);
         }
     }
@@ -141,7 +167,15 @@ impl Search<'_> {
                 None => (*diagnostic).clone(),
             }]
         };
-        let nest = nest::nest(&region).map_err(called)?;
+        // A function whose loops cannot be seen is why there are none.
+        let hidden = |reason: &Diagnostic| match reason.code {
+            codes::NO_TIME_LOOP | codes::NOTHING_COMPUTED => self.hidden_loops(&region),
+            _ => None,
+        };
+        let nest = nest::nest(&region).map_err(|reason| match hidden(&reason) {
+            Some(kept) => vec![kept],
+            None => called(reason),
+        })?;
         let name = program_name(self.path, self.found.len());
         let file = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let description =
@@ -168,16 +202,48 @@ impl Search<'_> {
         Ok(())
     }
 
+    /// The call that stays of a function which computes arrays in loops.
+    fn hidden_loops(&self, region: &Region) -> Option<Diagnostic> {
+        let mut names = Vec::new();
+        for stmt in &region.statements {
+            stmt.walk_expressions(&mut |part| {
+                if let ExprKind::Call(function, _) = &part.kind
+                    && let ExprKind::Name(name) = &function.kind
+                {
+                    names.push((part.span.clone(), name));
+                }
+            });
+        }
+        let computes = |name: &str| match self.file.function(name) {
+            Ok(Some(function)) => function.body.iter().any(|stmt| {
+                let mut found = false;
+                stmt.walk(&mut |part| {
+                    found |= matches!(part.kind, StmtKind::For(_)) && !nest::assigned(part).0.is_empty();
+                });
+                found
+            }),
+            Ok(None) => false,
+            // What keeps it from being read is part of the reason.
+            Err(_) => true,
+        };
+        let own = |(place, _): &&(Span, Diagnostic)| {
+            names
+                .iter()
+                .any(|(call, name)| place.start <= call.start && call.end <= place.end && computes(name))
+        };
+        region.kept.iter().find(own).map(|(_, reason)| reason.clone())
+    }
+
     /// Whether each round of a loop computes an array at the indices of loops in it; one whose calls cannot be taken apart
     /// may.
-    fn computes_over_space(&self, one: &Loop) -> bool {
+    fn computes_over_space(&self, one: &Loop, outermost: bool) -> bool {
         self.file
             .region(&one.part, expanded)
-            .is_ok_and(|region| !region.kept.is_empty() || computes_over_space(&region))
+            .is_ok_and(|region| !region.kept.is_empty() || computes_over_space(&region, outermost))
     }
 }
 
-fn computes_over_space(region: &Region) -> bool {
+fn computes_over_space(region: &Region, outermost: bool) -> bool {
     let mut found = false;
     let mut look = |body: &Stmt| {
         body.walk(&mut |stmt| {
@@ -196,7 +262,9 @@ fn computes_over_space(region: &Region) -> bool {
         match &stmt.kind {
             StmtKind::For(source) => {
                 let own = index_of(source.start.as_ref());
-                let plain = |name| nest::indexes_target(&source.body, name);
+                // Levels that are all kept make no loop over space of one over time.
+                let levels = |name| outermost && nest::keeps_levels(&source.body, name).is_some();
+                let plain = |name| nest::indexes_target(&source.body, name) && !levels(name);
                 if !own.is_some_and(plain) {
                     look(&source.body);
                 }

@@ -1,6 +1,37 @@
 //! Expressions back to C.
 
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating};
+use std::fmt::Write;
+
+/// A member of an array's structures, as an array of its own: `cell[][].h` is named where `cell[i][j].h` is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberOf<'a> {
+    /// The array.
+    pub array: &'a str,
+    /// How many indices stand before the member.
+    pub indices: usize,
+    /// The member, from its dot on.
+    pub path: &'a str,
+}
+
+impl<'a> MemberOf<'a> {
+    /// What the name of a variable stands for; `None` if it is a plain one.
+    pub fn of(name: &'a str) -> Option<Self> {
+        let first = name.find("[]")?;
+        let indices = name[first..].matches("[]").count();
+        Some(MemberOf { array: &name[..first], indices, path: &name[first + 2 * indices..] })
+    }
+
+    /// The name of the same member of another array.
+    pub fn of_array(self, array: &str) -> String {
+        format!("{array}{}{}", "[]".repeat(self.indices), self.path)
+    }
+}
+
+/// The variable that a name stands for, or is a member of.
+pub fn array_of(name: &str) -> &str {
+    MemberOf::of(name).map_or(name, |member| member.array)
+}
 
 /// The text of an expression, fully parenthesised, with some names replaced.
 pub fn c_text(expr: &Expr, replace: &dyn Fn(&str) -> Option<String>) -> String {
@@ -16,7 +47,26 @@ pub fn c_text(expr: &Expr, replace: &dyn Fn(&str) -> Option<String>) -> String {
             format!("{text}{suffix}")
         }
         ExprKind::Name(name) => replace(name).unwrap_or_else(|| name.clone()),
-        ExprKind::Index(array, index) => format!("{}[{}]", sub(array), without_parentheses(&sub(index))),
+        ExprKind::Index(array, index) => {
+            let (mut base, mut indices) = (&**array, vec![&**index]);
+            while let ExprKind::Index(array, index) = &base.kind {
+                indices.push(index);
+                base = array;
+            }
+            indices.reverse();
+            let member = match &base.kind {
+                ExprKind::Name(name) => MemberOf::of(name),
+                _ => None,
+            };
+            let mut text = member.map_or_else(|| sub(base), |member| member.array.to_owned());
+            for (at, index) in indices.into_iter().enumerate() {
+                let _ = write!(text, "[{}]", without_parentheses(&sub(index)));
+                if let Some(member) = member.filter(|member| member.indices == at + 1) {
+                    text.push_str(member.path);
+                }
+            }
+            text
+        }
         ExprKind::Call(function, arguments) => {
             let arguments: Vec<String> = arguments.iter().map(|one| without_parentheses(&sub(one))).collect();
             format!("{}({})", sub(function), arguments.join(", "))

@@ -166,6 +166,7 @@ impl CArguments {
             defines: self.define.clone(),
             include_dirs: self.include.clone(),
             function: self.function.clone(),
+            with: Vec::new(),
         }
     }
 }

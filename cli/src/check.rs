@@ -154,7 +154,9 @@ fn compile_arguments(arguments: &CheckArguments, folder: &Path) -> CompileArgume
 
 /// The program's other sources: those that are named, and those beside its headers.
 fn other_sources(arguments: &CheckArguments) -> Result<Vec<PathBuf>> {
-    let Some(program) = load::of_plan(&arguments.plan)?.c else { return Ok(Vec::new()) };
+    let Some(program) = load::with_sources(&arguments.plan, &arguments.with)?.c else {
+        return Ok(Vec::new());
+    };
     let (path, options) = (Path::new(&arguments.plan.spec), arguments.plan.c.options());
     let source = CSource { programs: &[&program], path, options: &options, with: &arguments.with };
     c_program::other_sources(&source)

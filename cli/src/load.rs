@@ -2,7 +2,9 @@
 
 use crate::arguments::{CArguments, ElementTypeName, PlanArguments};
 use crate::error::Result;
+use std::path::PathBuf;
 use tilewright::Stencil;
+use tilewright::c_program::COptions;
 use tilewright::load::{LoadOptions, load_with};
 
 /// The stencil that `spec` names, with all fields of type `dtype` where given, read with these macros and folders if
@@ -20,4 +22,16 @@ pub fn load(spec: &str, dtype: Option<ElementTypeName>, c: &CArguments) -> Resul
 /// As for [`load`].
 pub fn of_plan(arguments: &PlanArguments) -> Result<Stencil> {
     load(&arguments.spec, arguments.dtype, &arguments.c)
+}
+
+/// The same, of a program with other sources, if it is C.
+///
+/// # Errors
+/// As for [`load`].
+pub fn with_sources(arguments: &PlanArguments, with: &[PathBuf]) -> Result<Stencil> {
+    if with.is_empty() || !arguments.spec.ends_with(".c") {
+        return of_plan(arguments);
+    }
+    let c = COptions { with: with.to_vec(), ..arguments.c.options() };
+    load_with(&arguments.spec, &LoadOptions { element: arguments.dtype.map(ElementTypeName::element), c })
 }

@@ -138,6 +138,39 @@ fn sources_and_receivers() {
 }
 
 #[test]
+fn integers_are_computed_as_c_does() {
+    same("cells.c", &[], &SMALL_2D);
+    same("cells.c", &["-DCELL=char", "-DSTEPS=1"], &["--strategy", "naive"]);
+    same("grey_levels.c", &[], &SMALL_2D);
+}
+
+#[test]
+fn members_of_arrays_of_structures() {
+    same("structures.c", &[], &SMALL_2D);
+}
+
+#[test]
+fn functions_of_other_sources() {
+    let folder = Folder::new();
+    let main = folder.write(
+        "main.c",
+        "#include <stdio.h>\nvoid step(double *to, const double *from, int n);\ndouble u[90], v[90];\nint main(void)\n{\n    \
+         u[40] = 1;\n    for (int t = 0; t < 30; t++) {\n        step(v, u, 90);\n        step(u, v, 90);\n    }\n    \
+         for (int i = 0; i < 90; i++) printf(\"%a\\n\", u[i]);\n    return 0;\n}\n",
+    );
+    let other = folder.write(
+        "step.c",
+        "static double mean(double a, double b) { return 0.5 * (a + b); }\nvoid step(double *to, const double *from, int n)\n{\n    \
+         for (int i = 1; i < n - 1; i++)\n        to[i] = mean(from[i - 1], from[i + 1]);\n}\n",
+    );
+    let report =
+        tilewright(&["check", &main, "--with", &other, "--quick", "--threads", "2", "--json"]).json();
+    assert!(report["equal"] == true && report["tiled"] == true, "{report:#}");
+    let alone = tilewright(&["check", &main, "--quick"]);
+    assert!(alone.code == 2 && alone.stderr.contains("name the file with --with"), "{}", alone.stderr);
+}
+
+#[test]
 fn names_of_other_languages() {
     same("words.c", &[], &SMALL_1D);
 }
@@ -277,6 +310,12 @@ fn programs_by_chance() {
 #[test]
 fn programs_by_chance_with_calls() {
     by_chance(4, crate::generated_calls::program);
+}
+
+/// The same of programs whose arrays hold integers, some in structures.
+#[test]
+fn programs_by_chance_with_integers() {
+    by_chance(4, crate::generated_integers::program);
 }
 
 fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {

@@ -12,6 +12,8 @@ mod explain;
 mod generated;
 #[path = "support/generated_calls.rs"]
 mod generated_calls;
+#[path = "support/generated_integers.rs"]
+mod generated_integers;
 mod inspect;
 mod models;
 mod nested;

@@ -57,7 +57,11 @@ impl Inliner<'_> {
             return refuse(name, place, "there are too many calls within calls", None);
         }
         self.calls += 1;
-        let function = match self.file.function(name) {
+        let found = match self.file.function(name) {
+            Ok(None) => self.file.function_elsewhere(name, place),
+            found => found,
+        };
+        let function = match found {
             Ok(Some(function)) => function,
             Ok(None) if is_known_function(name) => {
                 return refuse(name, place, "the program declares a function of this name itself", None);
@@ -112,5 +116,5 @@ fn missing(name: &str, place: &Span) -> Diagnostic {
         format!("a call of `{name}`, whose source is in another file"),
     )
     .note("a call in the time loop is replaced by what the function does")
-    .hint("put the function into this file or into a header of its own, or write what it does in the loop")
+    .hint("name the file with --with, or put the function into this file or into a header")
 }

@@ -2,7 +2,7 @@
 
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::parse::Structures;
-use crate::text::c_text;
+use crate::text::{MemberOf, c_text};
 use std::collections::{HashMap, HashSet};
 
 /// Puts a variable in the place of each array or pointer that is a member of a structure which the statements leave alone.
@@ -12,19 +12,25 @@ pub(crate) fn members_as_variables(
     variables: &mut HashMap<String, Variable>,
     structures: &Structures,
 ) -> Vec<String> {
-    let mut changed: HashSet<String> = HashSet::new();
+    let (mut changed, mut declared): (HashSet<String>, HashSet<String>) = Default::default();
     for stmt in statements.iter() {
         changed.extend(crate::nest::assigned(stmt).1);
         stmt.walk(&mut |stmt| {
             if let StmtKind::Declaration(list) = &stmt.kind {
-                changed.extend(list.iter().map(|variable| variable.name.clone()));
+                declared.extend(list.iter().map(|variable| variable.name.clone()));
             }
         });
     }
+    changed.extend(declared.iter().cloned());
     let mut found: HashMap<String, Variable> = HashMap::new();
     for stmt in statements.iter_mut() {
+        copied_by_member(stmt, variables, structures);
         stmt.walk_expressions_mut(&mut |expr| {
             if !matches!(expr.kind, ExprKind::Member(..)) {
+                return;
+            }
+            if let Some(variable) = member_of_elements(expr, variables, structures, &declared) {
+                found.entry(variable.name.clone()).or_insert(variable);
                 return;
             }
             let Some((root, ctype)) = member(expr, variables, structures, &found) else { return };
@@ -48,12 +54,127 @@ pub(crate) fn members_as_variables(
     }
     let mut pointers: Vec<String> = found
         .values()
-        .filter(|variable| matches!(variable.ctype, CType::Pointer(_)))
+        .filter(|variable| {
+            matches!(variable.ctype, CType::Pointer(_)) && MemberOf::of(&variable.name).is_none()
+        })
         .map(|variable| variable.name.clone())
         .collect();
     pointers.sort();
     variables.extend(found);
     pointers
+}
+
+/// Makes `cell[i][j].h`, a number of each structure of an array, an element `cell[][].h[i][j]` of an array of its own, and
+/// says what that is.
+fn member_of_elements(
+    expr: &mut Expr,
+    variables: &HashMap<String, Variable>,
+    structures: &Structures,
+    declared: &HashSet<String>,
+) -> Option<Variable> {
+    let (mut path, mut at) = (Vec::new(), &*expr);
+    let mut pointed = false;
+    loop {
+        at = match &at.kind {
+            ExprKind::Member(object, arrow, name) if !pointed => {
+                path.push(name.clone());
+                pointed = *arrow;
+                object
+            }
+            ExprKind::Unary(UnaryOp::Address, object) if pointed => {
+                pointed = false;
+                object
+            }
+            _ => break,
+        };
+    }
+    let element = at.clone();
+    let mut indices = Vec::new();
+    while let ExprKind::Index(array, index) = &at.kind {
+        indices.push((**index).clone());
+        at = array;
+    }
+    let ExprKind::Name(array) = &at.kind else { return None };
+    // One that the statements declare hides those outside.
+    let root = variables.get(array).filter(|_| !declared.contains(array))?;
+    // Rows that lie anywhere are told apart by their first elements, which are structures.
+    let pieces = match &root.ctype {
+        CType::Pointer(inner) | CType::Array(inner, _) => arrays_only(inner),
+        _ => false,
+    };
+    let plain = indices.iter().all(|index| crate::integer::literal(index).is_some());
+    if pointed || indices.is_empty() || plain || root.ctype.depth() != indices.len() || !pieces {
+        return None;
+    }
+    let mut ctype = root.ctype.element().clone();
+    for name in path.iter().rev() {
+        let CType::Other(structure) = &ctype else { return None };
+        ctype = structures.get(structure)?.get(name)?.clone();
+    }
+    if !arrays_only(&ctype) || !matches!(ctype.element(), CType::Integer { .. } | CType::Floating(_)) {
+        return None;
+    }
+    path.reverse();
+    let name = format!("{array}{}.{}", "[]".repeat(indices.len()), path.join("."));
+    let mut made = Expr { kind: ExprKind::Name(name.clone()), span: at.span.clone() };
+    for index in indices.into_iter().rev() {
+        made = Expr { kind: ExprKind::Index(Box::new(made), Box::new(index)), span: element.span.clone() };
+    }
+    let variable = Variable { name, ctype: with_element(&root.ctype, ctype), value: None, ..root.clone() };
+    expr.kind = made.kind;
+    Some(variable)
+}
+
+fn arrays_only(ctype: &CType) -> bool {
+    match ctype {
+        CType::Array(inner, _) => arrays_only(inner),
+        other => !matches!(other, CType::Pointer(_)),
+    }
+}
+
+fn with_element(ctype: &CType, element: CType) -> CType {
+    match ctype {
+        CType::Pointer(inner) => CType::Pointer(Box::new(with_element(inner, element))),
+        CType::Array(inner, extent) => CType::Array(Box::new(with_element(inner, element)), extent.clone()),
+        _ => element,
+    }
+}
+
+/// Copies of whole structures, `a[i][j] = b[i][j]`, as copies of their members, where these are numbers.
+fn copied_by_member(stmt: &mut Stmt, variables: &HashMap<String, Variable>, structures: &Structures) {
+    let element = |expr: &Expr| {
+        let (mut at, mut depth) = (expr, 0);
+        while let ExprKind::Index(array, _) = &at.kind {
+            (at, depth) = (array, depth + 1);
+        }
+        let ExprKind::Name(name) = &at.kind else { return None };
+        let ctype = &variables.get(name)?.ctype;
+        match ctype.element() {
+            CType::Other(structure) if depth > 0 && ctype.depth() == depth => Some(structure.clone()),
+            _ => None,
+        }
+    };
+    stmt.walk_mut(&mut |stmt| {
+        let StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), span }) = &stmt.kind else {
+            return;
+        };
+        let (Some(structure), Some(other)) = (element(target), element(value)) else { return };
+        let Some(members) = structures.get(&structure).filter(|_| structure == other) else { return };
+        if !members.values().all(|one| matches!(one, CType::Integer { .. } | CType::Floating(_))) {
+            return;
+        }
+        let mut names: Vec<&String> = members.keys().collect();
+        names.sort();
+        let member = |object: &Expr, name: &String| Expr {
+            kind: ExprKind::Member(Box::new(object.clone()), false, name.clone()),
+            span: object.span.clone(),
+        };
+        let copies = names.into_iter().map(|name| {
+            let kind = ExprKind::Assign(None, Box::new(member(target, name)), Box::new(member(value, name)));
+            Stmt { kind: StmtKind::Expr(Expr { kind, span: span.clone() }), span: stmt.span.clone() }
+        });
+        stmt.kind = StmtKind::Block(copies.collect());
+    });
 }
 
 /// The variable that a member is reached from, and the member's type.

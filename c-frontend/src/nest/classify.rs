@@ -117,7 +117,8 @@ impl Walker<'_> {
         }))
     }
 
-    fn shared(&mut self, value: Expr, span: &Span) -> Expr {
+    /// A value that is used more than once.
+    pub(super) fn shared(&mut self, value: Expr, span: &Span) -> Expr {
         if matches!(value.kind, ExprKind::Local(_) | ExprKind::Literal(_) | ExprKind::Parameter(_)) {
             return value;
         }

@@ -53,16 +53,16 @@ impl Walker<'_> {
                         None => return limitation(codes::TYPE, &expr.span, "long double is not supported"),
                     },
                 };
+                let by = compare_of(*operator).unwrap_or(CompareOp::Equal);
+                if kind.is_integer() && depends.data {
+                    let (left, right) = self.compared_wholes(left, right)?;
+                    return Ok(Condition::Compare(by, left, right));
+                }
                 if kind.is_integer() && !self.compares_signed(left, right) {
                     let message = "a comparison of unsigned integers that depend on time and place";
                     return limitation(codes::TIME_VALUE, &expr.span, message);
                 }
-                let operator = compare_of(*operator).unwrap_or(CompareOp::Equal);
-                Ok(Condition::Compare(
-                    operator,
-                    self.converted(left, element)?,
-                    self.converted(right, element)?,
-                ))
+                Ok(Condition::Compare(by, self.converted(left, element)?, self.converted(right, element)?))
             }
             _ => {
                 // A number is true if it is not zero.

@@ -8,13 +8,13 @@
 
 use super::loops::Turns;
 use super::refusal::{Result, limitation};
-use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::parse::Region;
-use crate::text::{c_text, type_text};
+use crate::text::{MemberOf, array_of, c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// A time loop's body without its exchange.
 pub(super) struct Exchanged {
@@ -63,6 +63,7 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let mut body =
         Stmt { kind: StmtKind::Block(rest.iter().chain(kept).cloned().collect()), span: body.span.clone() };
     let mut region = region.clone();
+    turns = of_members(&turns, &mut region);
     for circle in &turns {
         let Some(variable) = region.variables.get_mut(&circle[0]) else { continue };
         variable.ctype = CType::Pointer(Box::new(variable.ctype.clone()));
@@ -72,6 +73,31 @@ pub(super) fn find(region: &Region, body: &Stmt) -> Result<Option<Exchanged>> {
     let moves = moves.holds.iter().filter(|(name, _)| !own.contains(name));
     let moves = moves.map(|(name, held)| (name.clone(), held.clone())).collect();
     Ok(Some(Exchanged { region, body, turns, span, moves, counters }))
+}
+
+/// The circles of pointers, and, for those to structures, one for each member that the loop uses.
+fn of_members(circles: &[Turns], region: &mut Region) -> Vec<Turns> {
+    let mut found = circles.to_vec();
+    for circle in circles {
+        let members: BTreeMap<String, Variable> = region
+            .variables
+            .values()
+            .filter_map(|variable| {
+                let member = MemberOf::of(&variable.name)
+                    .filter(|member| circle.iter().any(|own| own == member.array))?;
+                let name = member.of_array(&circle[0]);
+                Some((name.clone(), Variable { name, ..variable.clone() }))
+            })
+            .collect();
+        for (name, variable) in members {
+            found.extend(
+                MemberOf::of(&name)
+                    .map(|member| circle.iter().map(|own| member.of_array(own)).collect::<Turns>()),
+            );
+            region.variables.entry(name).or_insert(variable);
+        }
+    }
+    found
 }
 
 /// The variable that a statement of a body moves from each number `0 .. k - 1` to the next one, modulo `k`.
@@ -235,9 +261,10 @@ impl Moves<'_> {
         let shape =
             |name: &String| self.region.variables.get(name).map(|variable| pointed_to(&variable.ctype));
         let computed = super::scalars::assigned_arrays(rest);
+        let computed: HashSet<&str> = computed.iter().map(|name| array_of(name)).collect();
         let declared = super::scalars::declared(rest);
         if circle.iter().any(|name| shape(name) != shape(&circle[0]) || declared.contains(name))
-            || !circle.iter().any(|name| computed.contains(name))
+            || !circle.iter().any(|name| computed.contains(name.as_str()))
         {
             return refuse(&circle[0], span);
         }
@@ -277,7 +304,7 @@ fn mentions(list: &[Stmt], name: &str) -> bool {
     let mut found = false;
     for stmt in list {
         stmt.walk_expressions(&mut |expr| {
-            found |= matches!(&expr.kind, ExprKind::Name(other) if other == name);
+            found |= matches!(&expr.kind, ExprKind::Name(other) if array_of(other) == name);
         });
     }
     found

@@ -60,7 +60,7 @@ impl Walker<'_> {
             CKind::Integer { .. } | CKind::Turn { .. } => Ok(Kind::Integer),
             CKind::Floating { kind, .. } => Ok(Kind::Floating(*kind)),
             CKind::Name(name) => match self.environment.get(name) {
-                Some(Held::Integer(..)) => Ok(Kind::Integer),
+                Some(Held::Integer(..) | Held::Whole { .. }) => Ok(Kind::Integer),
                 Some(Held::Temporary(_, kind)) => Ok(Kind::Floating(*kind)),
                 Some(Held::Nothing(kind) | Held::Carried(kind, _)) => Ok(*kind),
                 None if self.open_loop(name).is_some() || *name == self.nest.time.name => Ok(Kind::Integer),

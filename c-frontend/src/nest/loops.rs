@@ -1,7 +1,7 @@
 //! What a region does in one time step: its loops, and what they assign and read.
 
 use super::observed::parts::Observed;
-use crate::ast::Expr;
+use crate::ast::{CType, Expr};
 use crate::polynomial::Polynomial;
 use polyhedral::program::{self, ElementType};
 use polyhedral::source::Span;
@@ -49,6 +49,9 @@ pub struct Nest {
     pub blocks: HashSet<String>,
     /// The arrays of which each element of the first index lies in one piece, as with an array of pointers.
     pub blocks_of_buffers: HashSet<String>,
+    /// The arrays of integers that the loop computes, and the types of their elements; their fields hold numbers of a
+    /// floating-point type.
+    pub integers: HashMap<String, CType>,
 }
 
 impl Nest {

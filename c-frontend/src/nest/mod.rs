@@ -25,6 +25,7 @@ mod time;
 mod typed;
 mod value;
 mod walker;
+mod whole;
 
 pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
@@ -34,7 +35,7 @@ pub(crate) use math::is_pure as is_known_function;
 pub use observed::{Control, Observed, Test};
 pub use refusal::Result;
 pub(crate) use scalars::assigned;
-pub(crate) use time::indexes_target;
+pub(crate) use time::{indexes_target, keeps_levels};
 
 use crate::codes;
 use crate::parse::Region;
@@ -88,6 +89,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
         extents: HashMap::new(),
         blocks: HashSet::new(),
         blocks_of_buffers: HashSet::new(),
+        integers: HashMap::new(),
     };
     let mut walker = Walker {
         region,

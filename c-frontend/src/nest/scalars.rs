@@ -1,7 +1,9 @@
 //! Scalars that the loop computes: followed from assignment to use.
 
 use crate::ast::{CType, Expr, ExprKind, Floating, Stmt, StmtKind, UnaryOp};
+use crate::integer::IntType;
 use crate::polynomial::Polynomial;
+use polyhedral::program::ElementType;
 use polyhedral::source::Span;
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,6 +16,8 @@ pub(crate) enum Held {
     Temporary(usize, Floating),
     /// An integer, as a polynomial where it is one, and as it was computed.
     Integer(Option<Polynomial>, Expr),
+    /// An integer of the data: a temporary with its floating-point type, the integer type, and the range of its values.
+    Whole { id: usize, element: ElementType, own: IntType, low: i128, high: i128 },
     /// A value of another iteration, assigned at this place.
     Carried(Kind, Span),
 }

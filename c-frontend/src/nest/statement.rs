@@ -108,11 +108,15 @@ impl Walker<'_> {
         let held = match kind {
             Kind::Integer => {
                 if self.depends(value).data || !self.kind_of(value)?.is_integer() {
-                    let message = format!("`{name}` is an integer that is computed from the data");
-                    return limitation(codes::TYPE, span, message);
+                    let Some(ctype) = self.integer_ctype(name).cloned() else {
+                        return self.unknown(name, span);
+                    };
+                    let value = self.whole_stored(value, &ctype)?;
+                    self.hold(name, value)
+                } else {
+                    let value = self.held_integer(name, self.resolved(value)?);
+                    Held::Integer(self.polynomial(&value), value)
                 }
-                let value = self.held_integer(name, self.resolved(value)?);
-                Held::Integer(self.polynomial(&value), value)
             }
             Kind::Floating(floating) => {
                 let Some(element) = element_of(floating) else {
@@ -224,7 +228,7 @@ impl Walker<'_> {
             }
             let kind = match self.environment.get(name) {
                 Some(Held::Temporary(_, kind)) => Kind::Floating(*kind),
-                Some(Held::Integer(..)) => Kind::Integer,
+                Some(Held::Integer(..) | Held::Whole { .. }) => Kind::Integer,
                 Some(Held::Nothing(kind) | Held::Carried(kind, _)) => *kind,
                 None => {
                     let Some(variable) = self.region.variables.get(name) else {
@@ -269,19 +273,30 @@ impl Walker<'_> {
                 "something other than an array or a variable is assigned",
             );
         }
-        let element = match kind {
-            Kind::Floating(kind) => element_of(kind),
-            Kind::Integer => None,
+        let integers = match kind {
+            Kind::Floating(_) => None,
+            Kind::Integer => self.member_type(target).cloned(),
+        };
+        let element = match (kind, &integers) {
+            (Kind::Floating(kind), _) => element_of(kind),
+            (Kind::Integer, Some(ctype)) => Some(self.integers_of(target, ctype)?.1),
+            (Kind::Integer, None) => None,
         };
         let Some(element) = element else {
-            let message = format!("`{name}` is not an array of float or double");
+            let message = format!("`{name}` is not an array of float, double or integers");
             return limitation(codes::ARRAY, &target.span, message);
         };
         let polynomials: Option<Vec<Polynomial>> =
             indices.iter().map(|index| self.polynomial(index)).collect();
         let Some(indices) = polynomials else { return self.wrong_subscript(&indices) };
         let value = self.folded(value);
-        let value = self.converted(&value, element)?;
+        let value = match &integers {
+            Some(ctype) => {
+                let value = self.whole_element(&value, ctype)?;
+                cast(value, element)
+            }
+            None => self.converted(&value, element)?,
+        };
         let temporary = match value.kind {
             ExprKind::Local(LocalId(known)) => known,
             _ => self.temporary(name, value),
@@ -360,9 +375,12 @@ impl Walker<'_> {
                 return limitation(codes::LOOP_FORM, &source.head, "the loop's index is not an integer");
             }
             (None, None) => match self.environment.get(&counter.name) {
-                Some(Held::Integer(..) | Held::Nothing(Kind::Integer) | Held::Carried(Kind::Integer, _)) => {
-                    "long".to_owned()
-                }
+                Some(
+                    Held::Integer(..)
+                    | Held::Whole { .. }
+                    | Held::Nothing(Kind::Integer)
+                    | Held::Carried(Kind::Integer, _),
+                ) => "long".to_owned(),
                 _ => return self.unknown(&counter.name, &source.head),
             },
         };
@@ -452,7 +470,7 @@ impl Walker<'_> {
 
     fn kind_of_scalar(&self, name: &str) -> Option<Kind> {
         match self.environment.get(name) {
-            Some(Held::Integer(..)) => Some(Kind::Integer),
+            Some(Held::Integer(..) | Held::Whole { .. }) => Some(Kind::Integer),
             Some(Held::Temporary(_, kind)) => Some(Kind::Floating(*kind)),
             Some(Held::Nothing(kind) | Held::Carried(kind, _)) => Some(*kind),
             None => match &self.region.variables.get(name)?.ctype {
@@ -571,9 +589,22 @@ impl Walker<'_> {
                     let value = Expr { kind: kind_of_node, element, span: span.clone() };
                     Held::Temporary(self.temporary(&name, value), *kind)
                 }
+                (
+                    Some(a @ (Held::Integer(..) | Held::Whole { .. })),
+                    Some(b @ (Held::Integer(..) | Held::Whole { .. })),
+                ) => {
+                    match self.whole_of(a, span).and_then(|a| Ok((a, self.whole_of(b, span)?))) {
+                        Ok((a, b)) => {
+                            let value = self.whole_select(truth, a, b, span);
+                            self.hold(&name, value)
+                        }
+                        // It must not be used behind.
+                        Err(_) => Held::Nothing(Kind::Integer),
+                    }
+                }
                 // Assigned in one branch only: it must not be used behind.
                 (Some(held), _) | (None, Some(held)) => match held {
-                    Held::Integer(..) => Held::Nothing(Kind::Integer),
+                    Held::Integer(..) | Held::Whole { .. } => Held::Nothing(Kind::Integer),
                     Held::Temporary(_, kind) => Held::Nothing(Kind::Floating(*kind)),
                     other => other.clone(),
                 },

@@ -112,17 +112,19 @@ pub(super) fn find(region: &Region) -> Result<Found<'_>> {
         (0..loops.len()).filter(|at| holds_loops(loops[*at].body) && !over_space(&loops[*at])).collect();
     match (candidates.pop(), candidates.first()) {
         (None, _) => {
-            if let [only] = loops.as_slice()
-                && let Ok(counter) = &only.counter
-                && let Some(place) = all_levels(only.body, &counter.name)
-            {
-                let name = &counter.name;
-                let message =
-                    format!("this keeps every time level: `{name}` is an index of the array itself");
+            let kept = loops.iter().find_map(|one| {
+                let counter = one.counter.as_ref().ok()?;
+                let (place, array) = keeps_levels(one.body, &counter.name)?;
+                Some((counter.name.clone(), place, array))
+            });
+            if let Some((name, place, array)) = kept {
+                let message = format!("`{array}` keeps a level for each round of the loop over `{name}`");
                 return Err(Box::new(
                     Diagnostic::limitation(codes::TIME_SUBSCRIPT, place, message)
-                        .note("tiles overlap several time steps, for which a few levels are enough")
-                        .hint(format!("keep two levels, such as `[({name} + 1) % 2]` and `[{name} % 2]`")),
+                        .note("tiles overlap several time steps and hold a few levels; arrays that keep all are not written")
+                        .hint(format!(
+                            "keep two levels, such as `[({name} + 1) % 2]` and `[{name} % 2]`, and copy every so many steps what is needed later"
+                        )),
                 ));
             }
             none(region)
@@ -221,29 +223,54 @@ pub(super) fn plainly_in(expr: &Expr, name: &str) -> bool {
     }
 }
 
-/// The place of an assignment `A[t+1].. = .. A[t].. ..`.
-fn all_levels(body: &Stmt, name: &str) -> Option<Span> {
-    let mut place = None;
-    body.walk_expressions(&mut |expr| {
-        if let ExprKind::Assign(_, target, value) = &expr.kind {
-            let mut base = &**target;
-            let mut outermost = None;
-            while let ExprKind::Index(array, index) = &base.kind {
-                outermost = Some(&**index);
-                base = array;
+/// An assignment of one level of an array, `A[t + 1].. = .. A[t] ..` or `a[(t + 1) * n + i] = .. a[t * n + i] ..`, in loops
+/// over its points: the place of the subscript, and the array.
+pub(crate) fn keeps_levels(body: &Stmt, name: &str) -> Option<(Span, String)> {
+    let mut found = None;
+    body.walk(&mut |stmt| {
+        let StmtKind::For(source) = &stmt.kind else { return };
+        source.body.walk_expressions(&mut |expr| {
+            let ExprKind::Assign(_, target, value) = &expr.kind else { return };
+            let Some((array, own, place)) = level(target, name) else { return };
+            let mut earlier = false;
+            value.walk(&mut |part| {
+                earlier |= level(part, name).is_some_and(|(other, at, _)| other == array && at < own);
+            });
+            if earlier {
+                found.get_or_insert((place, array.to_owned()));
             }
-            let deep = matches!(&target.kind, ExprKind::Index(array, _) if matches!(array.kind, ExprKind::Index(..)));
-            if let (Some(index), ExprKind::Name(array)) = (outermost, &base.kind)
-                && deep
-                && plainly_in(index, name)
-                && value.mentions(array)
-                && !matches!(&index.kind, ExprKind::Name(_))
-            {
-                place.get_or_insert(index.span.clone());
-            }
-        }
+        });
     });
-    place
+    found
+}
+
+/// The array of an element in whose subscripts an index stands, what is added to it there, and the subscript's place.
+fn level<'a>(element: &'a Expr, name: &str) -> Option<(&'a str, i64, Span)> {
+    let (mut at, mut found) = (element, None);
+    while let ExprKind::Index(array, index) = &at.kind {
+        if plainly_in(index, name) {
+            found = Some((shift(index, name)?, index.span.clone()));
+        }
+        at = array;
+    }
+    let ExprKind::Name(array) = &at.kind else { return None };
+    found.map(|(by, place)| (array.as_str(), by, place))
+}
+
+/// What is added to an index, in `index + 1`, or `(index + 1) * n + i`.
+fn shift(expr: &Expr, name: &str) -> Option<i64> {
+    match &expr.kind {
+        ExprKind::Name(other) if other == name => Some(0),
+        ExprKind::Binary(operator, left, right) => match (operator, shift(left, name), shift(right, name)) {
+            (BinaryOp::Add, Some(by), None) => Some(by + integer::literal(right).unwrap_or(0)),
+            (BinaryOp::Add, None, Some(by)) => Some(by + integer::literal(left).unwrap_or(0)),
+            (BinaryOp::Sub, Some(by), None) => Some(by - integer::literal(right).unwrap_or(0)),
+            (BinaryOp::Mul, Some(by), None) | (BinaryOp::Mul, None, Some(by)) => Some(by),
+            _ => None,
+        },
+        ExprKind::Cast(_, operand) => shift(operand, name),
+        _ => None,
+    }
 }
 
 /// A loop's index, bounds and direction.

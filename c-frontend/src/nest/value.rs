@@ -50,13 +50,12 @@ impl Walker<'_> {
                 let kind = ExprKind::Select(condition, Box::new(one), Box::new(zero));
                 return Ok(Expr { kind, element, span: expr.span.clone() });
             }
-            let message = "integers that are computed from the data are not supported";
-            return limitation(codes::TYPE, &expr.span, message);
+            return self.whole_number(expr, element);
         }
         self.outside(expr, depends, element)
     }
 
-    fn count(&mut self, span: &Span) -> Result<()> {
+    pub(super) fn count(&mut self, span: &Span) -> Result<()> {
         self.operations += 1;
         if self.operations > MOST_OPERATIONS {
             return limitation(
@@ -100,8 +99,8 @@ impl Walker<'_> {
                 Some(Held::Nothing(_)) => {
                     error(codes::EXPRESSION, &span, format!("`{name}` is used before it has a value"))
                 }
-                Some(Held::Integer(..)) => self.integer_value(expr, element),
-                None if self.assigned.contains(name) => self.carried(name, span.clone(), &span),
+                Some(Held::Integer(..) | Held::Whole { .. }) => self.integer_value(expr, element),
+                None if self.assigned.contains(name) => self.changes_with_steps(name, &span),
                 None => self.outside(expr, depends, element),
             },
             CKind::Index(..) | CKind::Unary(UnaryOp::Dereference, _) => {
@@ -160,7 +159,7 @@ impl Walker<'_> {
         self.outside(expr, depends, element)
     }
 
-    fn carried<T>(&self, name: &str, place: Span, span: &Span) -> Result<T> {
+    pub(super) fn carried<T>(&self, name: &str, place: Span, span: &Span) -> Result<T> {
         let message = format!("`{name}` carries a value from one point to the next");
         let around = self.path.last().map_or(&self.nest.time.name, |at| &self.nest.loops[*at].name);
         Err(Box::new(
@@ -170,6 +169,23 @@ impl Walker<'_> {
                 .note(format!("a flow dependence over `{name}`, carried by the loop over `{around}`"))
                 .note("a stencil computes all points of a step independently; a sum or maximum over them does not fit")
                 .hint("compute it behind the region"),
+        ))
+    }
+
+    /// Refuses a scalar that keeps a value from step to step.
+    pub(super) fn changes_with_steps<T>(&self, name: &str, span: &Span) -> Result<T> {
+        let changes = self.region.statements.iter().flat_map(super::scalars::assigned_within);
+        let Some((_, place)) = changes.into_iter().find(|(other, _)| other == name) else {
+            return self.carried(name, span.clone(), span);
+        };
+        let message =
+            format!("`{name}` changes from one time step to the next, in another way than by counting");
+        Err(Box::new(
+            Diagnostic::limitation(codes::REDUCTION, span.clone(), message)
+                .label("the stencil needs it here")
+                .related(place, "changed here")
+                .note("what steps compute with stays the same in all of them, follows from the time index, or is computed anew in each step")
+                .hint(format!("compute its values before the time loop into an array, and read `{name}[step]`")),
         ))
     }
 

@@ -112,10 +112,14 @@ impl Converter<'_> {
                 let mut cursor = line.walk();
                 let declarators: Vec<Node<'_>> =
                     line.children_by_field_name("declarator", &mut cursor).collect();
-                // A member of some bits is left out: its type is not what it says.
                 let bits = line.named_children(&mut cursor).any(|child| child.kind() == "bitfield_clause");
-                for declarator in declarators.into_iter().filter(|_| !bits) {
+                if declarators.is_empty() {
+                    members.insert(String::new(), CType::Other("members without a name".to_owned()));
+                }
+                for declarator in declarators {
                     if let (ctype, Some(member)) = self.declarator(declarator, base.clone()) {
+                        // The type of some bits is not what it says.
+                        let ctype = if bits { CType::Other("bit-field".to_owned()) } else { ctype };
                         members.insert(self.text(member).to_owned(), ctype);
                     }
                 }

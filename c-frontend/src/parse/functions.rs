@@ -3,7 +3,7 @@
 use super::converter::{Converter, Result};
 use super::declare::declared_name;
 use super::{File, first_error};
-use crate::ast::{CType, Stmt, StmtKind, Variable};
+use crate::ast::{CType, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
@@ -71,9 +71,69 @@ impl File<'_> {
         }))
     }
 
+    /// A function of another source of the program, whose places are all that of the call; `None` where there is none.
+    ///
+    /// # Errors
+    /// Why it cannot be read, or which function it is cannot be known.
+    pub fn function_elsewhere(&self, name: &str, place: &Span) -> Result<Option<Function>> {
+        let unclear = |name: &str| {
+            let message = format!("several sources of the program define a function `{name}`");
+            Box::new(Diagnostic::limitation(codes::CALL, place.clone(), message))
+        };
+        let sources = |name: &str| {
+            let own = usize::from(self.functions.contains_key(name));
+            own + self.others.iter().filter(|other| other.functions.contains_key(name)).count()
+        };
+        let Some(source) = self.others.iter().find(|other| other.functions.contains_key(name)) else {
+            return Ok(None);
+        };
+        if sources(name) > 1 {
+            return Err(unclear(name));
+        }
+        let found = source
+            .function(name)
+            .map_err(|reason| Box::new(Diagnostic::limitation(codes::CALL, place.clone(), reason.message)))?;
+        let Some(mut function) = found else { return Ok(None) };
+        let mut called = None;
+        for stmt in &mut function.body {
+            stmt.walk_mut(&mut |stmt| {
+                stmt.span = place.clone();
+                match &mut stmt.kind {
+                    StmtKind::For(source) => {
+                        source.head = place.clone();
+                        source.start.iter_mut().for_each(|start| at_place(start, place));
+                    }
+                    StmtKind::While(source) => source.head = place.clone(),
+                    StmtKind::Declaration(list) => {
+                        list.iter_mut().for_each(|variable| variable.span = place.clone());
+                    }
+                    _ => {}
+                }
+            });
+            stmt.walk_expressions_mut(&mut |expr| {
+                expr.span = place.clone();
+                if let ExprKind::Call(function, _) = &expr.kind
+                    && let ExprKind::Name(other) = &function.kind
+                    && sources(other) > 1
+                {
+                    called = Some(other.clone());
+                }
+            });
+        }
+        if let Some(other) = called {
+            return Err(unclear(&other));
+        }
+        // Variables of its own file are others than those of the loop's.
+        let variables = function.parameters.iter_mut().chain(function.globals.values_mut());
+        variables.for_each(|variable| variable.span = place.clone());
+        function.head = place.clone();
+        Ok(Some(function))
+    }
+
     /// The names of the functions that it declares or defines, headers of the user's among them.
     pub fn declared_functions(&self) -> HashSet<String> {
         let mut found: HashSet<String> = self.functions.keys().cloned().collect();
+        found.extend(self.others.iter().flat_map(|other| other.functions.keys().cloned()));
         let root = self.tree.root_node();
         let mut cursor = root.walk();
         for node in root.children(&mut cursor).filter(|node| node.kind() == "declaration") {
@@ -91,5 +151,12 @@ impl File<'_> {
             }
         }
         found
+    }
+}
+
+fn at_place(stmt: &mut Stmt, place: &Span) {
+    stmt.span = place.clone();
+    if let StmtKind::Declaration(list) = &mut stmt.kind {
+        list.iter_mut().for_each(|variable| variable.span = place.clone());
     }
 }

@@ -36,6 +36,8 @@ pub struct File<'a> {
     changed: HashSet<String>,
     addressed: HashSet<String>,
     words: OnceCell<HashSet<String>>,
+    /// The program's other sources.
+    others: &'a [File<'a>],
 }
 
 /// A part of a file that may hold a time loop.
@@ -72,15 +74,21 @@ impl<'a> File<'a> {
         let root = tree.root_node();
         let functions = functions(root, source);
         let (changed, addressed) = (changed(root, &source.text), addressed(root, &source.text));
-        Ok(File { source, functions, changed, addressed, tree, words: OnceCell::new() })
+        Ok(File { source, functions, changed, addressed, tree, words: OnceCell::new(), others: &[] })
     }
 
-    /// Whether a word stands anywhere in it.
+    /// The same file, with the program's other sources.
+    pub fn with(self, others: &'a [File<'a>]) -> Self {
+        File { others, ..self }
+    }
+
+    /// Whether a word stands anywhere in it, or in another source.
     pub fn has_word(&self, word: &str) -> bool {
         self.words
             .get_or_init(|| words(&self.source.text).into_iter().map(str::to_owned).collect())
             .contains(word)
             || self.source.macros.contains(word)
+            || self.others.iter().any(|other| other.has_word(word))
     }
 
     /// The functions that it defines.

@@ -16,6 +16,8 @@ pub struct Options {
     pub include_dirs: Vec<PathBuf>,
     /// The function whose time loops are wanted; those of all functions where there is none.
     pub function: Option<String>,
+    /// Other sources of the program, whose functions the time loops may call; those beside its headers need not be named.
+    pub with: Vec<PathBuf>,
 }
 
 /// Why there is no preprocessed text.

@@ -8,6 +8,7 @@
 use crate::codes;
 use crate::nest::{Element, Nest, ReadOf, Result, Turns};
 use crate::polynomial::{Polynomial, Symbol};
+use crate::text::{MemberOf, array_of};
 use polyhedral::diagnostic::Diagnostic;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -51,11 +52,12 @@ impl Form {
         place: &dyn Fn(usize) -> String,
         constant: &dyn Fn(&Symbol) -> String,
     ) -> String {
+        let member = MemberOf::of(&self.array);
         let (mut text, positions) = match self.turns.as_slice() {
-            [] => (self.array.clone(), self.positions.as_slice()),
+            [] => (array_of(&self.array).to_owned(), self.positions.as_slice()),
             pointers => (chosen(pointers, buffer), self.positions.get(1..).unwrap_or_default()),
         };
-        for position in positions {
+        for (at, position) in positions.iter().enumerate() {
             let mut sum = String::new();
             for (axis, stride) in &position.axes {
                 let value = match axis {
@@ -80,6 +82,9 @@ impl Form {
                 let _ = write!(sum, "{plus}{}", position.component.to_c(constant));
             }
             let _ = write!(text, "[{sum}]");
+            if let Some(member) = member.filter(|member| member.indices == at + 1) {
+                text.push_str(member.path);
+            }
         }
         text
     }
@@ -88,10 +93,10 @@ impl Form {
 /// One of several pointers, by its number.
 fn chosen(pointers: &[String], number: &str) -> String {
     match number.parse::<usize>() {
-        Ok(number) => pointers.get(number).cloned().unwrap_or_default(),
+        Ok(number) => pointers.get(number).map(|pointer| array_of(pointer).to_owned()).unwrap_or_default(),
         Err(_) => {
             let mut text = "(".to_owned();
-            for (at, pointer) in pointers.iter().enumerate() {
+            for (at, pointer) in pointers.iter().map(|pointer| array_of(pointer)).enumerate() {
                 if at + 1 == pointers.len() {
                     let _ = write!(text, "{pointer})");
                 } else {

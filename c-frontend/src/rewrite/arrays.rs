@@ -8,6 +8,7 @@ use super::output::Target;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
+use crate::text::MemberOf;
 use polyhedral::program::FieldRole;
 
 /// How the tiled loops use an array of the program.
@@ -27,6 +28,9 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
             What::State { form, .. } | What::Coefficient(form) => {
                 let copied = match target {
                     Target::Cuda => Some("the GPU has memory of its own"),
+                    _ if program.nest.integers.contains_key(&form.array) => {
+                        Some("its integers are computed as floating-point numbers")
+                    }
                     Target::OpenMp if !in_one_piece(program, form) => Some("its rows may lie anywhere"),
                     Target::OpenMp if !is_adjacent(program, form) => {
                         Some("neighbours of a row are not adjacent")
@@ -43,7 +47,13 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     }
     // Strides are those of the first such array that changes.
     let first = program.stencil.fields.iter().find_map(|field| match &field.what {
-        What::State { form, .. } if in_one_piece(program, form) && is_adjacent(program, form) => Some(form),
+        What::State { form, .. }
+            if in_one_piece(program, form)
+                && is_adjacent(program, form)
+                && !program.nest.integers.contains_key(&form.array) =>
+        {
+            Some(form)
+        }
         _ => None,
     });
     for field in &program.stencil.fields {
@@ -101,6 +111,9 @@ fn in_one_piece(program: &CProgram, form: &Form) -> bool {
 /// Whether neighbours along the innermost dimension are adjacent.
 fn is_adjacent(program: &CProgram, form: &Form) -> bool {
     let last = Axis::Space(program.stencil.dimension - 1);
+    if MemberOf::of(&form.array).is_some() {
+        return false;
+    }
     let axes = form.positions.last().map_or(&[][..], |position| position.axes.as_slice());
     axes.iter().any(|(axis, stride)| *axis == last && stride.constant() == Some(1))
 }

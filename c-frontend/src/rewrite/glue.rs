@@ -2,7 +2,10 @@
 
 use super::arrays::arrays_of;
 use super::output::Target;
+use crate::integer::IntType;
 use crate::program::CProgram;
+use crate::recognise::What;
+use crate::text::type_text;
 use polyhedral::program::{ElementType, Field, FieldRole, Series};
 use serde::Serialize;
 use std::path::Path;
@@ -35,12 +38,17 @@ pub(super) struct Glue {
     tested: bool,
     /// Elements of the smallest type in a cache line.
     line: usize,
+    /// Whether some elements are integers, and some of them `char`.
+    whole: bool,
+    letters: bool,
 }
 
 #[derive(Debug, Clone, Serialize)]
 struct Buffer {
     name: String,
     c_type: &'static str,
+    /// The type of its elements in the program, where that is one of integers.
+    integers: Option<&'static str>,
     slots: usize,
     several: bool,
     state: bool,
@@ -76,6 +84,7 @@ impl Glue {
             let buffer = Buffer {
                 name: field.name.clone(),
                 c_type: field.element.c_name(),
+                integers: integers(source, number, target),
                 slots,
                 several: slots > 1,
                 state,
@@ -90,6 +99,10 @@ impl Glue {
             buffer
         };
         let fields: Vec<Buffer> = program.fields.iter().enumerate().map(&mut buffer).collect();
+        let (whole, letters) = (
+            fields.iter().any(|field| field.integers.is_some()),
+            fields.iter().any(|field| field.integers == Some("char")),
+        );
         let values = |series: &Series| Values {
             name: series.name.clone(),
             c_type: series.element.c_name(),
@@ -115,6 +128,27 @@ impl Glue {
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
             tested: source.nest.observed.as_ref().is_some_and(|observed| !observed.tests.is_empty()),
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
+            whole,
+            letters,
         }
     }
+}
+
+/// The type of the integers that an array of the program holds; `None` for one of another type.
+fn integers(source: &CProgram, field: usize, target: Target) -> Option<&'static str> {
+    let What::State { form, .. } = &source.stencil.fields[field].what else { return None };
+    let ctype = source.nest.integers.get(&form.array)?;
+    let own = IntType::of(ctype)?;
+    Some(match (own.bits, own.unsigned) {
+        // As C++ has it.
+        (1, _) if target == Target::Cuda => "bool",
+        (1, _) => "_Bool",
+        (8, false) if type_text(ctype) == "char" => "char",
+        (8, false) => "signed char",
+        (8, true) => "unsigned char",
+        (16, false) => "short",
+        (16, true) => "unsigned short",
+        (_, false) => "int",
+        (_, true) => "unsigned int",
+    })
 }

@@ -8,6 +8,7 @@ use super::steps;
 use crate::CProgram;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
+use crate::text::array_of;
 use polyhedral::domain::Interval;
 use std::fmt::Write;
 
@@ -357,7 +358,7 @@ fn written(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, line
                 // The same number for all components of an array.
                 let id = known
                     .flat_map(|form| std::iter::once(&form.array).chain(&form.turns))
-                    .position(|other| other == array)
+                    .position(|other| array_of(other) == array_of(array))
                     .map_or(1, |at| at + 1);
                 for one in &touched.list {
                     let ends = sides(one, 0);

@@ -1,7 +1,8 @@
 #include <math.h>
 #define N 100
 double a[N][N], b[N][N], u[2][N], s;
-int k, table[N];
+int k;
+long table[N];
 void g(double *x);
 double h(double x) { return x + 1; }
 int f(int n, int steps)

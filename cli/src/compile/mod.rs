@@ -30,7 +30,7 @@ use tilewright::{Stencil, adaptive, machines, ranks, text};
 /// Wrong input, an infeasible tiling, or a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
     plan::dump_refused(arguments.plan.dump, session);
-    let mut stencil = session.stage("read", || load::of_plan(&arguments.plan))?;
+    let mut stencil = session.stage("read", || load::with_sources(&arguments.plan, &arguments.with))?;
     let c = stencil.c.take();
     let mut inputs = stencil.files.clone();
     inputs.extend(arguments.with.iter().cloned());

@@ -17,6 +17,8 @@ pub struct COptions {
     pub include_dirs: Vec<PathBuf>,
     /// The function whose time loops are wanted.
     pub function: Option<String>,
+    /// Other sources of the program.
+    pub with: Vec<PathBuf>,
 }
 
 /// A C program: there is none.
