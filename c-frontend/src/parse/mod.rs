@@ -14,7 +14,7 @@ mod statement;
 pub use functions::Function;
 pub use region::{Region, Structures};
 
-use crate::ast::{Stmt, StmtKind, Variable};
+use crate::ast::{CType, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::preprocess::{Mark, Preprocessed, words};
 use converter::{Converter, Result};
@@ -279,6 +279,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
         });
     }
     Ok(Region {
+        numbers: numbers(&statements),
         statements,
         span,
         mark: wanted.mark.clone(),
@@ -293,6 +294,22 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
         kept,
         places: converter.places,
     })
+}
+
+/// The names with which statements declare numbers, and nothing else.
+fn numbers(statements: &[Stmt]) -> HashSet<String> {
+    let (mut numbers, mut others) = (HashSet::new(), HashSet::new());
+    for stmt in statements {
+        stmt.walk(&mut |stmt| {
+            let StmtKind::Declaration(list) = &stmt.kind else { return };
+            for one in list {
+                let number = matches!(one.ctype, CType::Integer { .. } | CType::Floating(_));
+                if number { &mut numbers } else { &mut others }.insert(one.name.clone());
+            }
+        });
+    }
+    numbers.retain(|name| !others.contains(name));
+    numbers
 }
 
 /// Adds what a region declares outside its loops to the variables that can be used in it. One name must not stand for

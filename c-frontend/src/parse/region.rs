@@ -19,6 +19,8 @@ pub struct Region {
     pub function: String,
     /// The variables that can be used in it, by name.
     pub variables: HashMap<String, Variable>,
+    /// Names that stand for numbers wherever the region declares them.
+    pub numbers: HashSet<String>,
     /// Names that are used behind the region, anywhere in a loop around it, or in another function.
     pub used_behind: Vec<String>,
     /// Functions that the file itself defines.

@@ -405,9 +405,9 @@ fn add_needed<'s>(
     around.truncate(depth);
 }
 
-/// Pointers that a body declares itself are not known here.
+/// Whether a name may stand for a pointer: one that is declared outside, or by a body itself.
 fn is_pointer(region: &Region, name: &str) -> bool {
-    region.variables.get(name).is_none_or(|one| one.ctype.depth() > 0)
+    region.variables.get(name).map_or(!region.numbers.contains(name), |one| one.ctype.depth() > 0)
 }
 
 fn is_scalar(variable: &Variable) -> bool {
