@@ -202,7 +202,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The call that stays of a function which computes arrays in loops.
+    /// The call that stays of a function which computes arrays in loops, or may do so.
     fn hidden_loops(&self, region: &Region) -> Option<Diagnostic> {
         let mut names = Vec::new();
         for stmt in &region.statements {
@@ -222,9 +222,8 @@ impl Search<'_> {
                 });
                 found
             }),
-            Ok(None) => false,
-            // What keeps it from being read is part of the reason.
-            Err(_) => true,
+            // What it does is not known, or what keeps it from being read is part of the reason.
+            Ok(None) | Err(_) => true,
         };
         let own = |(place, _): &&(Span, Diagnostic)| {
             names

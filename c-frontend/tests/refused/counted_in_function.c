@@ -1,0 +1,15 @@
+double a[80], b[80];
+static void step(void)
+{
+    static int calls = 0;
+    calls++;
+    for (int i = 1; i < 79; i++)
+        b[i] = a[i - 1] + a[i + 1];
+    for (int i = 1; i < 79; i++)
+        a[i] = b[i];
+}
+void run(void)
+{
+    for (int n = 0; n < 100; n++)
+        step();
+}

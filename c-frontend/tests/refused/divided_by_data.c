@@ -1,0 +1,10 @@
+int a[80], b[80];
+void run(void)
+{
+    for (int n = 0; n < 100; n++) {
+        for (int i = 1; i < 79; i++)
+            b[i] = a[i - 1] / a[i + 1];
+        for (int i = 1; i < 79; i++)
+            a[i] = b[i] + 1;
+    }
+}
