@@ -722,11 +722,12 @@ fn on_the_emulator(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
 
 #[test]
 fn cuda_programs_run_as_a_whole() {
-    let programs: [(&str, &[&str]); 4] = [
+    let programs: [(&str, &[&str]); 5] = [
         ("staggered.c", &["--tile", "st=4,s0=4,s1=8"]),
         ("wave_three_buffers.c", &[]),
         ("steps_of_two.c", &[]),
         ("far_reaching.c", &["-DREAL=double"]),
+        ("cells.c", &["-DCELL=_Bool"]),
     ];
     for (name, flags) in programs {
         let folder = Folder::new();

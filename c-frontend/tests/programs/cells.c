@@ -8,7 +8,7 @@
 #endif
 #define ROWS 23
 #define COLUMNS 37
-static CELL cell[ROWS][COLUMNS], next[ROWS][COLUMNS];
+static CELL cell[ROWS][COLUMNS], later[ROWS][COLUMNS];
 static int born[ROWS][COLUMNS];
 int main(void)
 {
@@ -23,15 +23,15 @@ int main(void)
                     for (int dj = -1; dj <= 1; dj++)
                         if (di != 0 || dj != 0) n += cell[i + di][j + dj];
                 if (cell[i][j]) {
-                    next[i][j] = n == 2 || n == 3;
+                    later[i][j] = n == 2 || n == 3;
                 } else {
-                    next[i][j] = n == 3;
+                    later[i][j] = n == 3;
                     if (n == 3) born[i][j]++;
                 }
             }
         for (int i = 1; i < ROWS - 1; i++)
             for (int j = 1; j < COLUMNS - 1; j++)
-                cell[i][j] = next[i][j];
+                cell[i][j] = later[i][j];
     }
     for (int i = 0; i < ROWS; i++) {
         for (int j = 0; j < COLUMNS; j++) printf("%c%d", ".#"[(int)cell[i][j]], born[i][j]);

@@ -161,7 +161,7 @@ impl Generator {
         match self.dice.roll(5) {
             0 => format!("{a} > {b}"),
             1 => format!("{a} == {b} || t % 3 == 1"),
-            2 => format!("{a}"),
+            2 => a,
             3 => format!("!({a} % 3) && {b} < {}", self.dice.of(&["5", "5u", "by", "wide"])),
             _ => format!("({a} & 1) != i % 2"),
         }
