@@ -73,6 +73,7 @@ fn machine(vectors: usize) -> Model {
         variants: names("variant", VARIANTS),
         default: 0,
         features: names("feature", FEATURES).into_iter().map(feature).collect(),
+        constants: Vec::new(),
         training: Training::default(),
         classifier: Learned::Svm(svm),
     }

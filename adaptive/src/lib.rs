@@ -87,6 +87,7 @@ pub mod commands;
 pub mod csv_table;
 pub mod description;
 pub mod evaluate;
+pub mod machines;
 pub mod table;
 pub mod train;
 pub mod tune;

@@ -47,6 +47,10 @@ pub struct Model {
     pub default: usize,
     /// The features that it needs, in the order of the classifier.
     pub features: Vec<Feature>,
+    /// What follows the features for the classifier: the features of the machine that the model is for, where it was trained on
+    /// several ([`crate::machines`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub constants: Vec<f64>,
     /// What it was trained on.
     pub training: Training,
     /// What maps features to variants.
@@ -66,15 +70,19 @@ impl Model {
             () if variants.is_empty() || variants.len() > MOST_VARIANTS => {
                 Err(format!("it has {} variants, where 1 to {MOST_VARIANTS} can be", variants.len()))
             }
-            () if features.len() > MOST_FEATURES => {
-                Err(format!("it has {} features, which is more than {MOST_FEATURES}", features.len()))
+            () if features.len() + self.constants.len() > MOST_FEATURES => {
+                let count = features.len() + self.constants.len();
+                Err(format!("it has {count} features, which is more than {MOST_FEATURES}"))
+            }
+            () if !self.constants.iter().all(|value| value.is_finite()) => {
+                Err("a feature of its machine is not finite".to_owned())
             }
             () if repeated(&variants) || repeated(&features) => Err("a name stands there twice".to_owned()),
             () if self.default >= variants.len() => Err("its default is no variant".to_owned()),
             () if self.features.iter().any(|f| !(f.least.is_finite() && f.greatest.is_finite())) => {
                 Err("a range of a feature is not finite".to_owned())
             }
-            () => self.classifier.check(variants.len(), features.len()),
+            () => self.classifier.check(variants.len(), features.len() + self.constants.len()),
         }
     }
 
@@ -85,7 +93,17 @@ impl Model {
 
     /// Ranks the variants for features in the order of [`Model::features`].
     pub fn rank(&self, features: &[f64], ranking: &mut Ranking) {
-        self.classifier.rank(features, ranking);
+        if self.constants.is_empty() {
+            return self.classifier.rank(features, ranking);
+        }
+        let mut all = [0.0; MOST_FEATURES];
+        let (count, whole) = (features.len(), features.len() + self.constants.len());
+        // A checked model has room for both.
+        if let Some(all) = all.get_mut(..whole) {
+            all[..count].copy_from_slice(features);
+            all[count..].copy_from_slice(&self.constants);
+            self.classifier.rank(all, ranking);
+        }
     }
 
     /// The best variant for these features; the default where the classifier knows none.

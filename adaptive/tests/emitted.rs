@@ -155,6 +155,7 @@ fn rounding_decides_alike() {
         variants: (0..classes).map(|at| at.to_string()).collect(),
         default: 0,
         features: ["x", "y", "z"].map(feature).to_vec(),
+        constants: Vec::new(),
         training: Training::default(),
         classifier: Learned::Svm(svm),
     };

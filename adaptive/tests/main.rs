@@ -5,5 +5,6 @@ mod allocation;
 mod choosing;
 mod classifiers;
 mod emitted;
+mod machines;
 mod support;
 mod tuning;

@@ -185,3 +185,25 @@ fn a_killed_training_goes_on() {
         assert_eq!(std::fs::read(folder.path("m.json")).unwrap(), first);
     }
 }
+
+#[test]
+fn machines_serve_another_one() {
+    let folder = Folder::new();
+    let (fleet, model) = (example("fleet/heat2d.toml"), folder.arg("h100.model.json"));
+    let made = ["--target", "h100", "--classifier", "tree", "-o", &model, "--json"];
+    let report = tilewright(&[&["adaptive", "transfer", &fleet], &made[..]].concat()).succeeded().json();
+    assert_eq!(report["sources"].as_array().unwrap().len(), 5);
+    assert_eq!(report["features"].as_array().unwrap().len(), 1);
+    let chosen = tilewright(&["adaptive", "predict", &model, "--values", "points=65536,steps=2"]).succeeded();
+    assert!(chosen.stdout.starts_with("naive"), "{}", chosen.stdout);
+    // Its machine is part of the model: nobody is asked for it.
+    let table = example("fleet/h100.csv");
+    let judged = tilewright(&["adaptive", "report", &model, &table, "--json"]).succeeded().json();
+    assert!(judged["performance"]["mean"].as_f64().unwrap() > 0.8, "{judged}");
+    let output = tilewright(&["adaptive", "transfer", &fleet, "--target", "h10", "-o", &model]);
+    assert!(output.failed(2).stderr.contains("did you mean `h100`"));
+    // The fleet itself is not overwritten.
+    let own = folder.arg("own.toml");
+    std::fs::copy(&fleet, &own).unwrap();
+    tilewright(&["adaptive", "transfer", &own, "--target", "h100", "-o", &own]).failed(2);
+}

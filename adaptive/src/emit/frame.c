@@ -9,8 +9,11 @@
 
 #define VARIANTS @VARIANT_COUNT@
 #define FEATURES @FEATURE_COUNT@
+/* With those of the machine that the model is for. */
+#define ALL_FEATURES (FEATURES + @CONSTANT_COUNT@)
 
 static const char *const variant_names[] = {@VARIANT_NAMES@};
+static const double constants[] = {@CONSTANTS@};
 static const char *const feature_names[] = {@FEATURE_NAMES@};
 
 const char *@PREFIX@_variant_name(int variant)
@@ -41,14 +44,19 @@ static int put(int count, int *order, double *scores, int variant, double score)
 int @PREFIX@_rank(const double *features, int *order)
 {
     double scores[VARIANTS];
+    double all[ALL_FEATURES > 0 ? ALL_FEATURES : 1];
     int at;
     for (at = 0; at < FEATURES; ++at) {
         /* Neither infinite nor no number. */
         if (!(features[at] - features[at] == 0.0)) {
             return 0;
         }
+        all[at] = features[at];
     }
-    return rank(features, order, scores);
+    for (at = FEATURES; at < ALL_FEATURES; ++at) {
+        all[at] = constants[at - FEATURES];
+    }
+    return rank(all, order, scores);
 }
 
 int @PREFIX@_choose(const double *features)

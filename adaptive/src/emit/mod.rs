@@ -163,6 +163,8 @@ pub fn emit(model: &Model, prefix: Option<&str>) -> Result<Emitted> {
         ("DEFAULT", model.default.to_string()),
         ("VARIANT_COUNT", model.variants.len().to_string()),
         ("FEATURE_COUNT", features.len().to_string()),
+        ("CONSTANT_COUNT", model.constants.len().to_string()),
+        ("CONSTANTS", numbers(&model.constants)),
         ("VARIANT_NAMES", texts(&model.variants)),
         ("FEATURE_NAMES", texts(&features)),
         ("CLASSIFIER", classifier),

@@ -6,7 +6,7 @@ static const double gamma_ = @GAMMA@;
 static const double ranges[][2] = {@RANGES@};
 static const int classes[] = {@CLASS_LIST@};
 static const int counts[] = {@COUNTS@};
-static const double vectors[][FEATURES > 0 ? FEATURES : 1] = {
+static const double vectors[][ALL_FEATURES > 0 ? ALL_FEATURES : 1] = {
 @VECTORS@
 };
 static const double coefficients[][CLASSES > 1 ? CLASSES - 1 : 1] = {
@@ -47,18 +47,18 @@ static int pair_of(int first, int second)
 
 static int rank(const double *features, int *order, double *scores)
 {
-    double point[FEATURES > 0 ? FEATURES : 1];
+    double point[ALL_FEATURES > 0 ? ALL_FEATURES : 1];
     double decisions[PAIRS > 0 ? PAIRS : 1] = {0.0};
     int votes[CLASSES] = {0};
     int from = 0, count = 0, class_, other, at, k, pair;
-    for (k = 0; k < FEATURES; ++k) {
+    for (k = 0; k < ALL_FEATURES; ++k) {
         double low = ranges[k][0], high = ranges[k][1];
         point[k] = high > low ? 2.0 * ((features[k] - low) / (high - low)) - 1.0 : 0.0;
     }
     for (class_ = 0; class_ < CLASSES; ++class_) {
         for (at = from; at < from + counts[class_]; ++at) {
             double distance = 0.0, kernel;
-            for (k = 0; k < FEATURES; ++k) {
+            for (k = 0; k < ALL_FEATURES; ++k) {
                 double difference = vectors[at][k] - point[k];
                 distance += difference * difference;
             }

@@ -119,6 +119,7 @@ pub(crate) fn train_on(
         variants: table.variants.clone(),
         default: table.default,
         features: features.iter().enumerate().map(feature).collect(),
+        constants: Vec::new(),
         training: Training {
             inputs: data.len(),
             metric: table.metric.clone(),

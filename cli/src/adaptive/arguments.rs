@@ -25,6 +25,15 @@ Examples:
 SOURCE is a description of commands (TOML), a table (CSV), or the folder of an ASlib scenario. With --trials what was measured is kept: the same command goes
 on where a stopped one ended.")]
     Train(TrainArguments),
+    /// Train a model for a machine from what was measured on others
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive transfer examples/fleet/heat2d.toml --target h100 -o heat2d.model.json
+  tilewright adaptive transfer examples/fleet/heat2d.toml --target h100 --dfs none -o heat2d.model.json
+  tilewright adaptive transfer examples/fleet/heat2d.toml --leave-out
+
+FLEET is a file (TOML) of machines: features of each, and a table (CSV) of what was measured on it. The machine that the model is for needs no table.")]
+    Transfer(TransferArguments),
     /// Say which variant a model chooses
     #[command(after_help = "\
 Examples:
@@ -126,6 +135,47 @@ pub struct TrainArguments {
     /// Also say what each feature costs and is worth, added in the order of its cost
     #[arg(long)]
     pub worth: bool,
+    /// Folds of the cross-validation
+    #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1000))]
+    pub folds: u64,
+    /// Seed of folds and draws
+    #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
+    pub seed: u64,
+}
+
+/// How features of machines are selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DeviceSelection {
+    /// Those with which the measured machines serve each other best
+    Cv,
+    /// All of them
+    None,
+}
+
+/// Arguments of `adaptive transfer`.
+#[derive(Debug, Args)]
+pub struct TransferArguments {
+    /// Machines, their features, and what was measured on them (.toml)
+    #[arg(value_name = "FLEET")]
+    pub file: PathBuf,
+    /// The machine that the model is for
+    #[arg(long, value_name = "NAME", required_unless_present = "leave_out", requires = "output")]
+    pub target: Option<String>,
+    /// The model's file
+    #[arg(short, long, value_name = "FILE", requires = "target")]
+    pub output: Option<PathBuf>,
+    /// Leave each measured machine out in turn, and say what a model from the others is worth on it
+    #[arg(long, conflicts_with = "target")]
+    pub leave_out: bool,
+    /// Which features of machines are taken
+    #[arg(long, value_name = "HOW", default_value = "cv")]
+    pub dfs: DeviceSelection,
+    /// How many features of machines are kept: the most frequent ones of the best sets
+    #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub keep: u64,
+    /// The kind of model; sets of features are always compared by trees
+    #[arg(long, value_name = "KIND", default_value = "svm")]
+    pub classifier: ClassifierName,
     /// Folds of the cross-validation
     #[arg(long, value_name = "N", default_value_t = 5, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1000))]
     pub folds: u64,

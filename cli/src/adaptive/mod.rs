@@ -7,6 +7,7 @@ mod predict;
 mod shown;
 mod source;
 mod train;
+mod transfer;
 
 use crate::error::Result;
 use crate::printed::Printed;
@@ -20,6 +21,7 @@ use arguments::{Action, AdaptiveArguments};
 pub fn adaptive(arguments: &AdaptiveArguments, session: &Session) -> Result<Printed> {
     match &arguments.action {
         Action::Train(arguments) => Printed::of(&train::train(arguments, session)?, session),
+        Action::Transfer(arguments) => Printed::of(&transfer::transfer(arguments, session)?, session),
         Action::Predict(arguments) => Printed::of(&predict::predict(arguments, session)?, session),
         Action::Report(arguments) => Printed::of(&evaluated::evaluated(arguments, session)?, session),
         Action::Emit(arguments) => Printed::of(&emitted::emitted(arguments, session)?, session),

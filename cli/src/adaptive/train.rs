@@ -63,7 +63,8 @@ pub struct TrainReport {
     pub test: Option<Evaluation>,
 }
 
-fn kind(name: ClassifierName) -> Kind {
+/// The kind of classifier of this name.
+pub(super) fn kind(name: ClassifierName) -> Kind {
     match name {
         ClassifierName::Svm => Kind::Svm,
         ClassifierName::Tree => Kind::Tree,
