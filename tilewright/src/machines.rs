@@ -10,7 +10,7 @@ use text_escape::suggest;
 /// Largest machine, workload and family file.
 pub const MOST_TOML: u64 = 1 << 20;
 
-/// The machine that `spec` names.
+/// The machine that `spec` names; a GPU without a calibration has stated constants ([`Machine::with_stated_constants`]).
 ///
 /// # Errors
 /// Everything that is wrong in the file; or that there is no such machine, with the nearest name and all names.
@@ -34,7 +34,9 @@ pub fn machine(spec: &str) -> Result<Machine> {
         return Err(Error::wrong_input(format!("`{spec}` is a folder; a machine file was expected")));
     }
     let text = safe_io::input::read_text(path, MOST_TOML).map_err(failed)?;
-    Machine::parse(&path.display().to_string(), &text).map_err(wrong)
+    let machine = Machine::parse(&path.display().to_string(), &text).map_err(wrong)?;
+    // A data sheet alone: its constants are stated ones.
+    Ok(if machine.calibration.is_none() { machine.with_stated_constants() } else { machine })
 }
 
 /// The file that `spec` names; `None` for a shipped machine.

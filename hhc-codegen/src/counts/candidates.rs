@@ -6,8 +6,9 @@
 //! words, iterations, bytes, lane rounds, threads, registers      per stencil and multiprocessor   Candidates
 //! wavefronts, tiles, sub-tiles                                   per stencil and grid             OnGrid
 //! ```
+//!
+//! Where the grid changes the first group, too, each grid has candidates of its own ([`Tabulated::GridByGrid`]).
 
-use super::multiprocessor::Multiprocessor;
 use super::problem::Problem;
 use super::tile::TileCounts;
 use crate::TileSizes;
@@ -24,7 +25,19 @@ pub struct Run {
 }
 
 /// Tile sizes, in the order of the strategy's own; 0 where there are fewer.
-pub type Sizes = [i64; 4];
+pub type Sizes = [i64; MOST_SIZES];
+
+/// Tile sizes that a strategy with tables has at most.
+pub const MOST_SIZES: usize = 5;
+
+/// For what candidates are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tabulated {
+    /// Once for all grids of a stencil.
+    ForAllGrids,
+    /// Grid by grid: what a tile does, and which are worth looking at, depends on the grid.
+    GridByGrid,
+}
 
 /// What a block may have, for any number of lanes: enough to list candidates.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +48,9 @@ pub struct Limits {
     pub warp: i64,
     /// Tiles that are listed; where there are more, one more is.
     pub tiles: usize,
+    /// Whether time alone matters: where there are more tiles, those may be left out that another one is as fast as on any
+    /// multiprocessor.
+    pub time_alone: bool,
 }
 
 /// What the size of the grid adds to the counts of a tile.
@@ -86,9 +102,15 @@ pub trait Candidates: Debug + Send + Sync {
     /// Counts per candidate: one, or one for each kind of tile that is launched on its own.
     fn classes(&self) -> usize;
 
-    /// The counts of all candidates, class by class; those of the grid are of no grid in particular. Registers are those of
-    /// a thread that computes one point at a time: how many threads there are is not decided here.
-    fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts>;
+    /// Whether each candidate has a number of threads of its own, and not any that is chosen.
+    fn has_threads(&self) -> bool {
+        false
+    }
+
+    /// The counts of all candidates, class by class, lane rounds those of one lane; those of the grid are of no grid in
+    /// particular, if there are several. Registers are those of a thread that computes one point at a time where the number of
+    /// threads is not decided here.
+    fn counts(&self) -> Vec<TileCounts>;
 
     /// Lane rounds of a candidate's class `class` where its rows are dealt to so many lanes: what `counts` says for
     /// this number of lanes.
@@ -105,8 +127,8 @@ pub trait Candidates: Debug + Send + Sync {
     /// The stencil's other grid.
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid>;
 
-    /// `tS1 + tT/2`, what the paper's closed form maximises (eq. 6.5).
-    fn face(&self, sizes: &Sizes) -> i64;
+    /// `tS1 + tT/2`, what the paper's closed form maximises (eq. 6.5); `None` for tiles that have none.
+    fn face(&self, sizes: &Sizes) -> Option<i64>;
 
     /// The sizes by name.
     fn tile(&self, sizes: &Sizes) -> TileSizes;

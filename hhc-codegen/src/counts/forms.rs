@@ -1,7 +1,7 @@
 //! What a search over models asks of a strategy.
 
 use super::bounds::CountBounds;
-use super::candidates::{Candidates, Limits, Run};
+use super::candidates::{Candidates, Limits, Run, Tabulated};
 use super::cores::{CoreCounts, CoreSpace, Cores};
 use super::multiprocessor::Multiprocessor;
 use super::problem::Problem;
@@ -178,15 +178,23 @@ pub trait Forms: Sync {
         tile: &TileSizes,
     ) -> Result<(Family, [i64; 3]), String>;
 
-    /// Whether there are tables for a search over multiprocessors ([`Forms::candidates`]).
-    fn in_tables(&self) -> bool {
-        false
+    /// For what there are tables for a search over multiprocessors ([`Forms::candidates`]); `None` where a strategy takes no
+    /// part in one.
+    fn tabulated(&self) -> Option<Tabulated> {
+        None
     }
 
     /// Tables for a search over multiprocessors, grids and sizes: all tiles that fit `limits` and are no larger than the
-    /// largest grid needs. `None` where a strategy takes no part in such a search.
-    fn candidates(&self, _problem: &Problem, _runs: &[Run], _limits: Limits) -> Option<Box<dyn Candidates>> {
-        None
+    /// largest grid needs, one table for those that have the same number of classes. Of [`Tabulated::GridByGrid`], for one run.
+    /// Counts are those on a multiprocessor like `on`.
+    fn candidates(
+        &self,
+        _problem: &Problem,
+        _runs: &[Run],
+        _limits: Limits,
+        _on: &Multiprocessor,
+    ) -> Vec<Box<dyn Candidates>> {
+        Vec::new()
     }
 
     /// The tiles that a search on cores looks at.

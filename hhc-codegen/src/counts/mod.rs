@@ -23,7 +23,7 @@ pub(crate) mod union;
 pub mod work;
 
 pub use bounds::{CountBounds, Interval};
-pub use candidates::{Candidates, Limits, OfGrid, OnGrid, Run, Sizes};
+pub use candidates::{Candidates, Limits, MOST_SIZES, OfGrid, OnGrid, Run, Sizes, Tabulated};
 pub use forms::{Axis, Family, Forms, SizeOf, TileForms, last_true};
 pub use multilinear::Multilinear;
 pub use multiprocessor::Multiprocessor;

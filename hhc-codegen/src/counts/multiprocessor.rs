@@ -27,4 +27,10 @@ impl Multiprocessor {
         registers_per_sm: 65_536,
         registers_per_thread: 255,
     };
+
+    /// The same with so many lanes.
+    #[must_use]
+    pub fn with_lanes(&self, lanes: i64) -> Multiprocessor {
+        Multiprocessor { lanes, ..*self }
+    }
 }

@@ -8,6 +8,7 @@ mod complete;
 mod hhc;
 pub(crate) mod interface;
 mod lanes;
+mod listed;
 mod naive;
 mod overlapped;
 mod pipeline_toy;

@@ -19,7 +19,7 @@ use super::CodesignError;
 use super::constants::{Fit, FitStart, JointFit};
 use super::inner::Effort;
 use super::ranked::OnDesign;
-use super::setting::{Setting, fitting};
+use super::setting::{Setting, counted, fitting};
 use super::workload::{CIter, Objective, Workload};
 use good_lp::{Expression, ProblemVariables, Solution, SolverModel, Variable, microlp, variable};
 
@@ -197,8 +197,7 @@ fn factors_of(setting: &Setting, target: &Target) -> Result<Factors, CodesignErr
     let mut sums = [0.0; 4];
     let share = 1e9 * target.gflops / outcomes.len() as f64;
     for (run, (outcome, flops)) in outcomes.iter().zip(&subject.flops).enumerate() {
-        let own = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy).ok_or_else(failed)?;
-        let tiles = own.details(run, &outcome.sizes, outcome.threads).ok_or_else(failed)?;
+        let (own, tiles) = counted(&ranked, run, outcome).ok_or_else(failed)?;
         let model = own.model(&on, run).time;
         for counts in tiles.iter() {
             let [c, l, tau, t] = model.factors(counts, outcome.k);

@@ -5,6 +5,7 @@ use super::threads::most_k;
 use cost_models::hardware::Hardware;
 use hhc_codegen::counts::TileCounts;
 use std::cell::{Cell, RefCell};
+use std::slice;
 
 /// A candidate that fits a multiprocessor.
 #[derive(Debug, Clone, Copy)]
@@ -55,7 +56,14 @@ impl Ranked<'_> {
     pub fn fitting(&self, hardware: &Hardware) -> Fitting {
         let fewest = self.threads.fewest();
         let Some(alike) = &self.table.tiles.alike else {
-            let most = |candidate: usize| most_k(&self.entries(candidate), fewest, hardware) as u32;
+            let most = |candidate: usize| {
+                let entries = self.entries(candidate);
+                if !self.space.has_threads() {
+                    return most_k(&entries, fewest, hardware) as u32;
+                }
+                let of = |own: &TileCounts| most_k(slice::from_ref(own), own.threads, hardware);
+                self.own_threads(&entries).and_then(|_| entries.iter().map(of).min()).unwrap_or(0) as u32
+            };
             let list: Vec<Fits> = (self.order.iter().zip(0..))
                 .map(|(&candidate, rank)| Fits { rank, candidate, most_k: most(candidate as usize) })
                 .filter(|own| own.most_k > 0)

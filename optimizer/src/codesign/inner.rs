@@ -227,7 +227,7 @@ impl Ranked<'_> {
             strategy: self.strategy(),
             sizes: self.space.sizes()[candidate],
             k: i64::from(k),
-            threads: counts[0].threads,
+            threads: counts.iter().map(|own| own.threads).max().unwrap_or(0),
             seconds,
             joules: model.dynamic_j_of(&counts) + model.static_w() * seconds,
             bound,

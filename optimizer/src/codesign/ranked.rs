@@ -7,16 +7,21 @@
 //! T >= iterations * density / n_SM          because N_w * w * q * (iterations of a full sub-tile) >= iterations,
 //! E >= iterations * (energy per iteration of full tiles) + P_static * T
 //! ```
+//!
+//! Where the candidates are for one execution, the density is that of the whole of it, so that both hold by definition:
+//! `sum over kernels of N_w * w * q * max(io, compute) / iterations`.
 
 use super::divisor::Divisor;
 use super::threads::{Threads, room};
 use super::tiles::{Sizes, TileSpace, TileTable};
 use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::energy::dynamic;
 use cost_models::gpu::{Density, GpuCost, GpuTime, Kernels};
 use cost_models::hardware::Hardware;
 use hhc_codegen::counts::TileCounts;
 use hhc_codegen::strategy::Strategy;
 use std::cell::RefCell;
+use std::slice;
 
 /// The candidates of a stencil for one number of lanes and one `L`, in order of density.
 pub struct Ranked<'a> {
@@ -75,8 +80,9 @@ impl<'a> Ranked<'a> {
         (threads, n_v): (&'a Threads, i64),
     ) -> Self {
         // No execution has less of a density than with the least of each.
-        let (mut time, mut energy) = constants[0];
-        for (own, joules) in constants {
+        let served = space.only().map_or(constants, |only| &constants[only..=only]);
+        let (mut time, mut energy) = served[0];
+        for (own, joules) in served {
             time.l_s_per_word = time.l_s_per_word.min(own.l_s_per_word);
             energy.e_glob_j = energy.e_glob_j.min(joules.e_glob_j);
         }
@@ -96,13 +102,31 @@ impl<'a> Ranked<'a> {
             let density = Density { seconds: sum.0 / stride as f64, joules: sum.1 / stride as f64 };
             (density, (io.max(compute), io.min(compute)))
         };
-        let each: Vec<(Density, (f64, f64))> = (0..space.len()).map(of_candidate).collect();
+        let of_execution = |run: usize, candidate: usize| {
+            let (mut seconds, mut joules, mut iterations) = (0.0, 0.0, 0.0);
+            for entry in 0..stride {
+                let counts = space.of_grid(run, candidate, entry).on(&table.counts(candidate, entry));
+                let parts = model.parts(&counts, 1);
+                let sub_tiles = (counts.tiles_per_wavefront * counts.sub_tiles) as f64;
+                seconds += parts.wavefronts * sub_tiles * parts.io_s().max(parts.compute_s());
+                joules += dynamic(&counts, &energy).sum();
+                iterations += counts.total_iterations as f64;
+            }
+            (Density { seconds: seconds / iterations, joules: joules / iterations }, (0.0, 0.0))
+        };
+        let of = |candidate: usize| match space.only() {
+            Some(run) => of_execution(run, candidate),
+            None => of_candidate(candidate),
+        };
+        let each: Vec<(Density, (f64, f64))> = (0..space.len()).map(of).collect();
         let mut order: Vec<(f64, u32)> = each.iter().zip(0..).map(|(own, at)| (own.0.seconds, at)).collect();
         order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let order: Vec<u32> = order.into_iter().map(|(_, candidate)| candidate).collect();
         let density = order.iter().map(|&candidate| each[candidate as usize].0).collect();
         let parts = match stride {
-            1 => order.iter().map(|&candidate| each[candidate as usize].1).collect(),
+            1 if space.only().is_none() => {
+                order.iter().map(|&candidate| each[candidate as usize].1).collect()
+            }
             _ => Vec::new(),
         };
         let near = constants.iter().map(|_| RefCell::default()).collect();
@@ -124,7 +148,7 @@ impl<'a> Ranked<'a> {
     }
 
     /// Seconds that no number of resident tiles goes below on `n_sm` multiprocessors, without the counts of the tile; `None` where
-    /// it has several kernels. See [`GpuCost::seconds_with_any_k`].
+    /// it has several kernels, or is for one execution. See [`GpuCost::seconds_with_any_k`].
     #[inline]
     pub(super) fn least_seconds(&self, run: usize, rank: u32, n_sm: Divisor) -> Option<f64> {
         if self.parts.is_empty() {
@@ -175,10 +199,20 @@ impl<'a> Ranked<'a> {
     /// The best number of threads for `k` blocks of a candidate; `None` where no number fits.
     #[inline]
     pub(super) fn threads(&self, tiles: &[TileCounts], k: i64, hardware: &Hardware) -> Option<i64> {
+        if self.space.has_threads() {
+            let fits = |own: &TileCounts| own.threads <= room(slice::from_ref(own), k, hardware);
+            return self.own_threads(tiles).filter(|_| tiles.iter().all(fits));
+        }
         self.threads.best(self.n_v, room(tiles, k, hardware))
     }
 
-    /// The counts of a candidate, `tiles`, with another number of threads.
+    /// The threads of a candidate that has some of its own, those of its largest kernel; `None` where blocks may not have so many.
+    pub(super) fn own_threads(&self, tiles: &[TileCounts]) -> Option<i64> {
+        let own = tiles.iter().map(|counts| counts.threads).max()?;
+        self.threads.numbers().binary_search(&own).is_ok().then_some(own)
+    }
+
+    /// The counts of a candidate, `tiles`, with another number of threads; one that has some of its own keeps them.
     #[inline]
     pub(super) fn with_threads(
         &self,
@@ -186,6 +220,9 @@ impl<'a> Ranked<'a> {
         tiles: &Kernels<TileCounts>,
         threads: i64,
     ) -> Kernels<TileCounts> {
+        if self.space.has_threads() {
+            return tiles.clone();
+        }
         let lanes = threads.min(self.n_v);
         let same = lanes == self.table.lanes;
         Kernels::of(tiles.len(), |entry| TileCounts {
@@ -212,10 +249,25 @@ impl<'a> Ranked<'a> {
         Some(self.with_threads(candidate, &tiles, threads))
     }
 
-    /// Iterations of the statement that has the fewest, times the number of statements with tiles of their own.
+    /// Whether the candidates are for an execution.
+    #[inline]
+    pub fn serves(&self, run: usize) -> bool {
+        self.space.serves(run)
+    }
+
+    /// Whether the closed-form rule knows a face of the candidates.
+    pub(super) fn has_faces(&self) -> bool {
+        self.space.sizes().first().is_some_and(|sizes| self.space.face(sizes).is_some())
+    }
+
+    /// What a density is per: iterations of the statement that has the fewest, times the number of statements with tiles of
+    /// their own; of candidates for one execution, all of its iterations.
     pub fn iterations(&self, run: usize) -> f64 {
         let stride = self.table.tiles.stride;
         let of = |entry: usize| self.space.of_grid(run, 0, entry).total_iterations;
+        if self.space.only().is_some() {
+            return (0..stride).map(of).sum::<i64>() as f64;
+        }
         (0..stride).map(of).min().unwrap_or(0) as f64 * stride as f64
     }
 

@@ -9,7 +9,7 @@ use cost_models::gpu::GpuCost;
 impl Ranked<'_> {
     /// Seconds of execution `run` with the tiles that the closed-form rule takes (paper, eq. 6.5): of the compute-bound
     /// ones that fit, the largest `tS1 + tT/2`, of those the one with the most iterations; with the best `k`.
-    /// `None` where no tile is compute-bound.
+    /// `None` where no tile is compute-bound, or none has a face.
     pub fn closed_form(&self, run: usize, model: &GpuCost) -> Option<f64> {
         let compute_bound = |candidate: u32| {
             self.entries(candidate as usize).iter().all(|counts| {
@@ -18,21 +18,23 @@ impl Ranked<'_> {
             })
         };
         let face = |candidate: u32| {
-            let sizes = self.space.sizes()[candidate as usize];
-            (self.space.face(&sizes), self.entries(candidate as usize)[0].iterations)
+            let face = self.space.face(&self.space.sizes()[candidate as usize])?;
+            Some((face, self.entries(candidate as usize)[0].iterations))
         };
         let list = self.all_that_fit(&self.fitting(&model.hardware));
-        let chosen =
-            list.iter().filter(|own| compute_bound(own.candidate)).max_by_key(|own| face(own.candidate))?;
+        let faces = list.iter().filter_map(|own| Some((face(own.candidate)?, own)));
+        let chosen = faces.filter(|(_, own)| compute_bound(own.candidate)).max_by_key(|(face, _)| *face)?.1;
         Some(self.best_k(run, model, (chosen.candidate, chosen.most_k)))
     }
 
-    /// Seconds of execution `run` with the tile of most iterations of which two fit a multiprocessor, `k = 2`.
-    pub fn largest_tile(&self, run: usize, model: &GpuCost) -> Option<f64> {
+    /// Iterations, and seconds of execution `run`, with the tile of most iterations of which two fit a multiprocessor, `k = 2`.
+    pub fn largest_tile(&self, run: usize, model: &GpuCost) -> Option<(i64, f64)> {
         let list = self.all_that_fit(&self.fitting(&model.hardware));
         let twice = list.iter().filter(|own| own.most_k >= 2);
-        let largest = twice.max_by_key(|own| self.entries(own.candidate as usize)[0].iterations)?;
-        Some(model.seconds_of(&self.resident(run, largest.candidate as usize, 2, &model.hardware)?, 2))
+        let iterations = |own: &&Fits| self.entries(own.candidate as usize)[0].iterations;
+        let largest = twice.max_by_key(iterations)?;
+        let resident = self.resident(run, largest.candidate as usize, 2, &model.hardware)?;
+        Some((iterations(&largest), model.seconds_of(&resident, 2)))
     }
 
     fn best_k(&self, run: usize, model: &GpuCost, (candidate, most_k): (u32, u32)) -> f64 {
@@ -56,7 +58,7 @@ impl Ranked<'_> {
                     strategy: self.space.strategy,
                     sizes: self.space.sizes()[candidate as usize],
                     k,
-                    threads: counts[0].threads,
+                    threads: counts.iter().map(|own| own.threads).max().unwrap_or(0),
                     seconds,
                     joules: dynamic_j + model.static_w() * seconds,
                     bound: 0.0,

@@ -12,9 +12,10 @@ use super::workload::{CIter, Load, Objective, Run, Workload};
 use cost_models::area::Chip;
 use cost_models::cache::{energy_with_hits, footprint_bytes, hit_rate, with_hits};
 use cost_models::constants::{EnergyConstants, TimeConstants};
+use cost_models::gpu::Kernels;
 use cost_models::hardware::Hardware;
 use cost_models::machine::GpuFacts;
-use hhc_codegen::counts::{Limits, Problem};
+use hhc_codegen::counts::{Limits, Problem, TileCounts};
 
 /// A stencil, ready to be searched.
 #[derive(Debug, Clone)]
@@ -23,7 +24,7 @@ pub struct Subject {
     pub load: Load,
     /// The stencil on its first grid.
     pub problem: Problem,
-    /// Candidates, one entry per strategy of the workload that can tile it.
+    /// Candidates, of each strategy of the workload that can tile it: one entry, or some for each execution.
     pub spaces: Vec<TileSpace>,
     /// Threads that its blocks may have.
     pub threads: Threads,
@@ -74,7 +75,7 @@ impl Key {
     }
 }
 
-/// Tables of one stencil for one [`Key`], one per strategy.
+/// Tables of one stencil for one [`Key`], one per space of candidates.
 pub struct Tables<'a> {
     subject: &'a Subject,
     tables: Vec<TileTable>,
@@ -125,17 +126,23 @@ impl Setting {
 
     /// The tiles of a stencil, strategy by strategy.
     fn spaces(&self, problem: &Problem, load: &Load) -> Result<Vec<TileSpace>, CodesignError> {
-        let limits = Limits { bytes: self.block_bytes, warp: self.base.warp, tiles: MOST_TILES };
+        let limits = Limits {
+            bytes: self.block_bytes,
+            warp: self.base.warp,
+            tiles: MOST_TILES,
+            time_alone: self.workload.time_alone(),
+        };
         let on = Design::from(&self.base).hardware(&self.base).multiprocessor();
-        let of = |&strategy: &_| TileSpace::new(strategy, problem, &load.runs, limits, &on).transpose();
-        let spaces: Result<Vec<TileSpace>, _> = self.workload.strategies.iter().filter_map(of).collect();
+        let of = |&strategy: &_| TileSpace::all(strategy, problem, &load.runs, limits, &on);
+        let spaces: Result<Vec<Vec<TileSpace>>, _> = self.workload.strategies.iter().map(of).collect();
         let (stencil, bytes) = (load.name.clone(), limits.bytes);
-        match spaces {
+        match spaces.map(|spaces| spaces.concat()) {
             Err(TooMany) => Err(CodesignError::TooManyTiles { stencil, most: limits.tiles, bytes }),
             Ok(spaces) if spaces.iter().all(TileSpace::is_empty) => {
                 Err(CodesignError::NoTile { stencil, bytes })
             }
-            Ok(spaces) => Ok(spaces),
+            // Strategies without a tile that fits take no part.
+            Ok(spaces) => Ok(spaces.into_iter().filter(|space| !space.is_empty()).collect()),
         }
     }
 
@@ -235,7 +242,7 @@ impl Setting {
 }
 
 impl Tables<'_> {
-    /// The candidates in order of density, one entry per strategy.
+    /// The candidates in order of density, one entry per space.
     pub fn ranked(&self) -> Vec<Ranked<'_>> {
         let both = self.subject.spaces.iter().zip(&self.tables);
         let threads = (&self.subject.threads, self.n_v);
@@ -254,7 +261,7 @@ impl Tables<'_> {
     ) -> Option<Vec<Outcome>> {
         let of_run = |run: usize| {
             let mut best: Option<Outcome> = None;
-            for (ranked, fitting) in ranked.iter().zip(fitting) {
+            for (ranked, fitting) in ranked.iter().zip(fitting).filter(|(ranked, _)| ranked.serves(run)) {
                 let model = ranked.model(design, run);
                 let outcome = ranked.best(run, objective, (&model, design.power_w), fitting, effort);
                 best = match (best, outcome) {
@@ -272,7 +279,24 @@ impl Tables<'_> {
     }
 }
 
-/// The candidates that fit, one entry per strategy.
+/// The candidates that fit, one entry per space.
 pub fn fitting(ranked: &[Ranked<'_>], hardware: &Hardware) -> Vec<Fitting> {
     ranked.iter().map(|ranked| ranked.fitting(hardware)).collect()
+}
+
+/// The space that the tiles of an outcome of execution `run` are of, and their counts.
+pub fn counted<'r, 'a>(
+    ranked: &'r [Ranked<'a>],
+    run: usize,
+    outcome: &Outcome,
+) -> Option<(&'r Ranked<'a>, Kernels<TileCounts>)> {
+    let own = ranked.iter().filter(|own| own.serves(run) && own.strategy() == outcome.strategy);
+    let details = |own: &'r Ranked<'a>| Some((own, own.details(run, &outcome.sizes, outcome.threads)?));
+    own.into_iter().find_map(details)
+}
+
+/// The spaces of the first strategy that serve execution `run`.
+pub fn of_first<'r, 'a>(ranked: &'r [Ranked<'a>], run: usize) -> impl Iterator<Item = &'r Ranked<'a>> {
+    let first = ranked.first().map(Ranked::strategy);
+    ranked.iter().filter(move |own| Some(own.strategy()) == first && own.serves(run))
 }

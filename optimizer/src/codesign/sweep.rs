@@ -250,15 +250,20 @@ fn bound(setting: &Setting, design: &Design, shared: &[Shared<'_>], of_size: usi
     for (subject, shared) in setting.subjects.iter().zip(shared) {
         let share = subject.load.weight / subject.flops.len() as f64;
         let densities = shared.ranked.iter().zip(&shared.fitting[of_size]);
-        let least = densities.filter_map(|(ranked, fitting)| ranked.least_density(fitting));
-        let Some((seconds, joules)) = least.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))) else {
-            continue;
-        };
+        let densities: Vec<_> = densities
+            .filter_map(|(ranked, fitting)| Some((ranked, ranked.least_density(fitting)?)))
+            .collect();
         for (run, flops) in subject.flops.iter().enumerate() {
-            let per_strategy = shared.ranked.iter().map(|ranked| ranked.iterations(run));
-            let iterations = per_strategy.fold(f64::INFINITY, f64::min);
-            let seconds = iterations * seconds / design.n_sm as f64;
-            let joules = iterations * joules + on.static_w * seconds;
+            let serving = densities.iter().filter(|(ranked, _)| ranked.serves(run));
+            let totals = serving.map(|(ranked, (seconds, joules))| {
+                let iterations = ranked.iterations(run);
+                (iterations * seconds, iterations * joules)
+            });
+            let Some((seconds, joules)) = totals.reduce(|a, b| (a.0.min(b.0), a.1.min(b.1))) else {
+                continue;
+            };
+            let seconds = seconds / design.n_sm as f64;
+            let joules = joules + on.static_w * seconds;
             sums[0] += share * setting.workload.objective.cost(seconds, joules, *flops);
             sums[1] += share * joules / flops;
         }

@@ -9,13 +9,15 @@
 //! ```
 //!
 //! so that `n_SM`, `M_SM` and the budgets vary without a new table. Tables are kept: all sweeps and questions of a study use the
-//! same.
+//! same. A strategy whose counts depend on the grid has a space for each execution ([`Tabulated::GridByGrid`]).
 
 use hhc_codegen::counts::{
-    Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, TileCounts, forms,
+    Candidates, Limits, Multiprocessor, OfGrid, OnGrid, Problem, Run, Tabulated, TileCounts, forms,
 };
 use hhc_codegen::strategy::Strategy;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::slice;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 pub use hhc_codegen::counts::Sizes;
@@ -26,11 +28,13 @@ pub const MOST_TILES: usize = 12_000_000;
 /// Lane rounds that a space keeps, for all numbers of lanes together: 128 MB.
 const MOST_KEPT: usize = 1 << 24;
 
-/// The candidates of a stencil under a strategy, and all grids that it runs on.
+/// The candidates of a stencil under a strategy, and the grids that they are for.
 #[derive(Debug, Clone)]
 pub struct TileSpace {
     /// The strategy.
     pub strategy: &'static dyn Strategy,
+    /// The execution that they are for; `None`: all.
+    only: Option<usize>,
     candidates: Arc<dyn Candidates>,
     tiles: Arc<Tiles>,
     grids: Vec<Arc<dyn OnGrid>>,
@@ -55,7 +59,7 @@ pub struct Tiles {
     pub counts: Vec<TileCounts>,
     /// Entries per candidate.
     pub stride: usize,
-    /// Where all entries need the same registers and each candidate has one.
+    /// Where all entries need the same registers, have no threads of their own, and each candidate has one.
     pub alike: Option<Alike>,
 }
 
@@ -89,10 +93,12 @@ impl TileTable {
 }
 
 impl Tiles {
-    fn new(candidates: &dyn Candidates, on: &Multiprocessor) -> Tiles {
-        let counts = candidates.counts(&Multiprocessor { lanes: 1, ..*on });
+    fn new(candidates: &dyn Candidates) -> Tiles {
+        let counts = candidates.counts();
         let stride = candidates.classes();
-        let alike = stride == 1 && counts.windows(2).all(|pair| pair[0].registers == pair[1].registers);
+        let alike = stride == 1
+            && !candidates.has_threads()
+            && counts.windows(2).all(|pair| pair[0].registers == pair[1].registers);
         let alike = alike.then(|| {
             let bytes: Vec<i64> = counts.iter().map(|counts| counts.tile_bytes).collect();
             let mut ascending = bytes.clone();
@@ -115,31 +121,78 @@ impl Alike {
 
 impl TileSpace {
     /// Lists the candidates: all tile sizes whose window fits `limits`, no larger than the largest grid needs, for multiprocessors
-    /// like `on` with any number of lanes. `None` where the strategy cannot tile the stencil, or has no tables.
+    /// like `on` with any number of lanes. One space, or some for each execution; none where the strategy cannot tile the stencil,
+    /// or has no tables.
     ///
     /// # Errors
     /// [`TooMany`] where there are more than `limits` allow.
-    pub fn new(
+    pub fn all(
         strategy: &'static dyn Strategy,
         problem: &Problem,
         runs: &[Run],
         limits: Limits,
         on: &Multiprocessor,
-    ) -> Result<Option<TileSpace>, TooMany> {
-        let Some(candidates) = (strategy.takes(&problem.program, &problem.cone).ok())
-            .and_then(|()| forms(strategy).candidates(problem, runs, limits))
-        else {
-            return Ok(None);
+    ) -> Result<Vec<TileSpace>, TooMany> {
+        if strategy.takes(&problem.program, &problem.cone).is_err() {
+            return Ok(Vec::new());
+        }
+        let forms = forms(strategy);
+        let of = |runs: &[Run], only: Option<usize>| -> Vec<TileSpace> {
+            let tables = forms.candidates(problem, runs, limits, on).into_iter();
+            tables.map(|table| TileSpace::new(strategy, problem, runs, only, table.into())).collect()
         };
-        if candidates.sizes().len() > limits.tiles {
+        let spaces: Vec<TileSpace> = match forms.tabulated() {
+            None => Vec::new(),
+            Some(Tabulated::ForAllGrids) => of(runs, None),
+            Some(Tabulated::GridByGrid) => {
+                let each: Vec<Vec<TileSpace>> = runs
+                    .par_iter()
+                    .enumerate()
+                    .map(|(run, own)| of(slice::from_ref(own), Some(run)))
+                    .collect();
+                each.concat()
+            }
+        };
+        if spaces.iter().map(TileSpace::len).sum::<usize>() > limits.tiles {
             return Err(TooMany);
         }
-        let candidates: Arc<dyn Candidates> = candidates.into();
+        Ok(spaces)
+    }
+
+    fn new(
+        strategy: &'static dyn Strategy,
+        problem: &Problem,
+        runs: &[Run],
+        only: Option<usize>,
+        candidates: Arc<dyn Candidates>,
+    ) -> TileSpace {
         let grid = |run: &Run| candidates.on_grid(&problem.with_size(&run.size, run.steps)).into();
         let grids = runs.iter().map(grid).collect();
         let near = Arc::new(runs.iter().map(|_| OnceLock::new()).collect());
-        let tiles = Arc::new(Tiles::new(&*candidates, on));
-        Ok(Some(TileSpace { strategy, candidates, tiles, grids, near, rounds: Arc::default() }))
+        let tiles = Arc::new(Tiles::new(&*candidates));
+        TileSpace { strategy, only, candidates, tiles, grids, near, rounds: Arc::default() }
+    }
+
+    /// Whether the candidates are for an execution.
+    #[inline]
+    pub fn serves(&self, run: usize) -> bool {
+        self.only.is_none_or(|only| only == run)
+    }
+
+    /// The execution that the candidates are for; `None`: all.
+    pub fn only(&self) -> Option<usize> {
+        self.only
+    }
+
+    /// Whether each candidate has a number of threads of its own.
+    pub fn has_threads(&self) -> bool {
+        self.candidates.has_threads()
+    }
+
+    /// The place of an execution that they serve among their grids.
+    #[inline]
+    fn place(&self, run: usize) -> usize {
+        if self.only.is_some() { 0 } else { run }
     }
 
     /// Tile sizes, in the order of the tables.
@@ -181,13 +234,13 @@ impl TileSpace {
     /// What grid `run` adds to the counts of entry `entry` of a candidate.
     #[inline]
     pub fn of_grid(&self, run: usize, candidate: usize, entry: usize) -> OfGrid {
-        self.grids[run].of(candidate, entry)
+        self.grids[self.place(run)].of(candidate, entry)
     }
 
     /// What bounds need of grid `run`, by candidate: of tiles of one kind. Numbers beyond 32 bits are the largest that has them: a
     /// bound may be lower.
     pub fn near(&self, run: usize) -> &[NearGrid] {
-        self.near[run].get_or_init(|| {
+        self.near[self.place(run)].get_or_init(|| {
             let small = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
             let of = |candidate: usize| {
                 let OfGrid { wavefronts, tiles_per_wavefront, sub_tiles, .. } =
@@ -198,8 +251,8 @@ impl TileSpace {
         })
     }
 
-    /// The face of a tile, which the closed form maximises.
-    pub fn face(&self, sizes: &Sizes) -> i64 {
+    /// The face of a tile, which the closed form maximises; `None` for tiles that have none.
+    pub fn face(&self, sizes: &Sizes) -> Option<i64> {
         self.candidates.face(sizes)
     }
 
@@ -213,6 +266,9 @@ impl TileSpace {
 mod tests {
     use super::*;
     use crate::codesign::workload::strategies;
+    use cost_models::constants::TimeConstants;
+    use cost_models::gpu::GpuTime;
+    use cost_models::machine;
     use polyhedral::shipped;
     use std::sync::Arc;
 
@@ -228,23 +284,80 @@ mod tests {
             let other: Vec<i64> = size.iter().map(|n| n + 33).collect();
             let runs = [Run { size, steps: 40 }, Run { size: other.clone(), steps: 77 }];
             for strategy in strategies() {
-                let limits = Limits { bytes: 12 * 1024, warp: 32, tiles: MOST_TILES };
-                let space = TileSpace::new(strategy, &first, &runs, limits, &on).unwrap().unwrap();
-                let table = space.table(on.lanes);
-                assert!(space.len() > 5, "{name} {}", space.len());
+                let spaces = TileSpace::all(strategy, &first, &runs, limits(MOST_TILES), &on).unwrap();
+                assert_eq!(spaces.is_empty(), strategy.takes(&program, &first.cone).is_err(), "{name}");
                 let second = first.with_size(&other, 77);
-                for candidate in (0..space.len()).step_by(31) {
-                    let tile = space.candidates.tile(&space.sizes()[candidate]);
-                    let (family, sizes) = forms(strategy).of_tile(&second, &on, &tile).unwrap();
-                    for entry in 0..table.tiles.stride {
-                        let counts = &table.counts(candidate, entry);
-                        assert_eq!(space.lane_rounds(candidate, entry, on.lanes), counts.lane_rounds);
-                        assert_eq!(
-                            space.of_grid(1, candidate, entry).on(counts),
-                            TileCounts { registers: counts.registers, ..family.forms.counts(entry, sizes) },
-                            "{name} {tile}"
-                        );
+                for space in spaces.iter().filter(|space| space.serves(1)) {
+                    let table = space.table(on.lanes);
+                    assert!(space.len() > 5, "{name} {}", space.len());
+                    for candidate in (0..space.len()).step_by(31) {
+                        let tile = space.candidates.tile(&space.sizes()[candidate]);
+                        let (family, sizes) = forms(strategy).of_tile(&second, &on, &tile).unwrap();
+                        for entry in 0..table.tiles.stride {
+                            let counts = &table.counts(candidate, entry);
+                            assert_eq!(space.lane_rounds(candidate, entry, on.lanes), counts.lane_rounds);
+                            let mut direct = family.forms.counts(entry, sizes);
+                            if space.has_threads() {
+                                // Lanes without threads do nothing.
+                                let on = on.with_lanes(on.lanes.min(direct.threads));
+                                let (family, sizes) = forms(strategy).of_tile(&second, &on, &tile).unwrap();
+                                direct = family.forms.counts(entry, sizes);
+                            } else {
+                                direct.registers = counts.registers;
+                            }
+                            let own = space.of_grid(1, candidate, entry).on(counts);
+                            assert_eq!(own, direct, "{name} {tile}");
+                        }
                     }
+                }
+            }
+        }
+    }
+
+    fn limits(tiles: usize) -> Limits {
+        Limits { bytes: 12 * 1024, warp: 32, tiles, time_alone: true }
+    }
+
+    /// Of very many tiles in one dimension those are left out that another one is as fast as: on every machine and grid the best of
+    /// the others is as fast as the best of all.
+    #[test]
+    fn tiles_that_are_left_out_are_no_faster() {
+        let program = Arc::new(shipped::load("heat1d").unwrap());
+        let runs = [(3000, 60), (20_001, 80)].map(|(n, steps)| Run { size: vec![n], steps });
+        let problem = Problem::new(&program, &runs[0].size, runs[0].steps).unwrap();
+        let hhc = strategies().next().unwrap();
+        let of = |tiles: usize| TileSpace::all(hhc, &problem, &runs, limits(tiles), &Multiprocessor::ANY);
+        let all = of(MOST_TILES).unwrap().remove(0);
+        let fewer = of(all.len() - 1).unwrap().remove(0);
+        assert!(fewer.len() * 3 < 2 * all.len(), "{} of {}", fewer.len(), all.len());
+        assert_eq!(of(fewer.len() - 1).err(), Some(TooMany));
+        let in_power = Limits { time_alone: false, ..limits(all.len() - 1) };
+        assert!(TileSpace::all(hhc, &problem, &runs, in_power, &Multiprocessor::ANY).is_err());
+        for (case, lanes) in [32, 96, 128, 480, 1024].into_iter().enumerate() {
+            let at = |values: [f64; 5]| values[case];
+            let time = GpuTime {
+                n_sm: [1, 7, 16, 84, 132][case],
+                n_v: lanes,
+                constants: TimeConstants {
+                    l_s_per_word: at([3e-10, 1e-12, 2e-11, 1e-9, 5e-11]),
+                    tau_sync_s: at([1e-9, 1e-10, 8e-10, 0.0, 2e-8]),
+                    t_sync_s: at([1e-6, 1e-5, 0.0, 4e-7, 2e-6]),
+                    c_iter_s: at([1e-9, 2e-8, 1e-8, 1e-12, 5e-9]),
+                    ..TimeConstants::of(&problem, &machine::shipped("gtx980").unwrap().unwrap()).unwrap()
+                },
+            };
+            for run in 0..runs.len() {
+                for memory in [3000, 12 * 1024, 24 * 1024] {
+                    let least = |space: &TileSpace| {
+                        let table = space.table(lanes);
+                        let seconds = |candidate: usize| {
+                            let counts = space.of_grid(run, candidate, 0).on(&table.counts(candidate, 0));
+                            let most_k = (memory / counts.tile_bytes).min(8);
+                            (1..=most_k).map(|k| time.seconds(&counts, k)).fold(f64::INFINITY, f64::min)
+                        };
+                        (0..space.len()).map(seconds).fold(f64::INFINITY, f64::min)
+                    };
+                    assert_eq!(least(&all), least(&fewer), "{lanes} lanes, run {run}, {memory} bytes");
                 }
             }
         }

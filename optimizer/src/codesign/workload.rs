@@ -94,8 +94,8 @@ impl Objective {
 
 /// The strategies that codesign can choose among: those that a choice considers and that have tables of their counts.
 pub fn strategies() -> impl Iterator<Item = &'static dyn Strategy> {
-    let in_tables = |own: &&dyn Strategy| own.closed_forms().is_some_and(|forms| forms.in_tables());
-    strategy::in_auto(strategy::Target::Cuda).filter(in_tables)
+    let tabulated = |own: &&dyn Strategy| own.closed_forms().is_some_and(|forms| forms.tabulated().is_some());
+    strategy::in_auto(strategy::Target::Cuda).filter(tabulated)
 }
 
 /// Which designs are evaluated.
@@ -183,6 +183,11 @@ impl Workload {
             _ => None,
         });
         self.space.m_sm_kb.iter().copied().chain(references).fold(0.0, f64::max)
+    }
+
+    /// Whether only times decide which tiles are best.
+    pub fn time_alone(&self) -> bool {
+        matches!(self.objective, Objective::Gflops | Objective::Time) && self.budget.power_w.is_none()
     }
 
     /// `L` of a word of 4 bytes on the base machine: what the workload says, or the machine's, which is the share of

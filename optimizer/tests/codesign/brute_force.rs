@@ -16,6 +16,10 @@ use optimizer::codesign::run;
 use optimizer::codesign::setting::{Setting, Subject};
 use optimizer::codesign::sweep::Control;
 use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// Strategies whose tiles are listed, each with threads of its own.
+const LISTED: [&str; 2] = ["warp-pipeline", "streaming"];
 
 /// The least cost of an execution on a design, by enumeration.
 fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design) -> Option<f64> {
@@ -57,9 +61,31 @@ fn least_cost(setting: &Setting, subject: &Subject, run: usize, design: &Design)
         }
     };
     let registers = registers_by_share(&subject.load.program)[1];
+    for &strategy in workload.strategies.iter().filter(|own| LISTED.contains(&own.id())) {
+        if strategy.takes(&problem.program, &problem.cone).is_err() {
+            continue;
+        }
+        // Tiles of a list have threads of their own, and the registers that they have on the base machine.
+        let base = Design::from(&setting.base).hardware(&setting.base).multiprocessor();
+        let on = Multiprocessor { shared_per_block_bytes: i64::MAX, ..base };
+        let list = forms(strategy).families(&problem, &on.with_lanes(1), None);
+        for family in list {
+            let with_lanes = |class: usize| {
+                let all = family.forms.counts(class, [1; 3]);
+                let lanes = design.n_v.min(all.threads);
+                TileCounts { lane_rounds: (all.lane_rounds as u64).div_ceil(lanes as u64) as i64, ..all }
+            };
+            let counts: Vec<TileCounts> = (0..family.forms.classes()).map(with_lanes).collect();
+            let threads = counts.iter().map(|own| own.threads).max();
+            if threads.is_some_and(|own| subject.threads.numbers().contains(&own)) {
+                consider(&counts, &hardware);
+            }
+        }
+    }
     for (&strategy, &threads) in workload
         .strategies
         .iter()
+        .filter(|own| !LISTED.contains(&own.id()))
         .flat_map(|strategy| subject.threads.numbers().iter().map(move |n| (strategy, n)))
     {
         let on = Multiprocessor { lanes: design.n_v.min(threads), ..hardware.multiprocessor() };
@@ -146,17 +172,22 @@ proptest! {
         l2_kb in prop::sample::select(vec![0, 16, 200, 100_000]),
         threads in prop::collection::btree_set(1i64..20, 1..4),
         (l, tau, launch, c_iter) in (-12.0..-9.0, -10.0..-8.0, -7.0..-5.0, -9.0..-7.0),
-        strategies in prop::sample::select(vec!["[\"hhc\"]", "[\"hhc\", \"naive\"]"]),
+        strategies in prop::sample::select(vec![
+            "hhc", "hhc naive", "hhc warp-pipeline streaming", "warp-pipeline streaming", "hhc naive warp-pipeline",
+        ]),
         power in prop::option::weighted(0.3, 20..120),
     ) {
         // The enumeration of plain sweeps is for two dimensions at most.
-        let strategies = if stencil.ends_with("3d") { "[\"hhc\"]" } else { strategies };
-        let threads: Vec<i64> = threads.into_iter().map(|warps| 32 * warps).collect();
+        let chosen = strategies.split(' ').filter(|own| !(stencil.ends_with("3d") && *own == "naive"));
+        let strategies: Vec<&str> = chosen.collect();
+        let listed = [128].into_iter().filter(|_| strategies.len() > 1);
+        let threads: BTreeSet<i64> = threads.into_iter().map(|warps| 32 * warps).chain(listed).collect();
+        let threads: Vec<i64> = threads.into_iter().collect();
         let power = power.map_or(String::new(), |watts| format!("power_w = {watts}"));
         let ten = |exponent: f64| 10_f64.powf(exponent);
         let text = format!(
             "name = \"random\"\ndescription = \"for tests\"\nfamily = \"maxwell\"\nobjective = \"{objective}\"\n\
-             strategies = {strategies}\nthreads = {threads:?}\n[budget]\narea_high_mm2 = 1e5\n{power}\n\
+             strategies = {strategies:?}\nthreads = {threads:?}\n[budget]\narea_high_mm2 = 1e5\n{power}\n\
              [hardware]\nn_sm = {n_sm}\nn_v = {}\nm_sm_kb = {m_sm_kb}\nbandwidth = \"{bandwidth}\"\nl2_kb = {l2_kb}\n\
              [constants]\nl_s_per_word = {:e}\ntau_sync_s = {:e}\nt_sync_s = {:e}\n\
              [[stencil]]\nspec = \"{stencil}\"\nsizes = [\"{size}\"]\nsteps = [{steps}]\nc_iter_s = {:e}\n",

@@ -114,6 +114,7 @@ fn problems_of(text: &str) -> usize {
 #[test]
 fn requests_that_cannot_be_met_say_what_would() {
     let large = SMALL.replace("[6, 14.5, 20]", "[65536]").replace("steps = [64]", "steps = [100000]");
+    let large = large.replace("objective = \"gflops\"", "objective = \"energy\"");
     let error = Setting::new(parse(&large).unwrap()).unwrap_err();
     assert!(
         matches!(error, CodesignError::TooManyTiles { .. })

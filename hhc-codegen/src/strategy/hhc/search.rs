@@ -9,7 +9,7 @@ use super::tables::Tables;
 use super::waves::Waves;
 use crate::TileSizes;
 use crate::counts::bounds::CountBounds;
-use crate::counts::candidates::{Candidates, Limits, Run};
+use crate::counts::candidates::{Candidates, Limits, Run, Tabulated};
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores};
 use crate::counts::forms::{Axis, Family, Forms, SizeOf, TileForms};
 use crate::counts::multiprocessor::Multiprocessor;
@@ -103,12 +103,18 @@ impl Forms for HexagonalForms {
         Ok((family(form, sizes.map(Axis::only), dimension), sizes))
     }
 
-    fn in_tables(&self) -> bool {
-        true
+    fn tabulated(&self) -> Option<Tabulated> {
+        Some(Tabulated::ForAllGrids)
     }
 
-    fn candidates(&self, problem: &Problem, runs: &[Run], limits: Limits) -> Option<Box<dyn Candidates>> {
-        Some(Box::new(Tables::new(problem, runs, limits)))
+    fn candidates(
+        &self,
+        problem: &Problem,
+        runs: &[Run],
+        limits: Limits,
+        on: &Multiprocessor,
+    ) -> Vec<Box<dyn Candidates>> {
+        vec![Box::new(Tables::new(problem, runs, limits, on))]
     }
 
     fn core_space(&self, cores: &Cores) -> CoreSpace {

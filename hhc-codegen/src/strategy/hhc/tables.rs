@@ -1,5 +1,8 @@
 //! All tiles that fit a block, with tables of their counts: what half heights and flat tops decide, and what each
 //! classical size does, is kept apart, so that another grid needs no new table of all tiles.
+//!
+//! In one dimension there may be tens of millions. Of flat tops with which the fullest wavefront of each grid has as many tiles, the
+//! least one moves and computes least, and fits wherever the others do: it is as fast as they are on any multiprocessor.
 
 use super::forms::Hexagonal;
 use super::sizes::{HEIGHT, SPACE_SIZES};
@@ -9,12 +12,17 @@ use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::rounds::Rounds;
 use crate::counts::tile::TileCounts;
+use crate::geometry::MOST_GROUPS;
 use std::sync::Arc;
+
+/// Flat tops that are looked at in order to list those that are as fast as any other one: a few seconds.
+const MOST_LOOKED_AT: usize = 1 << 27;
 
 /// The candidates: sizes are `st, s0, s1, s2`.
 #[derive(Debug)]
 pub struct Tables {
     problem: Problem,
+    on: Multiprocessor,
     list: Arc<List>,
 }
 
@@ -24,6 +32,8 @@ struct List {
     /// Per candidate: index of its height among `heights`.
     height_of: Vec<u32>,
     heights: Vec<i64>,
+    /// Flat tops that were looked at in order to list some.
+    looked_at: usize,
     /// By height: widths of rows for `s0 = 1`, and how many rows have each.
     widths: Vec<Vec<(i64, i64)>>,
     /// By height, on no multiprocessor in particular.
@@ -32,14 +42,19 @@ struct List {
 
 impl Tables {
     /// Lists the candidates.
-    pub fn new(problem: &Problem, runs: &[Run], limits: Limits) -> Self {
-        let list = Arc::new(List::new(problem, runs, limits));
-        Tables { problem: problem.clone(), list }
+    pub fn new(problem: &Problem, runs: &[Run], limits: Limits, on: &Multiprocessor) -> Self {
+        let mut list = List::new(problem, runs, limits, false);
+        if list.sizes.len() > limits.tiles && limits.time_alone && problem.dimension() == 1 {
+            let fewer = List::new(problem, runs, limits, true);
+            list = if fewer.looked_at > MOST_LOOKED_AT { list } else { fewer };
+        }
+        Tables { problem: problem.clone(), on: on.with_lanes(1), list: Arc::new(list) }
     }
 }
 
 impl List {
-    fn new(problem: &Problem, runs: &[Run], limits: Limits) -> Self {
+    /// All tiles; with `fastest`, of flat tops in one dimension that make as full wavefronts on all grids the least one.
+    fn new(problem: &Problem, runs: &[Run], limits: Limits, fastest: bool) -> Self {
         let mut list = List::default();
         let dimension = problem.dimension();
         let statements = problem.program.statements.len() as i64;
@@ -47,9 +62,11 @@ impl List {
         let cover =
             |d: usize| runs.iter().map(|run| run.size.get(d).copied().unwrap_or(1)).max().unwrap_or(1);
         let last = runs.iter().map(|run| run.steps).max().unwrap_or(1) * statements;
+        // What the back end accepts.
+        let last = last.min(MOST_GROUPS * statements / 2).max(statements);
         let warp = |d: usize| if d > 0 && d == dimension - 1 { limits.warp } else { 1 };
         for st in (1..=last / statements).map(|n| n * statements) {
-            if list.sizes.len() > limits.tiles {
+            if list.sizes.len() > limits.tiles || list.looked_at > MOST_LOOKED_AT {
                 break;
             }
             let forms = Hexagonal::new(problem, st, &Multiprocessor::ANY, [None; 3]);
@@ -74,21 +91,35 @@ impl List {
             list.heights.push(st);
             list.widths.push(forms.row_widths());
             list.forms.push(forms.clone());
+            let grids = runs.iter().filter(|_| fastest).map(|run| {
+                let on_grid = problem.with_size(&run.size, run.steps);
+                Hexagonal::new(&on_grid, st, &Multiprocessor::ANY, [None; 3])
+            });
+            let grids: Vec<Hexagonal> = grids.collect();
+            let mut before = Vec::new();
             for s0 in (least[0]..=reach[0].max(least[0])).take_while(|&s0| fits([s0, least[1], least[2]])) {
                 if list.sizes.len() > limits.tiles {
                     break;
                 }
+                if fastest {
+                    list.looked_at += 1;
+                    let tiles: Vec<i64> = grids.iter().map(|forms| forms.tiles_per_wavefront(s0)).collect();
+                    if tiles == before {
+                        continue;
+                    }
+                    before = tiles;
+                }
                 if dimension == 1 {
-                    list.push([st, s0, 0, 0], height);
+                    list.push([st, s0, 0, 0, 0], height);
                     continue;
                 }
                 for s1 in sizes_of(1).take_while(|&s1| fits([s0, s1, least[2]])) {
                     if dimension == 2 {
-                        list.push([st, s0, s1, 0], height);
+                        list.push([st, s0, s1, 0, 0], height);
                         continue;
                     }
                     for s2 in sizes_of(2).take_while(|&s2| fits([s0, s1, s2])) {
-                        list.push([st, s0, s1, s2], height);
+                        list.push([st, s0, s1, s2, 0], height);
                     }
                 }
             }
@@ -111,8 +142,8 @@ impl Candidates for Tables {
         1
     }
 
-    fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts> {
-        let forms: Vec<_> = self.list.forms.iter().map(|forms| forms.on(on)).collect();
+    fn counts(&self) -> Vec<TileCounts> {
+        let forms: Vec<_> = self.list.forms.iter().map(|forms| forms.on(&self.on)).collect();
         let of = |(sizes, height): (&Sizes, &u32)| {
             let forms = &forms[*height as usize];
             TileCounts { registers: forms.registers_of_one_point(), ..forms.counts(of_dimensions(*sizes)) }
@@ -137,18 +168,18 @@ impl Candidates for Tables {
     }
 
     fn on_grid(&self, problem: &Problem) -> Box<dyn OnGrid> {
-        let mut most = vec![[0_i64; 4]; self.list.heights.len()];
+        let mut most = vec![Sizes::default(); self.list.heights.len()];
         for (sizes, &height) in self.list.sizes.iter().zip(&self.list.height_of) {
             let most = &mut most[height as usize];
-            (0..4).for_each(|d| most[d] = most[d].max(sizes[d]));
+            (0..most.len()).for_each(|d| most[d] = most[d].max(sizes[d]));
         }
         let heights = self.list.heights.iter().zip(&most);
         let heights = heights.map(|(&st, most)| OfHeight::new(problem, st, most)).collect();
         Box::new(Grid { list: self.list.clone(), heights })
     }
 
-    fn face(&self, sizes: &Sizes) -> i64 {
-        sizes[0] + sizes[1]
+    fn face(&self, sizes: &Sizes) -> Option<i64> {
+        Some(sizes[0] + sizes[1])
     }
 
     fn tile(&self, sizes: &Sizes) -> TileSizes {
@@ -200,7 +231,7 @@ impl OfHeight {
 impl OnGrid for Grid {
     #[inline]
     fn of(&self, candidate: usize, _class: usize) -> OfGrid {
-        let [_, s0, s1, s2] = self.list.sizes[candidate];
+        let [_, s0, s1, s2, _] = self.list.sizes[candidate];
         let height = &self.heights[self.list.height_of[candidate] as usize];
         let (tiles_per_wavefront, tiles) = height.tiles[(s0 - height.least) as usize];
         OfGrid {

@@ -6,7 +6,7 @@ use super::sweeps;
 use super::tables::Tables;
 use crate::TileSizes;
 use crate::counts::bounds::CountBounds;
-use crate::counts::candidates::{Candidates, Limits, Run};
+use crate::counts::candidates::{Candidates, Limits, Run, Tabulated};
 use crate::counts::cores::{CoreCounts, CoreSpace, Cores};
 use crate::counts::forms::{Axis, Family, Forms, SizeOf, TileForms};
 use crate::counts::multiprocessor::Multiprocessor;
@@ -110,12 +110,18 @@ impl Forms for BlockForms {
         Ok((family(problem, on, sizes.map(Axis::only), i64::MAX), sizes))
     }
 
-    fn in_tables(&self) -> bool {
-        true
+    fn tabulated(&self) -> Option<Tabulated> {
+        Some(Tabulated::ForAllGrids)
     }
 
-    fn candidates(&self, problem: &Problem, runs: &[Run], limits: Limits) -> Option<Box<dyn Candidates>> {
-        Some(Box::new(Tables::new(problem, runs, limits)))
+    fn candidates(
+        &self,
+        problem: &Problem,
+        runs: &[Run],
+        limits: Limits,
+        on: &Multiprocessor,
+    ) -> Vec<Box<dyn Candidates>> {
+        vec![Box::new(Tables::new(problem, runs, limits, on))]
     }
 
     fn core_space(&self, cores: &Cores) -> CoreSpace {

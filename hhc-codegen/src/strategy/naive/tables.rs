@@ -15,12 +15,13 @@ const MOST_POINTS: i64 = 8192;
 #[derive(Debug)]
 pub struct Tables {
     problem: Problem,
+    on: Multiprocessor,
     sizes: Vec<Sizes>,
 }
 
 impl Tables {
     /// Lists the candidates.
-    pub fn new(problem: &Problem, runs: &[Run], limits: Limits) -> Self {
+    pub fn new(problem: &Problem, runs: &[Run], limits: Limits, on: &Multiprocessor) -> Self {
         let cover =
             |d: usize| runs.iter().map(|run| run.size.get(d).copied().unwrap_or(1)).max().unwrap_or(1);
         let dimension = problem.dimension();
@@ -32,15 +33,15 @@ impl Tables {
                 for innermost in powers((cover(dimension - 1) / inner).max(1)).map(|n| n * inner) {
                     if first * second * innermost <= MOST_POINTS {
                         sizes.push(match dimension {
-                            1 => [innermost, 0, 0, 0],
-                            2 => [first, innermost, 0, 0],
-                            _ => [first, second, innermost, 0],
+                            1 => [innermost, 0, 0, 0, 0],
+                            2 => [first, innermost, 0, 0, 0],
+                            _ => [first, second, innermost, 0, 0],
                         });
                     }
                 }
             }
         }
-        Tables { problem: problem.clone(), sizes }
+        Tables { problem: problem.clone(), on: on.with_lanes(1), sizes }
     }
 
     fn all(&self, forms: &Blocks) -> Vec<TileCounts> {
@@ -63,8 +64,8 @@ impl Candidates for Tables {
         self.problem.program.statements.len()
     }
 
-    fn counts(&self, on: &Multiprocessor) -> Vec<TileCounts> {
-        self.all(&Blocks::new(&self.problem, on))
+    fn counts(&self) -> Vec<TileCounts> {
+        self.all(&Blocks::new(&self.problem, &self.on))
     }
 
     fn lane_rounds(&self, candidate: usize, _class: usize, lanes: i64) -> i64 {
@@ -77,8 +78,8 @@ impl Candidates for Tables {
         Box::new(Grid { classes: self.classes(), entries: counts.iter().map(OfGrid::of).collect() })
     }
 
-    fn face(&self, sizes: &Sizes) -> i64 {
-        sizes[0]
+    fn face(&self, sizes: &Sizes) -> Option<i64> {
+        Some(sizes[0])
     }
 
     fn tile(&self, sizes: &Sizes) -> TileSizes {

@@ -5,22 +5,18 @@
 //! and takes those at the edges of slices, of the level before. A warp loads its slice of the box of `n = 0`, with as many more
 //! columns as let accesses be whole, as far as the grid has it, and stores that of `n = D`.
 //!
-//! Every tile is a family of its own, and all of them are looked at: see the forms of `warp-pipeline`.
+//! All tiles of a list are looked at: see the forms of `warp-pipeline`.
 
 use super::sizes;
 use super::stream::{AHEAD, Stream};
 use super::work;
 use crate::TileSizes;
-use crate::counts::cores::{CoreCounts, CoreSpace, Cores};
-use crate::counts::enumerated::{Counted, Enumerated, family_of};
-use crate::counts::forms::{Family, Forms};
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
 use crate::counts::tile::TileCounts;
 use crate::counts::work::TileWork;
 use crate::geometry::{ADDRESS_REGISTERS, WARP, operand_registers, register_bound, storage_bytes};
 use crate::strategy::bands::{self, Bands};
-use crate::strategy::interface::Strategy;
 use crate::strategy::streams::{Closed, chunks, common, of_launches, points, words_of_coefficients};
 
 /// Values of the sizes that a search looks at.
@@ -29,57 +25,15 @@ const ROWS: [i64; 5] = [1, 2, 3, 4, 6];
 const STEPS: [i64; 4] = [1, 2, 3, 4];
 const WARPS: [i64; 3] = [4, 8, 16];
 
-/// The forms of the strategy.
-pub(super) struct StreamForms {
-    pub(super) strategy: &'static dyn Strategy,
-}
-
-impl Forms for StreamForms {
-    fn families(&self, problem: &Problem, on: &Multiprocessor, _most_height: Option<i64>) -> Vec<Family> {
-        let space = sizes::space(&problem.program);
-        let family =
-            |tile: TileSizes| Some(family_of(&space, &tile, Counted(counts(problem, on, &tile).ok()?)));
-        let families = tiles(problem).into_iter().filter_map(family);
-        families.filter(|family| family.forms.tile_bytes([1; 3]) <= on.shared_per_block_bytes).collect()
-    }
-
-    fn smallest(
-        &self,
-        problem: &Problem,
-        on: &Multiprocessor,
-        _most_height: Option<i64>,
-    ) -> Option<(Family, [i64; 3])> {
-        let fits = |tile: &TileSizes| sizes::fit(&problem.program, tile).is_ok();
-        let with = |rows: i64| TileSizes::new(sizes::NAMES.into_iter().zip([1, rows, 1, WARPS[0], 1]));
-        let tile = (1..=ROWS[ROWS.len() - 1]).map(with).find(fits)?;
-        self.of_tile(problem, on, &tile).ok()
-    }
-
-    fn of_tile(
-        &self,
-        problem: &Problem,
-        on: &Multiprocessor,
-        tile: &TileSizes,
-    ) -> Result<(Family, [i64; 3]), String> {
-        let space = sizes::space(&problem.program);
-        space.check(self.strategy.id(), tile).map_err(|error| error.to_string())?;
-        sizes::fit(&problem.program, tile).map_err(|(_, reason)| reason)?;
-        let family = family_of(&space, tile, Counted(counts(problem, on, tile)?));
-        let sizes = family.axes.map(|axis| axis.first);
-        Ok((family, sizes))
-    }
-
-    fn core_space(&self, cores: &Cores) -> CoreSpace {
-        Enumerated { strategy: self.strategy }.core_space(cores)
-    }
-
-    fn on_cores(&self, cores: &Cores, tile: &TileSizes) -> Result<CoreCounts, String> {
-        Enumerated { strategy: self.strategy }.on_cores(cores, tile)
-    }
+/// The tile of fewest registers and threads.
+pub(super) fn smallest(problem: &Problem) -> Option<TileSizes> {
+    let fits = |tile: &TileSizes| sizes::fit(&problem.program, tile).is_ok();
+    let with = |rows: i64| TileSizes::new(sizes::NAMES.into_iter().zip([1, rows, 1, WARPS[0], 1]));
+    (1..=ROWS[ROWS.len() - 1]).map(with).find(fits)
 }
 
 /// The tiles that a search looks at.
-fn tiles(problem: &Problem) -> Vec<TileSizes> {
+pub(super) fn tiles(problem: &Problem) -> Vec<TileSizes> {
     let (low, end) = problem.program.domain(0, &problem.size)[0];
     let mut tiles = Vec::new();
     for (points, rows) in POINTS.into_iter().flat_map(|points| ROWS.map(|rows| (points, rows))) {
@@ -98,7 +52,7 @@ fn tiles(problem: &Problem) -> Vec<TileSizes> {
 }
 
 /// The counts of the kernel that is launched, and what its warps execute.
-fn counts(
+pub(super) fn counts(
     problem: &Problem,
     on: &Multiprocessor,
     tile: &TileSizes,

@@ -14,13 +14,13 @@ mod work;
 use super::bands::Bands;
 use super::interface::{Strategy, Target};
 use super::lanes;
+use super::listed::Listed;
 use super::tile_space::TileSpace;
 use crate::TileSizes;
 use crate::counts::Forms;
 use crate::int_expr::int;
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
-use forms::StreamForms;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -77,7 +77,12 @@ impl Strategy for Streaming {
     }
 
     fn closed_forms(&self) -> Option<Box<dyn Forms>> {
-        Some(Box::new(StreamForms { strategy: &Streaming }))
+        Some(Box::new(Listed {
+            strategy: &Streaming,
+            tiles: forms::tiles,
+            smallest: forms::smallest,
+            counts: forms::counts,
+        }))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

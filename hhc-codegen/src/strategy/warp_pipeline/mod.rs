@@ -13,13 +13,13 @@ mod work;
 use super::bands::{self, Bands};
 use super::interface::{Strategy, Target};
 use super::lanes;
+use super::listed::Listed;
 use super::tile_space::TileSpace;
 use crate::TileSizes;
 use crate::counts::Forms;
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
-use forms::TeamForms;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
 use std::sync::Arc;
@@ -74,7 +74,12 @@ impl Strategy for WarpPipeline {
     }
 
     fn closed_forms(&self) -> Option<Box<dyn Forms>> {
-        Some(Box::new(TeamForms { strategy: &WarpPipeline }))
+        Some(Box::new(Listed {
+            strategy: &WarpPipeline,
+            tiles: forms::tiles,
+            smallest: forms::smallest,
+            counts: forms::counts,
+        }))
     }
 
     fn plan(&self, program: &Arc<Program>, _cone: &Cone, tile: &TileSizes) -> KernelPlan {

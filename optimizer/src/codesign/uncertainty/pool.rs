@@ -4,7 +4,8 @@ use super::factors::Factors;
 use super::ranges::{AREAS, Constant, Ranges};
 use crate::codesign::CodesignError;
 use crate::codesign::inner::Outcome;
-use crate::codesign::setting::{Key, Setting};
+use crate::codesign::ranked::Ranked;
+use crate::codesign::setting::{Key, Setting, counted};
 use crate::codesign::study::{Study, evaluate};
 use crate::codesign::sweep::{Control, Verdict, sweep};
 use crate::codesign::workload::Keep;
@@ -102,13 +103,13 @@ pub(super) fn pools(setting: &Setting, study: &Study, pilots: &[Pilot]) -> Vec<P
                         }) {
                             continue;
                         }
-                        let Some(of) = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy)
-                        else {
-                            continue;
-                        };
+                        let serves =
+                            |own: &&Ranked<'_>| own.serves(run) && own.strategy() == outcome.strategy;
+                        let Some(of) = ranked.iter().find(serves) else { continue };
                         let place = (outcome.strategy.id(), run, outcome.sizes, outcome.threads);
-                        let counted = || of.details(run, &outcome.sizes, outcome.threads);
-                        let tiles = known.entry(place).or_insert_with(counted);
+                        let tiles = || counted(&ranked, run, outcome).map(|(_, tiles)| tiles);
+                        let tiles = known.entry(place).or_insert_with(tiles);
+                        // Spaces of a strategy have the same constants.
                         let model = of.model(&on, run);
                         if let (Some(tiles), Some(energy)) = (tiles.clone(), model.energy) {
                             let (time, k) = (model.time, outcome.k);

@@ -1,7 +1,7 @@
 //! What hyper-threading brings.
 
 use crate::codesign::inner::Outcome;
-use crate::codesign::setting::{Setting, Subject};
+use crate::codesign::setting::{Setting, Subject, of_first};
 use crate::codesign::study::{Study, rates};
 use serde::Serialize;
 
@@ -28,12 +28,16 @@ pub fn hyperthreading(setting: &Setting, study: &Study) -> Vec<Hyperthreading> {
     let of = |(index, subject): (usize, &Subject)| {
         let tables = setting.tables(subject, &setting.key(&best.design));
         let ranked = tables.ranked();
-        let ranked = ranked.first()?;
-        let model = |run: usize| ranked.model(&on, run);
-        let runs: Vec<Vec<Option<Outcome>>> =
-            (0..subject.load.runs.len()).map(|run| ranked.by_k(run, objective, &model(run))).collect();
+        let by_k = |run: usize| -> Vec<Option<Outcome>> {
+            let all = of_first(&ranked, run).map(|own| own.by_k(run, objective, &own.model(&on, run)));
+            let value = |own: &Option<Outcome>| own.map_or(f64::INFINITY, |own| own.value(objective));
+            let better = |a, b| if value(&b) < value(&a) { b } else { a };
+            let both = |a: Vec<_>, b: Vec<_>| a.into_iter().zip(b).map(|(a, b)| better(a, b)).collect();
+            all.reduce(both).unwrap_or_default()
+        };
+        let runs: Vec<Vec<Option<Outcome>>> = (0..subject.load.runs.len()).map(by_k).collect();
         let of_k = |k: i64| {
-            let outcomes: Option<Vec<Outcome>> = runs.iter().map(|by_k| by_k[k as usize - 1]).collect();
+            let outcomes: Option<Vec<Outcome>> = runs.iter().map(|by_k| *by_k.get(k as usize - 1)?).collect();
             Some((k, rates(setting, index, &outcomes?).gflops))
         };
         let by_k: Vec<(i64, f64)> = (1..=on.hardware.blocks_per_sm).filter_map(of_k).collect();
@@ -46,8 +50,11 @@ pub fn hyperthreading(setting: &Setting, study: &Study) -> Vec<Hyperthreading> {
         }
         chosen.sort_unstable();
         let optimum: f64 = best.outcomes[index].iter().map(|outcome| outcome.seconds).sum();
-        let largest = (0..subject.load.runs.len()).map(|run| ranked.largest_tile(run, &model(run)));
-        let largest: Option<f64> = largest.sum();
+        let largest = |run: usize| {
+            let all = of_first(&ranked, run).filter_map(|own| own.largest_tile(run, &own.model(&on, run)));
+            all.max_by_key(|(iterations, _)| *iterations).map(|(_, seconds)| seconds)
+        };
+        let largest: Option<f64> = (0..subject.load.runs.len()).map(largest).sum();
         let top = best.stencils[index].gflops;
         Some(Hyperthreading {
             stencil: subject.load.name.clone(),

@@ -1,6 +1,6 @@
 //! Where the time goes.
 
-use crate::codesign::setting::{Setting, Subject};
+use crate::codesign::setting::{Setting, Subject, counted};
 use crate::codesign::study::Study;
 use cost_models::gpu::Resident;
 use cost_models::model::CostModel;
@@ -33,12 +33,7 @@ pub fn overheads(setting: &Setting, study: &Study) -> Vec<Overhead> {
         let ranked = tables.ranked();
         let (mut terms, mut ideal, mut total) = (Terms::default(), 0.0, 0.0);
         for (run, outcome) in best.outcomes[index].iter().enumerate() {
-            let own = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy);
-            let Some((ranked, tiles)) =
-                own.and_then(|own| Some((own, own.details(run, &outcome.sizes, outcome.threads)?)))
-            else {
-                continue;
-            };
+            let Some((ranked, tiles)) = counted(&ranked, run, outcome) else { continue };
             let cost = ranked.model(&on, run).cost(&Resident { tiles, work: None, k: outcome.k });
             terms.add(&cost.prediction.terms);
             ideal += cost.prediction.ideal_s;
@@ -46,10 +41,11 @@ pub fn overheads(setting: &Setting, study: &Study) -> Vec<Overhead> {
         }
         let shares = terms.per(total);
         let optimum: f64 = best.outcomes[index].iter().map(|outcome| outcome.seconds).sum();
-        let closed_form = ranked.first().and_then(|ranked| {
-            let runs = 0..subject.load.runs.len();
-            runs.map(|run| ranked.closed_form(run, &ranked.model(&on, run))).sum::<Option<f64>>()
-        });
+        let closed_form = |run: usize| {
+            let own = ranked.iter().find(|own| own.serves(run) && own.has_faces())?;
+            own.closed_form(run, &own.model(&on, run))
+        };
+        let closed_form = (0..subject.load.runs.len()).map(closed_form).sum::<Option<f64>>();
         Overhead {
             stencil: subject.load.name.clone(),
             shares,

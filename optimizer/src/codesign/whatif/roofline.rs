@@ -1,7 +1,7 @@
 //! The roofline of the best design: what its lanes and its memory allow, and what each stencil reaches.
 
 use crate::codesign::design::Bandwidth;
-use crate::codesign::setting::{Setting, Subject};
+use crate::codesign::setting::{Setting, Subject, counted};
 use crate::codesign::study::Study;
 use serde::Serialize;
 
@@ -43,8 +43,7 @@ pub fn roofline(setting: &Setting, study: &Study) -> Roofline {
         let ranked = tables.ranked();
         let (mut flops, mut bytes, mut seconds) = (0.0, 0.0, 0.0);
         for (run, outcome) in best.outcomes[index].iter().enumerate() {
-            let own = ranked.iter().find(|ranked| ranked.strategy() == outcome.strategy)?;
-            let counts = own.details(run, &outcome.sizes, outcome.threads)?;
+            let (_, counts) = counted(&ranked, run, outcome)?;
             bytes += counts.iter().map(|own| own.total_words() * own.word_bytes as f64).sum::<f64>();
             flops += subject.flops[run];
             seconds += outcome.seconds;

@@ -11,17 +11,24 @@
 //! ```
 //!
 //! and asks the model which of these is best, first for heights and sizes in powers, then for the neighbours of the best
-//! ones. The model is evaluated at most [`MOST_EVALUATED`] times, whatever the grid. Nothing is proved.
+//! ones. Strategies whose tiles are listed take part with some of their list, and the neighbours of the best of these
+//! (`lists`). The model is evaluated at most [`MOST_EVALUATED`] times, whatever the grid. Nothing is proved.
+
+mod lists;
 
 use crate::family::{Family, last_true};
 use crate::infeasible::Infeasible;
 use crate::request::Request;
 use crate::tuned::{Best, Certificate, Method, Tuned};
+use hhc_codegen::counts::Tabulated;
+use hhc_codegen::strategy::Strategy;
 use std::collections::HashMap;
 use std::time::Instant;
 
 /// Evaluations of the model.
 pub const MOST_EVALUATED: u64 = 1000;
+/// Those of them that are left to strategies whose tiles are listed, where one takes part.
+const OF_LISTS: u64 = 400;
 /// Heights that are looked at first.
 const FIRST_HEIGHTS: usize = 9;
 /// First sizes of blocks that have no face.
@@ -43,6 +50,8 @@ struct Rule<'a> {
     /// The families of one strategy, in order of height.
     heights: Vec<usize>,
     evaluated: u64,
+    /// Evaluations that it may come to.
+    most: u64,
     best: Option<Best>,
     /// The best value with any flat top.
     known: HashMap<Base, f64>,
@@ -88,7 +97,7 @@ impl Rule<'_> {
         }
         let mut least = f64::INFINITY;
         for index in self.flat_tops(base) {
-            if self.evaluated == MOST_EVALUATED {
+            if self.evaluated >= self.most {
                 return least;
             }
             self.evaluated += 1;
@@ -193,16 +202,24 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
         families: &families,
         heights: Vec::new(),
         evaluated: 0,
+        most: MOST_EVALUATED,
         best: None,
         known: HashMap::new(),
     };
     let faced = |family: &Family| family.face(family.axes.map(|axis| axis.first)).is_some();
     if families.iter().any(faced) {
-        for strategy in
-            request.strategies.iter().filter(|own| own.closed_forms().is_some_and(|forms| forms.in_tables()))
-        {
-            let own = |index: &usize| families[*index].strategy == *strategy;
-            rule.heights = (0..families.len()).filter(own).collect();
+        let tabulated = |own: &dyn Strategy| own.closed_forms().and_then(|forms| forms.tabulated());
+        let of = |strategy: &'static dyn Strategy| -> Vec<usize> {
+            (0..families.len()).filter(|index| families[*index].strategy == strategy).collect()
+        };
+        let with = |wanted: Tabulated| {
+            let chosen = request.strategies.iter().filter(move |own| tabulated(**own) == Some(wanted));
+            chosen.map(|own| of(*own)).filter(|own| !own.is_empty()).collect::<Vec<_>>()
+        };
+        let (boxes, lists) = (with(Tabulated::ForAllGrids), with(Tabulated::GridByGrid));
+        rule.most = if lists.is_empty() { MOST_EVALUATED } else { MOST_EVALUATED - OF_LISTS };
+        for heights in boxes {
+            rule.heights = heights;
             rule.known.clear();
             rule.look_from_afar();
             let mut found: Vec<(f64, Base)> =
@@ -212,6 +229,11 @@ pub fn closed_form(request: &Request<'_>) -> Result<Tuned, Infeasible> {
             for (_, base) in found.into_iter().take(FINALISTS) {
                 rule.descend(base);
             }
+        }
+        for (number, list) in lists.iter().enumerate() {
+            rule.most = rule.evaluated + (MOST_EVALUATED - rule.evaluated) / (lists.len() - number) as u64;
+            rule.known.clear();
+            rule.look_at_list(list);
         }
     }
     let Some(best) = rule.best else {
