@@ -1,6 +1,7 @@
 //! `tilewright adaptive`: from measurements to a model, and what it chooses.
 
 use crate::support::{Folder, command, tilewright};
+use crate::wrong_input::refused;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -200,10 +201,10 @@ fn machines_serve_another_one() {
     let table = example("fleet/h100.csv");
     let judged = tilewright(&["adaptive", "report", &model, &table, "--json"]).succeeded().json();
     assert!(judged["performance"]["mean"].as_f64().unwrap() > 0.8, "{judged}");
-    let output = tilewright(&["adaptive", "transfer", &fleet, "--target", "h10", "-o", &model]);
-    assert!(output.failed(2).stderr.contains("did you mean `h100`"));
+    let unknown = ["adaptive", "transfer", &fleet, "--target", "h10", "-o", &model];
+    refused(2, &unknown, &["did you mean `h100`"]);
     // The fleet itself is not overwritten.
     let own = folder.arg("own.toml");
     std::fs::copy(&fleet, &own).unwrap();
-    tilewright(&["adaptive", "transfer", &own, "--target", "h100", "-o", &own]).failed(2);
+    refused(2, &["adaptive", "transfer", &own, "--target", "h100", "-o", &own], &["own.toml"]);
 }

@@ -28,7 +28,7 @@ impl Printer<'_> {
 
     /// Name of a field's planes in shared memory.
     pub(super) fn array(&self, field: usize) -> String {
-        format!("tw_{}", self.names.fields[field])
+        format!("tw_{}_planes", self.names.fields[field])
     }
 
     /// Name of the position of a plane's slot in memory.
