@@ -105,7 +105,7 @@ fn generated_code_stays_as_short_as_it_is() {
             ("heat2d", "hhc", plane, 18.0, 0.11, 1.55),
             ("box2d1r", "hhc", plane, 19.5, 0.12, 1.55),
             ("star2d2r", "hhc", plane, 23.0, 0.11, 1.55),
-            ("star3d1r", "hhc", space, 48.5, 1.0, 1.55),
+            ("star3d1r", "hhc", space, 42.5, 1.0, 1.75),
             ("star3d1r", "naive", space, 66.0, 2.0, 1.2),
             ("star3d1r", "streaming", space, 23.0, 0.25, 1.3),
         ];

@@ -6,14 +6,15 @@
 use super::super::points::{INT, max, min, plus};
 use super::printer::Printer;
 use super::text::{here, thread, unrolled, unrolled_by};
+use super::wanted::Known;
 use crate::window::Plane;
-use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, any, int, name, truth, var};
+use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, int, name, var};
 use polyhedral::domain::{Bound, GridEnd};
 use polyhedral::program::FieldRole;
-use polyhedral::sweep::{CellBox, Live};
+use polyhedral::sweep::CellBox;
 
 /// Registers that hold a batch in a full tile.
-const BATCH: i64 = 32;
+pub(super) const BATCH: i64 = 32;
 
 /// Registers that hold a batch in a tile that may be partial: conditions need some, too.
 const CLIPPED_BATCH: i64 = 4;
@@ -39,7 +40,7 @@ pub(super) fn lane(d: usize) -> String {
 }
 
 /// A coordinate in the window.
-fn cell_index(d: usize) -> Expr {
+pub(super) fn cell_index(d: usize) -> Expr {
     var(format!("w{d}"))
 }
 
@@ -84,6 +85,12 @@ impl Printer<'_> {
     pub(super) fn live_in(&self) -> impl Iterator<Item = Part<'_>> {
         let planes = self.staging.window.planes.iter();
         planes.flat_map(move |plane| plane.live_in.iter().map(move |cells| self.part(plane, cells)))
+    }
+
+    /// What is loaded in other tiles: of these cells those that are wanted.
+    pub(super) fn read_parts(&self) -> impl Iterator<Item = Part<'_>> {
+        let planes = self.staging.window.planes.iter();
+        planes.flat_map(move |plane| plane.read.iter().map(move |cells| self.part(plane, cells)))
     }
 
     /// Registers of a thread for the cells of a part.
@@ -293,17 +300,15 @@ impl Printer<'_> {
 
     /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
     pub(super) fn clipped_loads(&self) -> Block {
-        let window = self.staging.window;
         let mut block = Block::new();
         if !self.staging.rows_of_all {
             block.extend(self.ends_of_the_grid());
         }
-        let planes = window.planes.iter();
-        let loads: Block = planes
-            .flat_map(|plane| plane.read.iter().map(move |cells| self.clipped_load(&self.part(plane, cells))))
-            .flatten()
-            .collect();
-        block.extend(loads);
+        let loads: Block = self.read_parts().flat_map(|part| self.clipped_load(&part)).collect();
+        match self.inside_loads() {
+            Some((inside, simple)) => block.push(Stmt::choose(inside, simple, loads)),
+            None => block.extend(loads),
+        }
         block
     }
 
@@ -343,7 +348,7 @@ impl Printer<'_> {
         let step = threads.per_dimension[0];
         let first = if several { plus(first, var("begin") * step) } else { first };
         let place = Stmt::declare(INT, "place", self.source(plane, Some(first)));
-        let conditions = all(on_line.into_iter().chain([on_grid(0), self.wanted(plane)]));
+        let conditions = all(on_line.into_iter().chain([on_grid(0), self.wanted(plane, Known::OnGrid)]));
         // All lines of a batch wait for memory at once.
         let source = name(&self.names.fields[plane.field]).at(var("place"));
         let value = name("tw_value").at(k());
@@ -400,9 +405,15 @@ impl Printer<'_> {
 
     /// The cell at window coordinates `w0`, `w1`, ..
     fn cell(&self, plane: &Plane) -> Expr {
+        self.cell_on_line(plane, cell_index(0))
+    }
+
+    /// The cell on this line along dimension 0, at `w1`, ..
+    pub(super) fn cell_on_line(&self, plane: &Plane, line: Expr) -> Expr {
         let window = self.staging.window;
         let first = int(plane.number * window.cells());
-        let terms = (0..self.dimension()).map(|d| cell_index(d) * window.stride(d));
+        let along = |d: usize| if d == 0 { line.clone() } else { cell_index(d) };
+        let terms = (0..self.dimension()).map(|d| along(d) * window.stride(d));
         name(self.array(plane.field)).at(terms.fold(first, plus))
     }
 
@@ -416,54 +427,5 @@ impl Printer<'_> {
         });
         let place = slot.into_iter().chain([var("window")]).chain(along).reduce(plus);
         place.unwrap_or(int(0))
-    }
-
-    /// Which of the cells that are read have to be loaded into a tile that may be partial.
-    ///
-    /// Cells of the fixed boundary, because no row writes them, and of the others those that are live in.
-    fn wanted(&self, plane: &Plane) -> Expr {
-        let inside = |cells: &CellBox| {
-            let tests = cells.iter().enumerate();
-            all(tests.map(|(d, (low, high))| cell_index(d).ge(*low).and(cell_index(d).le(*high))))
-        };
-        let live = |boxes: &[CellBox]| match boxes {
-            boxes if !boxes.is_empty() && boxes == plane.read => truth(true),
-            boxes => any(boxes.iter().map(inside)),
-        };
-        let condition = |cells: &Live| {
-            let (early, usual) = (live(&cells.early), live(&cells.usual));
-            if early == usual { usual } else { var("first_step").lt(0).select(early, usual) }
-        };
-        let conditions: Vec<Expr> = plane.clipped.iter().map(condition).collect();
-        let Some(first) = conditions.first() else { return truth(true) };
-        let alike = conditions.iter().all(|condition| condition == first);
-        if alike && *first == truth(true) {
-            return truth(true);
-        }
-        // Outside every domain, one after the other; each outside is a disjunction of sides.
-        let outsides: Vec<Expr> = plane.clipped.iter().map(|cells| self.outside(cells.writer)).collect();
-        let boundary = all(outsides.iter().cloned());
-        if alike {
-            return boundary.or(first.clone());
-        }
-        let own = conditions.iter().zip(&outsides);
-        any([boundary].into_iter().chain(own.map(|(condition, outside)| (!outside.clone()).and(condition))))
-    }
-
-    /// The condition that the cell `w0`, `w1`, .. lies outside the domain of a statement.
-    fn outside(&self, statement: usize) -> Expr {
-        let sides = self.program.statements[statement].domain.iter().enumerate().map(|(d, interval)| {
-            // The cells that are asked about lie on the grid.
-            let below = match interval.low == Bound::start(0) {
-                true => truth(false),
-                false => cell_index(d).lt(cell_of(interval.low, d)),
-            };
-            let above = match interval.high == Bound::end(0) {
-                true => truth(false),
-                false => cell_index(d).ge(cell_of(interval.high, d)),
-            };
-            below.or(above)
-        });
-        any(sides)
     }
 }

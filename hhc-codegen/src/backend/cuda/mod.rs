@@ -10,6 +10,7 @@ mod clipped_rows;
 mod direct;
 mod full_rows;
 mod host;
+mod inside;
 mod kernel;
 mod lanes;
 mod limits;
@@ -22,6 +23,7 @@ mod staged;
 mod staging;
 mod team;
 mod text;
+mod wanted;
 
 pub use kernel::CudaKernel;
 pub use limits::DeviceLimits;

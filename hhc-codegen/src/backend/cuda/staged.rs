@@ -151,7 +151,12 @@ impl Printer<'_> {
         }
         let first: Vec<Expr> =
             self.corners().into_iter().zip(&window.low).map(|(corner, low)| var(corner) + *low).collect();
-        inner.push(Stmt::constant(INT, "window", place(&first, &as_it_is)));
+        // In three dimensions multiples of the strides would be kept, too.
+        let stride = |name: &str| match ahead && self.dimension() == 3 {
+            true => here(var(name)),
+            false => as_it_is(name),
+        };
+        inner.push(Stmt::constant(INT, "window", place(&first, &stride)));
         if let Some(sweep) = window.slide.and(self.kernel.sub_tiles.last()) {
             inner.comment("the first sub-tile brings the whole window, the others the columns that enter it");
             let begins = var(sweep.variable).is(expr(&sweep.low));
