@@ -5,12 +5,16 @@
 
 mod bands;
 mod complete;
+mod diamond;
 mod hhc;
 pub(crate) mod interface;
 mod lanes;
 mod naive;
+mod on_cores;
 mod overlapped;
+mod pieces;
 mod pipeline_toy;
+mod skew;
 mod streaming;
 mod streams;
 mod target;
@@ -35,6 +39,7 @@ pub fn all() -> &'static [&'static dyn Strategy] {
         &warp_pipeline::WarpPipeline,
         &streaming::Streaming,
         &time_skewing::TimeSkewing,
+        &diamond::Diamond,
     ]
 }
 
