@@ -8,10 +8,14 @@ use crate::{drawing, load, outputs, plan};
 use clap::Args;
 use cost_models::explain::{Number, Part};
 use cost_models::gpu::TimeModel;
+use cost_models::time::Terms;
+use hhc_codegen::strategy::AUTO;
+use optimizer::{Method, Objective};
 use plots::{Step, Waterfall};
 use serde::Serialize;
 use std::path::PathBuf;
-use tilewright::model::{Model, Predicted, Residence};
+use tilewright::model::{Model, Optimum, Predicted, Residence};
+use tilewright::rivals::{Rival, rivals};
 use tilewright::{machines, strategies, text};
 
 /// Arguments of `predict`.
@@ -52,6 +56,8 @@ pub struct PredictReport {
     /// What the tile costs, and why.
     #[serde(flatten)]
     pub predicted: Predicted,
+    /// The best tiles of all strategies, the one that is predicted first; empty where a strategy or a tile was given.
+    pub strategies: Vec<Rival>,
     /// The drawing that `--svg` asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub svg: Option<PathBuf>,
@@ -73,23 +79,35 @@ pub fn predict(arguments: &PredictArguments, session: &Session) -> Result<Predic
     let model = session
         .stage("analyse", || Model::new(&stencil, &arguments.size.0, arguments.steps, machine, None))?;
     let model = arguments.model.of(model)?;
-    let strategy = strategies::named_for(&arguments.plan.strategy, &stencil.program)?;
-    let tile = model.complete(strategy, arguments.plan.tile.as_ref())?;
     let residence = arguments.k.map_or(Residence::Best, Residence::Of);
+    let automatic = arguments.plan.strategy == AUTO && arguments.plan.tile.is_none();
+    let (strategy, tile, optima) = if automatic {
+        let Optimum { tuned, strategies: optima, .. } =
+            session.stage("search", || model.tune(AUTO, Method::Exact, Objective::Time))?;
+        (strategies::named(tuned.choice.strategy)?, tuned.choice.tile, optima)
+    } else {
+        let strategy = strategies::named_for(&arguments.plan.strategy, &stencil.program)?;
+        (strategy, model.complete(strategy, arguments.plan.tile.as_ref())?, Vec::new())
+    };
     let report = PredictReport {
         stencil: stencil.program.name.clone(),
         machine: model.machine().name.clone(),
         tile_text: tile.to_string(),
         predicted: model.predict(strategy, &tile, residence)?,
+        strategies: rivals(&optima),
         svg: arguments.svg.clone(),
-        notes: model.caution().into_iter().chain(defaults_used(arguments)).collect(),
+        notes: model.caution().into_iter().chain(sizes_chosen(arguments, automatic)).collect(),
     };
     drawn(&report)?;
     Ok(report)
 }
 
-fn defaults_used(arguments: &PredictArguments) -> Option<String> {
-    let note = "no --tile was given: these are default sizes; `tilewright tune` finds the best";
+/// Who chose the sizes, where nobody gave any.
+fn sizes_chosen(arguments: &PredictArguments, automatic: bool) -> Option<String> {
+    let note = match automatic {
+        true => "no --tile was given: this is the best tile of the best strategy by the model",
+        false => "no --tile was given: these are default sizes; `tilewright tune` finds the best",
+    };
     arguments.plan.tile.is_none().then(|| note.to_owned())
 }
 
@@ -156,6 +174,7 @@ impl Report for PredictReport {
             ("barrier", own.terms.barrier),
             ("launch", own.terms.launch),
         ];
+        text += &rivals_text(&self.strategies);
         let row =
             |(name, seconds): (&str, f64)| vec![name.to_owned(), report::seconds(seconds), share(seconds)];
         let rows: Vec<_> = terms.into_iter().map(row).collect();
@@ -247,6 +266,37 @@ impl Report for PredictReport {
     fn passed(&self) -> bool {
         self.predicted.feasible
     }
+}
+
+/// The strategies side by side; nothing where there is one.
+fn rivals_text(rivals: &[Rival]) -> String {
+    let row = |own: &Rival| match (&own.tile, own.seconds, own.times) {
+        (Some(tile), Some(seconds), Some(times)) => {
+            let of = |terms: &Terms, name: &str| match name {
+                "compute" => terms.compute,
+                "transfer" => terms.transfer,
+                "barrier" => terms.barrier,
+                _ => terms.launch,
+            };
+            let because = own.most.zip(own.more);
+            let because = because.map(|(term, more)| format!("{term} +{}", report::seconds(of(&more, term))));
+            let because = because.unwrap_or_default();
+            vec![
+                own.strategy.to_owned(),
+                tile.to_string(),
+                report::seconds(seconds),
+                format!("{times:.3}"),
+                because,
+            ]
+        }
+        _ => vec![own.strategy.to_owned(), own.reason.clone().unwrap_or_default()],
+    };
+    if rivals.is_empty() {
+        return String::new();
+    }
+    let rows: Vec<_> = rivals.iter().map(row).collect();
+    let header = ["strategy", "best tile", "time", "times the best", "most of the difference"];
+    format!("\n{}", report::table(&header, &rows, &[2, 3]))
 }
 
 /// The form of the time model, behind the name of the machine; nothing for a CPU.

@@ -44,7 +44,8 @@ fn predictions_add_up() {
     let text = tilewright(&["predict", "heat2d", "--size", "300x400", "--steps", "20", "--machine", "zen4"])
         .succeeded();
     assert!(
-        text.stdout.contains("default sizes")
+        text.stdout.contains("best tile of the best strategy")
+            && text.stdout.contains("times the best")
             && !text.stdout.contains("multiprocessor")
             && text.stdout.contains("launch = N_w * T_sync = "),
         "{}",
@@ -69,7 +70,7 @@ fn tuning_is_exact_and_over_all_strategies() {
         tuned["evaluated"].as_u64().unwrap()
     };
     assert!(2 * evaluated("exact") < evaluated("exhaustive"));
-    assert_eq!(exact["strategies"].as_array().unwrap().len(), 3);
+    assert_eq!(exact["strategies"].as_array().unwrap().len(), 4);
     let naive = tilewright(&command("tune", &["--strategy", "naive"])).succeeded().json();
     assert!(naive["value"].as_f64().unwrap() >= exact["value"].as_f64().unwrap());
     for (more, reason) in [
@@ -110,10 +111,15 @@ fn openmp_code_has_the_models_sizes() {
             ["compile", "heat2d", "--target", "openmp", "--size", "300x400", "--steps", "20", "--json", "-o"];
         tilewright(&[&request[..], &[&folder.arg(out)], more].concat()).succeeded().json()
     };
-    let tuned = tilewright(&command("tune", &["--strategy", "hhc"])).succeeded().json();
-    let named = compile(&["--machine", "zen4"], "named");
-    assert_eq!(named["tile"], tuned["tile"]);
-    assert_eq!(named["chosen_by"], "chosen by the cost model for zen4");
+    // Of all strategies, or of the one that is named.
+    for strategy in ["auto", "hhc"] {
+        let tuned = tilewright(&command("tune", &["--strategy", strategy])).succeeded().json();
+        let named = compile(&["--machine", "zen4", "--strategy", strategy], "named");
+        assert_eq!((&named["tile"], &named["strategy"]), (&tuned["tile"], &tuned["strategy"]));
+        let by = named["chosen_by"].as_str().unwrap();
+        assert!(by.starts_with("chosen by the cost model for zen4"), "{by}");
+        assert_eq!(by.contains(" among 4 strategies: "), strategy == "auto", "{by}");
+    }
     let here = compile(&[], "here")["chosen_by"].as_str().unwrap().to_owned();
     assert!(here.starts_with("chosen by the cost model for zen4 with "), "{here}");
     assert_eq!(compile(&["--tile", "st=2,s0=8,s1=32"], "given")["chosen_by"], "as given");

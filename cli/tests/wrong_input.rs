@@ -35,7 +35,7 @@ fn arguments() {
         &["analyze", "heat2d", "--strategy", "hcc"],
         &[
             "hcc",
-            "hhc, naive, overlapped, pipeline-toy, warp-pipeline, streaming, time-skewing, auto",
+            "hhc, naive, overlapped, pipeline-toy, warp-pipeline, streaming, time-skewing, diamond, auto",
             "did you mean `hhc`?",
         ],
     );

@@ -39,6 +39,16 @@ impl Terms {
         }
     }
 
+    /// What they are more than others.
+    pub fn less(&self, other: &Terms) -> Terms {
+        Terms {
+            compute: self.compute - other.compute,
+            transfer: self.transfer - other.transfer,
+            barrier: self.barrier - other.barrier,
+            launch: self.launch - other.launch,
+        }
+    }
+
     /// The name of the largest one.
     pub fn largest(&self) -> &'static str {
         let terms = [

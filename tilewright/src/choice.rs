@@ -17,7 +17,7 @@ use hhc_codegen::backend::cuda::DeviceLimits;
 use hhc_codegen::counts::Problem;
 use hhc_codegen::strategy::{self, AUTO, Target};
 use optimizer::residence::best_k;
-use optimizer::{Family, Method, Objective};
+use optimizer::{Choice, Family, Method, Objective, Tuned};
 
 /// Who chooses tile sizes for a CPU where none are given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -325,15 +325,15 @@ fn on_cpu(
         );
         return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
     }
+    let auto = wanted.strategy == AUTO;
     if let Some(machine) = machine {
-        let by = by_model(&machine.name, wish.threads);
-        let tile = stage(observer, "tune", || {
+        return stage(observer, "tune", || {
             let model = CpuModel::new(stencil, size, steps, machine.clone(), wish.threads)?;
-            let tuned = model.tune(strategy.id(), Method::Exact, Objective::Time)?;
-            let best = tuned.into_iter().next().map(|tuned| tuned.choice.tile);
-            best.ok_or_else(|| Error::internal("no tile was tuned"))
-        })?;
-        return Ok(Chosen { tuned: true, ..Chosen::new(Tiling { tile: Some(tile), ..wanted.clone() }, by) });
+            let solved = model.tune(&wanted.strategy, Method::Exact, Objective::Time)?;
+            let best = solved.first().ok_or_else(|| Error::internal("no tile was tuned"))?;
+            let by = by_model(&machine.name, wish.threads) + &margin(&solved);
+            Ok(Chosen { tuned: true, ..Chosen::new(tiling_of(&best.choice), by) })
+        });
     }
     let tuned = |here: &Here| {
         stage(observer, "tune", || {
@@ -360,7 +360,7 @@ fn on_cpu(
         model: &model,
         stencil,
         strategy,
-        all_strategies: wanted.strategy == AUTO,
+        all_strategies: auto,
         size,
         steps,
         threads: usize::try_from(threads).unwrap_or(1),
@@ -377,6 +377,12 @@ fn on_cpu(
             let (words, taken) = (standing.words(), standing.taken());
             let tiling = Tiling { strategy: taken.strategy.to_owned(), tile: Some(taken.tile.clone()) };
             Chosen { tiled: standing.tiled, ..Chosen::new(tiling, words) }
+        }
+        None if auto && wish.by == TileBy::Model => {
+            let solved = stage(observer, "tune", || model.tune(AUTO, Method::Exact, Objective::Time))?;
+            let best = solved.first().ok_or_else(|| Error::internal("no tile was tuned"))?;
+            let by = by_model(here.words(), Some(threads)) + &margin(&solved);
+            Chosen::new(tiling_of(&best.choice), by)
         }
         None => {
             let tiling = Tiling { tile: Some(tile), ..wanted.clone() };
@@ -399,6 +405,22 @@ fn contested(contest: &Contest<'_>, tile: &TileSizes, observer: &dyn Observer) -
         // Nothing could be measured here: no compiler, no memory. Who needs them will hear of it.
         Err(_) => Ok(None),
     }
+}
+
+/// A choice as a tiling.
+fn tiling_of(choice: &Choice) -> Tiling {
+    Tiling { strategy: choice.strategy.to_owned(), tile: Some(choice.tile.clone()) }
+}
+
+/// By how much the best strategy is better than the next one, where there are several.
+fn margin(solved: &[Tuned]) -> String {
+    let [best, next, ..] = solved else { return String::new() };
+    let times = next.certificate.value / best.certificate.value;
+    format!(
+        " among {} strategies: {} would take {times:.2} times as long",
+        solved.len(),
+        next.choice.strategy
+    )
 }
 
 /// Who chose, where a model did.

@@ -53,6 +53,7 @@ pub mod output;
 pub mod plan;
 pub mod ranks;
 pub mod record;
+pub mod rivals;
 pub mod run;
 pub mod runner;
 pub mod state;

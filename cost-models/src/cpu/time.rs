@@ -277,7 +277,7 @@ impl CpuTime {
             // Of what the rows sweep over, the first time counts as touched.
             again: (outer.swept - outer.touched).max(0.0),
             line_s: self.cpu.line_s(if window <= self.window_limit { window } else { f64::INFINITY }),
-            visited: outer.points * inner.visits * self.cores.touched_bytes * far,
+            visited: (outer.visited + outer.points * inner.visits * self.cores.touched_bytes) * far,
         }
     }
 

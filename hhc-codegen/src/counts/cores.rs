@@ -129,6 +129,8 @@ pub struct Outer {
     pub points: f64,
     /// Bytes per inner point of the windows of all tiles, each level in and out.
     pub touched: f64,
+    /// Bytes of points that come into a sub-tile from the one before it, where [`Inner::visits`] does not say so.
+    pub visited: f64,
     /// Bytes per inner point that all rows move if no cache keeps anything.
     pub swept: f64,
     /// Wavefronts.
@@ -147,6 +149,7 @@ impl Outer {
         }
         self.points += weight * other.points;
         self.touched += weight * other.touched;
+        self.visited += weight * other.visited;
         self.swept += weight * other.swept;
         self.wavefronts += weight * other.wavefronts;
     }

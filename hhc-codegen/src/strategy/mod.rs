@@ -5,13 +5,17 @@
 
 mod bands;
 mod complete;
+mod diamond;
 mod hhc;
 pub(crate) mod interface;
 mod lanes;
 mod listed;
 mod naive;
+mod on_cores;
 mod overlapped;
+mod pieces;
 mod pipeline_toy;
+mod skew;
 mod streaming;
 mod streams;
 mod target;
@@ -36,6 +40,7 @@ pub fn all() -> &'static [&'static dyn Strategy] {
         &warp_pipeline::WarpPipeline,
         &streaming::Streaming,
         &time_skewing::TimeSkewing,
+        &diamond::Diamond,
     ]
 }
 

@@ -4,6 +4,8 @@
 //! strategy names few tiles, each is evaluated. [`good_tile`] finds a good one in less time, without a proof.
 
 mod coarse;
+#[cfg(test)]
+mod compared;
 mod products;
 mod sample;
 #[cfg(test)]

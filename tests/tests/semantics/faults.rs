@@ -128,6 +128,81 @@ fn hexagonal_3d() {
     hexagonal("heat3d");
 }
 
+/// Changes that break any plan of diamonds.
+const OF_DIAMONDS: [Fault; 7] = [
+    ("a row one point too wide", |plan| widen(plan, 0, 1)),
+    ("a row one point too narrow", |plan| widen(plan, 0, -1)),
+    ("the last wavefront left out", |plan| plan.outer.high = plan.outer.high.clone() - 1),
+    ("the first wavefront left out", |plan| plan.outer.low = plan.outer.low.clone() + 1),
+    ("the last block left out", |plan| {
+        let high = &mut plan.kernels[0].blocks[0].high;
+        *high = high.clone() - 1;
+    }),
+    ("wavefronts that lie at the same points", |plan| {
+        let width = plan.kernels[0].bindings[1].value.substitute("n", &int(0));
+        plan.kernels[0].bindings[1].value = width;
+    }),
+    ("the last row left out", |plan| {
+        let high = &mut plan.kernels[0].rows.high;
+        *high = high.clone() - 1;
+    }),
+];
+
+/// Changes that break plans whose diamonds are cut into pieces.
+const OF_PIECES: [Fault; 2] = [
+    ("pieces that do not move with the steps", |plan| {
+        for row in &mut plan.kernels[0].instances {
+            let range = &mut row.ranges[1];
+            for end in [&mut range.low, &mut range.high] {
+                *end = end.substitute("m", &int(0));
+            }
+        }
+    }),
+    ("pieces from the other end", |plan| {
+        let pieces = &mut plan.kernels[0].sub_tiles[0];
+        let back = pieces.low.clone() + pieces.high.clone() - var("c1");
+        for row in &mut plan.kernels[0].instances {
+            let range = &mut row.ranges[1];
+            for end in [&mut range.low, &mut range.high] {
+                *end = end.substitute("c1", &back);
+            }
+        }
+    }),
+];
+
+fn diamonds(name: &str) -> KernelPlan {
+    let program = shipped(name);
+    let sizes = [2 * program.statements.len() as i64, 4, 3];
+    let tile = TileSizes::new(["st", "s1", "s2"].into_iter().zip(sizes).take(program.dimension()));
+    let planned = planned(&program, "diamond", &tile);
+    let (plan, dependences) = (planned.plan, planned.analysis.dependences.clone());
+    replay(&plan, size(&plan), 11, 1).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let of_pieces = OF_PIECES.iter().filter(|_| program.dimension() > 1);
+    for (what, fault) in OF_DIAMONDS.iter().chain(of_pieces) {
+        let mut wrong = plan.clone();
+        fault(&mut wrong);
+        refused(what, &wrong, &dependences);
+    }
+    plan
+}
+
+#[test]
+fn diamonds_of_all_dimensions() {
+    diamonds("leapfrog1d");
+    diamonds("fdtd2d");
+    diamonds("heat3d");
+}
+
+/// Diamonds that are too steep for a program: those of one wavefront wait for each other.
+#[test]
+fn diamonds_that_are_too_steep() {
+    let plan = diamonds("star2d1r");
+    let program = shipped("star2d2r");
+    let dependences = dependences(&program).unwrap();
+    let error = refused("slopes of another program", &KernelPlan { program, ..plan }, &dependences);
+    assert!(error.contains("dependence"), "{error}");
+}
+
 /// A plan with whole rows whose rows are cut into pieces of two points along lines of this slope (as a fraction: points
 /// per logical row), all rows of a piece before the next piece.
 fn in_pieces(plan: &KernelPlan, (numerator, denominator): (i64, i64)) -> KernelPlan {

@@ -328,10 +328,15 @@ fn plan(program: &Arc<Program>, strategy: &str, tile: &TileShape) -> Result<Kern
     };
     let failed = |error: PlanError| TestCaseError::fail(error.to_string());
     let strategy = strategy::by_name(strategy).map_err(failed)?;
-    if strategy.takes_sweeps_in_order() {
-        let sizes = [steps * program.statements.len() as i64, wider + 1, classical[0], classical[1]];
-        let names = strategy.size_names().iter().copied();
-        let tile = TileSizes::new(names.zip(sizes).take(1 + program.dimension()));
+    if strategy.id() != "hhc" && !strategy.is_baseline() {
+        let value = |size: &strategy::TileSize| match size.along {
+            strategy::Along::Time { rows_per_step } => steps * rows_per_step,
+            strategy::Along::Space(0) => wider + 1,
+            strategy::Along::Space(d) => classical[d - 1],
+        };
+        let space = strategy.space(program, &analysis.cone);
+        let tile =
+            TileSizes::new(space.sizes.iter().map(|size| (size.name, value(size))).collect::<Vec<_>>());
         return strategy::plan(strategy, program, &analysis.cone, &tile).map_err(failed);
     }
     if *fused > 1 && !strategy.is_baseline() {
@@ -370,7 +375,7 @@ proptest! {
         steps in 0i64..=9, seed in any::<u64>(),
     ) {
         let program = parsed("random", &shape.text());
-        for strategy in ["hhc", "naive", "time-skewing"] {
+        for strategy in ["hhc", "naive", "time-skewing", "diamond"] {
             let planned = plan(&program, strategy, &tile)?;
             let result = replay(&planned, &size[..shape.dimension], steps, seed);
             prop_assert!(result.is_ok(), "{} {}: {}\n{}", strategy, planned.tile, result.unwrap_err(), shape.text());

@@ -6,7 +6,8 @@
 //! touch the same cell if one of them writes it: then every parallel execution gives the sequential result.
 
 use hhc_codegen::KernelPlan;
-use hhc_codegen::plan::ExecutedRow;
+use hhc_codegen::int_expr::Environment;
+use hhc_codegen::plan::{ExecutedRow, Kernel, Range};
 use polyhedral::program::{Access, FieldRole, Program};
 use std::collections::BTreeMap;
 
@@ -276,6 +277,20 @@ pub fn replay(plan: &KernelPlan, size: &[i64], steps: i64, seed: u64) -> Result<
     }
 }
 
+/// The rows of a group that full tiles run: all whose own ranges have points, wherever the tile lies.
+fn rows_of(kernel: &Kernel, group: i64) -> usize {
+    let names = kernel.bindings.iter().map(|binding| binding.name);
+    let names = names.chain(kernel.sub_tiles.iter().chain(&kernel.blocks).map(|own| own.variable));
+    let mut at: Environment = names.map(|name| (name, 0)).collect();
+    at.insert(kernel.rows.variable, group);
+    let has_points = |range: &Range| match (range.low.evaluate(&at), range.high.evaluate(&at)) {
+        (Some(low), Some(high)) => low <= high,
+        _ => true,
+    };
+    let running = kernel.instances.iter().filter(|instance| instance.in_full_tiles);
+    running.filter(|instance| instance.ranges.iter().all(has_points)).count()
+}
+
 /// The rows of every launch, and the checks of single rows and of full tiles.
 fn launches(
     plan: &KernelPlan,
@@ -311,9 +326,8 @@ fn launches(
     for ((outer, launch, block, sub_tile), rows) in full_tiles {
         let kernel = &plan.kernels[plan.launches[launch].kernel];
         let (low, high) = (kernel.rows.low.constant(), kernel.rows.high.constant());
-        let running = kernel.instances.iter().filter(|instance| instance.in_full_tiles).count();
         if let (Some(low), Some(high)) = (low, high)
-            && rows != (high - low + 1) as usize * running
+            && rows < (low..=high).map(|group| rows_of(kernel, group)).sum()
         {
             return Err(format!(
                 "full tile {block:?} {sub_tile:?} of launch {outer}.{launch} has only {rows} rows"

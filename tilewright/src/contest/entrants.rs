@@ -53,8 +53,7 @@ impl Contest<'_> {
             // Another strategy's tiles of several statements take long to prove, too.
             let all = self.all_strategies && (few || other.is_baseline());
             if (own || all) && other.takes(program, cone).is_ok() {
-                let grid = (self.size, self.steps);
-                let tile = other.own_tile_on_cores(program, grid, self.threads as i64);
+                let tile = if own { None } else { self.others_tile(other) };
                 let tile = tile.unwrap_or_else(|| other.default_tile(program, cone, Target::OpenMp));
                 let entrant = self.entrant(other, tile);
                 // Another strategy that is far behind by the model only takes time.
@@ -71,6 +70,13 @@ impl Contest<'_> {
             }
         }
         distinct
+    }
+
+    /// The tile with which another strategy takes part: its own for the grid, or the model's choice.
+    fn others_tile(&self, other: &'static dyn Strategy) -> Option<TileSizes> {
+        let (program, grid) = (&self.stencil.program, (self.size, self.steps));
+        let own = other.own_tile_on_cores(program, grid, self.threads as i64);
+        own.or_else(|| optimizer::cpu::good_tile(&self.model.model, other))
     }
 
     fn entrant(&self, strategy: &'static dyn Strategy, tile: TileSizes) -> Entrant {

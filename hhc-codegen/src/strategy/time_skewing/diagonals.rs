@@ -1,13 +1,8 @@
 //! What cores do with the tiles of all diagonals, without looking at each of them.
 //!
 //! At step `t` the points of statement `k` have in dimension `d` the coordinates `low_d + step_d*t + shift_k` up to
-//! `high_d + step_d*t + shift_k`, which multiples of the size cut into a piece at each end and whole ones between ([`Pieces`]).
-//! Where no dimension is skewed by another one, tiles are all combinations of pieces, so that what a box takes, a product over
-//! dimensions, adds up to the product of the dimensions' sums:
-//!
-//! ```text
-//! sum over tiles of f_0(length_0) * f_1(length_1) * ..  =  product over d of sum over pieces of f_d(length)
-//! ```
+//! `high_d + step_d*t + shift_k`, which multiples of the size cut into [pieces](super::super::pieces). Where no dimension is skewed
+//! by another one, tiles are all combinations of them.
 //!
 //! Of sweeps in order each line has pieces of its own along the last dimension, and lines that run at once have those of
 //! all of them together.
@@ -17,46 +12,14 @@
 
 use super::lines::at_once;
 use super::tiles::Tiles;
-use crate::counts::cores::{Cores, Diagonals, MAX_VARIANTS, Outer, RowCode};
+use crate::counts::cores::{Cores, Diagonals, Outer, RowCode};
 use crate::int_expr::Environment;
 use crate::plan::SIZE_NAMES;
+use crate::strategy::pieces::{Closed, Pieces, add_boxes};
 use std::collections::BTreeMap;
 
 /// Coordinates of a tile in the dimensions that are cut, but the last one; 0 where there are fewer.
 type Place = [i64; 2];
-
-/// An interval, both ends included.
-type Closed = (i64, i64);
-
-/// The lengths of the pieces into which multiples of a size cut an interval, and how many there are of each.
-#[derive(Debug, Clone, Copy)]
-struct Pieces([(i64, f64); 3]);
-
-impl Pieces {
-    /// Of coordinates from `low` to `high`; a size of 0 does not cut.
-    fn of((low, high): Closed, size: i64) -> Pieces {
-        if high < low {
-            return Pieces([(0, 0.0); 3]);
-        }
-        let (first, last) = match size {
-            0 => (0, 0),
-            _ => (low.div_euclid(size), high.div_euclid(size)),
-        };
-        if first == last {
-            return Pieces([(high - low + 1, 1.0), (0, 0.0), (0, 0.0)]);
-        }
-        let ends = [((first + 1) * size - low, 1.0), (high - last * size + 1, 1.0)];
-        Pieces([ends[0], (size, (last - first - 1) as f64), ends[1]])
-    }
-
-    fn sum(&self, of: impl Fn(i64) -> f64) -> f64 {
-        self.0.iter().filter(|(_, times)| *times > 0.0).map(|&(length, times)| times * of(length)).sum()
-    }
-
-    fn number(&self) -> f64 {
-        self.sum(|_| 1.0)
-    }
-}
 
 /// Coordinates of an interval whose rest modulo `size` is `least` or more.
 fn with_rest((low, high): Closed, size: i64, least: i64) -> i64 {
@@ -191,7 +154,7 @@ impl Counted<'_> {
         let code = &self.cores.code[statement];
         let alone: Vec<(i64, usize)> = code.variants.iter().copied().filter(|(rows, _)| *rows == 1).collect();
         let alone = RowCode { variants: alone, domain: code.domain.clone(), ..*code };
-        let one = Pieces([(1, 1.0), (0, 0.0), (0, 0.0)]);
+        let one = Pieces::whole((0, 0));
         for &line in group {
             let pieces = [one, Pieces::of(line, size)];
             let mut own = Outer::default();
@@ -299,38 +262,5 @@ impl Counted<'_> {
             let own = ((tile * size - moved.1).max(low), ((tile + 1) * size - 1 - moved.0).min(end - 1));
             on((place, cut + 1), own);
         }
-    }
-}
-
-/// Adds the boxes that are all combinations of pieces.
-fn add_boxes(pieces: &[Pieces], code: &RowCode, sum: &mut Outer) {
-    let Some((last, around)) = pieces.split_last() else { return };
-    let block = code.block as f64;
-    let blocks = |length: i64| (length as f64 + block - 1.0) / block;
-    sum.calls += pieces.iter().map(Pieces::number).product::<f64>();
-    let Some((first, middle)) = around.split_first() else {
-        if let Some(&(_, v)) = code.variants.first() {
-            sum.runs[v] += last.number();
-            sum.blocks[v] += last.sum(blocks);
-        }
-        return;
-    };
-    let middle: f64 = middle.iter().map(|pieces| pieces.sum(|length| length as f64)).product();
-    let short = |length: i64| length < code.block;
-    let of_runs = last.sum(|length| if short(length) { 0.0 } else { blocks(length) });
-    sum.points += first.sum(|length| length as f64)
-        * middle
-        * last.sum(|length| if short(length) { length as f64 } else { 0.0 });
-    let mut runs = [0.0; MAX_VARIANTS];
-    for &(length, times) in first.0.iter().filter(|(_, times)| *times > 0.0) {
-        let mut rest = length;
-        for &(at_once, v) in &code.variants {
-            runs[v] += times * (rest / at_once) as f64;
-            rest %= at_once;
-        }
-    }
-    for (v, runs) in runs.iter().enumerate() {
-        sum.runs[v] += runs * middle * last.number();
-        sum.blocks[v] += runs * middle * of_runs;
     }
 }

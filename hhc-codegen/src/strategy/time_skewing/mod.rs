@@ -1,6 +1,6 @@
 //! Time skewing: wavefronts of parallelograms.
 //!
-//! In skewed coordinates ([`skew`]) no dependence goes back, so that boxes of them are tiles, and the tiles whose
+//! In skewed coordinates ([`skew`](super::skew)) no dependence goes back, so that boxes of them are tiles, and the tiles whose
 //! coordinates have one sum can run at once:
 //!
 //! ```text
@@ -17,16 +17,16 @@ mod diagonals;
 mod forms;
 mod lines;
 pub(super) mod name;
-mod skew;
+mod space;
 mod tiles;
 
 use super::interface::{Strategy, Target};
-use super::tile_space::{Along, LARGEST_SIZE, TileSize, TileSpace};
+use super::skew;
+use super::tile_space::TileSpace;
 use crate::TileSizes;
 use crate::counts::forms::Forms;
 use crate::plan::{KernelPlan, Launch};
 use crate::window::Windows;
-use forms::DiagonalForms;
 use name::NAME;
 use polyhedral::cone::Cone;
 use polyhedral::program::Program;
@@ -78,7 +78,7 @@ impl Strategy for TimeSkewing {
     }
 
     fn space(&self, program: &Program, _cone: &Cone) -> TileSpace {
-        space(program)
+        space::space(program)
     }
 
     fn default_tile(&self, program: &Program, _cone: &Cone, _target: Target) -> TileSizes {
@@ -86,8 +86,9 @@ impl Strategy for TimeSkewing {
     }
 
     fn closed_forms(&self) -> Option<Box<dyn Forms>> {
-        Some(Box::new(DiagonalForms { space }))
+        Some(Box::new(forms::FORMS))
     }
+
     fn own_tile_on_cores(
         &self,
         program: &Program,
@@ -154,34 +155,4 @@ fn on_a_diagonal(tile: &TileSizes, size: &[i64], rows: i64) -> i64 {
         SIZES.iter().zip([&rows].into_iter().chain(size)).map(|(name, &n)| along(name, n)).collect();
     let diagonals = counts.iter().map(|count| count - 1).sum::<i64>() + 1;
     counts.iter().product::<i64>() / diagonals
-}
-
-/// The sizes that it takes.
-fn space(program: &Program) -> TileSpace {
-    let (statements, dimension) = (program.statements.len() as i64, program.dimension());
-    let in_order = program.sweeps_in_order().next().is_some();
-    let time = TileSize {
-        name: SIZES[0],
-        meaning: "the logical rows of time of a tile",
-        along: Along::Time { rows_per_step: statements },
-        least: 1,
-        most: LARGEST_SIZE,
-        step: statements,
-        whole: false,
-    };
-    let size = |d: usize| TileSize {
-        name: SIZES[d + 1],
-        meaning: "the points of a tile along this dimension",
-        along: Along::Space(d),
-        least: 1,
-        most: LARGEST_SIZE,
-        step: if in_order && d + 2 == dimension { lines::at_once(program) } else { 1 },
-        whole: d > 0,
-    };
-    TileSpace {
-        sizes: [time].into_iter().chain((0..dimension).map(size)).collect(),
-        optional: Vec::new(),
-        constraints: Vec::new(),
-        program: program.name.clone(),
-    }
 }

@@ -1,9 +1,9 @@
 //! Where tiles lie: boxes of skewed coordinates, and the diagonals on which they run at once.
 
-use super::skew::Skew;
 use crate::TileSizes;
 use crate::int_expr::{IntExpr, int, var};
 use crate::plan::{Binding, Loop, Range, SIZE_NAMES, bound, hull};
+use crate::strategy::skew::Skew;
 use polyhedral::program::Program;
 
 /// Names of the tile sizes.

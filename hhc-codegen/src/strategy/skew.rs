@@ -36,18 +36,32 @@ const LARGEST: i64 = 1 << 10;
 /// How much more a point of `step` or `cross` counts than one of a shift.
 const WEIGHT: f64 = 4096.0;
 
+/// The way in which coordinates grow with a dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// As written above.
+    Up,
+    /// `y_d = -s_d + step*t + shift_k`.
+    Down,
+}
+
 /// The skews of all dimensions, slowest first.
 ///
 /// # Errors
 /// Why there are none, as half a sentence.
 pub fn skews(program: &Program, cone: &Cone) -> Result<Vec<Skew>, String> {
-    (0..program.dimension()).map(|d| skew(program, cone, d)).collect()
+    (0..program.dimension()).map(|d| skew(program, cone, d, Direction::Up)).collect()
 }
 
 /// A dependence as the program sees it: statements, steps, offset, and the least distance that is asked for.
 type Needs = BTreeMap<(usize, usize, i64, Vec<i64>), i64>;
 
-fn skew(program: &Program, cone: &Cone, d: usize) -> Result<Skew, String> {
+/// The skew of one dimension.
+///
+/// # Errors
+/// Why there is none, as half a sentence.
+pub fn skew(program: &Program, cone: &Cone, d: usize, direction: Direction) -> Result<Skew, String> {
+    let sign = if direction == Direction::Up { 1 } else { -1 };
     let statements = program.statements.len();
     let in_order = cone.offsets_within().next().is_some();
     // The least distance that is needed, by all that it is made of but the offset in this dimension.
@@ -55,7 +69,8 @@ fn skew(program: &Program, cone: &Cone, d: usize) -> Result<Skew, String> {
     for dependence in &cone.dependences {
         let before = if in_order { dependence.offset[..d].to_vec() } else { Vec::new() };
         let key = (dependence.source, dependence.target, dependence.steps(statements), before);
-        let least = i64::from(d + 1 == program.dimension() && joins_lines(dependence)) - dependence.offset[d];
+        let least =
+            i64::from(d + 1 == program.dimension() && joins_lines(dependence)) - sign * dependence.offset[d];
         let known = needs.entry(key).or_insert(least);
         *known = least.max(*known);
     }
@@ -138,5 +153,19 @@ mod tests {
         assert_eq!(of("fdtd2d"), [skew(1, &[0, 0, 1], &[]), skew(1, &[0, 0, 1], &[0])]);
         // A line is two points behind the one before it, so that neither waits for the other's point of one position.
         assert_eq!(of("seidel2d"), [skew(1, &[0], &[]), skew(3, &[0], &[2])]);
+    }
+
+    /// Downwards the same for stencils that are their own mirror images; a sweep in order has no such coordinate.
+    #[test]
+    fn skews_downwards_are_the_least() {
+        let down = |name: &str| {
+            let program = polyhedral::shipped::load(name).unwrap();
+            let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+            super::skew(&program, &cone, 0, Direction::Down)
+        };
+        assert_eq!(down("star2d3r").unwrap(), skew(3, &[0], &[]));
+        // Of both electric fields, the one that reads magnetic values of the row before comes a point later.
+        assert_eq!(down("fdtd2d").unwrap(), skew(1, &[0, 0, 0], &[]));
+        assert!(down("seidel2d").is_err());
     }
 }
