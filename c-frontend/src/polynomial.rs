@@ -22,6 +22,15 @@ pub enum Symbol {
         /// The variable that takes turns: a pointer, or one that holds the number of a buffer.
         from: Option<String>,
     },
+    /// The mark of an index that wraps around, beside its index and what is added: no number of its own.
+    Around {
+        /// The loop.
+        index: usize,
+        /// What is added to its index.
+        shift: i64,
+        /// Behind the last value of the index, which begins at 0.
+        period: Box<Polynomial>,
+    },
 }
 
 /// A polynomial with integer coefficients.

@@ -378,7 +378,7 @@ fn write_outputs(program: &Program, steps: i64, data: &ProgramData, outputs: &[F
 
 /// Facts worth knowing about the problem.
 pub(crate) fn notes(program: &Program, size: &[i64]) -> Vec<String> {
-    let empty = |statement: &usize| program.domain(*statement, size).iter().any(|(low, end)| low >= end);
+    let empty = |statement: &usize| program.points(*statement, size).iter().any(|(low, end)| low >= end);
     (0..program.statements.len())
         .filter(empty)
         .map(|statement| {

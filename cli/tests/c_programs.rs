@@ -844,3 +844,10 @@ fn models_and_runs_take_c_files_with_macros_and_folders() {
         other.stderr
     );
 }
+
+#[test]
+fn grids_that_wrap_around() {
+    same("around_two_fields.c", &[], &SMALL_2D);
+    same("around_ring.c", &[], &[]);
+    same("around_ring.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+}

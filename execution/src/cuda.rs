@@ -1,6 +1,7 @@
 //! A plan on a device: kernels compiled by NVRTC and loaded, arrays copied there and back, launches timed.
 #![allow(unsafe_code)]
 
+use crate::around::Around;
 use crate::device_program::DeviceProgram;
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, ValuesMut, ValuesRef};
@@ -42,6 +43,20 @@ pub struct DeviceData {
     layout: Layout,
     arrays: Vec<DeviceArray>,
     series: Vec<DeviceArray>,
+    /// Of a periodic program: where the arrays have ghost zones, and the values of series, which bands take parts of.
+    around: Option<Box<Bands>>,
+}
+
+/// A periodic program on a device.
+#[derive(Debug)]
+struct Bands {
+    around: Around,
+    /// A grid with ghost zones on the host.
+    wide: ProgramData,
+    /// The grid as it was given, with all series.
+    given: ProgramData,
+    /// Steps that were done since the initial levels.
+    steps: i64,
 }
 
 #[derive(Debug)]
@@ -127,17 +142,21 @@ impl CudaProgramOnDevice {
                 available: Some(free.into()),
             });
         }
-        let device = &self.device;
-        let copy = |values: ValuesRef<'_>| {
-            let copied = match values {
-                ValuesRef::F32(values) => device.upload(values).map(DeviceArray::F32),
-                ValuesRef::F64(values) => device.upload(values).map(DeviceArray::F64),
-            };
-            copied.map_err(|failure| failure.during("copy the grid to the device"))
-        };
+        let copy = |values: ValuesRef<'_>| self.copied(values);
+        if let Some(around) = Around::of(&self.plan, data.size())? {
+            let wide = around.widen(data)?;
+            let arrays = wide.fields().iter().map(|field| copy(field.values.view()));
+            return Ok(DeviceData {
+                arrays: arrays.collect::<toolchain::Result<_>>()?,
+                series: Vec::new(),
+                layout: data.layout().clone(),
+                around: Some(Box::new(Bands { around, wide, given: data.try_clone()?, steps: 0 })),
+            });
+        }
         let arrays = data.fields().iter().map(|field| copy(field.values.view()));
         let series = (0..self.plan.program.series.len()).map(|number| copy(data.series(SeriesId(number))));
         Ok(DeviceData {
+            around: None,
             arrays: arrays.collect::<toolchain::Result<_>>()?,
             series: series.collect::<toolchain::Result<_>>()?,
             layout: data.layout().clone(),
@@ -150,8 +169,19 @@ impl CudaProgramOnDevice {
     /// [`toolchain::Error::Device`]; [`ExecutionError::WrongData`] for data in another layout.
     pub fn refill(&self, data: &ProgramData, on_device: &mut DeviceData) -> Result<()> {
         self.check(data, on_device)?;
+        match &mut on_device.around {
+            None => self.refill_arrays(data, &mut on_device.arrays),
+            Some(bands) => {
+                bands.around.refill(data, &mut bands.wide);
+                bands.steps = 0;
+                self.refill_arrays(&bands.wide, &mut on_device.arrays)
+            }
+        }
+    }
+
+    fn refill_arrays(&self, data: &ProgramData, arrays: &mut [DeviceArray]) -> Result<()> {
         let device = &self.device;
-        for (field, array) in data.fields().iter().zip(&mut on_device.arrays) {
+        for (field, array) in data.fields().iter().zip(arrays) {
             let copied = match (field.values.view(), array) {
                 (ValuesRef::F32(from), DeviceArray::F32(to)) => device.refill(from, to),
                 (ValuesRef::F64(from), DeviceArray::F64(to)) => device.refill(from, to),
@@ -182,6 +212,8 @@ impl CudaProgramOnDevice {
             arrays: on_device.arrays.iter().map(copy).collect::<toolchain::Result<_>>()?,
             series: on_device.series.iter().map(copy).collect::<toolchain::Result<_>>()?,
             layout: on_device.layout.clone(),
+            // To be restored from, not to run.
+            around: None,
         }))
     }
 
@@ -201,6 +233,9 @@ impl CudaProgramOnDevice {
             };
             copied.map_err(|failure| failure.during("copy the grid on the device"))?;
         }
+        if let Some(bands) = &mut to.around {
+            bands.steps = 0;
+        }
         Ok(())
     }
 
@@ -210,8 +245,16 @@ impl CudaProgramOnDevice {
     /// As for [`CudaProgramOnDevice::refill`].
     pub fn download(&self, on_device: &DeviceData, data: &mut ProgramData) -> Result<()> {
         self.check(data, on_device)?;
+        let Some(bands) = &on_device.around else { return self.download_arrays(&on_device.arrays, data) };
+        let mut wide = bands.wide.try_clone()?;
+        self.download_arrays(&on_device.arrays, &mut wide)?;
+        bands.around.narrow(&wide, data, bands.steps);
+        Ok(())
+    }
+
+    fn download_arrays(&self, arrays: &[DeviceArray], data: &mut ProgramData) -> Result<()> {
         let device = &self.device;
-        for (number, array) in on_device.arrays.iter().enumerate() {
+        for (number, array) in arrays.iter().enumerate() {
             let copied = match (array, data.values_mut(FieldId(number))) {
                 (DeviceArray::F32(from), ValuesMut::F32(to)) => device.download(from, to),
                 (DeviceArray::F64(from), ValuesMut::F64(to)) => device.download(from, to),
@@ -289,13 +332,58 @@ impl CudaProgramOnDevice {
     pub fn run(&self, parameters: &[f64], data: &mut DeviceData, steps: i64) -> Result<DeviceRun> {
         check_arguments(&self.plan.program, parameters, steps)?;
         interrupt::check()?;
-        for (series, array) in self.plan.program.series.iter().zip(&data.series) {
+        let DeviceData { layout, arrays, series, around } = data;
+        let mut run = DeviceRun { seconds: 0.0, launches: 0 };
+        let Some(bands) = around else {
+            self.band((&self.plan, layout), parameters, (arrays, series), steps, &mut run)?;
+            return Ok(run);
+        };
+        bands.given.check_steps(&self.plan.program, steps)?;
+        for (done, now) in bands.around.bands(steps) {
+            if done > 0 {
+                self.download_arrays(arrays, &mut bands.wide)?;
+                bands.around.refresh(&mut bands.wide);
+            }
+            bands.around.series(&bands.given, &mut bands.wide, done, now)?;
+            prepare_boundary(&bands.around.plan.program, &mut bands.wide)?;
+            self.refill_arrays(&bands.wide, arrays)?;
+            let series: Vec<DeviceArray> = (0..self.plan.program.series.len())
+                .map(|number| self.copied(bands.wide.series(SeriesId(number))))
+                .collect::<toolchain::Result<_>>()?;
+            self.band(
+                (&bands.around.plan, &bands.around.layout),
+                parameters,
+                (arrays, &series),
+                now,
+                &mut run,
+            )?;
+        }
+        bands.steps = steps;
+        Ok(run)
+    }
+
+    fn copied(&self, values: ValuesRef<'_>) -> toolchain::Result<DeviceArray> {
+        let copied = match values {
+            ValuesRef::F32(values) => self.device.upload(values).map(DeviceArray::F32),
+            ValuesRef::F64(values) => self.device.upload(values).map(DeviceArray::F64),
+        };
+        copied.map_err(|failure| failure.during("copy the grid to the device"))
+    }
+
+    /// Runs so many time steps on a grid that does not wrap around.
+    fn band(
+        &self,
+        (plan, layout): (&KernelPlan, &Layout),
+        parameters: &[f64],
+        (arrays, series): (&mut [DeviceArray], &[DeviceArray]),
+        steps: i64,
+        run: &mut DeviceRun,
+    ) -> Result<()> {
+        for (series, array) in plan.program.series.iter().zip(series) {
             if (array.len() as i64) < series.length(steps) {
                 return Err(self.wrong_data(&format!("series `{}` is too short", series.name)));
             }
         }
-        let (arrays, series) = (&mut data.arrays, &data.series);
-        let mut run = DeviceRun { seconds: 0.0, launches: 0 };
         let mut batch = Batch { launches: Vec::new(), size: FIRST_BATCH };
         let mut launched = |batch: &mut Batch| {
             let seconds = self.device.seconds(|| {
@@ -309,12 +397,11 @@ impl CudaProgramOnDevice {
             batch.next(seconds);
             Ok::<(), ExecutionError>(interrupt::check()?)
         };
-        for_each_launch(&self.plan, &data.layout, steps, |launch| {
+        for_each_launch(plan, layout, steps, |launch| {
             batch.launches.push(launch.clone());
             if batch.launches.len() >= batch.size { launched(&mut batch) } else { Ok(()) }
         })?;
-        launched(&mut batch)?;
-        Ok(run)
+        launched(&mut batch)
     }
 
     fn launch(

@@ -227,9 +227,9 @@ pub fn prepare_boundary(program: &Program, data: &mut ProgramData) -> Result<()>
     Ok(())
 }
 
-/// The domains, half-open per dimension, of all statements that compute a field.
+/// The points on the user's grid, half-open per dimension, of all statements that compute a field.
 pub(crate) fn domains_of(program: &Program, field: FieldId, size: &[i64]) -> Vec<Vec<(i64, i64)>> {
-    program.writers_of(field).map(|(statement, _)| program.domain(statement, size)).collect()
+    program.writers_of(field).map(|(statement, _)| program.points(statement, size)).collect()
 }
 
 /// Copies the points outside all `domains` from slot `newest` to all other slots.

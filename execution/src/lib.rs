@@ -30,7 +30,8 @@
 //! The features `cuda` and `nvml` are those of [`toolchain`].
 
 // Data.
-pub mod buffer;
+mod around;
+mod buffer;
 pub mod compare;
 pub mod element;
 pub mod grid;

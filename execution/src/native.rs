@@ -215,12 +215,5 @@ fn result_of(symbol: &str, code: c_int) -> Result<()> {
 /// The least number of steps, at least 1, after which every field's newest levels lie where its initial
 /// levels were: the least common multiple of the fields' slots.
 pub fn chunk_unit(program: &Program) -> i64 {
-    let slots = program.fields.iter().map(|field| field.role.slots().max(1) as i64);
-    slots.fold(1, |multiple, slots| {
-        (multiple / greatest_common_divisor(multiple, slots)).saturating_mul(slots)
-    })
-}
-
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+    program.cycle()
 }

@@ -184,7 +184,7 @@ fn sweep(
         histories[target.0].advance(program, target, data);
     }
     let layout = data.layout();
-    let domain = program.domain(statement, layout.size());
+    let domain = program.points(statement, layout.size());
     let series: Vec<f64> = code
         .series
         .iter()
@@ -210,6 +210,15 @@ fn sweep(
     };
     let mut values = std::mem::replace(newest, stand_in);
     let sources = sources(program, code, step, data, histories);
+    if program.is_periodic() {
+        let around = Around { program, code, sources: &sources, series: &series, layout, domain: &domain };
+        match values.view_mut() {
+            ValuesMut::F32(values) => around.update(values),
+            ValuesMut::F64(values) => around.update(values),
+        }
+        histories[target.0].levels[0] = values;
+        return Ok(());
+    }
     match values.view_mut() {
         ValuesMut::F32(values) => update_domain(code, (&sources, &series), layout, &domain, values),
         ValuesMut::F64(values) => update_domain(code, (&sources, &series), layout, &domain, values),
@@ -275,6 +284,87 @@ impl InOrder<'_> {
             row[d] += 1;
             row.iter_mut().zip(around).skip(d + 1).for_each(|(at, (low, _))| *at = *low);
         }
+    }
+}
+
+/// A statement on a grid that wraps around: what it reads at `s + offset` lies at `(s + offset) mod n`.
+struct Around<'a> {
+    program: &'a Program,
+    code: &'a RowCode,
+    /// With offsets that nobody uses here.
+    sources: &'a Sources<'a>,
+    series: &'a [f64],
+    layout: &'a Layout,
+    domain: &'a [(i64, i64)],
+}
+
+impl Around<'_> {
+    fn update<T: RowElement>(&self, values: &mut [T]) {
+        let Some(&(first, end)) = self.domain.last() else { return };
+        let token = Cancel::current();
+        self.layout.pieces_mut(values, POINTS_PER_TASK).into_par_iter().for_each_init(
+            || self.code.registers(self.series),
+            |registers, piece| {
+                if interrupt::requested() || token.is_cancelled() {
+                    return;
+                }
+                piece.for_each_segment(self.layout, |segment, cells| {
+                    if !row_in_domain(segment.row, self.layout.size(), self.domain) {
+                        return;
+                    }
+                    let row = self.row(segment.row);
+                    let low = (first as usize).max(segment.column);
+                    let high = (end as usize).min(segment.column + segment.length);
+                    let mut at = low;
+                    while at < high {
+                        let (sources, count) =
+                            self.from(&row, at, high - at, segment.offset - segment.column);
+                        let cells = &mut cells[at - segment.column..][..count];
+                        self.code.run(registers, &sources, segment.offset + at - segment.column, cells);
+                        at += count;
+                    }
+                });
+            },
+        );
+    }
+
+    /// The coordinates of a row.
+    fn row(&self, mut number: usize) -> Vec<i64> {
+        let size = self.layout.size();
+        let mut row = vec![0; size.len() - 1];
+        for d in (0..row.len()).rev() {
+            row[d] = (number % size[d] as usize) as i64;
+            number /= size[d] as usize;
+        }
+        row
+    }
+
+    /// The arrays that the point in this column of a row reads, with what to add to its element, and how many points from
+    /// there on, at most so many, find their own at the same distance.
+    fn from(
+        &self,
+        row: &[i64],
+        column: usize,
+        most: usize,
+        begin: usize,
+    ) -> (Vec<(ValuesRef<'_>, isize)>, usize) {
+        let (size, strides) = (self.layout.size(), self.layout.strides());
+        let inner = row.len();
+        let mut count = most;
+        let element = (begin + column) as i64;
+        let around =
+            |d: usize, place: i64| if self.program.periodic[d] { place.rem_euclid(size[d]) } else { place };
+        let mut of = |offset: &[i64]| {
+            let outer: i64 = (0..inner).map(|d| around(d, row[d] + offset[d]) * strides[d] as i64).sum();
+            let place = around(inner, column as i64 + offset[inner]);
+            // Up to the end of the grid, where the next one begins again.
+            count = count.min((size[inner] - place).max(1) as usize);
+            (outer + place - element) as isize
+        };
+        let sources: Vec<(ValuesRef<'_>, isize)> = (self.code.reads.iter().zip(self.sources))
+            .map(|((access, _), (values, _))| (*values, of(&access.offset)))
+            .collect();
+        (sources, count)
     }
 }
 

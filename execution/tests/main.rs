@@ -10,5 +10,6 @@ mod emulator_warps;
 mod initial;
 mod layout;
 mod native;
+mod periodic;
 mod reference;
 mod support;

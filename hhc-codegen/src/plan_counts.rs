@@ -9,7 +9,7 @@ use polyhedral::program::Program;
 /// counts once however many statements compute something there.
 pub fn points_per_step(program: &Program, size: &[i64]) -> u64 {
     let points = |statement| {
-        program.domain(statement, size).iter().map(|(low, end)| (end - low).max(0) as u64).product()
+        program.points(statement, size).iter().map(|(low, end)| (end - low).max(0) as u64).product()
     };
     (0..program.statements.len()).map(points).max().unwrap_or(0)
 }

@@ -19,7 +19,9 @@ pub(crate) fn meaning(text: &str, offset: usize) -> Option<(Span, String)> {
         TokenKind::Series => "`series NAME: TYPE;` is read-only, one value for each time step.".to_owned(),
         TokenKind::Param => "`param NAME = NUMBER;` is a number with a default.".to_owned(),
         TokenKind::Boundary => {
-            "`boundary fixed;` (the default) or `boundary per_slot;`: what points hold that no statement computes.".to_owned()
+            "`boundary fixed;` (the default) or `boundary per_slot;`: what points hold that no statement computes. \
+             `boundary periodic;` or `periodic(INDEX, ..)`: the grid wraps around."
+                .to_owned()
         }
         TokenKind::Let => "`let NAME = EXPRESSION;` names a value for the statements below.".to_owned(),
         _ => "`stencil NAME(TIME, INDEX, ..) { .. }`: the fields and the statements of one time step.".to_owned(),

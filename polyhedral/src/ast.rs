@@ -71,10 +71,12 @@ pub enum ItemKind {
         /// Its default.
         default: Expr,
     },
-    /// `boundary kind;`
+    /// `boundary kind;`, `boundary periodic(i, j);` or `boundary kind periodic(i);`
     Boundary {
-        /// `fixed` or a mistake.
+        /// `fixed`, `per_slot`, `periodic` or a mistake.
         kind: Name,
+        /// The word `periodic`, first or second, and the indices behind it.
+        periodic: Option<(Name, Vec<Name>)>,
     },
     /// `let name = value;`
     Let {

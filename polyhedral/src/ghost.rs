@@ -24,6 +24,13 @@
 //! 4. before the first step the boundary is copied to older initial levels: in V(0) nothing but boundary is overwritten.
 //!
 //! Dimensions are independent: domains, boxes and reads are products of intervals.
+//!
+//! **Periodic grids** are the same on another whole. Unrolled along the dimensions in which it wraps around, the grid of
+//! `n` points is the line of all integers with values of period `n`, and a program that reads `s + offset` there keeps the
+//! period: what is computed at `s` is what the periodic program computes at `s mod n`. The grid itself is a box `[0, n)` of
+//! that line, extended to `[-low, n + high)` by copies of its own points, whatever `n` is: a ghost zone may be
+//! wider than the grid. Along these dimensions the whole has no ends, and its domains hold all points; along the others the
+//! box is the whole.
 
 use crate::domain::{Bound, GridEnd, Interval};
 use crate::isl::{Context, IslError};
@@ -64,6 +71,9 @@ pub enum GhostError {
     /// A boundary of its own in every slot.
     #[error("every stored time level has a boundary of its own")]
     PerSlot,
+    /// A grid that wraps around.
+    #[error("the grid is periodic, and boxes at its ends would need each other's ghost zones")]
+    Periodic,
     /// The ghost zones do not suffice.
     #[error(
         "the ghost zones do not suffice for statement {statement}: {problem} (dimension {dimension}, {example})"
@@ -127,16 +137,42 @@ fn of_read(program: &Program, read: &Access, margins: &[Margin]) -> Margin {
 }
 
 impl Ghosts {
-    /// The ghost zones that a program needs.
+    /// The ghost zones that a program needs for a box of a grid that does not wrap around.
     ///
     /// # Errors
-    /// [`GhostError::InOrder`] and [`GhostError::PerSlot`] for programs that have none.
+    /// [`GhostError::InOrder`], [`GhostError::Periodic`] and [`GhostError::PerSlot`] for programs that have none.
     pub fn of(program: &Program) -> Result<Ghosts, GhostError> {
-        if let Some(statement) = program.sweeps_in_order().next() {
-            return Err(GhostError::InOrder { statement: program.statement_name(statement) });
+        if program.is_periodic() {
+            return Err(GhostError::Periodic);
         }
         if program.boundary == Boundary::PerSlot {
             return Err(GhostError::PerSlot);
+        }
+        Ghosts::zones(program)
+    }
+
+    /// The ghost zones around a periodic grid; none along dimensions that do not wrap around.
+    ///
+    /// # Errors
+    /// [`GhostError::InOrder`].
+    pub fn around(program: &Program) -> Result<Ghosts, GhostError> {
+        let mut zones = Ghosts::zones(program)?;
+        for (d, _) in program.periodic.iter().enumerate().filter(|(_, periodic)| !**periodic) {
+            (zones.reach[d], zones.frame[d]) = ([0; 2], [0; 2]);
+        }
+        Ok(zones)
+    }
+
+    /// The ghost points below and above a box for so many steps, in this dimension.
+    pub fn depth(&self, dimension: usize, steps: i64) -> [i64; 2] {
+        [0, 1].map(|side| {
+            self.reach[dimension][side].saturating_mul(steps).saturating_add(self.frame[dimension][side])
+        })
+    }
+
+    fn zones(program: &Program) -> Result<Ghosts, GhostError> {
+        if let Some(statement) = program.sweeps_in_order().next() {
+            return Err(GhostError::InOrder { statement: program.statement_name(statement) });
         }
         let largest = |all: &mut dyn Iterator<Item = Margin>| {
             all.fold(vec![[0; 2]; program.dimension()], |mut most, margin| {
@@ -160,23 +196,30 @@ impl Ghosts {
     /// [`GhostError::TooThin`] with a grid and a box where they do not.
     pub fn prove(&self, program: &Program) -> Result<GhostProof, GhostError> {
         let context = Context::new(BUDGET)?;
+        let whole_of = |d: usize| match (program.is_periodic(), program.periodic[d]) {
+            (false, _) => Whole::Grid,
+            (true, false) => Whole::Uncut,
+            (true, true) => Whole::Line,
+        };
         let margins = margins(program);
         // Statements and reads have many constraints in common.
         let mut shown = HashSet::new();
         for (number, statement) in program.statements.iter().enumerate() {
             for dimension in 0..program.dimension() {
+                let kind = whole_of(dimension);
                 let side = Side {
                     context: &context,
                     name: program.statement_name(number),
                     dimension,
-                    common: self.common(program, dimension),
+                    common: self.common(program, dimension, kind),
                 };
-                let right = self.valid(dimension, "s", 0, margins[number][dimension]);
-                let (here, whole) = domains(statement.domain[dimension]);
+                let zone = Zone { ghosts: self, dimension, kind };
+                let right = zone.valid("s", 0, margins[number][dimension]);
+                let (here, whole) = domains(statement.domain[dimension], kind);
                 let mut parts =
                     vec![("a point is computed that is boundary, or the other way round", right.clone())];
                 if has_older_levels(program, statement) {
-                    let all = self.valid(dimension, "s", 0, [0, 0]) + " and j = 0";
+                    let all = zone.valid("s", 0, [0, 0]) + " and j = 0";
                     parts.push(("an older level is overwritten", all));
                 }
                 for (problem, points) in parts {
@@ -190,13 +233,13 @@ impl Ghosts {
                 for read in &statement.reads {
                     let point = format!("s + {}", read.offset[dimension]);
                     let known = of_read(program, read, &margins[..number])[dimension];
-                    for beyond in self.outside(dimension, &point, 0, known) {
+                    for beyond in zone.outside(&point, 0, known) {
                         let wrong = format!("{right} and {} and {beyond}", whole.within);
                         side.empty(&wrong, "a value is read that is not known", &mut shown)?;
                     }
                 }
-                for beyond in self.outside(dimension, "s", 0, margins[number][dimension]) {
-                    let next = self.valid(dimension, "s", 1, [0, 0]);
+                for beyond in zone.outside("s", 0, margins[number][dimension]) {
+                    let next = zone.valid("s", 1, [0, 0]);
                     side.empty(&format!("{next} and {beyond}"), "its values are not right", &mut shown)?;
                 }
             }
@@ -205,30 +248,69 @@ impl Ghosts {
     }
 
     /// Constraints on grid, box, extended box and steps in one dimension.
-    fn common(&self, program: &Program, d: usize) -> String {
+    fn common(&self, program: &Program, d: usize, kind: Whole) -> String {
         let [low, high] = [0, 1].map(|side| format!("{}k + {}", self.reach[d][side], self.frame[d][side]));
         let least = program.least_size[d];
-        format!(
-            "0 <= l < h <= n and 0 <= j < k and n >= {least} and b - a >= {least} \
-             and a >= 0 and a >= l - ({low}) and (a = 0 or a = l - ({low})) \
-             and b <= n and b <= h + {high} and (b = n or b = h + {high})"
-        )
+        match kind {
+            Whole::Grid => format!(
+                "0 <= l < h <= n and 0 <= j < k and n >= {least} and b - a >= {least} \
+                 and a >= 0 and a >= l - ({low}) and (a = 0 or a = l - ({low})) \
+                 and b <= n and b <= h + {high} and (b = n or b = h + {high})"
+            ),
+            Whole::Uncut => {
+                format!("l = 0 and h = n and 0 <= j < k and n >= 1 and n >= {least} and a = 0 and b = n")
+            }
+            Whole::Line => {
+                format!("l = 0 and h = n and 0 <= j < k and n >= 1 and a = -({low}) and b = n + {high}")
+            }
+        }
     }
+}
 
+/// What a box is a part of, in one dimension.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    /// A grid with ends.
+    Grid,
+    /// A grid with ends, of which the box is all.
+    Uncut,
+    /// The line that a periodic grid is unrolled to.
+    Line,
+}
+
+/// The points around a box in one dimension.
+struct Zone<'a> {
+    ghosts: &'a Ghosts,
+    dimension: usize,
+    kind: Whole,
+}
+
+impl Zone<'_> {
     /// Constraints that `point` is in the valid box after `j + later` steps, shrunk by a margin.
-    fn valid(&self, d: usize, point: &str, later: i64, margin: [i64; 2]) -> String {
-        let [below, above] = self.sides(d, later, margin);
-        format!("{below} <= {point} < {above} and 0 <= {point} < n")
+    fn valid(&self, point: &str, later: i64, margin: [i64; 2]) -> String {
+        let [below, above] = self.sides(later, margin);
+        match self.kind {
+            Whole::Line => format!("{below} <= {point} < {above}"),
+            Whole::Uncut => format!("0 <= {point} < n"),
+            Whole::Grid => format!("{below} <= {point} < {above} and 0 <= {point} < n"),
+        }
     }
 
     /// The ways in which it can lie outside, on the grid or not.
-    fn outside(&self, d: usize, point: &str, later: i64, margin: [i64; 2]) -> [String; 2] {
-        let [below, above] = self.sides(d, later, margin);
-        [format!("({point} < {below} or {point} < 0)"), format!("({point} >= {above} or {point} >= n)")]
+    fn outside(&self, point: &str, later: i64, margin: [i64; 2]) -> [String; 2] {
+        let [below, above] = self.sides(later, margin);
+        match self.kind {
+            Whole::Line => [format!("{point} < {below}"), format!("{point} >= {above}")],
+            Whole::Uncut => [format!("{point} < 0"), format!("{point} >= n")],
+            Whole::Grid => [
+                format!("({point} < {below} or {point} < 0)"),
+                format!("({point} >= {above} or {point} >= n)"),
+            ],
+        }
     }
 
-    fn sides(&self, d: usize, later: i64, margin: [i64; 2]) -> [String; 2] {
-        let [low, high] = self.reach[d];
+    fn sides(&self, later: i64, margin: [i64; 2]) -> [String; 2] {
+        let [low, high] = self.ghosts.reach[self.dimension];
         // Margins grow only at ends of the box that are no ends of the grid, which `0 <= s < n` cuts off.
         [
             format!("l - {low}k + {low}j + {}", low * later + margin[0]),
@@ -237,28 +319,33 @@ impl Ghosts {
     }
 }
 
-/// Whether the field that a statement computes has older initial levels, which are not those of its boundary.
+/// Whether the field that a statement computes has older initial levels, to which the boundary is copied.
 fn has_older_levels(program: &Program, statement: &Statement) -> bool {
-    matches!(program.field(statement.target).role, FieldRole::State { levels: 2.., .. })
+    program.boundary == Boundary::Fixed
+        && matches!(program.field(statement.target).role, FieldRole::State { levels: 2.., .. })
 }
 
 /// A domain in one dimension: that a point is in it, and the ways in which it is not.
 struct Domain {
     within: String,
-    beyond: [String; 2],
+    beyond: Vec<String>,
 }
 
 /// The domain on the extended box, and that on the whole grid.
-fn domains(interval: Interval) -> (Domain, Domain) {
+fn domains(interval: Interval, kind: Whole) -> (Domain, Domain) {
     let domain = |first: &str, extent: &str| {
         let at = |bound: Bound| format!("{first} + {}", bound.text(extent));
         let (low, high) = (at(interval.low), at(interval.high));
         Domain {
             within: format!("{low} <= s < {high}"),
-            beyond: [format!("s < {low}"), format!("s >= {high}")],
+            beyond: vec![format!("s < {low}"), format!("s >= {high}")],
         }
     };
-    (domain("a", "b - a"), domain("0", "n"))
+    let whole = match kind {
+        Whole::Line => Domain { within: "s = s".to_owned(), beyond: Vec::new() },
+        Whole::Grid | Whole::Uncut => domain("0", "n"),
+    };
+    (domain("a", "b - a"), whole)
 }
 
 /// What the sets of one statement and dimension have in common.
@@ -321,6 +408,36 @@ mod tests {
                     let mut thin = ghosts.clone();
                     thin.reach[d][side] -= 1;
                     if thin.reach[d][side] < 0 {
+                        continue;
+                    }
+                    let found = thin.prove(&program);
+                    assert!(matches!(found, Err(GhostError::TooThin { .. })), "{}: {thin:?}", program.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn periodic_grids_have_ghost_zones_that_suffice_and_no_thinner_ones() {
+        let programs = [
+            "stencil upwind(t, i) { field u: f64; boundary periodic; u[t+1, i] = u[t, i] + u[t, i-3] + u[t, i+1]; }",
+            "stencil wave(t, i, j) { field u: f32; boundary periodic; u[t+1, i, j] = u[t-1, i, j] + u[t, i-1, j] + u[t, i, j+2]; }",
+            "stencil mixed(t, i, j) { field u: f32; boundary per_slot periodic(j);
+                u[t+1, i, j] = u[t, i-1, j-1] + u[t, i+1, j+1]; u[t+1, i, j] = u[t+1, i+1, j+2] + u[t-1, i, j] for i == 0; }",
+            "stencil two(t, i, j) { field e: f32; field h: f64; boundary periodic(i);
+                e[t+1, i, j] = h[t, i-1, j] + h[t, i, j-1]; h[t+1, i, j] = e[t+1, i+1, j] + h[t, i, j+1] for j < n1 - 4; }",
+        ];
+        for text in programs {
+            let program = parse("around", text).unwrap();
+            let ghosts = Ghosts::around(&program).unwrap();
+            assert!(ghosts.prove(&program).unwrap().sets > 0, "{}", program.name);
+            assert_eq!(Ghosts::of(&program), Err(GhostError::Periodic));
+            for (d, &periodic) in program.periodic.iter().enumerate() {
+                for side in 0..2 {
+                    let mut thin = ghosts.clone();
+                    thin.reach[d][side] -= 1;
+                    if !periodic || thin.reach[d][side] < 0 {
+                        assert_eq!(ghosts.reach[d][side], 0);
                         continue;
                     }
                     let found = thin.prove(&program);

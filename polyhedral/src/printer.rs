@@ -39,15 +39,26 @@ impl Program {
         for parameter in &self.parameters {
             let _ = writeln!(text, "    param {} = {};", parameter.name, number(parameter.default));
         }
-        if self.boundary == Boundary::PerSlot {
-            text.push_str("    boundary per_slot;\n");
-        }
+        text.push_str(&self.boundary_source());
         text.push('\n');
         for line in self.body() {
             let _ = writeln!(text, "    {line}");
         }
         text.push_str("}\n");
         text
+    }
+
+    /// The declaration of the boundary, where it is not the default.
+    fn boundary_source(&self) -> String {
+        let around = self.space_indices.iter().zip(&self.periodic).filter(|(_, periodic)| **periodic);
+        let around: Vec<&str> = around.map(|(index, _)| index.as_str()).collect();
+        let kind = (self.boundary == Boundary::PerSlot).then(|| "per_slot".to_owned());
+        let periodic = (!around.is_empty()).then(|| match around.len() == self.dimension() {
+            true => "periodic".to_owned(),
+            false => format!("periodic({})", around.join(", ")),
+        });
+        let words: Vec<String> = kind.into_iter().chain(periodic).collect();
+        if words.is_empty() { String::new() } else { format!("    boundary {};\n", words.join(" ")) }
     }
 
     /// An access as it stands in the source: `u[t, i-1, j]`.

@@ -12,6 +12,11 @@
 //! Statements may share a target: their domains are then disjoint. Points outside all domains of a field are
 //! its boundary and keep their value for ever; see [`Boundary`].
 //!
+//! Along a *periodic* dimension the grid wraps around: statements compute all of its points, and a read at `s + offset` is
+//! one at `(s + offset) mod n`. Everything that is said here about domains, and all that analyses, strategies and plans see,
+//! is the program *unrolled*: an ordinary one, on a grid with ghost zones at both ends ([`crate::ghost`]). What the
+//! user's grid holds is [`Program::points`] and what the reference interpreter does, which knows of no ghost zones.
+//!
 //! Programs are made by [`crate::draft::Draft::check`].
 
 use crate::domain::Interval;
@@ -95,6 +100,9 @@ pub struct Program {
     pub statements: Vec<Statement>,
     /// What the points outside all domains hold.
     pub boundary: Boundary,
+    /// Per dimension, whether the grid wraps around. There, domains are those on the unrolled grid: all points whose reads
+    /// stay on it; no statement is a sweep in order.
+    pub periodic: Vec<bool>,
     /// Per dimension, the least extent for which domains are disjoint and reads stay on the grid; 0 where that
     /// is so on every grid. On a smaller grid no statement computes anything.
     pub least_size: Vec<i64>,
@@ -374,7 +382,33 @@ impl Program {
         }
     }
 
-    /// The domain of statement `k` on a grid of this size: per dimension a half-open interval; empty where the
+    /// Whether the grid wraps around in some dimension.
+    pub fn is_periodic(&self) -> bool {
+        self.periodic.contains(&true)
+    }
+
+    /// The ordinary program on a grid with ghost zones, for which plans are made.
+    pub fn unrolled(&self) -> Program {
+        Program { periodic: vec![false; self.dimension()], ..self.clone() }
+    }
+
+    /// The least number of steps, at least 1, after which every field's newest levels lie where its initial levels were:
+    /// the least common multiple of the fields' slots.
+    pub fn cycle(&self) -> i64 {
+        let slots = self.fields.iter().map(|field| field.role.slots().max(1) as i64);
+        slots.fold(1, |multiple, slots| {
+            (multiple / greatest_common_divisor(multiple, slots)).saturating_mul(slots)
+        })
+    }
+
+    /// The points that statement `k` computes on the user's grid of this size: those of [`Program::domain`], and all along
+    /// dimensions in which it wraps around.
+    pub fn points(&self, statement: usize, size: &[i64]) -> Vec<(i64, i64)> {
+        let domain = self.domain(statement, size).into_iter().zip(size).zip(&self.periodic);
+        domain.map(|((domain, &extent), &periodic)| if periodic { (0, extent) } else { domain }).collect()
+    }
+
+    /// The domain of statement `k` on a grid of this size, an unrolled one where it is periodic: per dimension a half-open interval; empty where the
     /// grid is too small.
     pub fn domain(&self, statement: usize, size: &[i64]) -> Vec<(i64, i64)> {
         let too_small = self.too_small(size);
@@ -436,6 +470,10 @@ impl Program {
         let least = self.least_size.iter().enumerate().filter(|(_, least)| **least > 0);
         inside.chain(least.map(|(d, least)| format!("n{d} >= {least}"))).collect()
     }
+}
+
+fn greatest_common_divisor(a: i64, b: i64) -> i64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 impl Statement {

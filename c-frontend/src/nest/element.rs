@@ -1,5 +1,6 @@
 //! Elements of arrays, and what is read of them.
 
+use super::around;
 use super::depends::Depends;
 use super::exchange;
 use super::loops::{Element, Order, Read, ReadOf, Touched};
@@ -39,6 +40,13 @@ impl Walker<'_> {
             }
             return self.outside(expr, depends, element);
         };
+        let Some((plain, around)) = around::unmarked(&indices) else {
+            return limitation(
+                codes::SUBSCRIPT,
+                &expr.span,
+                "a subscript that computes with an index that wraps around",
+            );
+        };
         if !self.states.contains(name) {
             if depends.time {
                 return self.outside(expr, depends, element);
@@ -48,7 +56,8 @@ impl Walker<'_> {
             if whole {
                 return self.outside(expr, depends, element);
             }
-            let own = Element { array: name.clone(), indices, element, span: expr.span.clone() };
+            let (array, span) = (name.clone(), expr.span.clone());
+            let own = Element { array, indices: plain, around, element, span };
             let written = self.without_integers(expr);
             let addresses = self.addresses(&written);
             return self.read(ReadOf::Coefficient(own, written, addresses), element, &expr.span);
@@ -58,7 +67,7 @@ impl Walker<'_> {
             let kind = ExprKind::Local(LocalId(*temporary));
             return Ok(Expr { kind, element, span: expr.span.clone() });
         }
-        let own = Element { array: name.clone(), indices, element, span: expr.span.clone() };
+        let own = Element { array: name.clone(), indices: plain, around, element, span: expr.span.clone() };
         self.read(ReadOf::State(own), element, &expr.span)
     }
 
@@ -79,7 +88,7 @@ impl Walker<'_> {
             wraps |= matches!(&part.kind, CKind::Conditional(..) | CKind::Binary(COperator::Rem, ..));
         });
         if wraps && !self.depends(index).data {
-            diagnostic = diagnostic.note("grids do not wrap around: periodic boundaries are not supported");
+            diagnostic = diagnostic.note(AROUND);
         }
         Err(Box::new(diagnostic))
     }
@@ -115,6 +124,10 @@ impl Walker<'_> {
         Ok(Expr { kind: ExprKind::Read(access), element, span: span.clone() })
     }
 }
+
+/// What an index looks like that wraps around.
+pub(crate) const AROUND: &str = "a grid wraps around where a loop runs from 0 to before `n` and its subscripts are \
+     `(i + 1) % n`, `(i - 1 + n) % n` or `i == 0 ? n - 1 : i - 1`, with this loop's own `n`";
 
 /// The array and the subscripts of an element, outermost first: `a[i][j]`, `*(a + i)`, `(*a)[i]`.
 pub(super) fn subscripts(expr: &CExpr) -> (&CExpr, Vec<&CExpr>) {

@@ -49,6 +49,12 @@ impl Walker<'_> {
             ExprKind::Cast(CType::Integer { .. }, operand) if self.is_condition(operand) => {
                 self.known(operand)
             }
+            // To ask for the condition would cut the loop.
+            ExprKind::Conditional(condition, then, otherwise)
+                if self.around_choice(condition, then, otherwise).is_some() =>
+            {
+                None
+            }
             ExprKind::Conditional(condition, then, otherwise) => {
                 self.known(if self.truth(condition)? { then } else { otherwise })
             }
@@ -106,6 +112,16 @@ impl Walker<'_> {
             }
         }
         self.difference(operator, difference)
+    }
+
+    /// Whether C compares two sides as the numbers that they are.
+    pub(super) fn compared_as_numbers(
+        &self,
+        left: (&Expr, &Polynomial),
+        right: (&Expr, &Polynomial),
+    ) -> bool {
+        let unsigned = self.is_unsigned(left.0) || self.is_unsigned(right.0);
+        !unsigned || (self.not_negative(left.1) && self.not_negative(right.1))
     }
 
     /// A comparison without a sign of what may be negative with what is not.
@@ -202,6 +218,7 @@ impl Walker<'_> {
         }
         match rest.constant() {
             Some(number) => number >= 0,
+            None if !rest.is_invariant() => false,
             None => {
                 self.assumed.borrow_mut().push((Polynomial::number(0), rest));
                 true
@@ -257,7 +274,14 @@ impl Walker<'_> {
             kind: ExprKind::Integer { value, text: value.to_string() },
             span: span.clone(),
         };
+        if let ExprKind::Conditional(condition, then, otherwise) = &expr.kind
+            && let Some(element) = self.around_element(condition, then, otherwise)
+        {
+            *expr = element;
+        }
         match &mut expr.kind {
+            ExprKind::Conditional(condition, then, otherwise)
+                if self.around_choice(condition, then, otherwise).is_some() => {}
             ExprKind::Conditional(condition, then, otherwise) => {
                 let Some(truth) = self.truth(condition) else {
                     [condition, then, otherwise].into_iter().for_each(|part| self.fold(part));
@@ -350,7 +374,7 @@ impl Walker<'_> {
 }
 
 /// The comparison with its sides exchanged.
-fn mirrored(operator: BinaryOp) -> BinaryOp {
+pub(super) fn mirrored(operator: BinaryOp) -> BinaryOp {
     use BinaryOp::*;
     match operator {
         Less => Greater,

@@ -57,6 +57,8 @@ impl Walker<'_> {
                     BinaryOp::Mul => a.times(&b),
                     BinaryOp::Rem if a.has_time() => self.modulo(&a, b.constant()?),
                     BinaryOp::BitAnd if a.has_time() && b.constant() == Some(1) => self.modulo(&a, 2),
+                    BinaryOp::Rem if !a.indices().is_empty() => self.around_modulo(&a, &b),
+                    BinaryOp::BitAnd if !a.indices().is_empty() => self.around_mask(&a, b.constant()?),
                     BinaryOp::BitXor if is_one_of_two(&a) && b.constant() == Some(1) => {
                         Polynomial::number(1).plus(&a, -1)
                     }
@@ -74,6 +76,9 @@ impl Walker<'_> {
                 }
             }
             ExprKind::Conditional(condition, then, otherwise) => {
+                if let Some(around) = self.around_choice(condition, then, otherwise) {
+                    return Some(around);
+                }
                 if let Some(truth) = self.truth(condition) {
                     let (then, otherwise) = (self.polynomial(then), self.polynomial(otherwise));
                     if let (Some(a), Some(b)) = (&then, &otherwise) {

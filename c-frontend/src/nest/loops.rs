@@ -89,6 +89,8 @@ pub struct Element {
     pub array: String,
     /// All indices, outermost first.
     pub indices: Vec<Polynomial>,
+    /// The loops whose indices wrap around in it, and what is added to them.
+    pub around: Vec<(usize, i64)>,
     /// Its type.
     pub element: ElementType,
     /// Where it stands.

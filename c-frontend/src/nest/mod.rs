@@ -2,6 +2,7 @@
 //! loops around them; scalars are followed from assignment to use, and every value becomes a typed expression in
 //! which each operation and each conversion is that of C.
 
+mod around;
 mod classify;
 mod condition;
 mod cuts;
@@ -27,6 +28,7 @@ mod value;
 mod walker;
 mod whole;
 
+pub(crate) use element::AROUND;
 pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
     Touched, Turns,

@@ -1,5 +1,6 @@
 //! Statements, in the order of execution.
 
+use super::around;
 use super::cuts::{Cuts, Segment};
 use super::element::subscripts;
 use super::exchange;
@@ -289,6 +290,13 @@ impl Walker<'_> {
         let polynomials: Option<Vec<Polynomial>> =
             indices.iter().map(|index| self.polynomial(index)).collect();
         let Some(indices) = polynomials else { return self.wrong_subscript(&indices) };
+        if around::is_marked(&indices) {
+            return limitation(
+                codes::SUBSCRIPT,
+                &target.span,
+                "an assignment to an element whose index wraps around: the points of a statement are those of its loops",
+            );
+        }
         let value = self.folded(value);
         let value = match &integers {
             Some(ctype) => {
@@ -301,8 +309,13 @@ impl Walker<'_> {
             ExprKind::Local(LocalId(known)) => known,
             _ => self.temporary(name, value),
         };
-        let own =
-            Element { array: name.clone(), indices: indices.clone(), element, span: target.span.clone() };
+        let own = Element {
+            array: name.clone(),
+            indices: indices.clone(),
+            around: Vec::new(),
+            element,
+            span: target.span.clone(),
+        };
         // What the same iteration has assigned to this element before is overwritten.
         let again =
             self.environment.elements.iter().position(|(array, at, _)| array == name && *at == indices);

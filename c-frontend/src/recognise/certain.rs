@@ -68,7 +68,8 @@ fn touches<'a>(points: &'a Points<'_>) -> Vec<Touch<'a>> {
         for (number, at, _) in &point.reads {
             let read = &points.nest.reads[*number];
             if matches!(read.what, ReadOf::State(_) | ReadOf::Coefficient(..)) {
-                found.extend(touch(points, point, at.field, &at.offset, read.touched, &read.span));
+                let offset = points.on_the_grid(&at.offset);
+                found.extend(touch(points, point, at.field, &offset, read.touched, &read.span));
             }
         }
     }

@@ -171,7 +171,11 @@ fn assemble(name: &str, description: &str, nest: &Nest, stencil: &Stencil) -> Re
             domain: statement
                 .sides
                 .iter()
-                .map(|(low, high)| Sides { low: Some(*low), high: Some(*high) })
+                .enumerate()
+                .map(|(d, (low, high))| match &stencil.periodic[d] {
+                    Some(_) => Sides::default(),
+                    None => Sides { low: Some(*low), high: Some(*high) },
+                })
                 .collect(),
             domain_span: leaf.target.span.clone(),
             target_span: leaf.target.span.clone(),
@@ -188,6 +192,7 @@ fn assemble(name: &str, description: &str, nest: &Nest, stencil: &Stencil) -> Re
         parameters,
         statements,
         boundary: Boundary::PerSlot,
+        periodic: stencil.periodic.clone(),
     })
 }
 

@@ -33,7 +33,7 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
         grid.push((low, high));
     }
     let fields = fields(&points);
-    let (indices, assumed) = (names(&points), points.assumed.clone());
+    let (indices, assumed, periodic) = (names(&points), points.assumed.clone(), points.periodic.clone());
     let statements = points
         .statements
         .into_iter()
@@ -47,7 +47,7 @@ pub fn stencil(points: Points<'_>) -> Result<Stencil> {
             reads: point.reads.into_iter().map(|(number, read, _)| (number, read)).collect(),
         })
         .collect();
-    Ok(Stencil { dimension, grid, fields, statements, indices, assumed })
+    Ok(Stencil { dimension, grid, fields, statements, indices, assumed, periodic })
 }
 
 /// First point of the grid in a dimension, and one past its last.
@@ -76,7 +76,13 @@ fn extent(points: &Points<'_>, d: usize) -> Result<(Polynomial, Polynomial)> {
             return Err(different(points, number, d));
         }
         let reach = |sign: i64| {
-            point.reads.iter().map(|(_, read, _)| sign * read.offset[d]).max().unwrap_or(0).max(0)
+            point
+                .reads
+                .iter()
+                .map(|(_, read, _)| sign * points.on_the_grid(&read.offset)[d])
+                .max()
+                .unwrap_or(0)
+                .max(0)
         };
         let (from, to) = (first.offset().saturating_sub(reach(-1)), behind.offset().saturating_add(reach(1)));
         (least, most) = (least.min(from), most.max(to));
@@ -191,7 +197,7 @@ fn fields(points: &Points<'_>) -> Vec<GridField> {
             let own = (point.target == number).then(|| vec![0; points.dimension]);
             let read = point.reads.iter().filter(|(_, read, _)| read.field == number);
             let offsets: BTreeSet<Vec<i64>> =
-                own.into_iter().chain(read.map(|(_, read, _)| read.offset.clone())).collect();
+                own.into_iter().chain(read.map(|(_, read, _)| points.on_the_grid(&read.offset))).collect();
             touched.extend(offsets.into_iter().map(|offset| (statement, offset)));
         }
         fields.push(GridField {

@@ -16,7 +16,7 @@
 use super::points::{Point, Points};
 use super::stencil::{Centre, ReadAt};
 use crate::codes;
-use crate::nest::{Read, Result};
+use crate::nest::{Read, ReadOf, Result};
 use crate::polynomial::Polynomial;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::draft::comes_earlier;
@@ -81,6 +81,25 @@ fn time(
             Apart::No => {}
         }
         let distance = distance(points, read, &points.statements[reader], other, offset)?;
+        if let ReadOf::State(element) = &read.what
+            && distance.iter().any(|(by, at)| *by != 0 && element.around.iter().any(|(own, _)| own == at))
+        {
+            return Err(Box::new(
+                Diagnostic::limitation(
+                    codes::IN_PLACE,
+                    read.span.clone(),
+                    format!(
+                        "this reads around the ends of `{}` what the same loop is computing",
+                        element.array
+                    ),
+                )
+                .related(points.nest.leaves[other.leaf].target.span.clone(), "computed here")
+                .note("some of the points around the ends come earlier in the loop, others later")
+                .hint(
+                    "write to a second array, or to the other one of two buffers, or use loops of their own",
+                ),
+            ));
+        }
         let first = match distance.iter().find(|(by, _)| *by != 0) {
             Some((by, _)) => *by < 0,
             None => points.nest.leaves[other.leaf].order < read.order,

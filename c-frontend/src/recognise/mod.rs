@@ -1,6 +1,7 @@
 //! Stage 4: from loops to a stencil: which index of an array is space and which chooses a buffer, how far reads reach
 //! in space and time, and whether all values of a step can be computed in any order of points.
 
+mod around;
 mod arrays;
 mod certain;
 mod draft;
@@ -26,6 +27,7 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     let forms = arrays::forms(nest)?;
     let mut points = points::Points::new(nest, &forms)?;
     points.statements()?;
+    around::find(&mut points)?;
     overwritten::drop_overwritten(&mut points);
     certain::check(&mut points)?;
     levels::levels(&mut points)?;

@@ -4,7 +4,7 @@ use super::arrays::{Cell, Form, Forms};
 use super::stencil::{Centre, ReadAt};
 use crate::ast::Expr;
 use crate::codes;
-use crate::nest::{Leaf, Nest, ReadOf, Result};
+use crate::nest::{AROUND, Leaf, Nest, ReadOf, Result};
 use crate::polynomial::{Polynomial, Symbol};
 use crate::text::c_text;
 use polyhedral::diagnostic::Diagnostic;
@@ -22,6 +22,8 @@ pub struct Points<'a> {
     pub statements: Vec<Point>,
     /// Pairs of which the first must not be greater than the second.
     pub assumed: Vec<(Polynomial, Polynomial)>,
+    /// Per dimension, where a read wraps around, if one does.
+    pub periodic: Vec<Option<Span>>,
 }
 
 /// A field, before the grid is known.
@@ -68,6 +70,7 @@ impl<'a> Points<'a> {
             fields: Vec::new(),
             statements: Vec::new(),
             assumed: Vec::new(),
+            periodic: Vec::new(),
         };
         let mut first: Option<&Span> = None;
         for leaf in nest.leaves.iter().filter(|leaf| !leaf.overwritten) {
@@ -228,8 +231,7 @@ impl<'a> Points<'a> {
                         .related(leaf.target.span.clone(), "computed here")
                         .note("subscripts of both are the same indices in the same order, plus constants");
                     if leaf.path.iter().any(|at| single(leaf, *at).is_some()) {
-                        diagnostic = diagnostic
-                            .note("grids do not wrap around: periodic boundaries are not supported");
+                        diagnostic = diagnostic.note(AROUND);
                     }
                     return fail(diagnostic);
                 };

@@ -21,6 +21,8 @@ pub struct Stencil {
     pub indices: Vec<String>,
     /// What must hold at run time: pairs of which the first is not greater than the second.
     pub assumed: Vec<(Polynomial, Polynomial)>,
+    /// Per dimension, where a read wraps around, if one does.
+    pub periodic: Vec<Option<Span>>,
 }
 
 /// Something with a value at every point of the grid.

@@ -42,7 +42,7 @@ pub(super) fn constant(symbol: &Symbol) -> String {
     match symbol {
         Symbol::Constant(text) => format!("(ptrdiff_t)({text})"),
         // Bounds and strides hold nothing else.
-        Symbol::Index(_) | Symbol::Time | Symbol::TimeModulo { .. } => "0".to_owned(),
+        Symbol::Index(_) | Symbol::Time | Symbol::TimeModulo { .. } | Symbol::Around { .. } => "0".to_owned(),
     }
 }
 

@@ -13,6 +13,7 @@ mod shim;
 
 pub use report::{EmulatorReport, OtherThread, Violation, ViolationKind};
 
+use crate::around::Around;
 use crate::device_program::DeviceProgram;
 use crate::error::Result;
 use crate::grid::ProgramData;
@@ -210,11 +211,38 @@ impl Emulator {
         steps: i64,
         schedule: impl Into<Schedule>,
     ) -> Result<EmulatorReport> {
-        let Schedule { order, pacing } = schedule.into();
+        let schedule = schedule.into();
         let program = &*self.plan.program;
         check_arguments(program, parameters, steps)?;
         prepare_boundary(program, data)?;
         data.check_steps(program, steps)?;
+        let Some(around) = Around::of(&self.plan, data.size())? else {
+            return self.band(&self.plan, parameters, data, steps, schedule);
+        };
+        let mut wide = around.widen(data)?;
+        let mut report = EmulatorReport::default();
+        for (done, now) in around.bands(steps) {
+            if done > 0 {
+                around.refresh(&mut wide);
+            }
+            around.series(data, &mut wide, done, now)?;
+            prepare_boundary(&around.plan.program, &mut wide)?;
+            report.add(self.band(&around.plan, parameters, &mut wide, now, schedule)?);
+        }
+        around.narrow(&wide, data, steps);
+        Ok(report)
+    }
+
+    /// All steps on a grid that does not wrap around, whose boundary is prepared.
+    fn band(
+        &self,
+        plan: &KernelPlan,
+        parameters: &[f64],
+        data: &mut ProgramData,
+        steps: i64,
+        Schedule { order, pacing }: Schedule,
+    ) -> Result<EmulatorReport> {
+        let program = &*plan.program;
         let layout = data.layout().clone();
         let fields = (0..program.fields.len()).map(|field| element_flags(program, FieldId(field), &layout));
         let series = data.lengths().split_off(program.fields.len());
@@ -222,14 +250,14 @@ impl Emulator {
             fields.chain(series.iter().map(|&length| vec![INITIALISED | FIXED; length])).collect();
         let mut session = self.functions.begin(data, &flags, DESCRIBED)?;
         let mut number = 0;
-        for_each_launch(&self.plan, &layout, steps, |launch| {
+        for_each_launch(plan, &layout, steps, |launch| {
             interrupt::check()?;
             number += 1;
             let kernel = &self.device.kernels[launch.kernel];
             session.launch(kernel, launch, parameters, (order.number(), pacing.number(), order.seed(number)))
         })?;
         let (counts, violations) = session.results();
-        Ok(EmulatorReport::new(&self.plan, &layout, counts, &violations))
+        Ok(EmulatorReport::new(plan, &layout, counts, &violations))
     }
 }
 

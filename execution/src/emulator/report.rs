@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::fmt;
 
 /// The result of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct EmulatorReport {
     /// Kernel launches.
     pub launches: u64,
@@ -156,6 +156,17 @@ impl EmulatorReport {
             }
         }
         kinds
+    }
+
+    /// What another run found, too.
+    pub(super) fn add(&mut self, other: EmulatorReport) {
+        self.launches += other.launches;
+        self.blocks += other.blocks;
+        self.barriers += other.barriers;
+        self.global_reads += other.global_reads;
+        self.global_writes += other.global_writes;
+        self.total_violations += other.total_violations;
+        self.violations.extend(other.violations);
     }
 
     pub(super) fn new(plan: &KernelPlan, layout: &Layout, counts: Counts, raw: &[RawViolation]) -> Self {

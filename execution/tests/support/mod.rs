@@ -78,6 +78,7 @@ impl Draft {
                 .collect(),
             statements: statements.collect(),
             boundary: Boundary::Fixed,
+            periodic: Vec::new(),
         };
         let source = Arc::new(SourceFile { name: "test".to_owned(), text: String::new() });
         let mut diagnostics = Vec::new();

@@ -5,7 +5,8 @@ use super::constants::{self, Source};
 use super::expression::Values;
 use super::names::Names;
 use super::points::{INT, as_it_is, end, level_of_grid, moved, place};
-use c_tree::{Block, Dialect, Function, Stmt, Type, name, var};
+use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, name, var};
+use polyhedral::domain::Bound;
 use polyhedral::program::{Access, BinaryOp, ExprKind, Program};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -28,7 +29,12 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
     let statement = &program.statements[index];
     let dimension = program.dimension();
     let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
-    let read = |access: &Access| name(names.plane(program, access)).at(moved(var("x"), &access.offset));
+    let read = |access: &Access| {
+        let around = (0..dimension).any(|d| program.periodic[d] && access.offset[d] != 0);
+        let place =
+            if around { around_the_ends(program, names, access) } else { moved(var("x"), &access.offset) };
+        name(names.plane(program, access)).at(place)
+    };
     let values = Values { program, names, statement: index, copy: None, read: &read };
     let grid = name("grid");
     let stride = |d: usize| Stmt::constant(INT, format!("stride{d}"), grid.arrow(format!("stride{d}")));
@@ -49,7 +55,10 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
     inner.push(Stmt::assign(name(names.plane(program, &write)).at(var("x")), values.value()));
     let loops = (0..dimension).rev().fold(inner, |inner, d| {
         let extent = || grid.arrow(format!("n{d}")).integer();
-        let (low, high) = (statement.domain[d].low, statement.domain[d].high);
+        let (low, high) = match program.periodic[d] {
+            true => (Bound::start(0), Bound::end(0)),
+            false => (statement.domain[d].low, statement.domain[d].high),
+        };
         Stmt::count(INT, &names.space[d], end(low, extent()), end(high, extent()), inner).into()
     });
     body.extend(loops);
@@ -61,6 +70,19 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
         .parameter(INT, &names.time)
         .body(body);
     PlainLoops { name: format!("reference_{target}"), text: function.print(Dialect::C) }
+}
+
+/// The place of a point on a grid that wraps around.
+fn around_the_ends(program: &Program, names: &Names, access: &Access) -> Expr {
+    let index = (0..program.dimension()).map(|d| match (access.offset[d], program.periodic[d]) {
+        (0, _) => var(&names.space[d]),
+        (offset, false) => var(&names.space[d]) + offset,
+        (offset, true) => {
+            let extent = name("grid").arrow(format!("n{d}")).integer();
+            Expr::call("tw_modulo", [var(&names.space[d]) + offset, extent], Sort::Integer)
+        }
+    });
+    place(&index.collect::<Vec<_>>(), &as_it_is)
 }
 
 /// The declaration of a pointer to one time level of a field.

@@ -14,6 +14,7 @@ use crate::storage::Memory;
 use crate::{PlanError, int_expr::IntExpr};
 use constraints::{interval, launched};
 use polyhedral::dependence::Dependence;
+use polyhedral::ghost::Ghosts;
 use polyhedral::legality::{self, Budget, Proof};
 use polyhedral::schedule::{Execution, FullClaim, Schedule, ScheduleDimension, SchedulePiece};
 
@@ -39,6 +40,7 @@ pub fn prove_within(
 ) -> Result<Proof, PlanError> {
     rows::orders(plan).map_err(|reason| illegal(plan, reason))?;
     flow::repeated_rows(plan).map_err(|reason| illegal(plan, reason))?;
+    let around = around(plan)?;
     let proof = if plan.kernels.iter().any(|kernel| kernel.memory == Memory::Storages) {
         let flow = flow::dataflow(plan).map_err(|reason| illegal(plan, reason))?;
         let schedule = schedule_of(plan, plan.bands.as_ref());
@@ -46,7 +48,19 @@ pub fn prove_within(
     } else {
         legality::prove_within(budget, &plan.program, dependences, &schedule(plan))
     };
-    proof.map_err(|error| illegal(plan, error.to_string()))
+    let mut proof = proof.map_err(|error| illegal(plan, error.to_string()))?;
+    proof.relations += around;
+    Ok(proof)
+}
+
+/// Proves that the ghost zones around a periodic grid suffice for a band of steps, in which the plan runs on an ordinary
+/// one; returns how many sets were shown to be empty.
+fn around(plan: &KernelPlan) -> Result<usize, PlanError> {
+    if !plan.program.is_periodic() {
+        return Ok(0);
+    }
+    let proof = Ghosts::around(&plan.program).and_then(|zones| zones.prove(&plan.program));
+    Ok(proof.map_err(|error| illegal(plan, error.to_string()))?.sets)
 }
 
 fn illegal(plan: &KernelPlan, reason: String) -> PlanError {

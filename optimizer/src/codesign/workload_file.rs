@@ -445,7 +445,7 @@ fn size(text: &str, program: Option<&Program>) -> Result<Vec<i64>, String> {
         ));
     }
     let empty = (0..program.statements.len())
-        .any(|statement| program.domain(statement, &extents).iter().any(|(low, end)| low >= end));
+        .any(|statement| program.points(statement, &extents).iter().any(|(low, end)| low >= end));
     if empty {
         return Err(format!("`{text}` is too small for `{}`: no point is computed", program.name));
     }

@@ -54,7 +54,7 @@ codes! {
     UNKNOWN_BOUNDARY = "TW0209", "an unknown boundary";
     DIMENSION = "TW0210", "too few or too many indices of a stencil";
     DUPLICATE_BOUNDARY = "TW0211", "two boundary declarations";
-    PERIODIC_BOUNDARY = "TW0212", "a periodic boundary, not supported yet";
+    PERIODIC_INDEX = "TW0212", "a periodic boundary along something other than an index of space";
     DEFAULT_NOT_CONSTANT = "TW0213", "a parameter's default that is not a constant";
     DEFAULT_NOT_FINITE = "TW0214", "a parameter's default that is not finite";
     TOO_FEW_SLOTS = "TW0215", "a field that asks for too few, or too many, stored time levels";
@@ -76,6 +76,8 @@ codes! {
     DOMAIN_FORM = "TW0408", "a domain that is not made of bounds of indices";
     EMPTY_DOMAIN = "TW0409", "a domain without points";
     OFF_GRID = "TW0410", "a domain from which a read leaves the grid";
+    BOUNDED_AROUND = "TW0411", "a domain with bounds of an index that wraps around";
+    IN_ORDER_AROUND = "TW0412", "an update in place on a grid that wraps around";
     CONDITION_AS_VALUE = "TW0501", "a condition where a number is needed";
     VALUE_AS_CONDITION = "TW0502", "a number where a condition is needed";
     LITERAL_NOT_F32 = "TW0503", "a number too large or too small for f32";

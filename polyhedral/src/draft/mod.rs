@@ -31,6 +31,7 @@ impl Draft {
             least_size: vec![0; self.space_indices.len()],
             diagnostics,
         };
+        rules.whole_where_periodic();
         rules.domains_on_the_grid();
         rules.targets_apart();
         rules.reads_after_writes();
@@ -41,6 +42,9 @@ impl Draft {
             statements,
             least_size,
             boundary: self.boundary,
+            periodic: (0..self.space_indices.len())
+                .map(|d| matches!(self.periodic.get(d), Some(Some(_))))
+                .collect(),
             name: self.name,
             description: self.description,
             time_index: self.time_index,
@@ -60,6 +64,9 @@ impl Draft {
                 diagnostics.push(rules::too_few_slots(&program, number, needed, slots));
             }
             program.fields[number].role = FieldRole::State { levels, slots };
+        }
+        if program.is_periodic() && diagnostics.len() == before {
+            diagnostics.extend(rules::not_around(&program));
         }
         (diagnostics.len() == before).then_some(program)
     }

@@ -30,6 +30,8 @@ pub struct Draft {
     pub statements: Vec<DraftStatement>,
     /// What points outside all domains hold.
     pub boundary: Boundary,
+    /// Per dimension, where the grid is declared to wrap around, and statements have no bounds; missing entries: nowhere.
+    pub periodic: Vec<Option<Span>>,
 }
 
 /// A field before its levels are known.

@@ -28,6 +28,26 @@ impl Rules<'_> {
         &self.draft.fields[self.statements[number].target.0].name
     }
 
+    /// Along an index that wraps around, all points are alike.
+    pub fn whole_where_periodic(&mut self) {
+        for (number, draft) in self.draft.statements.iter().enumerate() {
+            for (d, declared) in self.draft.periodic.iter().enumerate() {
+                let given = draft.domain.get(d).is_some_and(|sides| *sides != domain::Sides::default());
+                let (Some(declared), true) = (declared, given) else { continue };
+                let index = &self.draft.space_indices[d];
+                let message = format!("`{index}` wraps around, and has bounds here");
+                let diagnostic = Diagnostic::error(Code::BOUNDED_AROUND, draft.domain_span.clone(), message)
+                    .related(declared.clone(), "declared periodic here")
+                    .note(format!(
+                        "a statement computes all points along a periodic index; this one computes `{}`",
+                        self.target(number)
+                    ))
+                    .hint(format!("leave out the bounds of `{index}`, or declare other indices periodic"));
+                self.diagnostics.push(diagnostic);
+            }
+        }
+    }
+
     /// Every domain has points on large grids, and at all of them every read stays on the grid.
     pub fn domains_on_the_grid(&mut self) {
         for (number, statement) in self.statements.iter().enumerate() {
@@ -186,6 +206,39 @@ fn place_of(draft: &DraftStatement, access: &Access) -> Option<Span> {
         });
     }
     found
+}
+
+/// The most steps after which levels of all fields are back in their slots, where a grid wraps around: so deep are ghost
+/// zones at least.
+const MOST_CYCLE: i64 = 4096;
+
+/// Why a program cannot wrap around.
+pub(super) fn not_around(program: &Program) -> Option<Diagnostic> {
+    if let Some(statement) = program.sweeps_in_order().next() {
+        let time = &program.time_index;
+        let field = &program.field(program.statements[statement].target).name;
+        let message = format!("`{field}` is updated in place on a grid that wraps around");
+        return Some(
+            Diagnostic::limitation(
+                Code::IN_ORDER_AROUND,
+                program.statements[statement].span.clone(),
+                message,
+            )
+            .note("the first point of a sweep in order would have the last one before it, which comes later")
+            .hint(format!("read `{field}` at `{time}`, the level before"))
+            .hint("or leave out `boundary periodic`"),
+        );
+    }
+    let cycle = program.cycle();
+    let field = program.fields.iter().max_by_key(|field| field.role.slots())?;
+    (cycle > MOST_CYCLE).then(|| {
+        let message = format!(
+            "levels are back in their slots after {cycle} steps only, which a periodic grid cannot have"
+        );
+        Diagnostic::limitation(Code::TOO_FEW_SLOTS, field.span.clone(), message)
+            .note(format!("ghost zones are so many steps deep; at most {MOST_CYCLE} are possible"))
+            .hint("ask for numbers of slots that divide each other, or for none")
+    })
 }
 
 /// The number of slots that a field asks for is too small.

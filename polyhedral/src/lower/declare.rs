@@ -46,7 +46,7 @@ impl Lowering<'_> {
                 ItemKind::Coefficient { name, element } => self.field(name, element.as_ref(), false, None),
                 ItemKind::Series { name, element } => self.series(name, element.as_ref()),
                 ItemKind::Param { .. } | ItemKind::Assign { .. } => {}
-                ItemKind::Boundary { kind } => {
+                ItemKind::Boundary { kind, periodic } => {
                     if let Some(first) = &boundary {
                         self.report(
                             Diagnostic::error(
@@ -59,7 +59,7 @@ impl Lowering<'_> {
                     } else {
                         boundary = Some(item.span.clone());
                     }
-                    self.boundary(kind);
+                    self.boundary(kind, periodic.as_ref());
                 }
                 ItemKind::Let { name, .. } => {
                     if self.declare(name, Symbol::Let(lets)) {
@@ -186,19 +186,10 @@ impl Lowering<'_> {
         None
     }
 
-    fn boundary(&mut self, kind: &Name) {
+    fn boundary(&mut self, kind: &Name, periodic: Option<&(Name, Vec<Name>)>) {
         match kind.text.as_str() {
-            "fixed" => {}
+            "fixed" | "periodic" => {}
             "per_slot" => self.boundary = Boundary::PerSlot,
-            "periodic" => self.report(
-                Diagnostic::limitation(
-                    Code::PERIODIC_BOUNDARY,
-                    kind.span.clone(),
-                    "periodic boundaries are not supported yet",
-                )
-                .note("with a fixed boundary, points whose reads would leave the grid keep their value")
-                .hint("write `boundary fixed;`"),
-            ),
             other => {
                 let hint = suggest::hint(other, ["fixed", "per_slot", "periodic"].into_iter());
                 self.report(
@@ -207,8 +198,33 @@ impl Lowering<'_> {
                         kind.span.clone(),
                         format!("there is no boundary `{other}`"),
                     )
-                    .note("the boundary is `fixed` or `per_slot`")
+                    .note("the boundary is `fixed`, `per_slot` or `periodic`")
                     .maybe_hint(hint),
+                );
+            }
+        }
+        let Some((word, indices)) = periodic else { return };
+        if indices.is_empty() {
+            self.periodic = vec![Some(word.span.clone()); self.space.len()];
+        }
+        for index in indices {
+            let Some(d) = self.space.iter().position(|name| *name == index.text) else {
+                let message = format!("`{}` is no index of space", index.text);
+                let hint = suggest::hint(&index.text, self.space.iter().map(String::as_str));
+                let all = self.space.join("`, `");
+                self.report(
+                    Diagnostic::error(Code::PERIODIC_INDEX, index.span.clone(), message)
+                        .note(format!("the grid can wrap around along `{all}`"))
+                        .maybe_hint(hint),
+                );
+                continue;
+            };
+            if let Some(first) = self.periodic[d].replace(index.span.clone()) {
+                let message = format!("`{}` is named twice", index.text);
+                self.report(
+                    Diagnostic::error(Code::PERIODIC_INDEX, index.span.clone(), message)
+                        .related(first, "named here")
+                        .hint("name each index once"),
                 );
             }
         }

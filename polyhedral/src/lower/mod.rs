@@ -47,6 +47,7 @@ pub fn lower(
         fields: Vec::new(),
         series: Vec::new(),
         boundary: Boundary::Fixed,
+        periodic: Vec::new(),
         parameters: Vec::new(),
         broken_parameters: HashSet::new(),
         lets: Vec::new(),
@@ -63,6 +64,7 @@ pub fn lower(
     if !lowering.indices_of_stencil(stencil) {
         return None;
     }
+    lowering.periodic = vec![None; lowering.space.len()];
     lowering.declarations(stencil);
     for (number, item) in stencil.items.iter().enumerate() {
         match &item.kind {
@@ -125,6 +127,8 @@ struct Lowering<'a> {
     fields: Vec<FieldDeclaration>,
     series: Vec<SeriesDeclaration>,
     boundary: Boundary,
+    /// Per index of space, where it is declared periodic.
+    periodic: Vec<Option<Span>>,
     parameters: Vec<Parameter>,
     broken_parameters: HashSet<usize>,
     lets: Vec<LetDefinition>,

@@ -187,6 +187,7 @@ impl Lowering<'_> {
             parameters: self.parameters,
             statements,
             boundary: self.boundary,
+            periodic: self.periodic,
         };
         draft.check(source, self.diagnostics)
     }

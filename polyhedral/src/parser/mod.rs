@@ -347,7 +347,7 @@ impl Parser<'_> {
             }
             TokenKind::Boundary => {
                 self.advance();
-                ItemKind::Boundary { kind: self.name("`fixed`")? }
+                self.boundary()?
             }
             TokenKind::Let => {
                 self.advance();
@@ -379,6 +379,26 @@ impl Parser<'_> {
             }
         }
         Ok(Item { kind, span: start..self.last_end() })
+    }
+
+    /// What stands behind `boundary`.
+    fn boundary(&mut self) -> Parsed<ItemKind> {
+        let kind = self.name("`fixed`, `per_slot` or `periodic`")?;
+        let word = match self.kind() {
+            _ if kind.text == "periodic" => Some(kind.clone()),
+            TokenKind::Name if &self.text[self.span()] == "periodic" => Some(self.name("`periodic`")?),
+            _ => None,
+        };
+        let Some(word) = word else { return Ok(ItemKind::Boundary { kind, periodic: None }) };
+        let mut indices = Vec::new();
+        if self.take(TokenKind::LeftParen) {
+            indices.push(self.name("an index")?);
+            while self.take(TokenKind::Comma) {
+                indices.push(self.name("an index")?);
+            }
+            self.expect(TokenKind::RightParen)?;
+        }
+        Ok(ItemKind::Boundary { kind, periodic: Some((word, indices)) })
     }
 
     /// A `let` whose name is known, so that its uses are not reported as well.

@@ -72,6 +72,7 @@ pub fn program(dimension: usize, fields: usize, statements: &[(usize, Vec<Access
         }
     };
     let draft = Draft {
+        periodic: Vec::new(),
         name: "test".into(),
         description: String::new(),
         time_index: "t".into(),

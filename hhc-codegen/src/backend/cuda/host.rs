@@ -64,6 +64,10 @@ impl Host<'_> {
 
     fn strided(&self) -> Block {
         let arguments = self.arguments;
+        if arguments.program.is_periodic() {
+            // The kernels run on a grid with ghost zones, which whoever calls them makes.
+            return status("cudaErrorNotSupported").into();
+        }
         let refuse = |condition: Expr| Stmt::when(condition, status("cudaErrorInvalidValue"));
         let mut body = Block::from(self.refused());
         let elements = var("tw_elements");

@@ -27,7 +27,9 @@ pub(super) fn has_copy(plan: &KernelPlan) -> bool {
     let all_written = program.fields.iter().enumerate().all(|(number, field)| {
         field.role == FieldRole::Coefficient || program.writers_of(FieldId(number)).next().is_some()
     });
+    // A periodic grid is copied anyway.
     program.dimension() > 1
+        && !program.is_periodic()
         && all_written
         && program.statements.iter().any(several)
         && !plan.kernels.iter().any(crate::plan::Kernel::in_parts)

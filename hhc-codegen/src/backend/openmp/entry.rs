@@ -3,6 +3,7 @@
 use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{loops, non_negative};
 use super::super::points::{INT, max};
+use super::around;
 use super::copy;
 use super::grid::{self, LAUNCHES};
 use crate::plan::{KernelPlan, Launch};
@@ -69,8 +70,9 @@ impl Entry<'_> {
     /// Those that call the launches.
     pub(super) fn callers(&self) -> Vec<String> {
         let [run, strided, invoke, levels, invoke_levels] = self.heads();
+        let around = self.plan.program.is_periodic();
+        let around = around.then(|| around::function(self.arguments, &self.own(AROUND), &self.own(WHOLE)));
         let all = [
-            self.whole(),
             levels.body(self.levels()),
             strided.body(self.strided()),
             run.body(self.dense()),
@@ -78,7 +80,8 @@ impl Entry<'_> {
             invoke_levels.body(self.invoke_levels()),
         ];
         let mut text = if self.copies() { copy::functions(self.arguments) } else { Vec::new() };
-        text.extend(all.iter().map(|function| function.print(Dialect::C)));
+        let all = [self.whole()].into_iter().chain(around).chain(all);
+        text.extend(all.map(|function| function.print(Dialect::C)));
         text
     }
 
@@ -131,9 +134,10 @@ impl Entry<'_> {
     /// Makes the grid of the arguments, and runs.
     fn on_grid(&self, level: &dyn Fn(usize, i64) -> Expr) -> [Stmt; 2] {
         let grid = Type::new("struct tw_grid");
+        let all = if self.plan.program.is_periodic() { AROUND } else { WHOLE };
         [
             Stmt::constant(grid, "whole", grid::members(self.arguments, copy::has_copy(self.plan), level)),
-            Stmt::Return(Some(call(self.own(WHOLE), [name("whole").address()]))),
+            Stmt::Return(Some(call(self.own(all), [name("whole").address()]))),
         ]
     }
 
@@ -324,3 +328,5 @@ impl Entry<'_> {
 
 /// The function of all that entry points do.
 const WHOLE: &str = "tw_whole";
+/// The function that does it on a grid with ghost zones, where the grid is periodic.
+const AROUND: &str = "tw_around";

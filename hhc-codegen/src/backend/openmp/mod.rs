@@ -2,6 +2,7 @@
 //! build file. Tiles run in parallel; a tile works in place on the grid, because caches find its data by
 //! themselves; rows of a tile are computed several at a time, because neighbouring rows share loads.
 
+mod around;
 mod boundary;
 mod choice;
 mod copy;
@@ -74,6 +75,10 @@ struct ProgramText {
     grid: String,
     /// Whether grids whose rows collide are copied.
     has_copy: bool,
+    /// Whether calls take memory.
+    allocates: bool,
+    /// The ghost zones of a periodic grid.
+    around: Option<around::Zones>,
     /// Elements of the smallest type in a cache line, and of the largest one.
     line: usize,
     line_of_largest: usize,
@@ -113,6 +118,8 @@ impl ProgramText {
             slots: signature.slots(),
             grid: grid::structure(arguments, copy::has_copy(plan)),
             has_copy: copy::has_copy(plan),
+            allocates: copy::has_copy(plan) || plan.program.is_periodic(),
+            around: around::Zones::of(plan),
             line: 64 / program.fields.iter().map(|field| field.element.bytes()).min().unwrap_or(4),
             line_of_largest: 64 / program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4),
             functions: statements

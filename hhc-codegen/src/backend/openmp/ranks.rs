@@ -36,6 +36,7 @@ pub fn generate_ranks(plan: &KernelPlan, ranks: Option<&[i64]>) -> Result<RanksF
         stencil: program.name.clone(),
         reason: format!("it cannot be spread over ranks: {reason}"),
     };
+    // That refuses periodic ones.
     let ghosts = Ghosts::of(program).map_err(|error| refused(error.to_string()))?;
     let proof = ghosts.prove(program).map_err(|error| refused(error.to_string()))?;
     let data = RanksText::new(plan, &ghosts, ranks);

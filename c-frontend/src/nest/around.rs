@@ -1,0 +1,197 @@
+//! Indices that wrap around: `(i + 1) % n`, `(i - 1 + n) % n`, `i == 0 ? n - 1 : i - 1` and the like, where the loop over `i`
+//! runs from 0 to before `n`.
+//!
+//! Such an index is `i` plus a number, and a mark ([`Symbol::Around`]) that says so; the mark goes along with sums and
+//! products, and is taken off where the index becomes a subscript. What has a mark is no bound and is compared with nothing.
+
+use super::walker::Walker;
+use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::polynomial::{Polynomial, Symbol};
+use crate::text::c_text;
+use polyhedral::lower::MOST_OFFSET;
+
+/// The part of a loop from 0 to before `n` in which a condition on its index holds.
+#[derive(PartialEq)]
+enum Part {
+    /// `index >= value`, or not.
+    AtLeast(bool, Polynomial),
+    /// `index == value`, or not.
+    Equal(bool, Polynomial),
+}
+
+impl Walker<'_> {
+    /// `a % n`
+    pub(super) fn around_modulo(&self, a: &Polynomial, n: &Polynomial) -> Option<Polynomial> {
+        let (at, rest) = a.index_plus()?;
+        self.whole(at, n)?;
+        // What is negative has a negative remainder in C: `i - 1` is none, `i - 1 + n` is.
+        let candidates = [0, 1].map(|turns| Some((turns, rest.plus(n, -turns)?.constant()?)));
+        let (turns, shift) = candidates.into_iter().flatten().min_by_key(|(_, shift)| shift.abs())?;
+        if turns == 0 && shift < 0 { None } else { self.marked(at, shift, n) }
+    }
+
+    /// `a & mask`, which is the remainder by a power of two, of negative numbers, too.
+    pub(super) fn around_mask(&self, a: &Polynomial, mask: i64) -> Option<Polynomial> {
+        let (at, rest) = a.index_plus()?;
+        let period = mask.checked_add(1).filter(|period| *period > 1 && mask & *period == 0)?;
+        let n = Polynomial::number(period);
+        self.whole(at, &n)?;
+        let shift = rest.constant()?.rem_euclid(period);
+        self.marked(at, if shift > period / 2 { shift - period } else { shift }, &n)
+    }
+
+    /// `condition ? then : otherwise`, one of which is the index plus a number where that lies on the grid, and the other one
+    /// the same from the other end.
+    pub(super) fn around_choice(
+        &self,
+        condition: &Expr,
+        then: &Expr,
+        otherwise: &Expr,
+    ) -> Option<Polynomial> {
+        if self.path.is_empty() {
+            return None;
+        }
+        let (then, otherwise) = (self.polynomial(then)?, self.polynomial(otherwise)?);
+        [(&otherwise, &then, true), (&then, &otherwise, false)]
+            .into_iter()
+            .find_map(|(inner, outer, holds)| self.chosen(condition, inner, outer, holds))
+    }
+
+    /// `condition ? a[n - 1] : a[i - 1]` as `a[condition ? n - 1 : i - 1]`, whose index wraps around.
+    pub(super) fn around_element(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Expr> {
+        let (ExprKind::Index(a, i), ExprKind::Index(b, j)) = (&then.kind, &otherwise.kind) else {
+            return None;
+        };
+        let same = |a: &Expr, b: &Expr| c_text(a, &|_| None) == c_text(b, &|_| None);
+        let span = then.span.clone();
+        let kind = if same(a, b) {
+            self.around_choice(condition, i, j)?;
+            let kind = ExprKind::Conditional(Box::new(condition.clone()), i.clone(), j.clone());
+            ExprKind::Index(a.clone(), Box::new(Expr { kind, span: span.clone() }))
+        } else if same(i, j) {
+            ExprKind::Index(Box::new(self.around_element(condition, a, b)?), i.clone())
+        } else {
+            return None;
+        };
+        Some(Expr { kind, span })
+    }
+
+    /// The same where the outer value is chosen if the condition `holds`, or does not.
+    fn chosen(
+        &self,
+        condition: &Expr,
+        inner: &Polynomial,
+        outer: &Polynomial,
+        holds: bool,
+    ) -> Option<Polynomial> {
+        let (at, rest) = inner.index_plus()?;
+        let shift = rest.constant().filter(|shift| *shift != 0)?;
+        let n = self.nest.loops.get(at)?.high.clone();
+        self.whole(at, &n)?;
+        let number = Polynomial::number;
+        let wrapped = inner.plus(&n, if shift < 0 { 1 } else { -1 })?;
+        let last = n.plus(&number(1), -1)?;
+        let single = match shift {
+            -1 => Some(last.clone()),
+            1 => Some(number(0)),
+            _ => None,
+        };
+        if *outer != wrapped && Some(outer) != single.as_ref() {
+            return None;
+        }
+        let part = self.part(at, condition)?;
+        let (inside, edge) = match shift {
+            ..0 => (Part::AtLeast(!holds, number(-shift)), number(0)),
+            _ => (Part::AtLeast(holds, n.plus(&number(shift), -1)?), last),
+        };
+        let at_edge = shift.abs() == 1 && part == Part::Equal(holds, edge);
+        if part == inside || at_edge { self.marked(at, shift, &n) } else { None }
+    }
+
+    /// Where a condition on the index of this loop holds.
+    fn part(&self, at: usize, condition: &Expr) -> Option<Part> {
+        use BinaryOp::*;
+        static ZERO: Expr = Expr { kind: ExprKind::Integer { value: 0, text: String::new() }, span: 0..0 };
+        let (operator, left, right) = match &condition.kind {
+            ExprKind::Binary(operator, left, right) => (*operator, &**left, &**right),
+            ExprKind::Unary(UnaryOp::Not, operand) => (Equal, &**operand, &ZERO),
+            ExprKind::Name(_) => (NotEqual, condition, &ZERO),
+            _ => return None,
+        };
+        let (a, b) = (self.polynomial(left)?, self.polynomial(right)?);
+        // Without a sign, what is negative is larger than all others.
+        if !self.compared_as_numbers((left, &a), (right, &b)) {
+            return None;
+        }
+        let difference = a.plus(&b, -1)?;
+        let (operator, difference) = match difference.index_plus() {
+            Some(_) => (operator, difference),
+            None => (super::guards::mirrored(operator), Polynomial::number(0).plus(&difference, -1)?),
+        };
+        let (own, rest) = difference.index_plus()?;
+        if own != at || !rest.is_invariant() {
+            return None;
+        }
+        let value = Polynomial::number(0).plus(&rest, -1)?;
+        let above = value.plus(&Polynomial::number(1), 1)?;
+        Some(match operator {
+            Less => Part::AtLeast(false, value),
+            LessEqual => Part::AtLeast(false, above),
+            Greater => Part::AtLeast(true, above),
+            GreaterEqual => Part::AtLeast(true, value),
+            Equal => Part::Equal(true, value),
+            NotEqual => Part::Equal(false, value),
+            _ => return None,
+        })
+    }
+
+    /// Whether a loop runs from 0 to before this.
+    fn whole(&self, at: usize, n: &Polynomial) -> Option<()> {
+        let source = self.nest.loops.get(at)?;
+        (n.is_invariant() && source.low.constant() == Some(0) && source.high == *n).then_some(())
+    }
+
+    /// The index plus a number, around the ends; the loop has to be as long.
+    fn marked(&self, at: usize, shift: i64, n: &Polynomial) -> Option<Polynomial> {
+        if shift.abs() > MOST_OFFSET || n.constant().is_some_and(|n| n < shift.abs()) {
+            return None;
+        }
+        let index = Polynomial::symbol(Symbol::Index(at)).plus(&Polynomial::number(shift), 1)?;
+        if shift == 0 {
+            return Some(index);
+        }
+        if n.constant().is_none() {
+            self.assumed.borrow_mut().push((Polynomial::number(shift.abs()), n.clone()));
+        }
+        let mark = Symbol::Around { index: at, shift, period: Box::new(n.clone()) };
+        index.plus(&Polynomial::symbol(mark), 1)
+    }
+}
+
+/// Loops whose indices wrap around, and what is added to them.
+pub(super) type Marks = Vec<(usize, i64)>;
+
+/// Subscripts without the marks of indices that wrap around, and these: the loop and what is added to its index. `None` where
+/// a mark has lost its index.
+pub(super) fn unmarked(indices: &[Polynomial]) -> Option<(Vec<Polynomial>, Marks)> {
+    let mut found = Vec::new();
+    let mut plain = Vec::new();
+    for subscript in indices {
+        let mut rest = subscript.clone();
+        for mark in subscript.symbols() {
+            let Symbol::Around { index, shift, .. } = &mark else { continue };
+            if rest.coefficient(&mark)? != rest.coefficient(&Symbol::Index(*index))? {
+                return None;
+            }
+            found.push((*index, *shift));
+            rest = rest.without(&mark);
+        }
+        plain.push(rest);
+    }
+    Some((plain, found))
+}
+
+/// Whether some subscript wraps around.
+pub(super) fn is_marked(indices: &[Polynomial]) -> bool {
+    indices.iter().any(|index| index.symbols().iter().any(|symbol| matches!(symbol, Symbol::Around { .. })))
+}

@@ -1,0 +1,163 @@
+//! Periodic grids: bands of steps on a grid with ghost zones, which are copied around the ends before each band.
+//!
+//! Within a band the program is the unrolled one on an ordinary grid, tiled like any other; `polyhedral::ghost` proves that
+//! what is wrong near the outer ends does not reach the points that are given. A band is a multiple of all slots, so that a
+//! level lies in the same slot in each.
+
+use super::super::arguments::Arguments;
+use super::super::points::{INT, min};
+use super::grid;
+use crate::plan::KernelPlan;
+use crate::plan_counts::steps_of_tile;
+use c_tree::{Block, Declaration, Expr, Function, Stmt, Type, call, int, name, var};
+use polyhedral::ghost::Ghosts;
+use polyhedral::program::{Boundary, FieldRole};
+use serde::Serialize;
+
+/// What the template of the copies receives: per dimension, counted from the innermost of three, ghost points below and
+/// above.
+#[derive(Debug, Clone, Serialize)]
+pub(in crate::backend) struct Zones {
+    /// What each step needs.
+    reach: String,
+    /// What is needed once.
+    frame: String,
+    /// The least number of steps of a band but the last.
+    cycle: i64,
+    /// Steps of a tile.
+    tile_steps: i64,
+    /// The indices that wrap around, for a comment.
+    indices: String,
+    /// Which dimensions these are, for a comment: `n0 and n1`.
+    sizes: String,
+}
+
+impl Zones {
+    /// The zones of a periodic program; none of another one.
+    pub(in crate::backend) fn of(plan: &KernelPlan) -> Option<Zones> {
+        let program = &*plan.program;
+        // The pipeline proved that there are some.
+        let zones = program.is_periodic().then(|| Ghosts::around(program).ok()).flatten()?;
+        let rows = |pairs: &[[i64; 2]]| {
+            let missing = std::iter::repeat_n(&[0, 0], 3 - pairs.len());
+            let rows = missing.chain(pairs).map(|[low, high]| format!("{{ {low}, {high} }}"));
+            rows.collect::<Vec<_>>().join(", ")
+        };
+        let around = || (0..program.dimension()).filter(|&d| program.periodic[d]);
+        Some(Zones {
+            reach: rows(&zones.reach),
+            frame: rows(&zones.frame),
+            cycle: program.cycle(),
+            tile_steps: steps_of_tile(plan),
+            indices: around().map(|d| program.space_indices[d].clone()).collect::<Vec<_>>().join(", "),
+            sizes: around().map(|d| format!("n{d}")).collect::<Vec<_>>().join(" and "),
+        })
+    }
+}
+
+/// Sizes or strides as an array of three, `missing` where the program has fewer dimensions.
+pub(in crate::backend) fn three(values: Vec<Expr>, missing: i64) -> Expr {
+    let before = std::iter::repeat_n(int(missing), 3 - values.len());
+    Expr::List(before.chain(values).collect())
+}
+
+/// `int tw_around(const struct tw_grid *grid)`: all steps on the caller's grid, by calls of `whole` on a wider one.
+pub(super) fn function(arguments: Arguments<'_>, around: &str, whole: &str) -> Function {
+    let (program, names) = (arguments.program, arguments.names);
+    let given = name("grid");
+    let wide = name("wide");
+    let nothing = || Expr::List(vec![int(0)]);
+    let of_grid = |member: String| given.arrow(member).integer();
+    let sizes = arguments.sizes().into_iter().map(of_grid).collect();
+    let strides = arguments.strides().into_iter().map(of_grid).chain([int(1)]).collect();
+    let unknown = [nothing(), nothing(), nothing(), int(0), int(0)];
+    let mut body = Block::from([
+        Stmt::constant(INT, "steps", given.arrow("steps")),
+        Stmt::declare(
+            "struct tw_shape",
+            "shape",
+            Expr::List([three(sizes, 1), three(strides, 0)].into_iter().chain(unknown).collect()),
+        ),
+        Stmt::when(
+            !call("tw_ghosts_shape", [name("shape").address(), var("steps")]),
+            Stmt::Return(Some(int(2))),
+        ),
+    ]);
+    let bytes = (program.fields.iter().enumerate())
+        .map(|(number, field)| field.element.bytes() as i64 * grid::slots(program, number));
+    let bytes: i64 = bytes.sum();
+    let level = name("shape").dot("level").integer();
+    let most = name("PTRDIFF_MAX") / (2 * bytes);
+    body.push(Stmt::when(level.clone().gt(most), Stmt::Return(Some(int(1)))));
+    let memory = call("malloc", [(level.clone() * bytes).cast("size_t")]);
+    body.push(Stmt::declare(Type::new("char").pointer(), "memory", memory.cast(Type::new("char").pointer())));
+    body.push(Stmt::when(!name("memory"), Stmt::Return(Some(int(1)))));
+    body.push(Stmt::declare(Type::new("char").pointer(), "place", name("memory")));
+    body.push(Stmt::declare("struct tw_grid", "wide", given.clone().deref()));
+    let missing = 3 - program.dimension();
+    for (d, size) in arguments.sizes().into_iter().enumerate() {
+        body.push(Stmt::assign(wide.dot(size), name("shape").dot("wide").at((d + missing) as i64)));
+    }
+    for (d, stride) in arguments.strides().into_iter().enumerate() {
+        body.push(Stmt::assign(wide.dot(stride), name("shape").dot("to").at((d + missing) as i64)));
+    }
+    body.push(Stmt::assign(wide.dot("spread"), int(1)));
+    let void = || Type::new("void").pointer();
+    let (mut refreshed, mut narrowed) = (Block::new(), Block::new());
+    for (number, field) in program.fields.iter().enumerate() {
+        let element = Type::new(field.element.c_name()).pointer();
+        let slots = grid::slots(program, number);
+        let of = |object: Expr, slot: i64| if slots > 1 { object.at(slot) } else { object };
+        // What is there in the beginning, and what has a value before each band.
+        let (initial, levels) = match field.role {
+            FieldRole::Coefficient => (1, 0),
+            FieldRole::State { levels, .. } if program.boundary == Boundary::Fixed => {
+                (levels as i64, levels as i64)
+            }
+            FieldRole::State { levels, .. } => (slots, levels as i64),
+        };
+        let size = || call("sizeof", [name(field.element.c_name())]);
+        for slot in 0..slots {
+            let (own, theirs) =
+                (of(wide.dot(&names.fields[number]), slot), of(given.arrow(&names.fields[number]), slot));
+            body.push(Stmt::assign(own.clone(), name("place").cast(void()).cast(element.clone())));
+            if slot < initial {
+                let copy = [name("shape").address(), name("place"), theirs.clone(), size()];
+                body.push(Stmt::call("tw_ghosts_fill", copy));
+            }
+            body.push(Stmt::assign(
+                name("place"),
+                name("place") + level.clone() * field.element.bytes() as i64,
+            ));
+            if slot < levels {
+                refreshed
+                    .push(Stmt::call("tw_ghosts_refresh", [name("shape").address(), own.clone(), size()]));
+            }
+            if matches!(field.role, FieldRole::State { .. }) {
+                let copy = Stmt::call("tw_ghosts_drop", [name("shape").address(), theirs, own, size()]);
+                let held = var("steps").gt(slot - levels);
+                narrowed.push(if slot < levels { copy } else { Stmt::when(held, copy) });
+            }
+        }
+    }
+    let left = var("steps") - var("done");
+    let band = name("shape").dot("band").integer();
+    let mut inner = Block::from(Stmt::when(var("done").gt(0), refreshed));
+    inner.push(Stmt::assign(wide.dot("steps"), min(left, band.clone())));
+    for series in &names.series {
+        inner.push(Stmt::assign(wide.dot(series), given.arrow(series) + var("done")));
+    }
+    inner.push(Stmt::assign(name("status"), call(whole, [wide.address()])));
+    body.push(Stmt::Declare(vec![Declaration::new("int", "status", int(0))]));
+    let goes_on = var("done").lt(var("steps")).and(var("status").is(0));
+    body.push(Stmt::each(INT, "done", 0, goes_on, band, inner));
+    body.push(Stmt::when(var("status").is(0), narrowed));
+    body.push(Stmt::call("free", [name("memory")]));
+    body.push(Stmt::Return(Some(var("status"))));
+    Function::new(around)
+        .comment("All time steps of a periodic grid, in bands.")
+        .attribute("static")
+        .result("int")
+        .parameter(Type::new("struct tw_grid").constant().pointer(), "grid")
+        .body(body)
+}
