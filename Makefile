@@ -87,8 +87,10 @@ examples:
 
 test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures, builds without features
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-tests --test semantics
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package hhc-codegen --lib least_flat_top
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all clean_under_sanitizers
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all generated_code_stays
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all every_implementation
 	$(CARGO) test --locked --release --package optimizer --test exact -- --ignored --nocapture closed_form

@@ -44,9 +44,9 @@ pub struct CheckArguments {
     #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=4096))]
     pub threads: Option<u64>,
     /// Build both with checks of accesses and of undefined behaviour (-fsanitize=address,undefined)
-    #[arg(long, conflicts_with = "quick")]
+    #[arg(long)]
     pub sanitize: bool,
-    /// Build both with -O1, which takes less time
+    /// Build both with -O1, or with --sanitize with -O0, which takes less time
     #[arg(long)]
     pub quick: bool,
     /// Arguments of both programs
@@ -108,6 +108,7 @@ pub fn check(arguments: &CheckArguments, session: &Session) -> Result<CheckRepor
         files: &arguments.file,
         ignore: &arguments.ignore,
         build: match () {
+            () if arguments.sanitize && arguments.quick => Build::SanitizedQuick,
             () if arguments.sanitize => Build::Sanitized,
             () if arguments.quick => Build::Quick,
             () => Build::Usual,

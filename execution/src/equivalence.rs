@@ -52,6 +52,8 @@ pub enum Build {
     Quick,
     /// With checks of all accesses and of what C leaves undefined: gcc's and clang's sanitizers.
     Sanitized,
+    /// The same without optimization, which is faster to build and slower to run.
+    SanitizedQuick,
 }
 
 impl Build {
@@ -61,6 +63,7 @@ impl Build {
             Build::Usual => "-O2",
             Build::Quick => "-O1",
             Build::Sanitized => SANITIZED,
+            Build::SanitizedQuick => SANITIZED_QUICK,
         }
     }
 
@@ -73,12 +76,17 @@ impl Build {
     }
 
     fn link(self) -> &'static str {
-        if self == Build::Sanitized { "-fsanitize=address,undefined" } else { "" }
+        if self.is_sanitized() { "-fsanitize=address,undefined" } else { "" }
+    }
+
+    fn is_sanitized(self) -> bool {
+        matches!(self, Build::Sanitized | Build::SanitizedQuick)
     }
 }
 
 const SANITIZED: &str =
     "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer";
+const SANITIZED_QUICK: &str = "-O0 -g -fsanitize=address,undefined -fno-sanitize-recover=all";
 
 /// Most bytes that a program may print.
 const MOST_BYTES: u64 = 1 << 30;
@@ -218,7 +226,7 @@ pub fn has_sanitizers() -> bool {
         let text = "int main(int n, char **v) { int a[2] = { n, 0 }; (void)v; return a[1]; }\n";
         std::fs::write(&source, text).map_err(|error| failed("write", &source, error))?;
         let mut command = Compiler::find(Language::C)?.command();
-        command.args(SANITIZED.split(' ')).arg("-fopenmp").arg(&source).arg("-o").arg(&program);
+        command.args(SANITIZED_QUICK.split(' ')).arg("-fopenmp").arg(&source).arg("-o").arg(&program);
         let built = command.stdin(Stdio::null()).output().is_ok_and(|output| output.status.success());
         Ok(built && Command::new(&program).output().is_ok_and(|output| output.status.success()))
     };
@@ -320,7 +328,7 @@ fn run(request: &Request<'_>, folder: &Path, name: &str, program: &Path, origina
         Some(path) => Stdio::from(std::fs::File::open(path).map_err(|source| failed("read", path, source))?),
         None => Stdio::null(),
     });
-    if request.build == Build::Sanitized {
+    if request.build.is_sanitized() {
         // Memory that the user's program does not free is no difference.
         command.env("ASAN_OPTIONS", "detect_leaks=0").env("UBSAN_OPTIONS", "print_stacktrace=1");
     }

@@ -3,8 +3,8 @@
 //!
 //! Libraries are looked for in `$TILEWRIGHT_NVRTC` (a folder or a library), in CUDA toolkits (`$CUDA_HOME`,
 //! `$CUDA_PATH`, `/usr/local/cuda`), in `target/nvrtc` where `scripts/get-nvrtc.sh` puts them, and where the
-//! system's loader looks. CUDA 13 no longer compiles for compute capability 7.0, which CUDA 12 does; the
-//! newest library that compiles for the device at hand is taken.
+//! system's loader looks; with `TILEWRIGHT_NVRTC=none`, nowhere. CUDA 13 no longer compiles for compute
+//! capability 7.0, which CUDA 12 does; the newest library that compiles for the device at hand is taken.
 
 mod library;
 mod resources;
@@ -116,7 +116,9 @@ impl Nvrtc {
                 .iter()
                 .map(|nvrtc| format!("{} at {}", nvrtc.version(), nvrtc.library.path.display()))
                 .collect();
-            let found = if found.is_empty() {
+            let found = if is_unwanted() {
+                "$TILEWRIGHT_NVRTC asks for none".to_owned()
+            } else if found.is_empty() {
                 "none was found".to_owned()
             } else {
                 format!("found {}", found.join(", "))
@@ -251,8 +253,16 @@ fn warnings(log: &str, name: &str) -> Vec<String> {
     warnings
 }
 
+/// Whether no library is to be used: what it says of a text takes it seconds.
+fn is_unwanted() -> bool {
+    std::env::var_os("TILEWRIGHT_NVRTC").is_some_and(|value| value == "none")
+}
+
 fn find_all() -> Vec<Nvrtc> {
     let mut found: Vec<Nvrtc> = Vec::new();
+    if is_unwanted() {
+        return found;
+    }
     for path in candidates() {
         if let Ok(nvrtc) = Nvrtc::open(&path)
             && found.iter().all(|known| known.library.version != nvrtc.library.version)
