@@ -23,7 +23,7 @@ impl Walker<'_> {
     /// `a % n`
     pub(super) fn around_modulo(&self, a: &Polynomial, n: &Polynomial) -> Option<Polynomial> {
         let (at, rest) = a.index_plus()?;
-        self.whole(at, n)?;
+        self.runs_whole(at, n)?;
         // What is negative has a negative remainder in C: `i - 1` is none, `i - 1 + n` is.
         let candidates = [0, 1].map(|turns| Some((turns, rest.plus(n, -turns)?.constant()?)));
         let (turns, shift) = candidates.into_iter().flatten().min_by_key(|(_, shift)| shift.abs())?;
@@ -35,7 +35,7 @@ impl Walker<'_> {
         let (at, rest) = a.index_plus()?;
         let period = mask.checked_add(1).filter(|period| *period > 1 && mask & *period == 0)?;
         let n = Polynomial::number(period);
-        self.whole(at, &n)?;
+        self.runs_whole(at, &n)?;
         let shift = rest.constant()?.rem_euclid(period);
         self.marked(at, if shift > period / 2 { shift - period } else { shift }, &n)
     }
@@ -87,7 +87,7 @@ impl Walker<'_> {
         let (at, rest) = inner.index_plus()?;
         let shift = rest.constant().filter(|shift| *shift != 0)?;
         let n = self.nest.loops.get(at)?.high.clone();
-        self.whole(at, &n)?;
+        self.runs_whole(at, &n)?;
         let number = Polynomial::number;
         let wrapped = inner.plus(&n, if shift < 0 { 1 } else { -1 })?;
         let last = n.plus(&number(1), -1)?;
@@ -146,7 +146,7 @@ impl Walker<'_> {
     }
 
     /// Whether a loop runs from 0 to before this.
-    fn whole(&self, at: usize, n: &Polynomial) -> Option<()> {
+    fn runs_whole(&self, at: usize, n: &Polynomial) -> Option<()> {
         let source = self.nest.loops.get(at)?;
         (n.is_invariant() && source.low.constant() == Some(0) && source.high == *n).then_some(())
     }
