@@ -65,7 +65,7 @@ proptest! {
         let dimension = polyhedral::shipped::load(stencil).unwrap().dimension();
         let size: Vec<i64> = extents.iter().take(dimension).map(|extent| if dimension == 1 { 9 * extent } else { *extent }).collect();
         let one = model(stencil, &size, steps);
-        let own = CpuCost { time: one.time.with_threads(threads), energy: Some(energies()), ..one };
+        let own = CpuCost { time: one.time.with_threads(threads), energy: Some(energies()) };
         let strategies = taken(&own.time.cores().program);
         let solve = |method| super_tune_cpu(&own, &strategies, method, objective);
         let (exact, all): (Vec<Tuned>, Vec<Tuned>) = (solve(Method::Exact), solve(Method::Exhaustive));
