@@ -10,6 +10,8 @@ const SAMPLED_BANDS: i64 = 6;
 /// The blocks of a wavefront with points of the grid: `first ..= last`, and among them those that lie inside it.
 struct Blocks {
     origin: i64,
+    /// The first column of a block, and the last.
+    ends: (i64, i64),
     first: i64,
     last: i64,
     first_full: i64,
@@ -171,27 +173,56 @@ impl<'a> OnCores<'a> {
         let last = (outer_high - 1 - left - origin).div_euclid(rows.pitch);
         let first_full = ceil_div(inner_low - left - origin).clamp(first, last + 1);
         let last_full = (inner_high - 1 - right - origin).div_euclid(rows.pitch).clamp(first_full - 1, last);
-        Blocks { origin, first, last, first_full, last_full }
+        Blocks { origin, ends: (left, right), first, last, first_full, last_full }
     }
 
     /// The busiest thread of one wavefront that executes the rows `executed.0 .. executed.1`; `inside` is a tile of which
     /// nothing is cut off.
     fn wavefront(&self, rows: &Rows, band: i64, phase: i64, executed: (i64, i64), inside: &Outer) -> Outer {
-        let Blocks { origin, first, last, first_full, last_full } = self.blocks(rows, band, phase, executed);
+        let blocks = self.blocks(rows, band, phase, executed);
+        let Blocks { origin, first, last, first_full, last_full, .. } = blocks;
         let whole = executed == (0, rows.columns.len() as i64);
         let tile = |block: i64| self.tile(rows, executed, block * rows.pitch + origin);
         let mut threads = Threads::new(self.cores.threads as usize);
+        if last_full < first_full {
+            // A statement at one end of the grid alone leaves no block inside of all domains.
+            for (block, alike) in self.alike(rows.pitch, &blocks) {
+                threads.assign_many(&tile(block), alike, self);
+            }
+            return Outer { wavefronts: 1.0, ..threads.busiest() };
+        }
         for block in first..first_full {
             threads.assign(&tile(block), self);
         }
-        if last_full >= first_full {
-            let full = if whole { *inside } else { tile(first_full) };
-            threads.assign_many(&full, last_full - first_full + 1, self);
-        }
+        let full = if whole { *inside } else { tile(first_full) };
+        threads.assign_many(&full, last_full - first_full + 1, self);
         for block in last_full + 1..=last {
             threads.assign(&tile(block), self);
         }
         Outer { wavefronts: 1.0, ..threads.busiest() }
+    }
+
+    /// The blocks of a wavefront in order, each with the number of those from it on that have the same counts: no statement's
+    /// domain begins or ends inside of them.
+    fn alike(&self, pitch: i64, blocks: &Blocks) -> Vec<(i64, i64)> {
+        let Blocks { origin, ends: (left, right), first, last, .. } = *blocks;
+        let mut ends: Vec<i64> =
+            self.cores.code.iter().flat_map(|code| [code.domain[0].0, code.domain[0].1]).collect();
+        ends.sort_unstable();
+        let mut all = Vec::new();
+        let mut block = first;
+        while block <= last {
+            let x0 = block * pitch + origin;
+            let next = ends.iter().find(|&&end| end > x0 + left);
+            let until = match next {
+                Some(&end) if end <= x0 + right => block,
+                Some(&end) => (end - 1 - right - origin).div_euclid(pitch).min(last),
+                None => last,
+            };
+            all.push((block, until - block + 1));
+            block = until + 1;
+        }
+        all
     }
 
     /// The counts of one tile whose column 0 lies at `x0`.
@@ -331,6 +362,7 @@ impl Threads {
 mod tests {
     use super::*;
     use num_rational::Ratio;
+    use std::sync::Arc;
 
     #[test]
     fn wider_hexagons_are_narrow_ones_and_more() {
@@ -344,6 +376,39 @@ mod tests {
                 let (wide, rows) = (hexagon(s0), hexagons.rows(s0));
                 assert_eq!(rows, Rows::of(&wide));
             }
+        }
+    }
+
+    /// Statements at the first and at the last point: no block lies inside of all domains, and still few are looked at.
+    #[test]
+    fn blocks_between_statements_at_the_ends_are_alike() {
+        let text = "stencil ends(t, i) {
+            field u: f64;
+            u[t+1, i] = 0 for i == 0;
+            u[t+1, i] = 0.25 * (u[t, i-1] + 2 * u[t, i] + u[t, i+1]) for 1 <= i < n0 - 1;
+            u[t+1, i] = u[t+1, i-1] for i == n0 - 1;
+        }";
+        let program = polyhedral::parse("ends", text).unwrap();
+        let cone = polyhedral::analysis::analyze(&Arc::new(program.clone())).unwrap().cone;
+        let kinds = vec![Kind { rows: 1, weights: (1.0, 1.0) }];
+        for (points, steps, st, s0) in [(5000, 40, 3, 1), (5000, 40, 10, 7), (300, 9, 40, 20), (7, 3, 2, 1)] {
+            let cores = Cores::new(&program, &cone, (&[points], steps), 3, kinds.clone());
+            let model = OnCores::new(&cores);
+            let hexagons = model.hexagons(st);
+            let rows = hexagons.rows(s0);
+            let inside = model.inside(&rows);
+            model.for_each_wavefront(&hexagons, |band, phase, executed, _| {
+                let blocks = model.blocks(&rows, band, phase, executed);
+                let mut one_by_one = Threads::new(3);
+                for block in blocks.first..=blocks.last {
+                    one_by_one
+                        .assign(&model.tile(&rows, executed, block * rows.pitch + blocks.origin), &model);
+                }
+                let (one_by_one, counted) =
+                    (one_by_one.busiest(), model.wavefront(&rows, band, phase, executed, &inside));
+                assert_eq!(Outer { wavefronts: 1.0, ..one_by_one }, counted, "{points} {st} {s0}");
+                assert!(model.alike(rows.pitch, &blocks).len() <= 9, "{points} {st} {s0}");
+            });
         }
     }
 }
