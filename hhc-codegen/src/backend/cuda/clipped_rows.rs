@@ -5,8 +5,8 @@
 //! says of each row whether it does. The others go from the first point on the grid to the last, a few at once.
 
 use super::super::points::{max, min};
+use super::cells::{cell_by, cell_of};
 use super::full_rows::FullRow;
-use super::loads::{cell_by, cell_of};
 use super::printer::Printer;
 use super::text::{ends_of_time, here, thread, unrolled_by};
 use c_tree::{BinaryOp, Block, Expr, Stmt, all, flag, int, name, truth, var};

@@ -4,7 +4,8 @@
 //! the window: the lines of a column that are loaded alike wait for memory at once.
 
 use super::super::points::{INT, plus};
-use super::loads::{BATCH, Part, cell_by, cell_index, lane};
+use super::cells::{cell_by, cell_index};
+use super::loads::{BATCH, Part, lane};
 use super::printer::Printer;
 use super::text::{here, thread, unrolled_by};
 use super::wanted::Known;

@@ -4,12 +4,13 @@
 //! loads of many lines and then stores their values in shared memory, so that all of them wait for memory only once.
 
 use super::super::points::{INT, max, min, plus};
+use super::cells::{cell_index, cell_of};
 use super::printer::Printer;
 use super::text::{here, thread, unrolled, unrolled_by};
 use super::wanted::Known;
 use crate::window::Plane;
 use c_tree::{BinaryOp, Block, Declaration, Expr, Stmt, all, int, name, var};
-use polyhedral::domain::{Bound, GridEnd};
+use polyhedral::domain::Bound;
 use polyhedral::program::FieldRole;
 use polyhedral::sweep::CellBox;
 
@@ -37,25 +38,6 @@ impl Part<'_> {
 /// The thread's number among those that share the lines of a dimension, made anew for each sub-tile.
 pub(super) fn lane(d: usize) -> String {
     format!("lane{d}")
-}
-
-/// A coordinate in the window.
-pub(super) fn cell_index(d: usize) -> Expr {
-    var(format!("w{d}"))
-}
-
-/// The window coordinate of a bound of the grid, or of a domain.
-pub(super) fn cell_of(bound: Bound, d: usize) -> Expr {
-    cell_by(bound, d, &var)
-}
-
-/// The same; `value` is that of the cell with a name at which the grid begins or ends.
-pub(super) fn cell_by(bound: Bound, d: usize, value: &dyn Fn(String) -> Expr) -> Expr {
-    let end = match bound.from {
-        GridEnd::Start => "start",
-        GridEnd::End => "end",
-    };
-    value(format!("{end}{d}")) + bound.offset
 }
 
 impl Printer<'_> {

@@ -6,6 +6,7 @@
 
 mod ahead;
 mod boundary;
+mod cells;
 mod clipped_rows;
 mod direct;
 mod full_rows;

@@ -1,7 +1,7 @@
 //! Which cells have to be loaded into the window of a sub-tile that may be partial: of those on the grid that are read, the ones
 //! of the fixed boundary, because no row writes them, and of the others those that are live in.
 
-use super::loads::{cell_index, cell_of};
+use super::cells::{cell_index, cell_of};
 use super::printer::Printer;
 use crate::window::Plane;
 use c_tree::{Expr, all, any, truth, var};
