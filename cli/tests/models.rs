@@ -104,7 +104,8 @@ fn methods_and_objectives() {
 #[test]
 fn the_form_of_the_time_model_is_a_choice() {
     let predict = |more: &[&str]| {
-        tilewright(&[&["predict", "star2d1r", "--size", "4096x4096", "--steps", "64"], more].concat())
+        let own = ["predict", "star2d1r", "--strategy", "hhc", "--size", "4096x4096", "--steps", "64"];
+        tilewright(&[&own[..], more].concat())
     };
     let predicted = |more: &[&str]| predict(more).succeeded().json();
     let usual = predicted(&["--machine", "h100", "--json"]);

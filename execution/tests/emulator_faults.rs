@@ -146,7 +146,7 @@ fn a_partial_tile_called_full() {
 #[test]
 fn a_staging_row_dropped_in_full_tiles() {
     // The cells hold values of the sub-tile before: no access is wrong, but the results are.
-    let reports = faulty("if (ahead) {", "tw_u[w0", "if (k0 > 0) tw_u[w0");
+    let reports = faulty("if (ahead) {", "tw_u_planes[w0", "if (k0 > 0) tw_u_planes[w0");
     assert!(reports.iter().all(|(report, same)| report.is_clean() && !same));
 }
 

@@ -94,8 +94,8 @@ class Pages(unittest.TestCase):
         self.assertEqual(said.stdout, f"{wanted:.6f}\n")
 
     def test_every_fence_is_in_a_language_that_is_run_or_shown(self):
-        # `toml`, `json`, `lua`, `rust`, `cuda` have tests of their own, or are read by others.
-        known = {"", "text", "python", "sh", "c", "toml", "json", "lua", "rust", "cuda", "{toctree}"}
+        # `toml`, `json`, `lua`, `rust`, `cpp`, `cuda` have tests of their own, or are read by others.
+        known = {"", "text", "python", "sh", "c", "toml", "json", "lua", "rust", "cpp", "cuda", "{toctree}"}
         for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
             fences = [line[3:].strip() for line in page.read_text().splitlines() if line.startswith("```")]
             self.assertLessEqual(set(fences), known, page)

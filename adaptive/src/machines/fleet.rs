@@ -31,6 +31,8 @@ pub struct Fleet {
     pub features: Vec<String>,
     /// The machines.
     pub machines: Vec<Machine>,
+    /// The files of their tables.
+    pub files: Vec<PathBuf>,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +82,7 @@ impl Fleet {
         }
         let columns =
             Columns { maximize: file.maximize, default: file.default.clone(), ..Columns::default() };
-        let mut machines: Vec<Machine> = Vec::new();
+        let (mut machines, mut files): (Vec<Machine>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         for entry in file.machines {
             if machines.iter().any(|other| other.name == entry.name) {
                 return Err(wrong(format!("two machines are named `{}`", entry.name), "rename one of them"));
@@ -104,6 +106,7 @@ impl Fleet {
                 Some(table) => {
                     let place = path.parent().unwrap_or(Path::new("")).join(table);
                     let read = csv_table::read(&place, &columns)?;
+                    files.push(place);
                     Some(Table { name: file.name.clone(), ..read })
                 }
             };
@@ -126,7 +129,7 @@ impl Fleet {
             let reason = format!("`{name}` is a feature of inputs and of machines");
             return Err(wrong(reason, "rename one of them"));
         }
-        Ok(Fleet { name: file.name, features, machines })
+        Ok(Fleet { name: file.name, features, machines, files })
     }
 
     /// The machine of this name.
