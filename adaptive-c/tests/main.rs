@@ -79,6 +79,25 @@ fn the_example_in_cpp_tunes_and_chooses() {
 }
 
 #[test]
+fn what_the_manual_shows_compiles_and_runs() {
+    if !has("g++") {
+        return;
+    }
+    let manual = std::fs::read_to_string(source().join("../docs/adaptive.md")).unwrap();
+    let shown = manual.split("```cpp\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let text = format!(
+        "#include <tilewright_adaptive.hpp>\n#include <algorithm>\n#include <vector>\n\
+         static void stable_sort(std::vector<float> &keys) {{ std::stable_sort(keys.begin(), keys.end()); }}\n\
+         static void insertion_sort(std::vector<float> &keys) {{ std::sort(keys.begin(), keys.end()); }}\n\
+         int main() {{ std::vector<float> keys = {{2, 1}};\n{shown}return keys[0] != 1; }}\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shown.cpp");
+    std::fs::write(&file, text).unwrap();
+    run(&compiled(folder.path(), "g++", "-std=c++11", &file, true), folder.path());
+}
+
+#[test]
 fn misuse_is_an_error_in_c() {
     if !has("gcc") {
         return;

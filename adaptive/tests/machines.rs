@@ -37,7 +37,12 @@ fn devices() -> Fleet {
         features: features.to_vec(),
         table: None,
     };
-    Fleet { name: "example".to_owned(), features: names(&FEATURES), machines: DEVICES.map(machine).to_vec() }
+    Fleet {
+        name: "example".to_owned(),
+        features: names(&FEATURES),
+        machines: DEVICES.map(machine).to_vec(),
+        files: Vec::new(),
+    }
 }
 
 /// Table 3.2, from the features that Table 3.6 names the best for histogram and for SpMV.

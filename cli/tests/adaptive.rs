@@ -203,8 +203,11 @@ fn machines_serve_another_one() {
     assert!(judged["performance"]["mean"].as_f64().unwrap() > 0.8, "{judged}");
     let unknown = ["adaptive", "transfer", &fleet, "--target", "h10", "-o", &model];
     refused(2, &unknown, &["did you mean `h100`"]);
-    // The fleet itself is not overwritten.
+    // Neither the fleet nor a table of it is overwritten.
     let own = folder.arg("own.toml");
-    std::fs::copy(&fleet, &own).unwrap();
+    let tables = format!("table = \"{}/", example("fleet"));
+    let text = std::fs::read_to_string(&fleet).unwrap().replace("table = \"", &tables);
+    std::fs::write(&own, text).unwrap();
     refused(2, &["adaptive", "transfer", &own, "--target", "h100", "-o", &own], &["own.toml"]);
+    refused(2, &["adaptive", "transfer", &own, "--target", "h100", "-o", &table], &["h100.csv"]);
 }

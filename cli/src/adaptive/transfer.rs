@@ -67,7 +67,8 @@ pub fn transfer(arguments: &TransferArguments, session: &Session) -> Result<Tran
             similarity: Vec::new(),
         });
     };
-    outputs::check(&[("--output", output.as_path())], std::slice::from_ref(&arguments.file))?;
+    let inputs: Vec<PathBuf> = fleet.files.iter().chain([&arguments.file]).cloned().collect();
+    outputs::check(&[("--output", output.as_path())], &inputs)?;
     let machine = fleet.machine(target).map_err(told)?;
     let sources = fleet.sources(target);
     let features = match arguments.dfs {
