@@ -76,6 +76,8 @@ test-programs:
 	$(CARGO) test --locked --workspace --no-run
 	$(CARGO) test --locked --workspace --benches --no-run
 
+# Both parts have tests of `tests/`, which needs syn as a program does and not only as macros do: cargo builds dependencies
+# otherwise where that is not so, and would compile nearly everything once more.
 tests-named-a:
 	$(CARGO) test --locked --workspace --no-fail-fast --test 'a*'
 

@@ -176,7 +176,7 @@ class Release(unittest.TestCase):
         import tomllib
 
         allowed = tomllib.loads((ROOT / "deny.toml").read_text())["licenses"]["allow"]
-        test = (ROOT / "tests/tests/workspace/licenses.rs").read_text()
+        test = (ROOT / "tests/tests/architecture/licenses.rs").read_text()
         listed = re.findall(r'"(.*?)"', test.split("const ALLOWED: &[&str] = &[")[1].split("];")[0])
         self.assertEqual(allowed, listed)
 
