@@ -1,7 +1,7 @@
 //! Contexts.
 
 use crate::argument::User;
-use crate::errors::{Result, c_text, code, guarded};
+use crate::errors::{c_text, code, guarded};
 use crate::text::{free, handle, text};
 use adaptive::Context;
 use std::ffi::{c_char, c_int, c_void};
@@ -29,6 +29,19 @@ impl TwaContext {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         *inner = change(inner.clone());
     }
+}
+
+/// Changes what functions that are made from now on find.
+///
+/// # Safety
+/// `context` is a context or NULL.
+unsafe fn changed(context: *const TwaContext, change: impl FnOnce(Context) -> Context) -> c_int {
+    code(|| {
+        // SAFETY: the caller's promise.
+        let context: &TwaContext = unsafe { handle("context", context) }?;
+        context.change(change);
+        Ok(())
+    })
 }
 
 /// A context; `models` is the folder of models, or NULL.
@@ -85,16 +98,13 @@ pub unsafe extern "C" fn twa_context_on_note(
     user: *mut c_void,
 ) -> c_int {
     let user = User(user);
+    let on_note = move |context: Context| {
+        context.on_note(move |note| {
+            told(c_text(note.name).as_ptr(), c_text(note.text).as_ptr(), user.get());
+        })
+    };
     // SAFETY: the caller's promise.
-    code(|| {
-        let context: Result<&TwaContext> = unsafe { handle("context", context) };
-        context?.change(|context| {
-            context.on_note(move |note| {
-                told(c_text(note.name).as_ptr(), c_text(note.text).as_ptr(), user.get());
-            })
-        });
-        Ok(())
-    })
+    unsafe { changed(context, on_note) }
 }
 
 /// Has decisions told.
@@ -108,18 +118,15 @@ pub unsafe extern "C" fn twa_context_on_decision(
     user: *mut c_void,
 ) -> c_int {
     let user = User(user);
+    let on_decision = move |context: Context| {
+        context.on_decision(move |decision| {
+            let (name, variant) = (c_text(decision.name), c_text(decision.variant));
+            let features = decision.features;
+            let reason = decision.reason.c_name();
+            let at = features.as_ptr();
+            told(name.as_ptr(), variant.as_ptr(), reason.as_ptr(), at, features.len(), user.get());
+        })
+    };
     // SAFETY: the caller's promise.
-    code(|| {
-        let context: Result<&TwaContext> = unsafe { handle("context", context) };
-        context?.change(|context| {
-            context.on_decision(move |decision| {
-                let (name, variant) = (c_text(decision.name), c_text(decision.variant));
-                let features = decision.features;
-                let reason = decision.reason.c_name();
-                let at = features.as_ptr();
-                told(name.as_ptr(), variant.as_ptr(), reason.as_ptr(), at, features.len(), user.get());
-            })
-        });
-        Ok(())
-    })
+    unsafe { changed(context, on_decision) }
 }

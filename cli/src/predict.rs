@@ -8,7 +8,6 @@ use crate::{drawing, load, outputs, plan};
 use clap::Args;
 use cost_models::explain::{Number, Part};
 use cost_models::gpu::TimeModel;
-use cost_models::time::Terms;
 use hhc_codegen::strategy::AUTO;
 use optimizer::{Method, Objective};
 use plots::{Step, Waterfall};
@@ -272,14 +271,8 @@ impl Report for PredictReport {
 fn rivals_text(rivals: &[Rival]) -> String {
     let row = |own: &Rival| match (&own.tile, own.seconds, own.times) {
         (Some(tile), Some(seconds), Some(times)) => {
-            let of = |terms: &Terms, name: &str| match name {
-                "compute" => terms.compute,
-                "transfer" => terms.transfer,
-                "barrier" => terms.barrier,
-                _ => terms.launch,
-            };
-            let because = own.most.zip(own.more);
-            let because = because.map(|(term, more)| format!("{term} +{}", report::seconds(of(&more, term))));
+            let most = own.most.and(own.more).map(|more| more.largest());
+            let because = most.map(|(term, more)| format!("{term} +{}", report::seconds(more)));
             let because = because.unwrap_or_default();
             vec![
                 own.strategy.to_owned(),

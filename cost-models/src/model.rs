@@ -131,7 +131,7 @@ pub trait CostModel: Clone + Send + Sync {
         let counts = count(self)?;
         let prediction = self.cost(&counts).prediction;
         Some(Explanation {
-            bottleneck: prediction.terms.largest(),
+            bottleneck: prediction.terms.largest().0,
             ideal_s: prediction.ideal_s,
             overhead_s: prediction.overhead_s(),
             breakdown: self.breakdown(&counts),

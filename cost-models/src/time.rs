@@ -49,15 +49,15 @@ impl Terms {
         }
     }
 
-    /// The name of the largest one.
-    pub fn largest(&self) -> &'static str {
+    /// The largest one, with its name.
+    pub fn largest(&self) -> (&'static str, f64) {
         let terms = [
             ("compute", self.compute),
             ("transfer", self.transfer),
             ("barrier", self.barrier),
             ("launch", self.launch),
         ];
-        terms.into_iter().fold(("compute", f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a }).0
+        terms.into_iter().fold(("compute", f64::NEG_INFINITY), |a, b| if b.1 > a.1 { b } else { a })
     }
 }
 

@@ -22,6 +22,7 @@
 use crate::domain::Interval;
 use crate::math::{Libm, Libm2};
 use crate::source::{SourceFile, Span};
+use num_integer::gcd;
 use std::sync::Arc;
 
 /// The rational numbers used for slopes of the dependence cone.
@@ -396,9 +397,7 @@ impl Program {
     /// the least common multiple of the fields' slots.
     pub fn cycle(&self) -> i64 {
         let slots = self.fields.iter().map(|field| field.role.slots().max(1) as i64);
-        slots.fold(1, |multiple, slots| {
-            (multiple / greatest_common_divisor(multiple, slots)).saturating_mul(slots)
-        })
+        slots.fold(1, |multiple, slots| (multiple / gcd(multiple, slots)).saturating_mul(slots))
     }
 
     /// The points that statement `k` computes on the user's grid of this size: those of [`Program::domain`], and all along
@@ -470,10 +469,6 @@ impl Program {
         let least = self.least_size.iter().enumerate().filter(|(_, least)| **least > 0);
         inside.chain(least.map(|(d, least)| format!("n{d} >= {least}"))).collect()
     }
-}
-
-fn greatest_common_divisor(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 impl Statement {

@@ -36,7 +36,7 @@ pub fn rivals(solved: &[SubProblem]) -> Vec<Rival> {
             seconds: Some(seconds(own)),
             times: Some(seconds(own) / seconds(tuned[0])),
             more: Some(more),
-            most: (index > 0).then(|| more.largest()),
+            most: (index > 0).then(|| more.largest().0),
             reason: None,
         }
     });

@@ -47,7 +47,7 @@ impl Rounds {
             lanes,
             rows,
             base_sum: bases.clone().sum(),
-            divisors: (0..lanes).map(|c| gcd(c, lanes)).collect(),
+            divisors: (0..lanes).map(|c| num_integer::gcd(c, lanes)).collect(),
             folded: (1..=SMALL.min(lanes)).filter(|m| lanes % m == 0).map(|m| (m, fold(m))).collect(),
             residues,
             by_shift,
@@ -90,10 +90,6 @@ impl Rounds {
         }
         (points + g * last) / self.lanes
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]

@@ -29,9 +29,7 @@ pub(super) fn name_of(index: usize) -> String {
 pub(super) fn function(printer: &Printer<'_>) -> Function {
     let Staging { local, threads, window, points, .. } = printer.staging;
     let (first_group, last_group) = local.groups;
-    let slots = (0..printer.program.fields.len()).map(|field| printer.slots(field));
-    let period =
-        slots.fold(1_i64, |all, slots| (all / gcd(all, slots)).saturating_mul(slots)).min(MOST_UNROLLED);
+    let period = printer.program.cycle().min(MOST_UNROLLED);
     let explicit = printer.staging.explicit_rows;
     let unroll = if printer.staging.unrolled { last_group - first_group + 1 } else { period };
     let rows = local.rows.iter().zip(&window.rows).zip(points);
@@ -354,8 +352,4 @@ impl Printer<'_> {
         let target = self.program.statements[row.statement].target;
         Access { field: target, time: 1, offset: vec![0; self.dimension()] }
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

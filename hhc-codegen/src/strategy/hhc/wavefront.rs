@@ -39,7 +39,7 @@ impl Phase {
             return base;
         }
         let (a, b) = (self.last.rem_euclid(pitch), (-self.first).rem_euclid(pitch));
-        let step = gcd(step, pitch);
+        let step = num_integer::gcd(step, pitch);
         let most = b / step * step;
         base + i64::from(most >= pitch - a)
     }
@@ -85,10 +85,6 @@ pub fn floor_sum(n: i64, m: i64, a: i64, b: i64) -> i64 {
         b = top % m;
         std::mem::swap(&mut m, &mut a);
     }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 #[cfg(test)]
