@@ -9,6 +9,7 @@ mod bounds;
 mod constants;
 pub mod cuda;
 mod expression;
+mod ghosts;
 pub mod names;
 pub mod openmp;
 mod plain_loops;

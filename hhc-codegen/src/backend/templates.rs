@@ -6,10 +6,12 @@ use serde::Serialize;
 use std::sync::LazyLock;
 
 /// Name and text of every template. Names are paths below `templates/`.
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 18] = [
     ("openmp/program.c", include_str!("../../templates/openmp/program.c.hbs")),
     ("openmp/padded", include_str!("../../templates/openmp/padded.h.hbs")),
     ("openmp/around", include_str!("../../templates/openmp/around.h.hbs")),
+    ("ghosts", include_str!("../../templates/ghosts.h.hbs")),
+    ("cuda/around", include_str!("../../templates/cuda/around.cuh.hbs")),
     ("openmp/program.h", include_str!("../../templates/openmp/program.h.hbs")),
     ("openmp/main.c", include_str!("../../templates/openmp/main.c.hbs")),
     ("openmp/CMakeLists.txt", include_str!("../../templates/openmp/CMakeLists.txt.hbs")),

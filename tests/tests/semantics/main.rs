@@ -5,12 +5,13 @@
 //! - [`faults`]: plans and texts with one mistake in them must be refused or found;
 //! - [`storages`], [`wavefronts`]: memory of blocks' own, and rows whose points follow each other;
 //! - [`sweeps`]: points that follow each other within a sweep, and time skewing;
-//! - [`names`], [`standalone`]: names that collide, and the program that users build by hand;
+//! - [`names`], [`standalone`], [`cuda_host`]: names that collide, and the programs that users build by hand;
 //! - [`ranks`]: programs spread over ranks of MPI;
 //! - [`performance`]: times that a user would notice.
 
 #![allow(clippy::unwrap_used)]
 
+mod cuda_host;
 mod faults;
 mod harness;
 mod names;

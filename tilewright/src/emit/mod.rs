@@ -20,7 +20,7 @@ use hhc_codegen::backend::{self, GeneratedFile};
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::plan::Kernel;
 use hhc_codegen::strategy::Target;
-use hhc_codegen::{KernelPlan, PlanError, plan_counts};
+use hhc_codegen::{KernelPlan, plan_counts};
 use polyhedral::program::{Field, FieldRole, Program};
 use toolchain::cache::Cache;
 use toolchain::nvrtc::Nvrtc;
@@ -137,17 +137,6 @@ fn generate(
     let files = match target {
         Target::OpenMp => backend::openmp::generate(plan)?,
         Target::Cuda => {
-            if plan.program.is_periodic() {
-                let kernel = plan.kernels.first().map(|kernel| kernel.name.clone()).unwrap_or_default();
-                return Err(Error::from(PlanError::Unsupported {
-                    target: "CUDA",
-                    kernel,
-                    strategy: plan.strategy.to_owned(),
-                    reason: "the grid is periodic, and the host code that copies ghost zones is written for C alone; \
-                             `run --backend cuda` copies them itself, and `--target openmp` takes such programs"
-                        .to_owned(),
-                }));
-            }
             let cuda = backend::cuda::generate(plan, &CudaOptions { limits: limits.clone() })?;
             for (facts, kernel) in facts.iter_mut().zip(&cuda.kernels) {
                 facts.symbol = Some(kernel.symbol.clone());

@@ -3,6 +3,7 @@
 use super::super::arguments::{Arguments, Form};
 use super::super::bounds::{expr, non_negative};
 use super::super::points::{INT, min};
+use super::around;
 use super::kernel::CudaKernel;
 use super::text::passed;
 use crate::plan::KernelPlan;
@@ -51,9 +52,19 @@ impl Host<'_> {
 
     /// The functions.
     pub(super) fn functions(&self) -> Vec<String> {
-        let [dense, strided] = self.heads().map(|head| head.attribute("extern \"C\""));
-        let all = [strided.body(self.strided()), dense.body(self.dense())];
-        all.iter().map(|function| function.print(Dialect::Cuda)).collect()
+        let [dense, head_of_strided] = self.heads().map(|head| head.attribute("extern \"C\""));
+        let launches = self.launches();
+        let (band, strided) = if self.arguments.program.is_periodic() {
+            let band = self.arguments.declare(Function::new(around::BAND).result("int"), Form::Strided);
+            let band = band.parameter("cudaStream_t", "stream").attribute("static");
+            let band = band.comment("A band of time steps on a grid with ghost zones.").body(launches);
+            (Some(band), around::body(self.arguments))
+        } else {
+            (None, launches)
+        };
+        let strided = self.checked().into_iter().chain(strided).collect::<Block>();
+        let all = band.into_iter().chain([head_of_strided.body(strided), dense.body(self.dense())]);
+        all.map(|function| function.print(Dialect::Cuda)).collect()
     }
 
     fn refused(&self) -> [Stmt; 2] {
@@ -62,12 +73,9 @@ impl Host<'_> {
         [Stmt::when(negative, status("cudaErrorInvalidValue")), Stmt::when(nothing, status("cudaSuccess"))]
     }
 
-    fn strided(&self) -> Block {
+    /// Refuses what is not a grid.
+    fn checked(&self) -> Block {
         let arguments = self.arguments;
-        if arguments.program.is_periodic() {
-            // The kernels run on a grid with ghost zones, which whoever calls them makes.
-            return status("cudaErrorNotSupported").into();
-        }
         let refuse = |condition: Expr| Stmt::when(condition, status("cudaErrorInvalidValue"));
         let mut body = Block::from(self.refused());
         let elements = var("tw_elements");
@@ -88,7 +96,13 @@ impl Host<'_> {
         });
         body.push(Stmt::constant("bool", "tw_all_usable", all(usable)));
         body.push(refuse(!name("tw_all_usable")));
-        body.push(Stmt::declare("cudaError_t", "status", name("cudaSuccess")));
+        body
+    }
+
+    /// Queues the kernels of all time steps, in order.
+    fn launches(&self) -> Block {
+        let arguments = self.arguments;
+        let mut body = Block::from(Stmt::declare("cudaError_t", "status", name("cudaSuccess")));
         for kernel in self.kernels.iter().filter(|kernel| kernel.shared_bytes > SHARED_BYTES_WITHOUT_ASKING) {
             let attribute = name("cudaFuncAttributeMaxDynamicSharedMemorySize");
             let ask = [name(&kernel.symbol), attribute, int(kernel.shared_bytes.into())];

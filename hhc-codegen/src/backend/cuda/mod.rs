@@ -5,6 +5,7 @@
 //! memory; one that says where values live is printed part by part.
 
 mod ahead;
+mod around;
 mod boundary;
 mod cells;
 mod clipped_rows;
@@ -31,6 +32,7 @@ pub use limits::DeviceLimits;
 
 use super::arguments::Arguments;
 use super::bounds::bindings;
+use super::ghosts::Zones;
 use super::plain_loops::{PlainLoops, plain_loops, uses_exp, uses_extrema, uses_square};
 use super::points::INT;
 use super::standalone::{self, Standalone};
@@ -159,6 +161,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         strategy: plan.strategy,
         tile: plan.tile.to_string(),
         uses_warps: plan.kernels.iter().any(|kernel| kernel.team || !kernel.warps.is_empty()),
+        around: Zones::of(plan),
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows: !shapes.is_empty(),
@@ -198,6 +201,8 @@ struct ProgramText {
     tile: String,
     /// Whether warps run parts of their own.
     uses_warps: bool,
+    /// The ghost zones of a periodic grid.
+    around: Option<Zones>,
     /// Whether some lanes compute what nobody needs.
     has_junk: bool,
     /// Whether some storages are in registers of lanes.

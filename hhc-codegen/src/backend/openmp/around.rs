@@ -5,61 +5,10 @@
 //! level lies in the same slot in each.
 
 use super::super::arguments::Arguments;
+use super::super::ghosts::{Copies, three};
 use super::super::points::{INT, min};
 use super::grid;
-use crate::plan::KernelPlan;
-use crate::plan_counts::steps_of_tile;
 use c_tree::{Block, Declaration, Expr, Function, Stmt, Type, call, int, name, var};
-use polyhedral::ghost::Ghosts;
-use polyhedral::program::{Boundary, FieldRole};
-use serde::Serialize;
-
-/// What the template of the copies receives: per dimension, counted from the innermost of three, ghost points below and
-/// above.
-#[derive(Debug, Clone, Serialize)]
-pub(in crate::backend) struct Zones {
-    /// What each step needs.
-    reach: String,
-    /// What is needed once.
-    frame: String,
-    /// The least number of steps of a band but the last.
-    cycle: i64,
-    /// Steps of a tile.
-    tile_steps: i64,
-    /// The indices that wrap around, for a comment.
-    indices: String,
-    /// Which dimensions these are, for a comment: `n0 and n1`.
-    sizes: String,
-}
-
-impl Zones {
-    /// The zones of a periodic program; none of another one.
-    pub(in crate::backend) fn of(plan: &KernelPlan) -> Option<Zones> {
-        let program = &*plan.program;
-        // The pipeline proved that there are some.
-        let zones = program.is_periodic().then(|| Ghosts::around(program).ok()).flatten()?;
-        let rows = |pairs: &[[i64; 2]]| {
-            let missing = std::iter::repeat_n(&[0, 0], 3 - pairs.len());
-            let rows = missing.chain(pairs).map(|[low, high]| format!("{{ {low}, {high} }}"));
-            rows.collect::<Vec<_>>().join(", ")
-        };
-        let around = || (0..program.dimension()).filter(|&d| program.periodic[d]);
-        Some(Zones {
-            reach: rows(&zones.reach),
-            frame: rows(&zones.frame),
-            cycle: program.cycle(),
-            tile_steps: steps_of_tile(plan),
-            indices: around().map(|d| program.space_indices[d].clone()).collect::<Vec<_>>().join(", "),
-            sizes: around().map(|d| format!("n{d}")).collect::<Vec<_>>().join(" and "),
-        })
-    }
-}
-
-/// Sizes or strides as an array of three, `missing` where the program has fewer dimensions.
-pub(in crate::backend) fn three(values: Vec<Expr>, missing: i64) -> Expr {
-    let before = std::iter::repeat_n(int(missing), 3 - values.len());
-    Expr::List(before.chain(values).collect())
-}
 
 /// `int tw_around(const struct tw_grid *grid)`: all steps on the caller's grid, by calls of `whole` on a wider one.
 pub(super) fn function(arguments: Arguments<'_>, around: &str, whole: &str) -> Function {
@@ -83,9 +32,7 @@ pub(super) fn function(arguments: Arguments<'_>, around: &str, whole: &str) -> F
             Stmt::Return(Some(int(2))),
         ),
     ]);
-    let bytes = (program.fields.iter().enumerate())
-        .map(|(number, field)| field.element.bytes() as i64 * grid::slots(program, number));
-    let bytes: i64 = bytes.sum();
+    let bytes = program.bytes_of_a_point() as i64;
     let level = name("shape").dot("level").integer();
     let most = name("PTRDIFF_MAX") / (2 * bytes);
     body.push(Stmt::when(level.clone().gt(most), Stmt::Return(Some(int(1)))));
@@ -108,20 +55,13 @@ pub(super) fn function(arguments: Arguments<'_>, around: &str, whole: &str) -> F
         let element = Type::new(field.element.c_name()).pointer();
         let slots = grid::slots(program, number);
         let of = |object: Expr, slot: i64| if slots > 1 { object.at(slot) } else { object };
-        // What is there in the beginning, and what has a value before each band.
-        let (initial, levels) = match field.role {
-            FieldRole::Coefficient => (1, 0),
-            FieldRole::State { levels, .. } if program.boundary == Boundary::Fixed => {
-                (levels as i64, levels as i64)
-            }
-            FieldRole::State { levels, .. } => (slots, levels as i64),
-        };
+        let copies = Copies::of(program, number);
         let size = || call("sizeof", [name(field.element.c_name())]);
         for slot in 0..slots {
             let (own, theirs) =
                 (of(wide.dot(&names.fields[number]), slot), of(given.arrow(&names.fields[number]), slot));
             body.push(Stmt::assign(own.clone(), name("place").cast(void()).cast(element.clone())));
-            if slot < initial {
+            if slot < copies.filled {
                 let copy = [name("shape").address(), name("place"), theirs.clone(), size()];
                 body.push(Stmt::call("tw_ghosts_fill", copy));
             }
@@ -129,14 +69,13 @@ pub(super) fn function(arguments: Arguments<'_>, around: &str, whole: &str) -> F
                 name("place"),
                 name("place") + level.clone() * field.element.bytes() as i64,
             ));
-            if slot < levels {
+            if slot < copies.refreshed {
                 refreshed
                     .push(Stmt::call("tw_ghosts_refresh", [name("shape").address(), own.clone(), size()]));
             }
-            if matches!(field.role, FieldRole::State { .. }) {
+            if slot < copies.dropped {
                 let copy = Stmt::call("tw_ghosts_drop", [name("shape").address(), theirs, own, size()]);
-                let held = var("steps").gt(slot - levels);
-                narrowed.push(if slot < levels { copy } else { Stmt::when(held, copy) });
+                narrowed.push(copies.once_held(slot, copy));
             }
         }
     }

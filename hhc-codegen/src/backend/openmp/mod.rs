@@ -17,6 +17,7 @@ mod rows;
 mod variants;
 
 use super::arguments::Arguments;
+use super::ghosts::Zones;
 use super::names::Names;
 use super::plain_loops::{PlainLoops, plain_loops, uses_exp};
 use super::standalone::{self, Standalone};
@@ -78,7 +79,7 @@ struct ProgramText {
     /// Whether calls take memory.
     allocates: bool,
     /// The ghost zones of a periodic grid.
-    around: Option<around::Zones>,
+    around: Option<Zones>,
     /// Elements of the smallest type in a cache line, and of the largest one.
     line: usize,
     line_of_largest: usize,
@@ -119,7 +120,7 @@ impl ProgramText {
             grid: grid::structure(arguments, copy::has_copy(plan)),
             has_copy: copy::has_copy(plan),
             allocates: copy::has_copy(plan) || plan.program.is_periodic(),
-            around: around::Zones::of(plan),
+            around: Zones::of(plan),
             line: 64 / program.fields.iter().map(|field| field.element.bytes()).min().unwrap_or(4),
             line_of_largest: 64 / program.fields.iter().map(|field| field.element.bytes()).max().unwrap_or(4),
             functions: statements
