@@ -185,12 +185,7 @@ impl Hexagons {
             let own = self.rows as f64 * looked_at;
             Edges {
                 most: widest.full,
-                clipped: Work {
-                    issued: warps * own,
-                    vector: warps * own,
-                    chain: copying * own,
-                    ..Work::default()
-                },
+                clipped: Work { issued: warps * own, chain: copying * own, ..Work::default() },
                 launches: (widest.full_launches, widest.clipped_launches, widest.part),
             }
         })
@@ -330,7 +325,6 @@ impl Shapes for Hexagons {
         let serial = self.running as f64 * self.row;
         let own_rows = Work {
             issued: warps * serial,
-            vector: warps * serial,
             chain: self.dependent * serial,
             waits: self.running as f64,
             barriers: self.running as f64 + 2.0,

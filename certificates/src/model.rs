@@ -39,7 +39,7 @@ pub(crate) struct Model {
 /// What a multiprocessor does in a cycle.
 struct Rates {
     clock: Interval,
-    lanes: Interval,
+    issue: Interval,
     arithmetic: Interval,
     shared: Interval,
     cached_s: Interval,
@@ -98,7 +98,7 @@ impl Model {
         let measured = calibration.provenance == Provenance::Measured;
         let rates = Rates {
             clock,
-            lanes: Interval::of(facts.n_v) / warp,
+            issue: number(SCHEDULERS).min(Interval::of(facts.n_v) / warp),
             arithmetic: Interval::of(if double { facts.n_v_f64 } else { facts.n_v }) / warp,
             shared: Interval::of(facts.shared_words_per_cycle) / warp,
             cached_s: Interval::of(problem.element().bytes() as i64) / (number(CACHED_BYTES) * clock),
@@ -265,10 +265,9 @@ impl Model {
 
     /// Seconds of a piece of work that has a multiprocessor to itself.
     pub fn demands(&self, work: &Work) -> Demands {
-        let Rates { clock, lanes, cached_s, reached, .. } = self.rates;
+        let Rates { clock, issue, cached_s, reached, .. } = self.rates;
         let compute = self.rates.compute_s(work);
-        let slow = (number(SCHEDULERS) / lanes).max(Interval::ONE);
-        let chain = number(work.chain) * slow
+        let chain = number(work.chain) * (number(SCHEDULERS) / issue)
             + number(work.waits) * number(NEAR_CYCLES)
             + number(work.far_waits) * number(FAR_CYCLES);
         let words = |words: f64| number(words) * self.l / reached;
@@ -351,8 +350,7 @@ impl Model {
 impl Rates {
     /// Seconds in which a multiprocessor that waits for nothing executes this.
     fn compute_s(&self, work: &Work) -> Interval {
-        let cycles = (number(work.issued) / number(SCHEDULERS))
-            .max(number(work.vector) / self.lanes)
+        let cycles = (number(work.issued) / self.issue)
             .max(number(work.arithmetic) / self.arithmetic)
             .max(number(work.shared) / self.shared);
         cycles / self.clock

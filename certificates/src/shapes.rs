@@ -121,7 +121,6 @@ impl Programs {
         });
         let point = points.reduce(|a, b| Work {
             issued: a.issued.min(b.issued),
-            vector: a.vector.min(b.vector),
             arithmetic: a.arithmetic.min(b.arithmetic),
             shared: a.shared.min(b.shared),
             ..Work::default()
@@ -163,7 +162,6 @@ impl PointWork {
     pub fn with(&self, others: f64) -> Work {
         Work {
             issued: (self.loads + 1.0 + self.operations + others) / 32.0,
-            vector: (self.operations + others) / 32.0,
             arithmetic: self.operations / 32.0,
             shared: (self.operands + self.value) / 32.0,
             ..Work::default()

@@ -154,39 +154,43 @@ fn terms_are_what_machine_code_has() {
     }
 }
 
-/// Full sub-tiles of star2d1r in f32 on a V100 by GPGPU-Sim 4.2, with its tested configuration at 1380 MHz: half height, flat
-/// top, length, resident tiles, GStencil/s in the steady state. What a device does in whole runs it does not say.
-const SIMULATED: [(i64, i64, i64, i64, f64); 9] = [
-    (8, 16, 64, 3, 334.0),
-    (6, 32, 64, 3, 334.0),
-    (6, 16, 64, 4, 329.0),
-    (6, 16, 128, 3, 281.0),
-    (5, 48, 64, 2, 239.0),
-    (8, 16, 128, 2, 238.0),
-    (3, 32, 128, 2, 193.0),
-    (2, 8, 64, 4, 158.0),
-    (1, 16, 128, 3, 110.0),
-];
-
+/// Full sub-tiles on a V100 by GPGPU-Sim 4.2, with its tested configuration at 1380 MHz, in the steady state. What a device does in
+/// whole runs it does not say. Of the text whose loads went ahead in a burst the model knows nothing.
 #[test]
 fn tiles_on_a_simulated_v100() {
+    let table = include_str!("../../benches/results/v100-simulated.csv");
     let mut v100 = machine("v100");
     let Facts::Gpu(facts) = &mut v100.facts else { panic!() };
     facts.clock_hz = 1.38e9;
-    let problem = Problem::new(&Arc::new(load("star2d1r").unwrap()), &[16384, 16384], 128).unwrap();
-    let problem = Problem { terms: &TIMED, ..problem };
-    let model = GpuCost::new(&problem, &v100).unwrap();
-    let pairs = SIMULATED.map(|(st, s0, s1, k, rate)| {
-        let tile = TileSizes::new([("st", st), ("s0", s0), ("s1", s1)]);
-        let resident = model.counts(&problem, strategy::preferred(), &tile, k).unwrap();
+    let mut judged: BTreeMap<&str, Judged> = BTreeMap::new();
+    for line in table.lines().filter(|line| line.starts_with("before") || line.starts_with("spread")) {
+        let [text, stencil, dtype, strategy, tile, resident, rate, ..] =
+            line.split(',').collect::<Vec<_>>()[..]
+        else {
+            panic!("{line}")
+        };
+        assert_eq!(dtype, "f32");
+        let problem = Problem::new(&Arc::new(load(stencil).unwrap()), &[16384, 16384], 128).unwrap();
+        let problem = Problem { terms: if text == "before" { &TIMED } else { &Terms::PRINTED }, ..problem };
+        let model = GpuCost::new(&problem, &v100).unwrap();
+        let (tile, k) = (TileSizes::parse(&tile.replace(' ', ",")).unwrap(), resident.parse().unwrap());
+        let resident = model.counts(&problem, strategy::by_name(strategy).unwrap(), &tile, k).unwrap();
         let points = (resident.tiles[0].iterations * k * 80) as f64;
-        let (predicted, measured) = (model.steady_s(&resident).unwrap() / points, 1e-9 / rate);
-        println!("{tile}: {:.0} {rate} {:?}", 1e-9 / predicted, resident.work.as_ref().unwrap()[0].full);
-        (predicted, measured)
-    });
-    let judged = Judged(pairs.to_vec());
-    judged.show("simulated V100");
-    assert!(judged.rank_correlation() >= 0.9 && judged.picked_over_best() <= 1.05 && judged.rms() < 0.25);
+        let pair = (model.steady_s(&resident).unwrap() / points, 1e-9 / rate.parse::<f64>().unwrap());
+        println!("{text} {stencil} {tile}: {:.0} {rate}", 1e-9 / pair.0);
+        for key in [text, "all"] {
+            judged.entry(key).or_insert(Judged(Vec::new())).0.push(pair);
+        }
+    }
+    judged.iter().for_each(|(what, own)| own.show(&format!("simulated V100, {what}")));
+    // Tiles of today's text are within 7 % of each other: their order says nothing.
+    let bounds = [("before", 0.16, 0.8, 1.01), ("spread", 0.07, -1.0, 1.07), ("all", 0.13, 0.84, 1.07)];
+    for (what, rms, rank, picked) in bounds {
+        let own = &judged[what];
+        assert!(own.rms() < rms, "{what}: {}", own.rms());
+        assert!(own.rank_correlation() > rank, "{what}: {}", own.rank_correlation());
+        assert!(own.picked_over_best() <= picked, "{what}: {}", own.picked_over_best());
+    }
 }
 
 #[test]

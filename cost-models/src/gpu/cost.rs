@@ -14,6 +14,7 @@ use crate::hardware::Hardware;
 use crate::machine::Machine;
 use crate::memory::{constraints, fits};
 use crate::model::{Cost, CostModel, Spent, SpentBounds};
+use crate::multiprocessor::SCHEDULERS;
 use crate::time::{Prediction, Terms};
 use hhc_codegen::TileSizes;
 use hhc_codegen::counts::{Problem, TileCounts, TileForms, TileWork, forms};
@@ -315,7 +316,7 @@ impl CostModel for GpuCost {
             count("n_v", self.hardware.n_v, |model| {
                 changed(model, |model| {
                     let lanes = (model.time.n_v + 1) as f64 / model.time.n_v as f64;
-                    model.counted.iter_mut().for_each(|counted| counted.lanes *= lanes);
+                    model.counted.iter_mut().for_each(|own| own.issue = SCHEDULERS.min(own.issue * lanes));
                     model.time.n_v += 1;
                     model.hardware.n_v += 1;
                 })

@@ -3,9 +3,10 @@
 //! A full sub-tile of a block takes, alone on a multiprocessor (cycles; `W` of [`hhc_codegen::counts::work`]):
 //!
 //! ```text
-//! c     = max(issued / 4, vector / (n_V / 32), arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
+//! i     = min(4, n_V / 32)                              warp instructions that begin in a cycle
+//! c     = max(issued / i, arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
 //! m     = max(words * L, cached words * L_2)             the multiprocessor's share of the bandwidths
-//! alone = max(chain * 128 / n_V + waits * 30 + far waits * 480, c) + barriers * tau_sync
+//! alone = max(chain * 4 / i + waits * 30 + far waits * 480, c) + barriers * tau_sync
 //! ```
 //!
 //! `k` resident blocks share what computes and what moves, and wait for latencies side by side: a closed network of two
@@ -35,8 +36,9 @@ use polyhedral::program::ElementType;
 pub struct Counted {
     /// Cycles per second.
     pub clock_hz: f64,
-    /// Warp instructions per cycle that lanes execute.
-    pub lanes: f64,
+    /// Warp instructions per cycle that begin: one of each scheduler at most, each of which keeps its `n_V / 4` lanes busy for
+    /// the time that 32 of them take.
+    pub issue: f64,
     /// Warp instructions per cycle of arithmetic of the stencil's type.
     pub arithmetic: f64,
     /// Accesses of a warp to words of 4 bytes in shared memory per cycle.
@@ -54,7 +56,7 @@ impl Counted {
         let lanes = if double { facts.n_v_f64 } else { facts.n_v };
         Counted {
             clock_hz: facts.clock_hz,
-            lanes: facts.n_v as f64 / WARP,
+            issue: SCHEDULERS.min(facts.n_v as f64 / WARP),
             arithmetic: lanes as f64 / WARP,
             shared: facts.shared_words_per_cycle as f64 / WARP,
             cached_s: problem.element().bytes() as f64 / (CACHED_BYTES * facts.clock_hz),
@@ -64,10 +66,8 @@ impl Counted {
 
     /// Seconds in which a multiprocessor that waits for nothing executes this.
     fn compute_s(&self, work: &Work) -> f64 {
-        let cycles = (work.issued / SCHEDULERS)
-            .max(work.vector / self.lanes)
-            .max(work.arithmetic / self.arithmetic)
-            .max(work.shared / self.shared);
+        let cycles =
+            (work.issued / self.issue).max(work.arithmetic / self.arithmetic).max(work.shared / self.shared);
         cycles / self.clock_hz
     }
 
@@ -149,11 +149,10 @@ pub(super) struct CountedTime<'a> {
 
 impl CountedTime<'_> {
     fn demands(&self, work: &Work) -> Demands {
-        let Counted { clock_hz, lanes, reached, .. } = *self.rates;
+        let Counted { clock_hz, issue, reached, .. } = *self.rates;
         let compute = self.rates.compute_s(work);
-        let chain = work.chain * (SCHEDULERS / lanes).max(1.0)
-            + work.waits * NEAR_CYCLES
-            + work.far_waits * FAR_CYCLES;
+        let chain =
+            work.chain * (SCHEDULERS / issue) + work.waits * NEAR_CYCLES + work.far_waits * FAR_CYCLES;
         Demands {
             compute,
             transfer: (work.words * self.constants.l_s_per_word / reached)

@@ -25,8 +25,6 @@ use serde::Serialize;
 pub struct Work {
     /// Warp instructions.
     pub issued: f64,
-    /// Those of them that lanes execute: all but accesses.
-    pub vector: f64,
     /// Those of them that are floating-point arithmetic.
     pub arithmetic: f64,
     /// Cycles in which all banks of shared memory deliver, 32 words of 4 bytes each; or the first-level cache.
@@ -52,7 +50,6 @@ impl Work {
     fn each(&self, other: &Work, of: impl Fn(f64, f64) -> f64) -> Work {
         Work {
             issued: of(self.issued, other.issued),
-            vector: of(self.vector, other.vector),
             arithmetic: of(self.arithmetic, other.arithmetic),
             shared: of(self.shared, other.shared),
             words: of(self.words, other.words),
@@ -252,7 +249,6 @@ impl Accounting {
             own.issued += times
                 * (self.terms.row
                     + passes * (serial + batches.loads + stores + points * statement.operations));
-            own.vector += times * (self.terms.row + passes * (serial + points * statement.operations));
             own.arithmetic += times * passes * points * statement.operations;
             own.shared += times * passes * (batches.operands + points * statement.words);
             own.chain += times
@@ -262,7 +258,6 @@ impl Accounting {
             own.barriers += times;
         }
         own.issued *= warps;
-        own.vector *= warps;
         own.arithmetic *= warps;
         own.shared *= warps;
         own.and(&self.copies(shape))
@@ -311,8 +306,6 @@ impl Accounting {
         let part = ahead as f64 / loaded.max(1) as f64;
         Work {
             issued: warps * own + self.terms.stored * stored / lane,
-            vector: warps * (own - columns as f64 * 2.0 * loaded as f64 - 2.0 * moved)
-                + (self.terms.stored - 1.0) * stored / lane,
             arithmetic: 0.0,
             shared: self.words * (shape.words.0 as f64 + 2.0 * shape.window.1 as f64) / lane,
             words: (1.0 - part) * shape.words.0 as f64 + shape.words.1 as f64,
@@ -353,7 +346,6 @@ impl Accounting {
         let batches = up(loaded, self.terms.clipped_at_once) * columns;
         Work {
             issued: warps * own,
-            vector: warps * own,
             chain: self.terms.copying * own,
             far_waits: (batches - exact).max(0) as f64,
             ..Work::default()
@@ -375,7 +367,6 @@ impl Accounting {
         let overhead = self.terms.direct_point[d] + self.terms.direct_read * loads;
         Work {
             issued: warps * (thread + mine * (overhead + loads + 1.0 + statement.operations)),
-            vector: warps * (thread + mine * (overhead + statement.operations)),
             arithmetic: warps * mine * statement.operations,
             shared: warps * mine * (loads + 1.0) * statement.words,
             // What neighbouring blocks read, too, the second-level cache has.
@@ -400,7 +391,6 @@ impl Accounting {
         let overhead = self.terms.direct_point[self.dimension - 1] + self.terms.direct_read * loads;
         Work {
             issued: (overhead + loads + 1.0 + statement.operations) / lane,
-            vector: (overhead + statement.operations) / lane,
             arithmetic: statement.operations / lane,
             shared: (loads + 1.0) * statement.words / lane,
             words: (levels + 1) as f64,
@@ -424,7 +414,6 @@ impl Accounting {
             issued: points * (serial + loads + 1.0 + operations)
                 + self.terms.loaded[self.dimension - 1] * moved
                 + self.terms.sub_tile * threads / lane,
-            vector: points * (serial + operations) + (self.terms.loaded[self.dimension - 1] - 2.0) * moved,
             arithmetic: points * operations,
             shared: points * words,
             words: (counts.words_in + counts.words_out) as f64,
@@ -457,16 +446,14 @@ impl Accounting {
                 (statement.loads[most as usize] * per, statement.operands[most as usize] * per);
             (
                 (loads + 1.0 + statement.operations + self.terms.point) / lane,
-                (statement.operations + self.terms.point) / lane,
                 statement.operations / lane,
                 (operands + statement.words) / lane,
             )
         };
         let all = self.statements.iter().map(of);
-        let least = all.fold((f64::MAX, f64::MAX, f64::MAX, f64::MAX), |a, b| {
-            (a.0.min(b.0), a.1.min(b.1), a.2.min(b.2), a.3.min(b.3))
-        });
-        Work { issued: least.0, vector: least.1, arithmetic: least.2, shared: least.3, ..Work::default() }
+        let least =
+            all.fold((f64::MAX, f64::MAX, f64::MAX), |a, b| (a.0.min(b.0), a.1.min(b.1), a.2.min(b.2)));
+        Work { issued: least.0, arithmetic: least.1, shared: least.2, ..Work::default() }
     }
 
     /// Warp instructions of an iteration with nothing around it, the mean over the statements: what `C_iter` is where
@@ -480,7 +467,6 @@ impl Accounting {
             Work {
                 issued: (loads + 1.0 + statement.operations + self.terms.point + self.terms.batch * per)
                     / lane,
-                vector: (statement.operations + self.terms.point + self.terms.batch * per) / lane,
                 arithmetic: statement.operations / lane,
                 shared: (statement.operands[most as usize] * per + statement.words) / lane,
                 ..Work::default()

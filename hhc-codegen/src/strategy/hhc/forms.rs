@@ -372,8 +372,7 @@ impl Hexagonal {
         let terms = self.accounting.terms;
         let own = self.rows as f64 * (terms.clipped_row + terms.clipped_pass);
         let warps = ((self.threads_along([low, 1, 1])[0] + WARP - 1) / WARP) as f64;
-        let clipped =
-            Work { issued: warps * own, vector: warps * own, chain: terms.copying * own, ..Work::default() };
+        let clipped = Work { issued: warps * own, chain: terms.copying * own, ..Work::default() };
         Some(LeastEdges { most: self.work([high, 1, 1]).full, clipped, launches: self.launches })
     }
 
@@ -411,7 +410,6 @@ impl Hexagonal {
         let (rows, terms) = (self.rows as f64, self.accounting.terms);
         let own_rows = Work {
             issued: rows * warps * (terms.row + terms.pass + terms.batch),
-            vector: rows * warps * (terms.row + terms.pass + terms.batch),
             chain: rows * terms.dependent * (terms.row + terms.pass + terms.batch),
             waits: rows,
             barriers: rows + 2.0,

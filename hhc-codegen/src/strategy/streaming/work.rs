@@ -71,15 +71,15 @@ fn position(problem: &Problem, stream: &Stream<'_>) -> Work {
     // Into the feed, out of it, and to memory.
     let planes = 3.0 * rows * of_row;
     let accesses = warps * (steps * edges + planes);
-    let vector =
-        arithmetic + warps * (steps * (across * rows + POSITION) + PLACE * 2.0 * rows * of_row + POSITION);
-    let issued = vector + warps * shuffles + accesses;
+    let issued = arithmetic
+        + warps * (steps * (across * rows + POSITION) + PLACE * 2.0 * rows * of_row + POSITION)
+        + warps * shuffles
+        + accesses;
     // A double-length operation takes two cycles of a scheduler at least.
     let longest = if element == ElementType::F64 { arithmetic / 2.0 } else { arithmetic / 4.0 };
     let moved = points * rows * words;
     Work {
         issued,
-        vector,
         arithmetic,
         shared: warps * (words * (shuffles + steps * 2.0 * (before + behind) as f64 * points) + 2.0 * moved),
         ahead: 2.0 * points * rows * warps * WARP as f64,

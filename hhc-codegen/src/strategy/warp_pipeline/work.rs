@@ -60,13 +60,11 @@ fn position(problem: &Problem, sizes: Sizes) -> Work {
     let operations = Accounting::new(problem).iteration().arithmetic * WARP as f64;
     let arithmetic = warps * steps * points * operations;
     let accesses = warps * 2.0 * (points / (ACCESS / element.bytes() as i64) as f64).ceil();
-    let vector = arithmetic + warps * (steps * across + POSITION) + LOADS;
-    let issued = vector + warps * shuffles + accesses;
+    let issued = arithmetic + warps * (steps * across + POSITION) + LOADS + warps * shuffles + accesses;
     // A double-length operation takes two cycles of a scheduler at least.
     let longest = if element == ElementType::F64 { arithmetic / 2.0 } else { arithmetic / 4.0 };
     Work {
         issued,
-        vector,
         arithmetic,
         shared: warps * words * (2.0 * points + shuffles) + 2.0 * words * points,
         ahead: 2.0 * points * WARP as f64,
