@@ -56,6 +56,15 @@ def with_command(own):
     return os.environ | {"PATH": f"{own / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
+def on_device(library):
+    """Whether there is a library of arrays on a device, and a device."""
+    try:
+        module = importlib.import_module(library)
+        return bool(module.cuda.is_available())
+    except ImportError:
+        return False
+
+
 class Pages(unittest.TestCase):
     def test_python_blocks_run(self):
         pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/howto").glob("*.md"))]
@@ -65,6 +74,9 @@ class Pages(unittest.TestCase):
             seen += len(found)
             names = {"__name__": page.stem}
             for begin, block in found:
+                devices = [name for name in ("cupy", "torch") if f"import {name}\n" in block]
+                if not all(on_device(name) for name in devices):
+                    continue
                 with self.subTest(f"{page.relative_to(ROOT)}:{begin}"), folder() as own:
                     # A function's source is read from its file.
                     path = own / f"{page.stem}{begin}.py"
