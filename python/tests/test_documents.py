@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 GALLERY = ROOT / "docs/gallery"
 PICTURES = ROOT / "docs/images/gallery"
 # Proofs about several statements take seconds where isl's caller is not optimised; `make test-long` runs them.
-LONG = {"blur", "double_slit", "gray_scott", "life", "potential", "shallow_water", "spiral", "c_program"}
+LONG = {"blur", "double_slit", "gray_scott", "life", "potential", "separation", "shallow_water", "spiral", "c_program"}
 
 
 def load(path):
