@@ -3,9 +3,12 @@ slot of a run."""
 
 import ctypes
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 import numpy as np
@@ -188,6 +191,11 @@ class Refusing(unittest.TestCase):
         ]:
             with self.subTest(message), self.assertRaisesRegex(getattr(tilewright, kind), message):
                 call()
+        ring = tilewright.stencil(
+            text="stencil ring(t, i) { field u: f32; boundary periodic; u[t+1, i] = u[t, i-1] - u[t, i+1]; }"
+        )
+        with self.assertRaisesRegex(tilewright.Infeasible, "periodic(.|\n)*asnumpy"):
+            ring.run(Fake((30,)), steps=1, out=Fake((30,), address=far))
         empty = Fake(shape=(0, 30), address=0)
         self.assertIs(heat.run(empty, steps=3), empty)
 
@@ -225,6 +233,32 @@ class Refusing(unittest.TestCase):
         )
         output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
         self.assertEqual(output.stdout, "3\n", output.stderr)
+
+
+class Simulating(unittest.TestCase):
+    def test_runs_on_a_simulated_gpu(self):
+        compiler = shutil.which(os.environ.get("CXX") or "c++")
+        if compiler is None or sys.platform != "linux":
+            self.skipTest("no C++ compiler, or not Linux")
+        tests = Path(__file__).resolve().parent
+        own = tests / "simulated_gpu"
+        with tempfile.TemporaryDirectory() as folder:
+            driver = Path(folder) / "libcuda.so"
+            options = ["-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+            header = f'-DSIMULATED_HEADER="{own / "kernels.h"}"'
+            command = [compiler, *options, header, "-o", driver, own / "driver.cpp", "-ldl"]
+            subprocess.run(command, check=True)
+            paths = [str(own), str(tests), os.environ.get("PYTHONPATH", "")]
+            environment = os.environ | {
+                "LD_LIBRARY_PATH": folder,
+                "PYTHONPATH": os.pathsep.join(paths),
+                # Machine code of this driver is none of another one's.
+                "TILEWRIGHT_CACHE": str(Path(folder) / "cache"),
+                "TILEWRIGHT_NVRTC": str(driver),
+            }
+            command = [sys.executable, "-m", "unittest", "on_simulated_gpu"]
+            said = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+            self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
 
 
 class Placing(unittest.TestCase):

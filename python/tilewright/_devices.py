@@ -273,6 +273,11 @@ def plan(
                 f"the rows of the array for {name} do not lie in one piece on the device, one after the other",
                 ("pass a contiguous copy of it",),
             )
+    if stencil._native.is_periodic:
+        raise Infeasible(
+            f"the ghost zones of {stencil.name}, whose grid is periodic, are made in the host's memory",
+            ('pass arrays of NumPy, as by cupy.asnumpy, and backend="cuda"',),
+        )
     if wanted is None and _library(first.owner) not in LIBRARIES:
         like = type(first.owner)
         raise Infeasible(

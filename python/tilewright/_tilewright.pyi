@@ -11,6 +11,7 @@ class Program:
     series: list[tuple[str, str, int]]
     parameters: list[tuple[str, float]]
     fixed_boundary: bool
+    is_periodic: bool
     is_c: bool
     text: str
     @staticmethod

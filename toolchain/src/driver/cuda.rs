@@ -333,19 +333,31 @@ impl Device {
             let first = |rows: &Rows| rows.first + (plane * rows.plane) as u64;
             let height = |place: &Rows| if planes == 1 { rows } else { place.plane / place.row.max(1) };
             let copy = CUDA_MEMCPY3D {
+                srcXInBytes: 0,
+                srcY: 0,
+                srcZ: 0,
+                srcLOD: 0,
                 srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                srcHost: std::ptr::null(),
                 srcDevice: first(&from),
+                srcArray: std::ptr::null_mut(),
+                reserved0: std::ptr::null_mut(),
                 srcPitch: from.row,
                 srcHeight: height(&from),
+                dstXInBytes: 0,
+                dstY: 0,
+                dstZ: 0,
+                dstLOD: 0,
                 dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                dstHost: std::ptr::null_mut(),
                 dstDevice: first(&to),
+                dstArray: std::ptr::null_mut(),
+                reserved1: std::ptr::null_mut(),
                 dstPitch: to.row,
                 dstHeight: height(&to),
                 WidthInBytes: bytes,
                 Height: rows,
                 Depth: at_once,
-                // SAFETY: numbers and pointers that are not used, for which 0 is valid.
-                ..unsafe { std::mem::zeroed() }
             };
             // SAFETY: the caller vouches for both places, and the description outlives the call.
             unsafe { sys::cuMemcpy3DAsync_v2(&copy, stream) }.result().map_err(failure)?;
