@@ -71,7 +71,7 @@ class OnSimulatedGpu(unittest.TestCase):
             own, part = cupy.asarray(u), cupy.ndarray(shifted.memory, shifted.view[1:].reshape(30, 50))
             for given, out, told in [
                 (own, cupy.empty((30, 50)), ()),
-                (own, wide[:, 7:57], ("gaps",)),
+                (own, wide[:, 8:58], ("gaps",)),
                 (own, part, ("gaps, or begins",)),
                 (shared[:30], shared[10:], ("overlaps",)),
                 (Raw(own), Raw(cupy.empty((30, 50))), ()),
@@ -84,7 +84,7 @@ class OnSimulatedGpu(unittest.TestCase):
                 for word, line in zip(told, self.heat.last.copied):
                     self.assertIn(word, line)
             # What lies beside the rows is as it was.
-            self.assertTrue(np.isnan(wide.view[:, :7]).all() and np.isnan(wide.view[:, 57:]).all())
+            self.assertTrue(np.isnan(wide.view[:, :8]).all() and np.isnan(wide.view[:, 58:]).all())
         room, target = cupy.empty((12, 15, 40)), cupy.empty((11, 14, 32))
         u, heat3d = grid(9, 13, 21), tilewright.stencil("heat3d")
         room.view[1:10, 1:14, 3:24] = u
