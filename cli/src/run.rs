@@ -255,6 +255,7 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         calibrate: !arguments.choice.no_calibrate,
         contract: arguments.contract,
         seed: arguments.seed,
+        device: 0,
     };
     let mut store = trials.as_deref().map(|path| trials_file::open(path, session)).transpose()?;
     let layout = if data.layout().is_dense() { ", dense layout" } else { "" };

@@ -1,22 +1,20 @@
 //! A program that was built, and its runs.
 
 use crate::buffers::{Buffers, Elements};
+use crate::device::{self, Arrays};
 use crate::errors::{exception, raised};
+use crate::watched::watched;
 use execution::ExecutionError;
 use execution::grid::{ProgramData, ValuesMut};
 use polyhedral::program::{FieldId, FieldRole, SeriesId};
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 use tilewright::choice::TileBy;
 use tilewright::runner::Runner;
-use tilewright::{Backend, BuildRequest, Cancel, Observer, RunRequest, Stencil, Tiling};
-
-/// How often a long call looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
+use tilewright::{Backend, BuildRequest, Observer, RunRequest, Stencil, Tiling};
+use toolchain::driver::Failure;
 
 /// What is to be built.
 #[derive(FromPyObject)]
@@ -32,6 +30,7 @@ pub struct Request {
     calibrate: bool,
     contract: bool,
     seed: u64,
+    device: usize,
 }
 
 /// A built program.
@@ -49,6 +48,7 @@ pub struct Built {
     #[pyo3(get)]
     compiler: Option<String>,
     in_place: bool,
+    device: usize,
 }
 
 /// Passes what is said on the way to Python's logging.
@@ -82,46 +82,11 @@ impl Built {
             calibrate: request.calibrate,
             contract: request.contract,
             seed: request.seed,
+            device: request.device,
             ..BuildRequest::new(backend, &request.size, request.steps)
         };
-        let token = Cancel::new();
-        let result = py.detach(|| {
-            std::thread::scope(|scope| {
-                let (sender, receiver) = channel();
-                let (token, wanted) = (&token, &wanted);
-                let worker = scope.spawn(move || {
-                    let built = token.scope(|| tilewright::build(stencil, wanted, &Log));
-                    // The receiver stays until this is done.
-                    let _ = sender.send(built);
-                });
-                let mut stopped = None;
-                loop {
-                    match receiver.recv_timeout(LOOK) {
-                        Ok(result) => break Ok((result, stopped)),
-                        Err(RecvTimeoutError::Disconnected) => {
-                            let _ = worker.join();
-                            break Err(());
-                        }
-                        Err(RecvTimeoutError::Timeout) => {
-                            if let Some(signal) = Python::attach(|py| py.check_signals()).err() {
-                                token.cancel();
-                                stopped = Some(signal);
-                            }
-                        }
-                    }
-                }
-            })
-        });
-        let built = match result {
-            Ok((_, Some(signal))) => return Err(signal),
-            Ok((Ok(built), None)) => built,
-            Ok((Err(error), None)) => return Err(exception(py, &error)),
-            Err(()) => {
-                return Err(PyRuntimeError::new_err(
-                    "Tilewright has failed; this is a mistake of Tilewright",
-                ));
-            }
-        };
+        let built = watched(py, || tilewright::build(stencil, &wanted, &Log))?;
+        let built = raised(py, built)?;
         let plan = built.planned.as_ref().map(|planned| &planned.plan);
         Ok(Built {
             stencil: Arc::clone(stencil),
@@ -130,6 +95,7 @@ impl Built {
             notes: built.notes.clone(),
             compiler: built.compiler.clone(),
             in_place: matches!(built.runner, Runner::OpenMp(..)),
+            device: request.device,
             built: Mutex::new(built),
         })
     }
@@ -190,6 +156,34 @@ impl Built {
             None => raised(py, result),
         }
     }
+
+    /// Runs all steps on arrays on the device that this was built for, after what `streams` were given. Addresses are those
+    /// of the device; strides are in elements. What lies elsewhere than on the device is refused; that the arrays have
+    /// the elements that they are said to have is what their owners say.
+    fn run_on_device(
+        &self,
+        py: Python<'_>,
+        arrays: Arrays,
+        size: Vec<i64>,
+        steps: i64,
+        parameters: Vec<f64>,
+        streams: Vec<u64>,
+    ) -> PyResult<()> {
+        let mut levels = device::levels(&self.stencil.program, &arrays, &size, self.device)?;
+        // On this thread: one of the streams may be its own.
+        let failed = |failure: Failure| failure.during("wait for what its arrays come from").into();
+        let waited: tilewright::Result<()> = py.detach(|| {
+            let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            let Runner::Cuda(_, device) = &built.runner else { return Ok(()) };
+            device::wait_for(device, &streams).map_err(failed)
+        });
+        raised(py, waited)?;
+        let run = watched(py, || {
+            let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            tilewright::run_on_device(&built, &parameters, &mut levels, steps)
+        });
+        raised(py, run?)
+    }
 }
 
 impl Built {
@@ -233,36 +227,11 @@ impl Built {
         }
         execution::initial::prepare_boundary(program, &mut data).map_err(failed)?;
         let request = RunRequest { steps, parameters, repeat: 1, verify: false };
-        let token = Cancel::new();
-        let mut signal = None;
-        let result = py.detach(|| {
-            std::thread::scope(|scope| {
-                let (stencil, data) = (&self.stencil, &mut data);
-                let worker = scope.spawn(|| {
-                    let built = Locked(self.built.lock().unwrap_or_else(PoisonError::into_inner));
-                    token.scope(|| tilewright::run(stencil, &built.0, &request, data, &Log)).map(|_| ())
-                });
-                while !worker.is_finished() {
-                    std::thread::sleep(Duration::from_millis(1));
-                    if let Some(found) = Python::attach(|py| py.check_signals()).err() {
-                        token.cancel();
-                        signal = Some(found);
-                    }
-                }
-                worker.join()
-            })
+        let run = watched(py, || {
+            let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            tilewright::run(&self.stencil, &built, &request, &mut data, &Log).map(|_| ())
         });
-        if let Some(signal) = signal {
-            return Err(signal);
-        }
-        match result {
-            Ok(result) => raised(py, result)?,
-            Err(_) => {
-                return Err(PyRuntimeError::new_err(
-                    "Tilewright has failed; this is a mistake of Tilewright",
-                ));
-            }
-        }
+        raised(py, run?)?;
         for (number, &(field, slot)) in slots.iter().enumerate() {
             if program.field(field).role != FieldRole::Coefficient {
                 buffers.write(number, data.slot(field, slot));

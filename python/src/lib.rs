@@ -5,9 +5,11 @@
 
 mod buffers;
 mod build;
+mod device;
 mod errors;
 mod program;
 mod search;
+mod watched;
 
 use pyo3::prelude::*;
 
@@ -16,6 +18,8 @@ use pyo3::prelude::*;
 mod _tilewright {
     #[pymodule_export]
     use super::build::Built;
+    #[pymodule_export]
+    use super::device::{DeviceMemory, device_of, dlpack};
     #[pymodule_export]
     use super::program::Program;
     #[pymodule_export]

@@ -105,6 +105,12 @@ impl Program {
         self.stencil.program.boundary == Boundary::Fixed
     }
 
+    /// Whether the grid wraps around in some dimension.
+    #[getter]
+    fn is_periodic(&self) -> bool {
+        self.stencil.program.is_periodic()
+    }
+
     /// Whether it was found in a C program.
     #[getter]
     fn is_c(&self) -> bool {

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 GALLERY = ROOT / "docs/gallery"
 PICTURES = ROOT / "docs/images/gallery"
 # Proofs about several statements take seconds where isl's caller is not optimised; `make test-long` runs them.
-LONG = {"blur", "double_slit", "gray_scott", "life", "potential", "shallow_water", "spiral", "c_program"}
+LONG = {"blur", "double_slit", "gray_scott", "life", "potential", "separation", "shallow_water", "spiral", "c_program"}
 
 
 def load(path):
@@ -56,6 +56,15 @@ def with_command(own):
     return os.environ | {"PATH": f"{own / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
+def on_device(library):
+    """Whether there is a library of arrays on a device, and a device."""
+    try:
+        module = importlib.import_module(library)
+        return bool(module.cuda.is_available())
+    except ImportError:
+        return False
+
+
 class Pages(unittest.TestCase):
     def test_python_blocks_run(self):
         pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/howto").glob("*.md"))]
@@ -65,6 +74,9 @@ class Pages(unittest.TestCase):
             seen += len(found)
             names = {"__name__": page.stem}
             for begin, block in found:
+                devices = [name for name in ("cupy", "torch") if f"import {name}\n" in block]
+                if not all(on_device(name) for name in devices):
+                    continue
                 with self.subTest(f"{page.relative_to(ROOT)}:{begin}"), folder() as own:
                     # A function's source is read from its file.
                     path = own / f"{page.stem}{begin}.py"

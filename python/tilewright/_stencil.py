@@ -1,4 +1,4 @@
-"""Stencils that run on NumPy arrays."""
+"""Stencils that run on arrays: of NumPy, or on a device."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections import namedtuple
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
-from . import _tilewright
+from . import _devices, _tilewright
+from ._devices import OnDevice
 from .errors import Infeasible, WrongInput
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Stencil:
         *arrays: Any,
         steps: int,
         out: Any = None,
-        backend: str = "openmp",
+        backend: str | None = None,
         strategy: str = "auto",
         tile: str | Mapping[str, int] | None = None,
         threads: int | None = None,
@@ -159,7 +160,12 @@ class Stencil:
         result is written there instead; the arrays of `out` may be those that the run starts from. Types are never
         converted: an array of another type is an error. What had to be copied stands in `last.copied`.
 
-        Code is compiled at the first call for a shape and kept. `backend` is `openmp`, `cuda`, `emulator` or `reference`;
+        Arrays of CuPy, PyTorch and Numba on a device, and whatever has `__cuda_array_interface__` or `__dlpack__`, are computed
+        there, after what their streams were given, and the result is an array of the same library; it is there when the
+        call returns. Others than those of the three libraries need `out`.
+
+        Code is compiled at the first call for a shape and kept. `backend` is `openmp`, `cuda`, `emulator` or `reference`, where
+        none is given that of the arrays' place: `openmp` or `cuda`. `cuda` copies arrays of NumPy to the first device and back;
         `threads`, `strategy`, `tile`, `machine`, `tile_by` (`auto`, `model`, `measure`, `default`) and `contract` are those
         of the command `tilewright run`.
 
@@ -168,8 +174,9 @@ class Stencil:
         """
         import numpy as np
 
-        if out is not None and self._simple and backend == "openmp" and len(arrays) == 1 and tile.__class__ is not dict:
-            how = (strategy, tile, machine, threads, tile_by, calibrate, contract)
+        on_host = backend is None or backend == "openmp"
+        if out is not None and self._simple and on_host and len(arrays) == 1 and tile.__class__ is not dict:
+            how = (strategy, tile, machine, threads, tile_by, calibrate, contract, 0)
             if self._run_again(arrays[0], steps, out, how, named):
                 return out
         steps = _whole(steps, "steps")
@@ -219,13 +226,33 @@ class Stencil:
                     )
         checked = {name: self._series_of(name, array, steps) for name, array in series.items()}
         wanted = None if out is None else self._outputs(out, given, shape)
+        lists = [*levels.values(), *([] if wanted is None else wanted.values())]
+        on_device = any(isinstance(one, OnDevice) for arrays in lists for one in arrays)
         if 0 in shape:
-            return self._returned(out, given, {field.name: levels[field.name] for field in self._state})
+            same = {field.name: given[field.name] if on_device else levels[field.name] for field in self._state}
+            return self._returned(out, given, same, on_device)
+        choice = (strategy, _tile_text(tile), machine, threads, tile_by, calibrate, contract)
+        if on_device:
+            if backend not in (None, "cuda"):
+                raise WrongInput(
+                    f"{first} lies on a device, and the backend {backend} computes in the host's memory",
+                    ("leave out backend=, or pass an array of NumPy, as by cupy.asnumpy",),
+                )
+            self._threads(threads, "cuda")
+            device, plan = _devices.plan(self, given, levels, checked, wanted, steps)
+            built, _ = self._ready("cuda", shape, steps, *choice, device)
+            built.run_on_device(plan, list(shape), steps, values, sorted(plan.memory.streams))
+            self._local.last = RunInfo("cuda", built.strategy, built.tile, tuple(built.notes), tuple(plan.copied))
+            return self._returned(out, given, plan.results, on_device)
+        backend = backend or "openmp"
+        for name, values_of in checked.items():
+            if isinstance(values_of, OnDevice):
+                raise WrongInput(f"the series {name} lies on a device, and {first} in the host's memory")
 
-        built, in_place = self._ready(
-            backend, shape, steps, strategy, _tile_text(tile), machine, threads, tile_by, calibrate, contract
-        )
+        built, in_place = self._ready(backend, shape, steps, *choice, 0)
         copied: list[str] = []
+        if backend == "cuda":
+            copied += [f"{field.name}: to the device{' and back' if field.levels else ''}" for field in self.fields]
         strides = self._strides(np, shape, wanted, levels, in_place)
         new: Callable[[Any], Any]
         if strides is None:
@@ -286,7 +313,7 @@ class Stencil:
         for target, array in late:
             target[...] = array
         self._local.last = RunInfo(backend, built.strategy, built.tile, tuple(built.notes), tuple(copied))
-        return self._returned(out, given, results)
+        return self._returned(out, given, results, on_device)
 
     __call__ = run
 
@@ -335,6 +362,7 @@ class Stencil:
                     "this process was forked from one that had started threads, which do not exist here",
                     ('start processes by multiprocessing.get_context("spawn")',),
                 )
+            _parallel_calls += 1
             return threads
         if _forked_after_parallel_calls and threads != 1:
             if threads is not None:
@@ -391,7 +419,7 @@ class Stencil:
         length = steps + self._series_more[name]
         if array.ndim != 1 or array.shape[0] < length:
             raise WrongInput(f"{steps} steps need {length} values of the series {name}, and it has shape {array.shape}")
-        return np.ascontiguousarray(array)
+        return array if isinstance(array, OnDevice) else np.ascontiguousarray(array)
 
     def _outputs(self, out: Any, given: dict[str, Any], shape: tuple[int, ...]) -> dict[str, list[Any]]:
         """The arrays that `out` names, level by level."""
@@ -409,18 +437,18 @@ class Stencil:
             for array in arrays:
                 if array.shape != shape:
                     raise WrongInput(f"out has shape {array.shape}, and {field.name} has {shape}")
-                if not array.flags.writeable:
+                if not _writeable(array):
                     raise WrongInput(f"the array for {field.name} in out is read-only")
                 if 0 not in shape and any(stride == 0 for stride, extent in zip(array.strides, shape) if extent > 1):
                     raise WrongInput(f"the points of the array for {field.name} in out lie upon each other")
-                if any(np.may_share_memory(array, other) for other in all_arrays):
+                if any(_overlap(array, other) for other in all_arrays):
                     raise WrongInput("two arrays of out overlap")
                 all_arrays.append(array)
             found[field.name] = arrays
         for field in self.fields:
             if not field.levels:
                 for array in all_arrays:
-                    if np.may_share_memory(array, _array(given[field.name], field.name)):
+                    if _overlap(array, _array(given[field.name], field.name)):
                         raise WrongInput(f"out overlaps the coefficient {field.name}")
         return found
 
@@ -459,7 +487,7 @@ class Stencil:
                     self._built[key] = built
         return built, built.in_place
 
-    def _returned(self, out: Any, given: dict[str, Any], results: dict[str, list[Any]]) -> Any:
+    def _returned(self, out: Any, given: dict[str, Any], results: dict[str, Any], on_device: bool) -> Any:
         if out is not None:
             return out
         import numpy as np
@@ -467,7 +495,10 @@ class Stencil:
         found = []
         for field in self._state:
             arrays = results[field.name]
-            if field.levels == 1:
+            if on_device:
+                # In the form of the result already.
+                found.append(arrays)
+            elif field.levels == 1:
                 found.append(arrays[0])
             elif isinstance(given[field.name], (tuple, list)):
                 found.append(tuple(arrays))
@@ -493,7 +524,9 @@ class _Request:
         tile_by: str,
         calibrate: bool,
         contract: bool,
+        device: int,
     ) -> None:
+        self.device = device
         self.size, self.steps, self.backend = size, steps, backend
         self.strategy, self.tile, self.machine, self.threads = strategy, tile, machine, threads
         self.tile_by, self.calibrate, self.contract = tile_by, bool(calibrate), bool(contract)
@@ -506,10 +539,26 @@ def _array(given: Any, name: str) -> Any:
         if isinstance(given, np.ma.MaskedArray):
             raise WrongInput(f"{name} is a masked array, whose mask no stencil knows", (f"pass {name}.filled(...)",))
         return given if given.dtype.isnative else _refuse_bytes(name)
-    kind = type(given)
-    if hasattr(given, "__cuda_array_interface__"):
-        raise Infeasible(f"{name} is an array on a device; arrays of NumPy are taken", ("use array.get()",))
-    raise WrongInput(f"{name} is a {kind.__module__}.{kind.__qualname__}; an array of NumPy was expected")
+    found = _devices.described(given, name)
+    if found is None:
+        kind = type(given)
+        raise WrongInput(f"{name} is a {kind.__module__}.{kind.__qualname__}; an array was expected")
+    return found
+
+
+def _writeable(array: Any) -> bool:
+    return bool(array.writeable if isinstance(array, OnDevice) else array.flags.writeable)
+
+
+def _overlap(one: Any, other: Any) -> bool:
+    """Whether two arrays may share memory; such on different sides never do."""
+    import numpy as np
+
+    if isinstance(one, OnDevice) and isinstance(other, OnDevice):
+        return one.overlaps(other)
+    if isinstance(one, OnDevice) or isinstance(other, OnDevice):
+        return False
+    return bool(np.may_share_memory(one, other))
 
 
 def _refuse_bytes(name: str) -> Any:

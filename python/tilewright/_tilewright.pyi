@@ -1,6 +1,6 @@
 from typing import Any, Callable, final
 
-__all__ = ["Built", "Program", "main", "search", "shipped", "version"]
+__all__ = ["Built", "DeviceMemory", "Program", "device_of", "dlpack", "main", "search", "shipped", "version"]
 
 @final
 class Program:
@@ -11,6 +11,7 @@ class Program:
     series: list[tuple[str, str, int]]
     parameters: list[tuple[str, float]]
     fixed_boundary: bool
+    is_periodic: bool
     is_c: bool
     text: str
     @staticmethod
@@ -44,6 +45,19 @@ class Built:
         threads: int | None,
     ) -> None: ...
 
+    def run_on_device(
+        self, arrays: Any, size: list[int], steps: int, parameters: list[float], streams: list[int]
+    ) -> None: ...
+
+@final
+class DeviceMemory:
+    address: int
+    def __new__(cls, device: int, bytes: int) -> DeviceMemory: ...
+    @staticmethod
+    def holding(device: int, values: bytes) -> DeviceMemory: ...
+
+def device_of(address: int) -> int | None: ...
+def dlpack(capsule: Any) -> tuple[int, int, int, int, int, list[int], list[int] | None, bool]: ...
 def search(
     function: Callable[[dict[str, Any]], Any],
     space: list[tuple[str, list[Any]]],

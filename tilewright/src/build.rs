@@ -46,6 +46,8 @@ pub struct BuildRequest<'a> {
     pub contract: bool,
     /// Seed of the order in which the emulator runs threads.
     pub seed: u64,
+    /// Number of the device that runs it, where one does.
+    pub device: usize,
 }
 
 impl<'a> BuildRequest<'a> {
@@ -62,6 +64,7 @@ impl<'a> BuildRequest<'a> {
             calibrate: true,
             contract: false,
             seed: 1,
+            device: 0,
         }
     }
 }
@@ -143,7 +146,7 @@ fn emulator(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observ
 }
 
 fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
-    let device = stage(observer, "device", || Device::open(0))?;
+    let device = stage(observer, "device", || Device::open(request.device))?;
     let known = machine_of_device(&device.facts().name);
     let chosen = chosen(stencil, request, Target::Cuda, known.as_ref(), observer)?;
     let planned = plan(stencil, &chosen.tiling, Target::Cuda, observer)?;

@@ -169,6 +169,12 @@ impl Error {
             Error::Plan(PlanError::UnknownStrategy { nearest: Some(name), .. }) => {
                 vec![format!("did you mean `{name}`?")]
             }
+            Error::Execution(ExecutionError::Toolchain(toolchain::Error::NoDevice(_))) => {
+                vec![
+                    "the back end `openmp` computes the same on the CPU; `emulator` runs the CUDA code there, slowly"
+                        .to_owned(),
+                ]
+            }
             Error::Tuner(error) => Some(error.hint()).filter(|hint| !hint.is_empty()).into_iter().collect(),
             _ => Vec::new(),
         }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::pace;
 use crate::runner::Runner;
+use execution::cuda::LevelsOnDevice;
 use execution::levels::Levels;
 use std::ops::ControlFlow;
 
@@ -30,4 +31,22 @@ pub fn run_in_place(
     let work = pace::Work { program, native, band: *band, operations, points, steps };
     let mut piece = |done, now| native.run_levels(program, parameters, levels, done, now);
     Ok(pace::run(&work, &mut piece, progress)?)
+}
+
+/// Runs all steps on arrays on the device that the stencil was built for, and waits for their end.
+///
+/// # Errors
+/// A back end other than CUDA, and its failures; an interruption of the [`Cancel`](crate::Cancel) token in whose scope it is:
+/// what was to be written holds anything then.
+pub fn run_on_device(
+    built: &Built,
+    parameters: &[f64],
+    arrays: &mut LevelsOnDevice,
+    steps: i64,
+) -> Result<()> {
+    let Runner::Cuda(loaded, _) = &built.runner else {
+        return Err(Error::wrong_input("only the back end cuda works on arrays on a device"));
+    };
+    loaded.run_levels(parameters, arrays, steps)?;
+    Ok(())
 }

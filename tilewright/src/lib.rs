@@ -70,7 +70,7 @@ pub use build::{BuildRequest, Built, build};
 pub use data::{initial_data, random_data};
 pub use emit::{EmitRequest, Emitted, emit};
 pub use error::{Error, Result};
-pub use in_place::run_in_place;
+pub use in_place::{run_in_place, run_on_device};
 pub use load::{Stencil, load};
 pub use model::Model;
 pub use observer::{Observer, Silent};

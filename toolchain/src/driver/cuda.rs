@@ -2,12 +2,14 @@
 //! panics where there is none.
 #![allow(unsafe_code)]
 
-use super::facts::{DeviceFacts, Failure, Shape};
+use super::facts::{DeviceFacts, Failure, Rows, Shape};
 use crate::error::{Error, Result};
-use cudarc::driver::sys::{CUdevice_attribute, CUevent_flags, CUfunction_attribute};
+use cudarc::driver::sys::{
+    CUDA_MEMCPY3D, CUdevice_attribute, CUevent_flags, CUfunction_attribute, CUmemorytype, CUpointer_attribute,
+};
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchArgs,
-    LaunchConfig, PushKernelArg, ValidAsZeroBits, sys,
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError,
+    LaunchArgs, LaunchConfig, PushKernelArg, ValidAsZeroBits, result, sys,
 };
 use cudarc::nvrtc::Ptx;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,6 +42,11 @@ impl<T> Array<T> {
     /// Their bytes.
     pub fn bytes(&self) -> usize {
         self.0.num_bytes()
+    }
+
+    /// Where they lie on the device.
+    pub fn address(&self) -> u64 {
+        self.0.device_ptr(self.0.stream()).0
     }
 }
 
@@ -111,6 +118,12 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// The address of an array, which the kernel may change.
+    pub fn address(&mut self, address: &'a u64) -> &mut Self {
+        self.0.arg(address);
+        self
+    }
+
     /// A value.
     pub fn value<T: Element>(&mut self, value: &'a T) -> &mut Self {
         self.0.arg(value);
@@ -152,14 +165,7 @@ impl Device {
     /// [`Error::NoDevice`] with the reason in one line: no driver, no device of this number, or
     /// what the driver says.
     pub fn open(ordinal: usize) -> Result<Device> {
-        // SAFETY: opens and closes the driver's library, whose initialisers have no preconditions.
-        if !unsafe { sys::is_culib_present() } {
-            let reason = "there is no NVIDIA driver (libcuda was not found)";
-            return Err(Error::NoDevice(reason.to_owned()));
-        }
-        // cudarc panics where the driver lacks a function.
-        catch_unwind(AssertUnwindSafe(|| Device::open_with_driver(ordinal)))
-            .unwrap_or_else(|_| Err(Error::NoDevice("the NVIDIA driver is too old".to_owned())))
+        with_driver(|| Device::open_with_driver(ordinal))
     }
 
     fn open_with_driver(ordinal: usize) -> Result<Device> {
@@ -177,6 +183,24 @@ impl Device {
         let context = CudaContext::new(ordinal).map_err(failed)?;
         let facts = facts(&context, ordinal, version).map_err(failed)?;
         Ok(Device { stream: context.default_stream(), context, driver_major: version / 1000, facts })
+    }
+
+    /// The number of the device on which an address lies; `None` where it is of no memory that the driver knows, or of
+    /// the host's.
+    ///
+    /// # Errors
+    /// [`Error::NoDevice`] as for [`Device::open`].
+    pub fn owner(address: u64) -> Result<Option<usize>> {
+        with_driver(|| {
+            result::init().map_err(|error| Error::NoDevice(failure(error).reason))?;
+            let kind = pointer_attribute(CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address);
+            if kind != Some(CUmemorytype::CU_MEMORYTYPE_DEVICE as u32) {
+                return Ok(None);
+            }
+            let ordinal =
+                pointer_attribute(CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address);
+            Ok(ordinal.and_then(|ordinal| usize::try_from(ordinal).ok()))
+        })
     }
 
     /// What it is.
@@ -281,6 +305,84 @@ impl Device {
         self.stream.clone_dtod(&array.0).map(Array).map_err(failure)
     }
 
+    /// Copies a box between places on the device: so many planes of so many rows of so many bytes.
+    ///
+    /// # Safety
+    /// Both places lie on this device and have all these bytes, which do not overlap, and which nobody else writes until
+    /// [`Device::finish`] returns.
+    ///
+    /// # Errors
+    /// As above.
+    pub unsafe fn copy_box(
+        &self,
+        from: Rows,
+        to: Rows,
+        [planes, rows, bytes]: [usize; 3],
+    ) -> std::result::Result<(), Failure> {
+        self.context.bind_to_thread().map_err(failure)?;
+        let stream = self.stream.cu_stream();
+        if planes * rows == 1 {
+            // SAFETY: the caller vouches for both places.
+            let copied = unsafe { sys::cuMemcpyDtoDAsync_v2(to.first, from.first, bytes, stream) };
+            return copied.result().map_err(failure);
+        }
+        // A plane of the driver's is a whole number of rows; others are copied one by one.
+        let whole = |rows: &Rows| planes == 1 || (rows.row > 0 && rows.plane.is_multiple_of(rows.row));
+        let at_once = if whole(&from) && whole(&to) { planes } else { 1 };
+        for plane in 0..planes / at_once {
+            let first = |rows: &Rows| rows.first + (plane * rows.plane) as u64;
+            let height = |place: &Rows| if planes == 1 { rows } else { place.plane / place.row.max(1) };
+            let copy = CUDA_MEMCPY3D {
+                srcXInBytes: 0,
+                srcY: 0,
+                srcZ: 0,
+                srcLOD: 0,
+                srcMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                srcHost: std::ptr::null(),
+                srcDevice: first(&from),
+                srcArray: std::ptr::null_mut(),
+                reserved0: std::ptr::null_mut(),
+                srcPitch: from.row,
+                srcHeight: height(&from),
+                dstXInBytes: 0,
+                dstY: 0,
+                dstZ: 0,
+                dstLOD: 0,
+                dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                dstHost: std::ptr::null_mut(),
+                dstDevice: first(&to),
+                dstArray: std::ptr::null_mut(),
+                reserved1: std::ptr::null_mut(),
+                dstPitch: to.row,
+                dstHeight: height(&to),
+                WidthInBytes: bytes,
+                Height: rows,
+                Depth: at_once,
+            };
+            // SAFETY: the caller vouches for both places, and the description outlives the call.
+            unsafe { sys::cuMemcpy3DAsync_v2(&copy, stream) }.result().map_err(failure)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for what a stream of somebody else was given: 1 is the legacy default stream, 2 that of the calling thread,
+    /// others are handles. The thread's current context is as before.
+    ///
+    /// # Safety
+    /// The handle is that of a stream which exists until this returns.
+    ///
+    /// # Errors
+    /// As above.
+    pub unsafe fn wait_for(&self, stream: u64) -> std::result::Result<(), Failure> {
+        let before = result::ctx::get_current().map_err(failure)?;
+        self.context.bind_to_thread().map_err(failure)?;
+        // SAFETY: the caller vouches for the handle.
+        let done = unsafe { sys::cuStreamSynchronize(stream as sys::CUstream) }.result();
+        // SAFETY: it was the current one, or none was.
+        let back = unsafe { result::ctx::set_current(before.unwrap_or(std::ptr::null_mut())) };
+        done.and(back).map_err(failure)
+    }
+
     /// Waits until everything that the device was given is done.
     ///
     /// # Errors
@@ -293,6 +395,27 @@ impl Device {
     pub fn launch<'a>(&'a self, kernel: &'a Kernel) -> Launch<'a> {
         Launch(self.stream.launch_builder(&kernel.0))
     }
+}
+
+/// What `ask` finds, where there is a driver that has all functions.
+fn with_driver<T>(ask: impl FnOnce() -> Result<T>) -> Result<T> {
+    // SAFETY: opens and closes the driver's library, whose initialisers have no preconditions.
+    if !unsafe { sys::is_culib_present() } {
+        let reason = "there is no NVIDIA driver (libcuda was not found)";
+        return Err(Error::NoDevice(reason.to_owned()));
+    }
+    // cudarc panics where the driver lacks a function.
+    catch_unwind(AssertUnwindSafe(ask))
+        .unwrap_or_else(|_| Err(Error::NoDevice("the NVIDIA driver is too old".to_owned())))
+}
+
+/// A fact of four bytes about an address; `None` where the driver does not know it.
+fn pointer_attribute(attribute: CUpointer_attribute, address: u64) -> Option<u32> {
+    let mut value = 0_u32;
+    // SAFETY: both attributes that are asked for have four bytes, and the pointer is to as many; the driver looks the
+    // address up without following it.
+    let told = unsafe { sys::cuPointerGetAttribute((&raw mut value).cast(), attribute, address) };
+    told.result().ok().map(|()| value)
 }
 
 fn facts(

@@ -47,6 +47,17 @@ pub struct Shape {
     pub shared_bytes: u32,
 }
 
+/// Rows of equal length somewhere in a device's memory, whosever it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rows {
+    /// Address of the first byte.
+    pub first: u64,
+    /// Bytes from one row to the next one.
+    pub row: usize,
+    /// Bytes from one plane to the next one.
+    pub plane: usize,
+}
+
 /// What the driver says of a call that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {

@@ -14,7 +14,7 @@ mod without;
 pub use copy::DeviceBandwidth;
 #[cfg(feature = "cuda")]
 pub use cuda::{Array, Device, Element, Kernel, Launch, Module};
-pub use facts::{DeviceFacts, Failure, Shape};
+pub use facts::{DeviceFacts, Failure, Rows, Shape};
 #[cfg(not(feature = "cuda"))]
 pub use without::{Array, Device, Element, Kernel, Launch, Module};
 

@@ -1,7 +1,7 @@
 //! Devices in a build without the feature `cuda`: there are none.
 #![cfg_attr(feature = "cuda", allow(dead_code))]
 
-use super::facts::{DeviceFacts, Failure, Shape};
+use super::facts::{DeviceFacts, Failure, Rows, Shape};
 use crate::error::{Error, Result};
 use std::marker::PhantomData;
 
@@ -38,6 +38,11 @@ impl<T> Array<T> {
 
     /// Their bytes.
     pub fn bytes(&self) -> usize {
+        match self.never {}
+    }
+
+    /// Where they lie on the device.
+    pub fn address(&self) -> u64 {
         match self.never {}
     }
 }
@@ -103,6 +108,11 @@ impl<'a> Launch<'a> {
         match self.never {}
     }
 
+    /// The address of an array, which the kernel may change.
+    pub fn address(&mut self, _address: &'a u64) -> &mut Self {
+        match self.never {}
+    }
+
     /// A value.
     pub fn value<T: Element>(&mut self, _value: &'a T) -> &mut Self {
         match self.never {}
@@ -132,9 +142,15 @@ impl Device {
     /// # Errors
     /// [`Error::NoDevice`] that says how to get a build with CUDA.
     pub fn open(_ordinal: usize) -> Result<Device> {
-        let reason = "this build of Tilewright has no CUDA support; build it with the feature `cuda`, which is on unless \
-                      --no-default-features turns it off";
-        Err(Error::NoDevice(reason.to_owned()))
+        Err(none())
+    }
+
+    /// There is none.
+    ///
+    /// # Errors
+    /// As for [`Device::open`].
+    pub fn owner(_address: u64) -> Result<Option<usize>> {
+        Err(none())
     }
 
     /// What it is.
@@ -230,6 +246,36 @@ impl Device {
         match self.0 {}
     }
 
+    /// Copies a box between places on the device: so many planes of so many rows of so many bytes.
+    ///
+    /// # Safety
+    /// Both places lie on this device and have all these bytes, which do not overlap, and which nobody else writes until
+    /// [`Device::finish`] returns.
+    ///
+    /// # Errors
+    /// As above.
+    #[allow(unsafe_code)]
+    pub unsafe fn copy_box(
+        &self,
+        _from: Rows,
+        _to: Rows,
+        [_planes, _rows, _bytes]: [usize; 3],
+    ) -> std::result::Result<(), Failure> {
+        match self.0 {}
+    }
+
+    /// Waits for what a stream of somebody else was given.
+    ///
+    /// # Safety
+    /// The handle is that of a stream which exists until this returns.
+    ///
+    /// # Errors
+    /// As above.
+    #[allow(unsafe_code)]
+    pub unsafe fn wait_for(&self, _stream: u64) -> std::result::Result<(), Failure> {
+        match self.0 {}
+    }
+
     /// Waits until everything that the device was given is done.
     ///
     /// # Errors
@@ -242,6 +288,12 @@ impl Device {
     pub fn launch<'a>(&'a self, _kernel: &'a Kernel) -> Launch<'a> {
         match self.0 {}
     }
+}
+
+fn none() -> Error {
+    let reason = "this build of Tilewright has no CUDA support; build it with the feature `cuda`, which is on unless \
+                  --no-default-features turns it off";
+    Error::NoDevice(reason.to_owned())
 }
 
 #[cfg(test)]

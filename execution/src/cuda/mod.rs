@@ -1,6 +1,10 @@
 //! A plan on a device: kernels compiled by NVRTC and loaded, arrays copied there and back, launches timed.
 #![allow(unsafe_code)]
 
+mod levels;
+
+pub use levels::{FieldOnDevice, LevelOnDevice, LevelsOnDevice};
+
 use crate::around::Around;
 use crate::device_program::DeviceProgram;
 use crate::error::{ExecutionError, Result};
@@ -11,7 +15,7 @@ use crate::layout::Layout;
 use crate::reference::check_arguments;
 use hhc_codegen::KernelPlan;
 use hhc_codegen::backend::cuda::DeviceLimits;
-use polyhedral::program::{ElementType, FieldId, FieldRole, SeriesId};
+use polyhedral::program::{ElementType, FieldId, SeriesId};
 use std::sync::Arc;
 use toolchain::cache::Cache;
 use toolchain::driver::{Array, Device, DeviceFacts, Kernel, Shape};
@@ -318,9 +322,10 @@ impl CudaProgramOnDevice {
             launches.push(folded(launch, program.dimension(), row));
             Ok(())
         })?;
-        let seconds = self.device.seconds(|| {
-            launches.iter().try_for_each(|launch| self.launch(launch, (&mut arrays, &series), parameters))
-        })?;
+        let addresses = addresses(&mut arrays, &series);
+        let seconds = self
+            .device
+            .seconds(|| launches.iter().try_for_each(|launch| self.launch(launch, &addresses, parameters)))?;
         Ok(DeviceRun { seconds, launches: launches.len() as u64 })
     }
 
@@ -384,12 +389,27 @@ impl CudaProgramOnDevice {
                 return Err(self.wrong_data(&format!("series `{}` is too short", series.name)));
             }
         }
+        let addresses = addresses(arrays, series);
+        let level_stride = layout.level_stride() as i64;
+        self.launch_all((plan, layout, level_stride), &addresses, parameters, steps, run)
+    }
+
+    /// Launches all kernels of a run. Each slot of a field lies `level_stride` elements, of its own type, after the one
+    /// before it.
+    fn launch_all(
+        &self,
+        (plan, layout, level_stride): (&KernelPlan, &Layout, i64),
+        addresses: &[u64],
+        parameters: &[f64],
+        steps: i64,
+        run: &mut DeviceRun,
+    ) -> Result<()> {
         let mut batch = Batch { launches: Vec::new(), size: FIRST_BATCH };
         let mut launched = |batch: &mut Batch| {
             let seconds = self.device.seconds(|| {
                 batch.launches.iter().try_for_each(|launch| {
                     interrupt::check()?;
-                    self.launch(launch, (&mut *arrays, series), parameters)
+                    self.launch(launch, addresses, parameters)
                 })
             })?;
             run.seconds += seconds;
@@ -398,36 +418,23 @@ impl CudaProgramOnDevice {
             Ok::<(), ExecutionError>(interrupt::check()?)
         };
         for_each_launch(plan, layout, steps, |launch| {
-            batch.launches.push(launch.clone());
+            let mut launch = launch.clone();
+            launch.integers[level_stride_of(layout.size().len())] = level_stride;
+            batch.launches.push(launch);
             if batch.launches.len() >= batch.size { launched(&mut batch) } else { Ok(()) }
         })?;
         launched(&mut batch)
     }
 
-    fn launch(
-        &self,
-        launch: &PlannedLaunch,
-        (arrays, series): (&mut [DeviceArray], &[DeviceArray]),
-        parameters: &[f64],
-    ) -> Result<()> {
+    /// Launches a kernel on the arrays of all fields and series, by their addresses.
+    fn launch(&self, launch: &PlannedLaunch, addresses: &[u64], parameters: &[f64]) -> Result<()> {
         let kernel = &self.program.kernels[launch.kernel];
         let (before, after) = launch
             .integers
             .split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
         let mut builder = self.device.launch(&self.functions[launch.kernel]);
-        for (array, field) in arrays.iter_mut().zip(&self.plan.program.fields) {
-            match (array, field.role) {
-                (DeviceArray::F32(array), FieldRole::Coefficient) => builder.read(array),
-                (DeviceArray::F64(array), FieldRole::Coefficient) => builder.read(array),
-                (DeviceArray::F32(array), FieldRole::State { .. }) => builder.write(array),
-                (DeviceArray::F64(array), FieldRole::State { .. }) => builder.write(array),
-            };
-        }
-        for series in series {
-            match series {
-                DeviceArray::F32(array) => builder.read(array),
-                DeviceArray::F64(array) => builder.read(array),
-            };
+        for address in addresses {
+            builder.address(address);
         }
         for integer in before {
             builder.value(integer);
@@ -445,6 +452,16 @@ impl CudaProgramOnDevice {
         let started = unsafe { builder.start(shape) };
         Ok(started.map_err(|failure| failure.during(&format!("launch {}", kernel.symbol)))?)
     }
+}
+
+/// Where all arrays lie, in the order of the arguments of kernels. Kernels change them: nobody else may hold them.
+fn addresses(arrays: &mut [DeviceArray], series: &[DeviceArray]) -> Vec<u64> {
+    arrays.iter().chain(series).map(DeviceArray::address).collect()
+}
+
+/// Which integer of a launch is the level stride: after extents and outer strides.
+fn level_stride_of(dimension: usize) -> usize {
+    2 * dimension - 1
 }
 
 /// Launches that are evaluated before time is measured, and then queued without a pause. A run is one batch after
@@ -474,9 +491,9 @@ impl Batch {
 /// The same launch with outer strides of 0 and levels a row apart.
 fn folded(launch: &PlannedLaunch, dimension: usize, row: i64) -> PlannedLaunch {
     let mut launch = launch.clone();
-    // Extents, outer strides, level stride.
-    launch.integers[dimension..2 * dimension - 1].fill(0);
-    launch.integers[2 * dimension - 1] = row;
+    let level_stride = level_stride_of(dimension);
+    launch.integers[dimension..level_stride].fill(0);
+    launch.integers[level_stride] = row;
     launch
 }
 
@@ -485,6 +502,13 @@ impl DeviceArray {
         match self {
             DeviceArray::F32(array) => array.len(),
             DeviceArray::F64(array) => array.len(),
+        }
+    }
+
+    fn address(&self) -> u64 {
+        match self {
+            DeviceArray::F32(array) => array.address(),
+            DeviceArray::F64(array) => array.address(),
         }
     }
 }
