@@ -366,6 +366,15 @@ fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {
     assert!(3 * accepted >= 2 * count, "only {accepted} of {count} accepted: {refused:?}");
 }
 
+/// The ways in which people write ghost cells, tests of convergence, time that counts down, and cellular automata.
+#[test]
+fn as_people_write_them() {
+    same("ghosts_and_sources.c", &[], &[]);
+    same("converges_somehow.c", &[], &[]);
+    same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
+    same("backwards.c", &[], &[]);
+}
+
 /// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.
 #[test]
 fn programs_as_they_are() {

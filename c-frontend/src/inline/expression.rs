@@ -2,9 +2,11 @@
 
 use super::exits;
 use super::inliner::{Inliner, refuse};
-use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind};
+use super::rename::is_pure;
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::nest::Result;
 use polyhedral::source::Span;
+use std::collections::HashMap;
 
 impl Inliner<'_> {
     /// A value without calls of the program's functions. What must be done before goes to `out`; where there is none, the
@@ -98,9 +100,11 @@ impl Inliner<'_> {
         self.around.pop();
         let mut body = body?;
         self.check_effects(name, &body, place, &head)?;
-        if before.is_empty()
-            && let Some(value) = as_value(&body, 0)
-        {
+        let pure = before.iter().all(|stmt| match &stmt.kind {
+            StmtKind::Declaration(list) => list.iter().all(|one| one.value.as_ref().is_none_or(is_pure)),
+            _ => false,
+        });
+        if pure && let Some(value) = as_value(&[before.as_slice(), body.as_slice()].concat()) {
             let kind = ExprKind::Cast(returns, Box::new(value));
             return Ok(Expr { kind, span: place.clone() });
         }
@@ -142,52 +146,137 @@ impl Inliner<'_> {
 /// Most parts of a value that is made of a function.
 const MOST_PARTS: usize = 400;
 
-/// A body that is a value: returns under conditions, and names for values before them.
-fn as_value(list: &[Stmt], depth: usize) -> Option<Expr> {
-    let (first, rest) = list.split_first()?;
-    if depth > 24 {
-        return None;
-    }
-    let followed = |branch: &Stmt| {
-        let mut all = match &branch.kind {
-            StmtKind::Block(list) => list.clone(),
-            _ => vec![branch.clone()],
-        };
-        all.extend(rest.iter().cloned());
-        as_value(&all, depth + 1)
-    };
-    let found = match &first.kind {
-        StmtKind::Return(Some(value)) => value.clone(),
-        StmtKind::Empty => as_value(rest, depth + 1)?,
-        StmtKind::If(condition, then, otherwise) => {
-            let then = followed(then)?;
-            let otherwise = match otherwise {
-                Some(otherwise) => followed(otherwise)?,
-                None => as_value(rest, depth + 1)?,
-            };
-            let kind =
-                ExprKind::Conditional(Box::new(condition.clone()), Box::new(then), Box::new(otherwise));
-            Expr { kind, span: first.span.clone() }
-        }
-        StmtKind::Declaration(variables) => {
-            let mut value = as_value(rest, depth + 1)?;
-            for variable in variables.iter().rev() {
-                let own = variable.value.as_ref().filter(|_| super::bind::is_scalar(&variable.ctype))?;
-                let cast = ExprKind::Cast(variable.ctype.clone(), Box::new(own.clone()));
-                value.walk_mut(&mut |part| {
-                    if matches!(&part.kind, ExprKind::Name(name) if *name == variable.name) {
-                        part.kind = cast.clone();
-                    }
-                });
-            }
-            value
-        }
-        _ => return None,
-    };
+/// What local variables hold, as values of what the function is given.
+type Held = HashMap<String, (CType, Option<Expr>)>;
+
+/// A body that is a value: returns under conditions, and names for values before them, which may change.
+fn as_value(list: &[Stmt]) -> Option<Expr> {
+    let found = returned(list, Held::new(), 0)?;
     let (mut parts, mut pure) = (0, true);
     found.walk(&mut |part| {
         parts += 1;
         pure &= !matches!(part.kind, ExprKind::Assign(..) | ExprKind::Step(..));
     });
     (pure && parts <= MOST_PARTS).then_some(found)
+}
+
+/// The value that statements return.
+fn returned(list: &[Stmt], mut held: Held, depth: usize) -> Option<Expr> {
+    if depth > 24 {
+        return None;
+    }
+    for (at, stmt) in list.iter().enumerate() {
+        let rest = &list[at + 1..];
+        match &stmt.kind {
+            StmtKind::Return(Some(value)) => return put(value, &held),
+            StmtKind::Block(inner) if may_return(stmt) => {
+                return returned(&[inner.as_slice(), rest].concat(), held, depth + 1);
+            }
+            StmtKind::If(condition, then, otherwise) if may_return(stmt) => {
+                let condition = put(condition, &held)?;
+                let followed = |branch: Option<&Stmt>| {
+                    let mut all = match branch.map(|branch| &branch.kind) {
+                        Some(StmtKind::Block(list)) => list.clone(),
+                        _ => branch.into_iter().cloned().collect(),
+                    };
+                    all.extend(rest.iter().cloned());
+                    returned(&all, held.clone(), depth + 1)
+                };
+                let then = followed(Some(then))?;
+                let otherwise = followed(otherwise.as_deref())?;
+                let kind = ExprKind::Conditional(Box::new(condition), Box::new(then), Box::new(otherwise));
+                return Some(Expr { kind, span: stmt.span.clone() });
+            }
+            _ => hold(stmt, &mut held)?,
+        }
+    }
+    None
+}
+
+fn may_return(stmt: &Stmt) -> bool {
+    let mut found = false;
+    stmt.walk(&mut |part| found |= matches!(part.kind, StmtKind::Return(_)));
+    found
+}
+
+/// Runs a statement that assigns local variables; `None` for any other one.
+fn hold(stmt: &Stmt, held: &mut Held) -> Option<()> {
+    let cast = |ctype: &CType, value: Expr| {
+        let span = value.span.clone();
+        Expr { kind: ExprKind::Cast(ctype.clone(), Box::new(value)), span }
+    };
+    match &stmt.kind {
+        StmtKind::Empty => {}
+        StmtKind::Block(list) => list.iter().try_for_each(|stmt| hold(stmt, held))?,
+        StmtKind::Declaration(variables) => {
+            for variable in variables {
+                if !super::bind::is_scalar(&variable.ctype) {
+                    return None;
+                }
+                let value = match &variable.value {
+                    Some(value) => Some(cast(&variable.ctype, put(value, held)?)),
+                    None => None,
+                };
+                held.insert(variable.name.clone(), (variable.ctype.clone(), value));
+            }
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), .. }) => {
+            let ExprKind::Name(name) = &target.kind else { return None };
+            let (ctype, before) = held.get(name)?.clone();
+            let mut value = put(value, held)?;
+            if let Some(operator) = operator {
+                let kind = ExprKind::Binary(*operator, Box::new(before?), Box::new(value.clone()));
+                value = Expr { kind, span: stmt.span.clone() };
+            }
+            held.insert(name.clone(), (ctype.clone(), Some(cast(&ctype, value))));
+        }
+        StmtKind::If(condition, then, otherwise) => {
+            let condition = put(condition, held)?;
+            let (mut a, mut b) = (held.clone(), held.clone());
+            hold(then, &mut a)?;
+            otherwise.iter().try_for_each(|otherwise| hold(otherwise, &mut b))?;
+            for (name, (_, value)) in held.iter_mut() {
+                let (then, otherwise) = (a.remove(name)?.1, b.remove(name)?.1);
+                *value = match (then, otherwise) {
+                    (then, otherwise) if then == otherwise => then,
+                    (Some(then), Some(otherwise)) => Some(Expr {
+                        kind: ExprKind::Conditional(
+                            Box::new(condition.clone()),
+                            Box::new(then),
+                            Box::new(otherwise),
+                        ),
+                        span: stmt.span.clone(),
+                    }),
+                    _ => None,
+                };
+            }
+        }
+        _ => return None,
+    }
+    let parts: usize = held.values().flat_map(|(_, value)| value).map(size).sum();
+    (parts <= MOST_PARTS).then_some(())
+}
+
+fn size(expr: &Expr) -> usize {
+    let mut parts = 0;
+    expr.walk(&mut |_| parts += 1);
+    parts
+}
+
+/// A value with what local variables hold in the place of their names; `None` where one holds nothing.
+fn put(expr: &Expr, held: &Held) -> Option<Expr> {
+    let mut found = expr.clone();
+    let mut complete = true;
+    // What is put in holds names of the caller only.
+    found.walk_mut(&mut |part| {
+        if let ExprKind::Name(name) = &part.kind
+            && let Some((_, value)) = held.get(name)
+        {
+            match value {
+                Some(value) => part.kind = value.kind.clone(),
+                None => complete = false,
+            }
+        }
+    });
+    complete.then_some(found)
 }

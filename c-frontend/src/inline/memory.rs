@@ -18,6 +18,7 @@ impl Inliner<'_> {
         let [target, source, bytes] = arguments else { return None };
         let sets = name.ends_with("memset");
         let (target, ctype) = self.whole(target)?;
+        let mut alike = Vec::new();
         let from = match sets {
             true => {
                 if literal(source)? != 0 {
@@ -30,6 +31,10 @@ impl Inliner<'_> {
                 if type_text(other.element()) != type_text(ctype.element()) {
                     return None;
                 }
+                // `sizeof` of either array says the same.
+                if matches!(other, CType::Array(..)) && extents_of(&other) == extents_of(&ctype) {
+                    alike.push(c_text(&source, &|_| None));
+                }
                 Some(source)
             }
         };
@@ -37,7 +42,8 @@ impl Inliner<'_> {
         if !super::bind::is_scalar(&element) {
             return None;
         }
-        let extents = self.extents(&target, &ctype, &element, bytes)?;
+        alike.push(c_text(&target, &|_| None));
+        let extents = extents(&alike, &ctype, &element, bytes)?;
         let made = |kind| Expr { kind, span: place.clone() };
         let names: Vec<String> = extents.iter().map(|_| self.fresh("at")).collect();
         let index = |name: &String| made(ExprKind::Name(name.clone()));
@@ -101,66 +107,81 @@ impl Inliner<'_> {
             _ => None,
         }
     }
+}
 
-    /// The extents whose product is the number of bytes.
-    fn extents(&self, target: &Expr, ctype: &CType, element: &CType, bytes: &Expr) -> Option<Vec<Expr>> {
-        let mut declared = Vec::new();
-        let mut at = ctype;
-        // Rows of pointers lie anywhere.
-        while let CType::Array(inner, extent) = at {
-            declared.push(extent.as_deref().cloned());
-            at = inner;
+/// The extents whose product is the number of bytes, by the names of arrays of this type.
+fn extents(names: &[String], ctype: &CType, element: &CType, bytes: &Expr) -> Option<Vec<Expr>> {
+    let mut declared = Vec::new();
+    let mut at = ctype;
+    // Rows of pointers lie anywhere.
+    while let CType::Array(inner, extent) = at {
+        declared.push(extent.as_deref().cloned());
+        at = inner;
+    }
+    let size_of = |expr: &Expr| match &expr.kind {
+        ExprKind::Other(kind, text) if kind == "sizeof expression" => {
+            let rest = text.trim_start_matches("sizeof").trim();
+            Some(without_parentheses(rest).trim().to_owned())
         }
-        let size_of = |expr: &Expr| match &expr.kind {
-            ExprKind::Other(kind, text) if kind == "sizeof expression" => {
-                let rest = text.trim_start_matches("sizeof").trim();
-                Some(without_parentheses(rest).trim().to_owned())
+        _ => None,
+    };
+    if let Some(of) = size_of(bytes) {
+        let whole =
+            matches!(ctype, CType::Array(..)) && names.contains(&of) && ctype.depth() == declared.len();
+        return if whole { declared.into_iter().collect() } else { None };
+    }
+    let mut factors = Vec::new();
+    product(bytes, &mut factors);
+    let sized = factors.iter().position(|factor| {
+        size_of(factor).is_some_and(|of| {
+            let first = |name: &String| [format!("{name}[0]"), format!("*{name}"), format!("* {name}")];
+            of == type_text(element)
+                || (ctype.depth() == 1 && names.iter().any(|name| first(name).contains(&of)))
+        })
+    })?;
+    factors.remove(sized);
+    let text = |expr: &Expr| match literal(expr) {
+        Some(value) => value.to_string(),
+        None => c_text(expr, &|_| None),
+    };
+    match ctype {
+        // A flattened array: the last factor is the row.
+        CType::Pointer(_) if ctype.depth() == 1 => (!factors.is_empty()).then_some(factors),
+        CType::Array(..) if ctype.depth() == 1 => (!factors.is_empty()).then_some(factors),
+        CType::Pointer(inner) | CType::Array(inner, _) => {
+            // `double (*u)[n]`: the extents behind the first one are declared.
+            let mut known = Vec::new();
+            let mut at = &**inner;
+            while let CType::Array(inner, extent) = at {
+                known.push(extent.as_deref().cloned()?);
+                at = inner;
             }
-            _ => None,
-        };
-        let name = c_text(target, &|_| None);
-        if let Some(of) = size_of(bytes) {
-            let whole = matches!(ctype, CType::Array(..)) && of == name && ctype.depth() == declared.len();
-            return if whole { declared.into_iter().collect() } else { None };
-        }
-        let mut factors = Vec::new();
-        product(bytes, &mut factors);
-        let sized = factors.iter().position(|factor| {
-            size_of(factor).is_some_and(|of| {
-                let first = [format!("{name}[0]"), format!("*{name}"), format!("* {name}")];
-                of == type_text(element) || (ctype.depth() == 1 && first.contains(&of))
-            })
-        })?;
-        factors.remove(sized);
-        let text = |expr: &Expr| match literal(expr) {
-            Some(value) => value.to_string(),
-            None => c_text(expr, &|_| None),
-        };
-        match ctype {
-            // A flattened array: the last factor is the row.
-            CType::Pointer(_) if ctype.depth() == 1 => (!factors.is_empty()).then_some(factors),
-            CType::Array(..) if ctype.depth() == 1 => (!factors.is_empty()).then_some(factors),
-            CType::Pointer(inner) | CType::Array(inner, _) => {
-                // `double (*u)[n]`: the extents behind the first one are declared.
-                let mut known = Vec::new();
-                let mut at = &**inner;
-                while let CType::Array(inner, extent) = at {
-                    known.push(extent.as_deref().cloned()?);
-                    at = inner;
-                }
-                let mut rest = factors;
-                for extent in &known {
-                    let at = rest.iter().rposition(|factor| text(factor) == text(extent))?;
-                    rest.remove(at);
-                }
-                if super::bind::is_scalar(at) && rest.len() == 1 {
-                    rest.extend(known);
-                    return Some(rest);
-                }
-                None
+            let mut rest = factors;
+            for extent in &known {
+                let at = rest.iter().rposition(|factor| text(factor) == text(extent))?;
+                rest.remove(at);
             }
-            _ => None,
+            if super::bind::is_scalar(at) && rest.len() == 1 {
+                rest.extend(known);
+                return Some(rest);
+            }
+            None
         }
+        _ => None,
+    }
+}
+
+/// The extents of an array as C texts.
+fn extents_of(ctype: &CType) -> Vec<String> {
+    match ctype {
+        CType::Array(inner, extent) => {
+            let own = extent.as_deref().map(|extent| match literal(extent) {
+                Some(value) => value.to_string(),
+                None => c_text(extent, &|_| None),
+            });
+            own.into_iter().chain(extents_of(inner)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

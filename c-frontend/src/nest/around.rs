@@ -51,6 +51,9 @@ impl Walker<'_> {
         if self.path.is_empty() {
             return None;
         }
+        if let Some(holds) = self.decided(condition) {
+            return self.polynomial(if holds { then } else { otherwise });
+        }
         let (then, otherwise) = (self.polynomial(then)?, self.polynomial(otherwise)?);
         [(&otherwise, &then, true), (&then, &otherwise, false)]
             .into_iter()
@@ -106,6 +109,38 @@ impl Walker<'_> {
         };
         let at_edge = shift.abs() == 1 && part == Part::Equal(holds, edge);
         if part == inside || at_edge { self.marked(at, shift, &n) } else { None }
+    }
+
+    /// Whether a condition holds at all points or at none: `i + 1 < 0`, or `k >= n` where `k` wraps around already.
+    fn decided(&self, condition: &Expr) -> Option<bool> {
+        let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+        let (a, b) = (self.polynomial(left)?, self.polynomial(right)?);
+        if !self.compared_as_numbers((left, &a), (right, &b)) || !b.is_invariant() {
+            return None;
+        }
+        // The least and the greatest value of the left side.
+        let (plain, marks) = unmarked(std::slice::from_ref(&a))?;
+        let (index, own) = match (plain.first()?.index_plus()?, marks.as_slice()) {
+            ((at, rest), []) => (at, rest),
+            ((at, rest), [(other, shift)]) if at == *other && rest.constant() == Some(*shift) => {
+                (at, Polynomial::number(0))
+            }
+            _ => return None,
+        };
+        let source = self.nest.loops.get(index).filter(|source| source.low.constant() == Some(0))?;
+        let (least, most) = (own.clone(), source.high.plus(&own, 1)?.plus(&Polynomial::number(1), -1)?);
+        let (least, most) = (least.distance(&b), most.distance(&b));
+        match operator {
+            BinaryOp::Less if least.is_some_and(|by| by >= 0) => Some(false),
+            BinaryOp::Less if most.is_some_and(|by| by < 0) => Some(true),
+            BinaryOp::GreaterEqual if least.is_some_and(|by| by >= 0) => Some(true),
+            BinaryOp::GreaterEqual if most.is_some_and(|by| by < 0) => Some(false),
+            BinaryOp::Greater if least.is_some_and(|by| by > 0) => Some(true),
+            BinaryOp::Greater if most.is_some_and(|by| by <= 0) => Some(false),
+            BinaryOp::LessEqual if least.is_some_and(|by| by > 0) => Some(false),
+            BinaryOp::LessEqual if most.is_some_and(|by| by <= 0) => Some(true),
+            _ => None,
+        }
     }
 
     /// Where a condition on the index of this loop holds.

@@ -194,7 +194,7 @@ pub struct Series {
     pub memory: Vec<String>,
 }
 
-/// The loop over time, `low <= index < high`, in steps.
+/// The loop over time, `low <= index < high`, in steps; one that counts down has `low >= index > high`.
 #[derive(Debug, Clone)]
 pub struct TimeLoop {
     /// Name of the index.
@@ -205,7 +205,7 @@ pub struct TimeLoop {
     pub low: String,
     /// Behind the last value, as C.
     pub high: String,
-    /// What the index grows by in each round.
+    /// What is added to the index in each round; negative where it counts down.
     pub step: i64,
     /// Whether the index is declared in the loop.
     pub declared: bool,

@@ -361,12 +361,6 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
 /// The time loop of a region that computes nothing but its stencil.
 pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
     let (head, counter) = (found.head(), found.counter?);
-    if counter.descending {
-        return Err(Box::new(
-            Diagnostic::limitation(codes::TIME_LOOP, head, "the time loop counts down")
-                .hint("let time count up by one: `for (t = 0; t < steps; t++)`"),
-        ));
-    }
     let declared = counter.type_name.is_some();
     let type_name = match counter.type_name {
         Some(name) => name,
@@ -390,8 +384,12 @@ pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
         name: counter.name,
         type_name,
         low: plain(&counter.first),
-        high: if counter.inclusive { format!("({high}) + 1") } else { high },
-        step: counter.by,
+        high: match (counter.inclusive, counter.descending) {
+            (false, _) => high,
+            (true, false) => format!("({high}) + 1"),
+            (true, true) => format!("({high}) - 1"),
+        },
+        step: if counter.descending { -counter.by } else { counter.by },
         declared,
         head,
         span: found.span,

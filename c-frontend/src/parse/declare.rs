@@ -1,7 +1,7 @@
 //! Types and declarations.
 
 use super::converter::{Converter, MOST_DEPTH, Result};
-use super::expression::known_type;
+use super::expression::{inner, known_type};
 use crate::ast::{CType, Floating, Variable};
 use crate::integer::literal;
 use std::collections::HashMap;
@@ -31,6 +31,79 @@ impl Converter<'_> {
             variables.push(Variable { name, ctype, value, span, global: false, constant: is_const(node) });
         }
         Ok(variables)
+    }
+
+    /// Whether a statement begins as a call of something that is a type.
+    pub(super) fn looks_like_declaration(&self, node: Node<'_>) -> bool {
+        let mut at = inner(node);
+        while let Some(node) = at {
+            at = match node.kind() {
+                "comma_expression" | "assignment_expression" => node.child_by_field_name("left"),
+                "subscript_expression" => node.child_by_field_name("argument"),
+                "call_expression" => {
+                    let name = node.child_by_field_name("function");
+                    return name.is_some_and(|name| self.typedefs.contains_key(self.text(name)));
+                }
+                _ => return false,
+            };
+        }
+        false
+    }
+
+    /// What `real (*now)[n] = u;` declares, which looks like a call where `real` is not known to be a type.
+    pub(super) fn hidden_declaration(&mut self, node: Node<'_>) -> Result<Option<Vec<Variable>>> {
+        let mut parts = Vec::new();
+        let mut at = inner(node);
+        while let Some(comma) = at.filter(|at| at.kind() == "comma_expression") {
+            parts.extend(comma.child_by_field_name("left"));
+            at = comma.child_by_field_name("right");
+        }
+        parts.extend(at);
+        let mut base = None;
+        let mut found = Vec::new();
+        for part in parts {
+            let (target, value) = match part.kind() {
+                "assignment_expression" => {
+                    (part.child_by_field_name("left"), part.child_by_field_name("right"))
+                }
+                _ => (Some(part), None),
+            };
+            let mut extents = Vec::new();
+            let mut at = target;
+            while let Some(subscript) = at.filter(|at| at.kind() == "subscript_expression") {
+                extents.extend(subscript.child_by_field_name("index"));
+                at = subscript.child_by_field_name("argument");
+            }
+            let pointer = match (at.map(|at| at.kind()), &base) {
+                (Some("call_expression"), None) => {
+                    let name = at.and_then(|at| at.child_by_field_name("function"));
+                    base = name.and_then(|name| self.typedefs.get(self.text(name)).cloned());
+                    at.and_then(|at| at.child_by_field_name("arguments"))
+                }
+                (Some("parenthesized_expression"), Some(_)) => at,
+                _ => None,
+            };
+            let starred = pointer.and_then(inner).filter(|star| star.kind() == "pointer_expression");
+            let name = starred.and_then(|star| star.child_by_field_name("argument"));
+            let (Some(base), Some(name)) = (&base, name.filter(|name| name.kind() == "identifier")) else {
+                return Ok(None);
+            };
+            let mut ctype = base.clone();
+            for extent in extents {
+                let extent = Box::new(self.expression(extent)?);
+                ctype = CType::Array(Box::new(ctype), Some(extent));
+            }
+            let value = value.map(|value| self.expression(value)).transpose()?;
+            found.push(Variable {
+                name: self.text(name).to_owned(),
+                ctype: CType::Pointer(Box::new(ctype)),
+                value,
+                span: self.span(name),
+                global: false,
+                constant: false,
+            });
+        }
+        Ok((!found.is_empty()).then_some(found))
     }
 
     /// The parameters of a function.

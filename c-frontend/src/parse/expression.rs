@@ -5,6 +5,7 @@ use super::literal;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
 use crate::codes;
 use crate::preprocess::{MARK, PARENTHESIS};
+use crate::text::type_text;
 use polyhedral::diagnostic::Diagnostic;
 use tree_sitter::Node;
 
@@ -121,6 +122,19 @@ impl Converter<'_> {
                 let arrow = operator(self) == "->";
                 let member = node.child_by_field_name("field").map(|member| self.text(member).to_owned());
                 ExprKind::Member(self.field(node, "argument")?, arrow, member.unwrap_or_default())
+            }
+            "sizeof_expression" => {
+                // A type has a name of its own.
+                let named = node.child_by_field_name("type").map(|of| self.type_descriptor(of));
+                let named = named.filter(|of| matches!(of, CType::Integer { .. } | CType::Floating(_)));
+                // In parentheses, the name of a type looks like that of a variable.
+                let inner = node.child_by_field_name("value").and_then(inner);
+                let aliased = inner.and_then(|name| self.typedefs.get(self.text(name)).cloned());
+                let text = match named.or(aliased) {
+                    Some(of) => format!("sizeof({})", type_text(&of)),
+                    None => self.text(node).replace(PARENTHESIS, ""),
+                };
+                ExprKind::Other("sizeof expression".to_owned(), text)
             }
             other => ExprKind::Other(other.replace('_', " "), self.text(node).replace(PARENTHESIS, "")),
         })

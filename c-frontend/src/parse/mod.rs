@@ -10,6 +10,7 @@ mod names;
 mod region;
 mod scope;
 mod statement;
+mod switch;
 
 pub use functions::Function;
 pub use region::{Region, Structures};
@@ -105,12 +106,8 @@ impl<'a> File<'a> {
         let parts = marks(self.source)?.into_iter().map(|(begin, end)| {
             let range = begin.offset..end.offset;
             let inside = root.descendant_for_byte_range(begin.offset, end.offset);
-            let around = inside.and_then(|node| match node.kind() {
-                "function_definition" => Some(node),
-                _ => ancestor(node, "function_definition"),
-            });
-            let name =
-                around.and_then(declared_name).and_then(|name| self.source.text.get(name.byte_range()));
+            let around = inside.and_then(function_around);
+            let name = around.and_then(name_of).and_then(|name| self.source.text.get(name.byte_range()));
             let part = Part { range, span: begin.span.start..end.span.end, mark: begin.span.clone() };
             (name.unwrap_or_default().to_owned(), part)
         });
@@ -123,8 +120,8 @@ impl<'a> File<'a> {
         let root = self.tree.root_node();
         let declared = self.declared_functions();
         let mut cursor = root.walk();
-        for function in root.children(&mut cursor).filter(|node| node.kind() == "function_definition") {
-            let name = declared_name(function).and_then(|name| self.source.text.get(name.byte_range()));
+        for function in root.children(&mut cursor).filter(is_function) {
+            let name = name_of(function).and_then(|name| self.source.text.get(name.byte_range()));
             if let Some(name) = name {
                 self.loops_below(function, name, (0, &declared), &mut found);
             }
@@ -236,7 +233,7 @@ fn region(file: &File<'_>, wanted: &Part, expand: Expand) -> Result<Region> {
     if !parts.iter().all(|part| part.parent() == parent && statement(part)) {
         return Err(misplaced("the region does not hold whole statements"));
     }
-    let Some(function) = ancestor(*first, "function_definition") else {
+    let Some(function) = function_around(*first) else {
         return Err(misplaced("the region does not stand in a function"));
     };
     let mut converter = Converter::new(source);
@@ -409,10 +406,33 @@ fn first_error(node: Node<'_>) -> Option<Node<'_>> {
     None
 }
 
-fn ancestor<'t>(node: Node<'t>, kind: &str) -> Option<Node<'t>> {
-    let mut at = node.parent();
+/// Whether a node is a function. Without a type before its name, as in `main() { .. }`, the grammar sees a block of its own.
+fn is_function(node: &Node<'_>) -> bool {
+    match node.kind() {
+        "function_definition" => true,
+        "compound_statement" => node.parent().is_some_and(|parent| parent.kind() == "translation_unit"),
+        _ => false,
+    }
+}
+
+/// The name of a function.
+fn name_of(function: Node<'_>) -> Option<Node<'_>> {
+    if function.kind() == "function_definition" {
+        return declared_name(function);
+    }
+    let mut at = function.prev_named_sibling()?;
+    while at.kind() != "identifier" {
+        let mut cursor = at.walk();
+        at = at.named_children(&mut cursor).next()?;
+    }
+    Some(at)
+}
+
+/// The function that a node is, or stands in.
+fn function_around(node: Node<'_>) -> Option<Node<'_>> {
+    let mut at = Some(node);
     while let Some(node) = at {
-        if node.kind() == kind {
+        if is_function(&node) {
             return Some(node);
         }
         at = node.parent();

@@ -1,7 +1,6 @@
 //! The declarations that a place can use.
 
 use super::converter::{Converter, Result};
-use super::declare::declared_name;
 use super::names::names_within;
 use crate::ast::Variable;
 use std::collections::HashMap;
@@ -21,7 +20,7 @@ impl Converter<'_> {
             path.push(parent);
         }
         let mut scope = Scope { function: String::new(), variables: HashMap::new() };
-        if let Some(name) = declared_name(function) {
+        if let Some(name) = super::name_of(function) {
             scope.function = self.text(name).to_owned();
         }
         for pair in path.windows(2).rev() {
@@ -66,6 +65,11 @@ impl Converter<'_> {
                 for mut variable in self.declaration(node).unwrap_or_default() {
                     variable.global = global;
                     scope.variables.insert(variable.name.clone(), variable);
+                }
+            }
+            "expression_statement" if self.looks_like_declaration(node) => {
+                for variable in self.hidden_declaration(node).ok().flatten().unwrap_or_default() {
+                    scope.variables.insert(variable.name.clone(), Variable { global, ..variable });
                 }
             }
             "type_definition" => self.type_definition(node),

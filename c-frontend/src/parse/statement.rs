@@ -52,7 +52,15 @@ impl Converter<'_> {
                 Some(child) => StmtKind::Return(Some(self.expression(child)?)),
                 None => StmtKind::Return(None),
             },
+            "switch_statement" => match self.switch(node)? {
+                Some(chain) => chain,
+                None => self.other(node),
+            },
             "expression_statement" => match inner(node) {
+                Some(_) if self.looks_like_declaration(node) => match self.hidden_declaration(node)? {
+                    Some(variables) => StmtKind::Declaration(variables),
+                    None => self.other(node),
+                },
                 Some(child) => StmtKind::Expr(self.expression(child)?),
                 None => StmtKind::Empty,
             },
@@ -112,11 +120,14 @@ impl Converter<'_> {
                 let body = self.statement(body)?;
                 StmtKind::While(Box::new(WhileLoop { condition, body, behind, head }))
             }
-            other => {
-                let mut names = Vec::new();
-                names_within(node, &self.source.text, &mut |_, name| names.push(name.to_owned()));
-                StmtKind::Other(other.trim_end_matches("_statement").replace('_', " "), names)
-            }
+            _ => self.other(node),
         })
+    }
+
+    /// A statement that is known by the name of its kind alone.
+    fn other(&self, node: Node<'_>) -> StmtKind {
+        let mut names = Vec::new();
+        names_within(node, &self.source.text, &mut |_, name| names.push(name.to_owned()));
+        StmtKind::Other(node.kind().trim_end_matches("_statement").replace('_', " "), names)
     }
 }

@@ -70,7 +70,8 @@ fn time(
         })
         .collect();
     let (old, new) = (1 - own.buffers, 1);
-    let mut found: Option<(i64, usize, String)> = None;
+    let mut found: Vec<(i64, usize, String)> = Vec::new();
+    let mut whole = false;
     for (writer, other) in points.statements.iter().enumerate().filter(|(_, other)| other.target == field) {
         match apart(&place, &other.domain) {
             Apart::Yes => continue,
@@ -109,28 +110,47 @@ fn time(
         if first && writer >= reader && !in_order {
             return Err(refuse(points, read, reader, writer, &distance, field));
         }
-        let vector = vector(points, &distance, first);
-        match found {
-            Some((known, earlier, other)) if known != time => {
-                let span = |statement: usize| {
-                    points.nest.leaves[points.statements[statement].leaf].target.span.clone()
-                };
-                return Err(Box::new(
-                    Diagnostic::limitation(
-                        codes::ORDER,
-                        read.span.clone(),
-                        "this reads points of which some are computed earlier in the same step, and others later",
-                    )
-                    .related(span(earlier), if known == new { "computed earlier" } else { "computed later" })
-                    .related(span(writer), if time == new { "computed earlier" } else { "computed later" })
-                    .note(format!("{other}, and {vector}"))
-                    .hint("give the first or last rows loops of their own, which read what one loop has computed"),
-                ));
-            }
-            _ => found = Some((time, writer, vector)),
+        // What comes first and writes all that is read decides, whatever is written again later.
+        whole |= first && holds(&other.domain, &place);
+        found.push((time, writer, vector(points, &distance, first)));
+    }
+    let Some((known, earlier, other)) = found.first() else {
+        return Ok(if own.buffers == 1 { 0 } else { old });
+    };
+    if whole {
+        return Ok(new);
+    }
+    match found.iter().find(|(time, ..)| time != known) {
+        None => Ok(*known),
+        Some((time, writer, vector)) => {
+            let span =
+                |statement: usize| points.nest.leaves[points.statements[statement].leaf].target.span.clone();
+            let when = |time: i64| if time == new { "computed earlier" } else { "computed later" };
+            Err(Box::new(
+                Diagnostic::limitation(
+                    codes::ORDER,
+                    read.span.clone(),
+                    "this reads points of which some are computed earlier in the same step, and others later",
+                )
+                .related(span(*earlier), when(*known))
+                .related(span(*writer), when(*time))
+                .note(format!("{other}, and {vector}"))
+                .hint(
+                    "give the first or last rows loops of their own, which read what one loop has computed",
+                ),
+            ))
         }
     }
-    Ok(found.map_or(if own.buffers == 1 { 0 } else { old }, |(time, ..)| time))
+}
+
+/// Whether a box holds another one for certain.
+fn holds(outer: &[(Polynomial, Polynomial)], inner: &[(Polynomial, Polynomial)]) -> bool {
+    let at_most = |a: &Polynomial, b: &Polynomial| b.distance(a).is_some_and(|by| by >= 0);
+    outer.len() == inner.len()
+        && outer
+            .iter()
+            .zip(inner)
+            .all(|((low, high), (first, behind))| at_most(low, first) && at_most(behind, high))
 }
 
 /// Whether two boxes have no common point.

@@ -8,6 +8,7 @@ mod draft;
 mod frame;
 mod levels;
 mod overwritten;
+mod parts;
 mod points;
 mod sources;
 mod stencil;
@@ -29,6 +30,7 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     points.statements()?;
     around::find(&mut points)?;
     overwritten::drop_overwritten(&mut points);
+    parts::cut_readers(&mut points);
     certain::check(&mut points)?;
     levels::levels(&mut points)?;
     frame::stencil(points)

@@ -7,10 +7,10 @@
 use super::points::{Point, Points};
 use crate::polynomial::Polynomial;
 
-type Sides = Vec<(Polynomial, Polynomial)>;
+pub(super) type Sides = Vec<(Polynomial, Polynomial)>;
 
 /// Pairs of which the first must not be greater than the second.
-type Assumed = Vec<(Polynomial, Polynomial)>;
+pub(super) type Assumed = Vec<(Polynomial, Polynomial)>;
 
 /// Cuts points off that are computed again before they are read.
 pub fn drop_overwritten(points: &mut Points<'_>) {
@@ -83,14 +83,19 @@ fn cut(points: &Points<'_>, earlier: usize, later: usize) -> Option<(Vec<Sides>,
             }
         }
     }
+    Some((around(&own.domain, &common, &mut assumed), assumed))
+}
+
+/// The boxes around one that lies in another.
+pub(super) fn around(whole: &Sides, inner: &Sides, assumed: &mut Assumed) -> Vec<Sides> {
     let mut parts = Vec::new();
-    let mut rest = own.domain.clone();
+    let mut rest = whole.clone();
     for d in 0..rest.len() {
         let (low, high) = rest[d].clone();
-        let (from, to) = common[d].clone();
+        let (from, to) = inner[d].clone();
         for part in [(low, from.clone()), (to.clone(), high)] {
             if order(&part.0, &part.1, &mut Vec::new()) == Some(Order::Less) {
-                order(&part.0, &part.1, &mut assumed);
+                order(&part.0, &part.1, assumed);
                 let mut sides = rest.clone();
                 sides[d] = part;
                 parts.push(sides);
@@ -98,7 +103,7 @@ fn cut(points: &Points<'_>, earlier: usize, later: usize) -> Option<(Vec<Sides>,
         }
         rest[d] = (from, to);
     }
-    Some((parts, assumed))
+    parts
 }
 
 #[derive(PartialEq)]
@@ -130,7 +135,7 @@ fn order(a: &Polynomial, b: &Polynomial, assumed: &mut Assumed) -> Option<Order>
 }
 
 /// The common points of two boxes, or `Some(None)` if there are none; `None` if that is not known.
-fn intersection(a: &Sides, b: &Sides, assumed: &mut Assumed) -> Option<Option<Sides>> {
+pub(super) fn intersection(a: &Sides, b: &Sides, assumed: &mut Assumed) -> Option<Option<Sides>> {
     let mut found = Vec::new();
     let mut noted = Vec::new();
     let mut known = true;

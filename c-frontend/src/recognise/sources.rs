@@ -12,18 +12,23 @@ use crate::polynomial::{Polynomial, Symbol};
 use polyhedral::program::{Access, CompareOp, Condition, ElementType, Expr, ExprKind, FieldId, LocalId};
 use std::collections::BTreeSet;
 
-/// The nest with its sources as parts of what computes their arrays; `None` if there are none, or they are something else.
+/// The nest with its sources as parts of what computes their arrays; `None` if there are none. Other statements of a single
+/// point stay, such as those at the ends of a line.
 pub fn with_sources(nest: &Nest) -> Option<Nest> {
     let mut nest = nest.clone();
-    let is_source = |leaf: &Leaf| leaf.path.is_empty() && !leaf.overwritten;
-    if !nest.leaves.iter().any(is_source) {
-        return None;
+    let (mut at, mut joined) = (0, false);
+    while let Some(leaf) = nest.leaves.get(at) {
+        if leaf.path.is_empty() && !leaf.overwritten {
+            let mut without = nest.clone();
+            let source = without.leaves.remove(at);
+            if join(&mut without, &source).is_some() {
+                (nest, joined) = (without, true);
+                continue;
+            }
+        }
+        at += 1;
     }
-    while let Some(at) = nest.leaves.iter().position(is_source) {
-        let source = nest.leaves.remove(at);
-        join(&mut nest, &source)?;
-    }
-    Some(nest)
+    joined.then_some(nest)
 }
 
 fn join(nest: &mut Nest, source: &Leaf) -> Option<()> {
@@ -42,8 +47,13 @@ fn join(nest: &mut Nest, source: &Leaf) -> Option<()> {
     for (index, place) in &point {
         let (_, low, high) = host.narrowed.iter().find(|(of, ..)| of == index)?;
         let behind = place.plus(&Polynomial::number(1), 1)?;
-        nest.assumed.push((low.clone(), place.clone()));
-        nest.assumed.push((behind, high.clone()));
+        for (less, more) in [(low, place), (&behind, high)] {
+            match more.distance(less) {
+                Some(by) if by < 0 => return None,
+                Some(_) => {}
+                None => nest.assumed.push((less.clone(), more.clone())),
+            }
+        }
     }
     let span = &source.span;
     // Whether this is the point, computed once for each point by the C compiler.

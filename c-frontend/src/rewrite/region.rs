@@ -63,6 +63,9 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
             let distance = format!("(ptrdiff_t)({}) - tw_first", nest.time.high);
             lines.line(match nest.time.step {
                 1 => format!("const ptrdiff_t tw_steps = {distance};"),
+                step @ ..=-1 => {
+                    format!("const ptrdiff_t tw_steps = (-({distance}) + {}) / {};", -step - 1, -step)
+                }
                 step => format!("const ptrdiff_t tw_steps = ({distance} + {}) / {step};", step - 1),
             });
         }

@@ -16,7 +16,10 @@ pub(super) fn count(observed: &Observed, lines: &mut Lines) {
         Some(most) => {
             lines.line("static ptrdiff_t tw_most = 8;");
             lines.line(format!("tw_most = tw_most < 1 ? 1 : tw_most > {most} ? {most} : tw_most;"));
-            "tw_most".to_owned()
+            lines.line("/* Where no point says that the loop goes on, it is asked again only after more and more steps. */");
+            lines.line("static long tw_pause = 0, tw_paused = 0;");
+            lines.line("if (tw_paused > 0) --tw_paused;");
+            "(tw_paused > 0 ? 0 : tw_most)".to_owned()
         }
     };
     for (name, ctype) in &observed.scalars {
@@ -124,6 +127,8 @@ pub(super) fn tested(name: &str, tests: &[Test], lines: &mut Lines, attempt: &dy
         lines.line("ptrdiff_t tw_passed = 0;");
         lines.line("while (tw_passed < tw_steps && (tw_sure >> tw_passed & 1)) ++tw_passed;");
         lines.line("tw_most = tw_passed < tw_steps ? tw_passed : 2 * tw_steps;");
+        lines.line("if (tw_passed > 0) tw_pause = 0;");
+        lines.line("else tw_paused = tw_pause = tw_pause < 512 ? 2 * tw_pause + 2 : tw_pause;");
         lines.line("if (tw_passed == tw_steps) break;");
         lines.line("/* Back to the first step, and only so far as is sure. */");
         lines.line(format!("{name}_restore(tw_saved);"));

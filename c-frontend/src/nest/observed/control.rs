@@ -277,7 +277,7 @@ impl<'a> Controls<'a> {
         Err(Box::new(
             Diagnostic::limitation(codes::OBSERVED, part.span.clone(), message)
                 .note("steps run together in tiles as long as it is known before that nothing happens between them")
-                .note("a test of a maximum over points, `if (d > m) m = d;` or `m = fmax(m, d)`, can be kept in every step; that of a sum cannot")
+                .note("tests of a maximum over points, `if (d > m) m = d;` or `m = fmax(m, d)`, and of a sum of squares or absolute values can be kept in every step")
                 .hint("ask every so many steps: `if (t % 100 == 0) { .. }`"),
         ))
     }

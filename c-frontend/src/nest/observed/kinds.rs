@@ -99,6 +99,7 @@ impl Step {
         step.find_timers(region, list, &open);
         open.retain(|at| step.kinds[*at] != Kind::Timer);
         step.find_counts(region, found, list, &open);
+        step.find_flags(list, &open, tests);
         step.find_skipped(region, list);
         step
     }
@@ -179,6 +180,18 @@ impl Step {
             };
         }
         self.counts.extend(head.into_iter().filter_map(moved).map(|(name, _)| name));
+    }
+
+    /// Scalars that are set where a test holds: `if (error < 1e-6) done = 1;`. No quiet step changes them.
+    fn find_flags(&mut self, list: &[Stmt], open: &[usize], tests: &[Test]) {
+        for &at in open {
+            let StmtKind::If(condition, _, None) = &list[at].kind else { continue };
+            let mut tested = false;
+            condition.walk(&mut |part| tested |= tests.iter().any(|test| test.stops == *part));
+            if tested && self.kinds[at] == Kind::Computed {
+                self.kinds[at] = Kind::Observation;
+            }
+        }
     }
 
     fn find_skipped(&mut self, region: &Region, list: &[Stmt]) {
@@ -287,14 +300,16 @@ fn moved(expr: &Expr) -> Option<(String, i64)> {
     };
     let by = |expr: &Expr| literal(expr).filter(|by| *by > 0 && *by <= 1 << 20);
     match &expr.kind {
-        ExprKind::Step(1, target) => Some((name(target)?, 1)),
+        ExprKind::Step(by, target) => Some((name(target)?, *by)),
         ExprKind::Assign(Some(BinaryOp::Add), target, value) => Some((name(target)?, by(value)?)),
+        ExprKind::Assign(Some(BinaryOp::Sub), target, value) => Some((name(target)?, -by(value)?)),
         ExprKind::Assign(None, target, value) => {
             let own = name(target)?;
             let is_own = |expr: &Expr| name(expr).is_some_and(|other| other == own);
             match &value.kind {
                 ExprKind::Binary(BinaryOp::Add, a, b) if is_own(a) => Some((own, by(b)?)),
                 ExprKind::Binary(BinaryOp::Add, a, b) if is_own(b) => Some((own, by(a)?)),
+                ExprKind::Binary(BinaryOp::Sub, a, b) if is_own(a) => Some((own, -by(b)?)),
                 _ => None,
             }
         }

@@ -9,6 +9,7 @@
 //! around them. Where reductions stand among them, the last step runs as it is written.
 
 mod control;
+mod flat;
 mod flow;
 mod kinds;
 mod names;
@@ -71,6 +72,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         StmtKind::Block(list) => list,
         _ => std::slice::from_ref(found.body),
     };
+    let list = &flat::statements(own, list);
     let mut region = own.clone();
     if let Loop::For(source) = found.source
         && let Some(StmtKind::Declaration(own)) = source.start.as_ref().map(|start| &start.kind)

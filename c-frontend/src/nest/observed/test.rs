@@ -7,23 +7,29 @@
 //! runs as it is written, which decides.
 //!
 //! A `d(x)` that is no number makes the point's number none, and nothing is certain.
+//!
+//! A sum of values that cannot be negative is no less than any of them, rounded as it is: additions are monotone. So a test of
+//! a sum, or of its square root, is kept in the same way; a single point is seldom enough when the sum becomes small, and
+//! then steps run as they are written.
 
 use super::names;
 use super::parts::{STEP, Test};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, ForLoop, Stmt, StmtKind, UnaryOp, Variable};
+use crate::integer::literal;
 use crate::nest::math::math_function;
 use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::nest::time::{Found, Loop, counter};
 use crate::parse::Region;
 use crate::text::{c_text, type_text};
 use polyhedral::source::Span;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Most tests of one loop.
 const MOST_TESTS: usize = 4;
 
-/// A maximum: where it is computed, and of what.
+/// A maximum, or a sum of what is not negative: where it is computed, and of what.
 struct Maximum<'a> {
+    sum: bool,
     at: usize,
     statement: &'a Stmt,
     loops: Vec<&'a ForLoop>,
@@ -68,14 +74,17 @@ pub(super) fn find(
     let mut tests: Vec<Test> = Vec::new();
     let mut replaced: Vec<(Span, usize, Vec<Stmt>)> = Vec::new();
     for (comparison, inverted, place) in asked.into_iter().filter(|(one, ..)| !without.contains(*one)) {
-        let Some((name, operator, limit)) = small(comparison, inverted, &changed) else { continue };
+        let Some((tested, operator, limit)) = small(region, comparison, inverted, &changed) else { continue };
+        let Some(name) = grows_with(region, tested) else { continue };
         let Some(kind) = floating(region, list, name) else { continue };
-        let Some(maximum) = maximum(region, list, name).filter(|maximum| maximum.at < place) else {
+        // The square root of a `float` is compared as a `double`.
+        if kind == Floating::Float && !matches!(tested.kind, ExprKind::Name(_)) {
             continue;
-        };
+        }
+        let Some((maximum, value)) = followed(region, list, (tested, name), place) else { continue };
         if tests.len() >= MOST_TESTS
             || !names::only_reads(region, limit)
-            || !names::only_reads(region, maximum.value)
+            || !names::only_reads(region, &value)
         {
             continue;
         }
@@ -91,7 +100,7 @@ pub(super) fn find(
             limit,
             span: &maximum.statement.span,
         };
-        let statements = keeps.statements(maximum.value, &maximum.loops, &sides);
+        let statements = keeps.statements(&value, &maximum.loops, &sides);
         match replaced.iter_mut().find(|(span, at, _)| *span == maximum.statement.span && *at == maximum.at) {
             Some((_, _, known)) => known.extend(statements),
             None => replaced.push((maximum.statement.span.clone(), maximum.at, statements)),
@@ -135,12 +144,14 @@ fn comparisons<'a>(condition: &'a Expr, inverted: bool, at: usize, found: &mut V
     }
 }
 
-/// `m < c` or the like: the maximum, how a value is compared that keeps the loop going, and with what.
+/// `m < c`, `sqrt(m) < c` or the like: what is compared of the maximum, how a value is compared that keeps the loop going, and
+/// with what.
 fn small<'a>(
+    region: &Region,
     comparison: &'a Expr,
     inverted: bool,
     changed: &HashSet<String>,
-) -> Option<(&'a str, BinaryOp, &'a Expr)> {
+) -> Option<(&'a Expr, BinaryOp, &'a Expr)> {
     use BinaryOp::{Greater, GreaterEqual, Less, LessEqual};
     let ExprKind::Binary(operator, left, right) = &comparison.kind else { return None };
     let mirrored = match operator {
@@ -150,9 +161,10 @@ fn small<'a>(
         GreaterEqual => LessEqual,
         _ => return None,
     };
-    let (name, operator, limit) = match (&left.kind, &right.kind) {
-        (ExprKind::Name(name), _) if changed.contains(name) => (name, *operator, right),
-        (_, ExprKind::Name(name)) if changed.contains(name) => (name, mirrored, left),
+    let changes = |side: &Expr| grows_with(region, side).is_some_and(|name| changed.contains(name));
+    let (tested, operator, limit) = match (changes(left), changes(right)) {
+        (true, _) => (left, *operator, right),
+        (_, true) => (right, mirrored, left),
         _ => return None,
     };
     let goes_on = match (operator, inverted) {
@@ -162,7 +174,7 @@ fn small<'a>(
         (GreaterEqual, true) => GreaterEqual,
         _ => return None,
     };
-    names::of(limit).is_disjoint(changed).then_some((name, goes_on, limit))
+    names::of(limit).is_disjoint(changed).then_some((tested, goes_on, limit))
 }
 
 fn floating(region: &Region, list: &[Stmt], name: &str) -> Option<Floating> {
@@ -176,11 +188,123 @@ fn floating(region: &Region, list: &[Stmt], name: &str) -> Option<Floating> {
     }
 }
 
-/// Where a scalar becomes the largest of a value over points, if that is all that happens to it in a step but for its first
-/// value, a literal.
-fn maximum<'a>(region: &Region, list: &'a [Stmt], name: &str) -> Option<Maximum<'a>> {
-    let mut maxima = Vec::new();
-    let (mut count, mut known, mut starts) = (0, 0, false);
+/// The maximum or sum that what is tested comes from by assignments of the body before a place, `b = (double)a; c = sqrt(b);`,
+/// and the value that would be tested if there were one point alone.
+fn followed<'a>(
+    region: &Region,
+    list: &'a [Stmt],
+    (tested, name): (&'a Expr, &str),
+    mut place: usize,
+) -> Option<(Maximum<'a>, Expr)> {
+    let kind = floating(region, list, name)?;
+    let mut name = name.to_owned();
+    let mut steps: Vec<(&Expr, String, Floating)> = vec![(tested, name.clone(), kind)];
+    let mut passed: Vec<String> = Vec::new();
+    while steps.len() < MOST_STEPS {
+        let assigns = |stmt: &Stmt| {
+            stmt_declares(stmt, &name) + assigned_within(stmt).iter().filter(|(own, _)| *own == name).count()
+        };
+        let Some(at) = list[..place].iter().rposition(|stmt| assigns(stmt) > 0) else { break };
+        let value = match &list[at].kind {
+            StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })
+                if is_name(target, &name) =>
+            {
+                value
+            }
+            _ => break,
+        };
+        let Some(of) = grows_with(region, value) else { break };
+        steps.push((value, of.to_owned(), floating(region, list, &name)?));
+        passed.push(std::mem::replace(&mut name, of.to_owned()));
+        place = at;
+    }
+    let again = passed.iter().filter(|own| **own == name).count();
+    let maximum = maximum(region, list, &name, again).filter(|maximum| maximum.at < place)?;
+    let (mut value, mut kind) = (maximum.value.clone(), floating(region, list, &name)?);
+    for (step, of, next) in steps.iter().rev() {
+        let own = ExprKind::Cast(CType::Floating(kind), Box::new(value));
+        value = (*step).clone();
+        value.walk_mut(&mut |part| {
+            if is_name(part, of) {
+                part.kind = own.clone();
+            }
+        });
+        kind = *next;
+    }
+    Some((maximum, value))
+}
+
+/// Most assignments between a maximum and its test.
+const MOST_STEPS: usize = 8;
+
+/// The only scalar of the data in a value that never falls where that grows: `m`, `sqrt(m)`, `m / 100`.
+fn grows_with<'a>(region: &Region, value: &'a Expr) -> Option<&'a str> {
+    match &value.kind {
+        ExprKind::Name(name) => {
+            let scalar = region.variables.get(name).is_none_or(|one| matches!(one.ctype, CType::Floating(_)));
+            scalar.then_some(name.as_str())
+        }
+        ExprKind::Cast(CType::Floating(_), inner) => grows_with(region, inner),
+        ExprKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
+            (ExprKind::Name(own), [inner])
+                if matches!(own.as_str(), "sqrt" | "sqrtf") && !region.functions.contains_key(own) =>
+            {
+                grows_with(region, inner)
+            }
+            _ => None,
+        },
+        ExprKind::Binary(BinaryOp::Div | BinaryOp::Mul, inner, by) if is_positive(by) => {
+            grows_with(region, inner)
+        }
+        ExprKind::Binary(BinaryOp::Mul, by, inner) if is_positive(by) => grows_with(region, inner),
+        _ => None,
+    }
+}
+
+fn is_positive(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Floating { text, .. } => text.parse::<f64>().is_ok_and(|value| value > 0.0),
+        ExprKind::Cast(CType::Floating(_), inner) => is_positive(inner),
+        ExprKind::Binary(BinaryOp::Mul, a, b) if is_positive(a) => is_positive(b),
+        _ => literal(expr).is_some_and(|value| value > 0),
+    }
+}
+
+/// Whether a value is never negative, as it is rounded. `local`: what is known of names.
+fn is_no_less(region: &Region, expr: &Expr, local: &HashMap<String, bool>) -> bool {
+    match &expr.kind {
+        ExprKind::Name(name) => local.get(name) == Some(&true),
+        ExprKind::Cast(CType::Floating(_), inner) => is_no_less(region, inner, local),
+        ExprKind::Binary(BinaryOp::Mul, a, b) if same(a, b) => names::only_reads(region, a),
+        ExprKind::Binary(BinaryOp::Mul | BinaryOp::Add, a, b) => {
+            is_no_less(region, a, local) && is_no_less(region, b, local)
+        }
+        ExprKind::Binary(BinaryOp::Div, a, b) => is_no_less(region, a, local) && is_positive(b),
+        ExprKind::Call(function, arguments) => match (&function.kind, arguments.as_slice()) {
+            (ExprKind::Name(own), [_]) => {
+                matches!(own.as_str(), "fabs" | "fabsf") && !region.functions.contains_key(own)
+            }
+            (ExprKind::Name(own), [_, by]) => {
+                own == "pow" && !region.functions.contains_key(own) && is_two(by)
+            }
+            _ => false,
+        },
+        _ => is_positive(expr),
+    }
+}
+
+fn is_two(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Floating { text, .. } => text.parse::<f64>() == Ok(2.0),
+        _ => literal(expr) == Some(2),
+    }
+}
+
+/// Where a scalar becomes the largest of a value over points, or their sum, if that is all that happens to it in a step but for
+/// its first value, a literal, and what is known to follow.
+fn maximum<'a>(region: &Region, list: &'a [Stmt], name: &str, follow: usize) -> Option<Maximum<'a>> {
+    let mut maxima: Vec<Maximum<'a>> = Vec::new();
+    let (mut count, mut known, mut starts, mut below) = (0, follow, false, false);
     for (at, stmt) in list.iter().enumerate() {
         count += assigned_within(stmt).iter().filter(|(other, _)| other == name).count();
         // A declaration within hides it.
@@ -192,6 +316,7 @@ fn maximum<'a>(region: &Region, list: &'a [Stmt], name: &str) -> Option<Maximum<
             {
                 known += 1;
                 starts = true;
+                below |= matches!(value.kind, ExprKind::Unary(UnaryOp::Minus, _));
             }
             StmtKind::Declaration(own) => {
                 match own.iter().find(|one| one.name == name).map(|one| one.value.as_ref()) {
@@ -199,16 +324,22 @@ fn maximum<'a>(region: &Region, list: &'a [Stmt], name: &str) -> Option<Maximum<
                     Some(Some(value)) if is_number(value) => {
                         known += 1;
                         starts = true;
+                        below |= matches!(value.kind, ExprKind::Unary(UnaryOp::Minus, _));
                     }
                     _ => {}
                 }
             }
-            StmtKind::For(_) if starts => chains(region, stmt, name, at, &mut Vec::new(), &mut maxima),
+            StmtKind::For(_) if starts => {
+                let place = (name, at);
+                chains(region, stmt, place, &mut Vec::new(), &mut HashMap::new(), &mut maxima);
+            }
             _ => {}
         }
         known += maxima.len() - before;
     }
-    if count != known || maxima.len() != 1 {
+    // Of several, one is enough; but not of both kinds.
+    let sum = maxima.first()?.sum;
+    if count != known || maxima.iter().any(|one| one.sum != sum) || (sum && below) {
         return None;
     }
     maxima.pop()
@@ -236,26 +367,62 @@ fn is_number(expr: &Expr) -> bool {
     }
 }
 
-/// `m = fmax(m, d);`, `if (d > m) m = d;` or `m = d > m ? d : m;` within loops.
+/// `m = fmax(m, d);`, `if (d > m) m = d;`, `m = d > m ? d : m;` or `m += d;` within loops. `local`: whether the values of names
+/// are known not to be negative.
 fn chains<'a>(
     region: &Region,
     stmt: &'a Stmt,
-    name: &str,
-    at: usize,
+    (name, at): (&str, usize),
     loops: &mut Vec<&'a ForLoop>,
+    local: &mut HashMap<String, bool>,
     found: &mut Vec<Maximum<'a>>,
 ) {
-    let mut largest = |value: &'a Expr, loops: &[&'a ForLoop]| {
+    let mut add = |value: &'a Expr, loops: &[&'a ForLoop], sum: bool| {
         if !value.mentions(name) {
-            found.push(Maximum { at, statement: stmt, loops: loops.to_vec(), value });
+            found.push(Maximum { sum, at, statement: stmt, loops: loops.to_vec(), value });
         }
     };
     match &stmt.kind {
-        StmtKind::Block(list) => list.iter().for_each(|stmt| chains(region, stmt, name, at, loops, found)),
+        StmtKind::Block(list) => {
+            for stmt in list {
+                chains(region, stmt, (name, at), loops, local, found);
+                let value = match &stmt.kind {
+                    StmtKind::Declaration(own) => {
+                        for one in own {
+                            let known =
+                                one.value.as_ref().is_some_and(|value| is_no_less(region, value, local));
+                            let floating = matches!(one.ctype, CType::Floating(_));
+                            local.insert(one.name.clone(), known && floating);
+                        }
+                        continue;
+                    }
+                    StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) => {
+                        if let ExprKind::Name(own) = &target.kind
+                            && let Some(CType::Floating(_)) = region.variables.get(own).map(|one| &one.ctype)
+                        {
+                            Some((own, value))
+                        } else {
+                            None
+                        }
+                    }
+                    _ => None,
+                };
+                let known = value.map(|(own, value)| (own.clone(), is_no_less(region, value, local)));
+                local.retain(|own, _| assigned_within(stmt).iter().all(|(other, _)| other != own));
+                local.extend(known);
+            }
+        }
         StmtKind::For(source) => {
+            local.retain(|own, _| assigned_within(stmt).iter().all(|(other, _)| other != own));
             loops.push(source);
-            chains(region, &source.body, name, at, loops, found);
+            let mut own = local.clone();
+            chains(region, &source.body, (name, at), loops, &mut own, found);
             loops.pop();
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(Some(BinaryOp::Add), target, value), .. })
+            if is_name(target, name) && is_no_less(region, value, local) =>
+        {
+            add(value, loops, true);
         }
         StmtKind::If(condition, then, None) => {
             let assignment = match &then.kind {
@@ -270,7 +437,7 @@ fn chains<'a>(
                 && is_name(target, name)
                 && greater(condition, name).is_some_and(|other| same(other, value))
             {
-                largest(value, loops);
+                add(value, loops, false);
             }
         }
         StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. }) if is_name(target, name) => {
@@ -281,9 +448,16 @@ fn chains<'a>(
                             && math_function(name).is_some()
                             && !region.functions.contains_key(name));
                     match arguments.as_slice() {
-                        [a, b] if is_fmax && is_name(a, name) => largest(b, loops),
-                        [a, b] if is_fmax && is_name(b, name) => largest(a, loops),
+                        [a, b] if is_fmax && is_name(a, name) => add(b, loops, false),
+                        [a, b] if is_fmax && is_name(b, name) => add(a, loops, false),
                         _ => {}
+                    }
+                }
+                // `m = m + d`
+                ExprKind::Binary(BinaryOp::Add, a, b) if is_name(a, name) || is_name(b, name) => {
+                    let value = if is_name(a, name) { b } else { a };
+                    if is_no_less(region, value, local) {
+                        add(value, loops, true);
                     }
                 }
                 ExprKind::Conditional(condition, then, otherwise) => {
@@ -295,7 +469,7 @@ fn chains<'a>(
                         false => less(condition, name).is_some_and(|other| same(other, value)),
                     };
                     if is_name(kept, name) && holds {
-                        largest(value, loops);
+                        add(value, loops, false);
                     }
                 }
                 _ => {}
