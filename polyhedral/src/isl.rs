@@ -11,8 +11,9 @@
 use isl_rs as raw;
 use raw::DimType;
 use rustix::time::{ClockId, clock_gettime};
+use std::cell::Cell;
 use std::marker::PhantomData;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// `ISL_ON_ERROR_CONTINUE` of `isl/options.h`: record the error in the context, return null.
 const ON_ERROR_CONTINUE: i32 = 1;
@@ -44,10 +45,22 @@ pub enum IslError {
 pub(crate) struct Context {
     raw: raw::Context,
     budget: u64,
-    /// Time allowed in seconds, and the thread's clock when it ends.
-    time: Option<(u64, Duration)>,
+    time: Option<Limit>,
     stays_on_its_thread: PhantomData<*const ()>,
 }
+
+/// How long computations may take.
+struct Limit {
+    /// In seconds of the thread's time.
+    seconds: u64,
+    /// The thread's clock at the end.
+    end: Duration,
+    /// When that clock was last looked at.
+    looked: Cell<Option<Instant>>,
+}
+
+/// The thread's clock is the system's, which takes longer to ask than many operations of isl; the usual one is not.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 impl Context {
     /// A context whose computations may take `budget` isl operations in all (0: without limit).
@@ -64,15 +77,22 @@ impl Context {
 
     /// The same context, whose computations may take this many seconds of the thread's time from now on.
     pub fn within(mut self, seconds: u64) -> Context {
-        self.time = Some((seconds, thread_time() + Duration::from_secs(seconds)));
+        let end = thread_time() + Duration::from_secs(seconds);
+        self.time = Some(Limit { seconds, end, looked: Cell::new(None) });
         self
     }
 
     fn in_time(&self) -> Result<(), IslError> {
-        match self.time {
-            Some((seconds, end)) if thread_time() > end => Err(IslError::TimeExhausted { seconds }),
-            _ => Ok(()),
+        let Some(limit) = &self.time else { return Ok(()) };
+        // A thread uses no more of its own time than goes by.
+        if limit.looked.get().is_some_and(|last| last.elapsed() < BETWEEN_LOOKS) {
+            return Ok(());
         }
+        limit.looked.set(Some(Instant::now()));
+        if thread_time() > limit.end {
+            return Err(IslError::TimeExhausted { seconds: limit.seconds });
+        }
+        Ok(())
     }
 
     /// Reads a set in isl's notation.
