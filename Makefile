@@ -94,7 +94,7 @@ test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all ker
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all clean_under_sanitizers
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all generated_code_stays
 	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all every_implementation
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all -- every_implementation cuda::
 	$(CARGO) test --locked --release --package optimizer --test exact -- --ignored --nocapture closed_form
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright --test library certificates
 	TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts

@@ -80,6 +80,27 @@ fn nested_programs_are_listed_analysed_run_compiled_and_tuned() {
     let said = String::from_utf8_lossy(&main.stdout).into_owned();
     assert!(main.status.success() && said.contains("y: 3 elements, equal"), "{said}");
 
+    let cuda = file("cuda");
+    let policy = "y:logical_warp_size=4,block_size_x=64";
+    let written = tilewright(&[
+        "nested", "compile", "spmv", "--target", "cuda", "--policy", policy, "-o", &cuda, "--json",
+    ])
+    .succeeded()
+    .json();
+    assert_eq!((written["target"].as_str(), written["files"].as_array().unwrap().len() >= 8), (Some("cuda"), true));
+    let text = std::fs::read_to_string(format!("{cuda}/spmv.cu")).unwrap();
+    assert!(text.contains("__launch_bounds__(64)") && text.contains(", 2, 4);"), "{text}");
+    assert_eq!(
+        tilewright(&["nested", "compile", "spmv", "--target", "cuda", "--policy", "y:tile=4", "-o", &cuda])
+            .code,
+        1
+    );
+    if toolchain::compiler::Compiler::find(toolchain::compiler::Language::Cxx).is_ok() {
+        let emulated =
+            run(&["--backend", "emulator", "--policy", policy, "--verify", "--json"]).succeeded().json();
+        assert_eq!((&emulated["verified"], emulated["backend"].as_str()), (&true.into(), Some("emulator")));
+    }
+
     let trials = file("t.jsonl");
     let arguments = ["--budget", "3", "--repeat", "1", "--trials", &trials, "--json"];
     let tuned =

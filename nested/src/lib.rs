@@ -36,6 +36,9 @@ pub mod interpret;
 
 // How it is done.
 pub mod analysis;
+pub mod cuda;
+pub mod emit;
+pub mod emulated;
 pub mod fuse;
 pub mod lower;
 pub mod native;

@@ -87,8 +87,16 @@ impl Native {
         cache: &Arc<Cache>,
     ) -> Result<Native, RunError> {
         let object = compiler.compile_shared(&sources(&generated), options, cache)?;
+        Native::load(program, generated, object)
+    }
+
+    /// Loads what was compiled of generated code.
+    ///
+    /// # Errors
+    /// [`RunError::Toolchain`].
+    pub fn load(program: &Program, generated: Generated, object: SharedObject) -> Result<Native, RunError> {
         let library = Library::load(&object.path())?;
-        // SAFETY: `openmp::generate` gives these names to functions of these types.
+        // SAFETY: `openmp::generate` and `cuda::generate` give these names to functions of these types.
         let entry = unsafe { library.function::<Entry>(&generated.symbol) }?;
         // SAFETY: as before.
         let free = unsafe { library.function::<Free>(&format!("{}_free", generated.symbol)) }?;

@@ -1,6 +1,8 @@
-//! The files that a user of C adds to a project: source, header, build file, a program that checks and times, manifest.
+//! The files that a user of C or CUDA adds to a project: source, header, build file, a program that checks and times, manifest.
 
-use crate::analysis::Implementation;
+use crate::analysis::gpu::GpuImplementation;
+use crate::analysis::{Computation, Implementation};
+use crate::cuda;
 use crate::openmp::{Generated, Mode, RUNTIME, generate, prepared};
 use crate::program::{Literal, Program, Role, Scalar};
 use serde::Serialize;
@@ -80,36 +82,94 @@ fn results<'a>(program: &'a Program, generated: &'a Generated) -> impl Iterator<
     places.flat_map(|place| place.leaves.iter().copied().chain(place.rows))
 }
 
+/// What the code is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    OpenMp,
+    Cuda,
+}
+
 /// All files of a program, and what was generated.
 pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec<File>, Generated) {
     let name = program.name.as_str();
     let generated = generate(program, chosen, mode, name);
     let (_, computations, _) = prepared(program);
-    let weakest: Vec<Implementation> = computations.iter().map(Implementation::sequential).collect();
-    let sequential = generate(program, &weakest, mode, &format!("{name}_sequential"));
-    let mut files = vec![
-        File { name: format!("{name}.h"), text: header(program, &generated) },
-        File { name: format!("{name}.c"), text: generated.text.clone() + &checks(program, &generated) },
-        File { name: format!("{name}_sequential.c"), text: sequential.text.clone() },
-        File { name: "tw_nested.h".to_owned(), text: RUNTIME.to_owned() },
-        File { name: "main.c".to_owned(), text: main(program, &generated, &sequential) },
-        File { name: "CMakeLists.txt".to_owned(), text: cmake(name, mode) },
-    ];
     let list = computations.iter().enumerate().map(|(place, own)| {
         let used = chosen.get(place).cloned().unwrap_or_else(|| Implementation::default_of(own));
-        Chosen {
-            name: own.name.clone(),
-            expression: crate::analysis::sequence::text(&own.sequence),
-            schedule: crate::analysis::schedule::text(&used.schedule()),
-            policy: used.policy(),
-        }
+        shown(own, &used.schedule(), used.policy())
     });
+    let source =
+        File { name: format!("{name}.c"), text: generated.text.clone() + &checks(program, &generated) };
+    let files = files(program, &generated, Target::OpenMp, vec![source], list.collect(), mode);
+    (files, generated)
+}
+
+/// The same for CUDA.
+///
+/// # Errors
+/// As for [`cuda::generate`].
+pub fn package_cuda(
+    program: &Program,
+    chosen: &[GpuImplementation],
+    mode: Mode,
+) -> Result<(Vec<File>, Generated), String> {
+    let name = program.name.as_str();
+    let generated = cuda::generate(program, chosen, mode, name)?.generated;
+    let (_, computations, _) = prepared(program);
+    let list = computations.iter().enumerate().map(|(place, own)| {
+        let used = chosen.get(place).cloned().unwrap_or_else(|| GpuImplementation::default_of(own));
+        shown(own, &used.schedule, used.policy())
+    });
+    let said = checks(program, &generated);
+    let text = format!(
+        "{}\n#if !defined(TW_DEVICE_ONLY)\nextern \"C\" {}#endif\n",
+        generated.text,
+        said.trim_start()
+    );
+    let sources = vec![
+        File { name: format!("{name}.cu"), text },
+        File { name: cuda::RUNTIME_FILE.to_owned(), text: cuda::RUNTIME.to_owned() },
+    ];
+    let files = files(program, &generated, Target::Cuda, sources, list.collect(), mode);
+    Ok((files, generated))
+}
+
+fn shown(own: &Computation, schedule: &[crate::analysis::Schedule], policy: String) -> Chosen {
+    Chosen {
+        name: own.name.clone(),
+        expression: crate::analysis::sequence::text(&own.sequence),
+        schedule: crate::analysis::schedule::text(schedule),
+        policy,
+    }
+}
+
+/// The sources with all that stands beside them.
+fn files(
+    program: &Program,
+    generated: &Generated,
+    target: Target,
+    sources: Vec<File>,
+    computations: Vec<Chosen>,
+    mode: Mode,
+) -> Vec<File> {
+    let name = program.name.as_str();
+    let (_, list, _) = prepared(program);
+    let weakest: Vec<Implementation> = list.iter().map(Implementation::sequential).collect();
+    let sequential = generate(program, &weakest, mode, &format!("{name}_sequential"));
+    let mut files = vec![File { name: format!("{name}.h"), text: header(program, generated, target) }];
+    files.extend(sources);
+    files.extend([
+        File { name: format!("{name}_sequential.c"), text: sequential.text.clone() },
+        File { name: "tw_nested.h".to_owned(), text: RUNTIME.to_owned() },
+        File { name: "main.c".to_owned(), text: main(program, generated, &sequential, target) },
+        File { name: "CMakeLists.txt".to_owned(), text: cmake(name, mode, target) },
+    ]);
     let manifest = Manifest {
         schema: "tilewright.nested.manifest/1",
         program: name,
-        target: "openmp",
+        target: if target == Target::Cuda { "cuda" } else { "openmp" },
         mode,
-        computations: list.collect(),
+        computations,
         fused: &generated.fused,
         temporaries: &generated.temporaries,
         traffic: &generated.traffic,
@@ -128,10 +188,10 @@ pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec
     };
     let manifest = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
     files.push(File { name: "manifest.json".to_owned(), text: manifest });
-    (files, generated)
+    files
 }
 
-fn header(program: &Program, generated: &Generated) -> String {
+fn header(program: &Program, generated: &Generated, target: Target) -> String {
     let name = &program.name;
     let upper = name.to_uppercase();
     let mut text = format!("/* The nested data-parallel program {name}, made by Tilewright.\n *\n");
@@ -164,6 +224,16 @@ fn header(program: &Program, generated: &Generated) -> String {
         text.push_str(&format!("int {symbol}(tw_slot *slots, int threads, tw_report *report);\n"));
         text.push_str(&format!("void {symbol}_free(tw_slot *slots);\n"));
     }
+    if target == Target::Cuda {
+        text.push_str(&format!(
+            "\n/* The parts of a call, for several runs on a device: what is given is copied there (NULL where the report says why\n \
+             * not), runs, results are copied back, the end. {name} does all of these; threads change nothing. */\n\
+             void *{name}_open(const tw_slot *slots, tw_report *report);\n\
+             int {name}_run(void *session, tw_report *report);\n\
+             int {name}_results(void *session, tw_slot *slots, tw_report *report);\n\
+             void {name}_close(void *session);\n"
+        ));
+    }
     text.push_str("\n/* What a check of a report found. */\n");
     text.push_str(&format!(
         "const char *{name}_check(int64_t check);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
@@ -193,11 +263,32 @@ fn checks(program: &Program, generated: &Generated) -> String {
         };
         text.push_str(&format!("    case {}: return \"{}: {what}\";\n", place + 1, program.place(span)));
     }
+    text.push_str("    case -2: return \"the device failed\";\n");
     text.push_str("    case -1: return \"no memory\";\n    default: return \"nothing\";\n    }\n}\n");
     text
 }
 
-fn main(program: &Program, generated: &Generated, sequential: &Generated) -> String {
+/// The runs of `main.c`.
+const RUNS: [&str; 2] = [
+    "    for (int i = 0; !wrong && i < repeat; ++i) {
+        double start = now();
+        wrong = @NAME@(slots, threads, &report);
+        times[i] = now() - start;
+    }
+",
+    "    void *session = @NAME@_open(slots, &report);
+    wrong = session == NULL;
+    for (int i = -1; !wrong && i < repeat; ++i) {
+        double start = now();
+        wrong = @NAME@_run(session, &report);
+        times[i < 0 ? 0 : i] = now() - start;
+    }
+    wrong = wrong || @NAME@_results(session, slots, &report);
+    if (session != NULL) @NAME@_close(session);
+",
+];
+
+fn main(program: &Program, generated: &Generated, sequential: &Generated, target: Target) -> String {
     let mut given = String::new();
     for ((_, variable), (place, slot)) in program.given().zip(generated.slots.list.iter().enumerate()) {
         let (parameter, default) = match variable.role {
@@ -215,20 +306,41 @@ fn main(program: &Program, generated: &Generated, sequential: &Generated) -> Str
     for place in results(program, generated) {
         let slot = &generated.slots.list[place];
         list.push_str(&format!(
-            "    {{\"{}\", {}, {place}}},\n",
+            "    {{\"{}\", \"{}\", {}, {place}}},\n",
             slot.name,
+            numpy(slot.scalar),
             slot.scalar.bytes() * slot.width
         ));
     }
     include_str!("../templates/main.c")
         .replace("@GIVEN@", &given)
         .replace("@RESULTS@", &list)
+        .replace("@RUN@", RUNS[usize::from(target == Target::Cuda)])
+        .replace("@WHERE@", if target == Target::Cuda { "on the device" } else { "with %d threads" })
+        .replace("@THREADS@", if target == Target::Cuda { "" } else { ", threads" })
         .replace("@SLOTS@", &generated.slots.list.len().to_string())
         .replace("@PLAIN@", &sequential.slots.list.len().to_string())
         .replace("@NAME@", &program.name)
 }
 
-fn cmake(name: &str, mode: Mode) -> String {
+fn cmake(name: &str, mode: Mode, target: Target) -> String {
+    if target == Target::Cuda {
+        let contract = mode == Mode::Fast;
+        return format!(
+            "cmake_minimum_required(VERSION 3.18)\nif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)\n  \
+             set(CMAKE_CUDA_ARCHITECTURES 80 90)\nendif()\nproject({name} C CXX CUDA)\nset(CMAKE_C_STANDARD 11)\n\
+             set(CMAKE_CUDA_STANDARD 17)\n\
+             if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n\
+             add_library({name} {name}.cu {name}_sequential.c)\n\
+             target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n\
+             # Without contraction the results are the same bits everywhere.\n\
+             target_compile_options({name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--fmad={contract}> \
+             $<$<COMPILE_LANGUAGE:C>:-O3;-ffp-contract=off>)\n\
+             target_link_libraries({name} PUBLIC m)\n\
+             add_executable({name}_main main.c)\ntarget_link_libraries({name}_main PRIVATE {name})\n\
+             set_target_properties({name}_main PROPERTIES LINKER_LANGUAGE CUDA)\n"
+        );
+    }
     let contract = if mode == Mode::Fast { "fast" } else { "off" };
     format!(
         "cmake_minimum_required(VERSION 3.10)\nproject({name} C)\nset(CMAKE_C_STANDARD 11)\n\

@@ -4,6 +4,7 @@
 mod support;
 
 mod analysis;
+mod cuda;
 mod diagnostics;
 mod language;
 mod programs;

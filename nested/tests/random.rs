@@ -61,7 +61,7 @@ fn sequence(chance: &mut Chance, depth: u64) -> String {
     }
 }
 
-fn program(chance: &mut Chance) -> String {
+pub fn program(chance: &mut Chance) -> String {
     let mut text =
         "nested p { input s: [f64]; input t: [f64]; input p: [i32]; input k: [i32]; input o: [i64];
         table w: [f64] = [0.25, -1.5];\n"
@@ -101,7 +101,7 @@ fn program(chance: &mut Chance) -> String {
     text
 }
 
-fn data(chance: &mut Chance, count: usize) -> Inputs {
+pub fn data(chance: &mut Chance, count: usize) -> Inputs {
     let mut places: Vec<i32> = (0..count as i32).collect();
     (1..count).for_each(|place| places.swap(place, chance.below(place as u64 + 1) as usize));
     let mut offsets = vec![0];

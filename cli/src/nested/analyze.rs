@@ -41,12 +41,16 @@ pub struct ComputationEntry {
     pub openmp_points: usize,
     /// Different texts among these.
     pub openmp_texts: usize,
-    /// Points of the space for CUDA, before what the device refuses is pruned.
+    /// Implementations for CUDA.
+    pub cuda_implementations: usize,
+    /// Points of the space for CUDA that Table 5.4 spans, before what the device refuses is pruned.
     pub cuda_all: usize,
     /// Those that are left.
     pub cuda_points: usize,
     /// What is taken where nobody chooses.
     pub default: String,
+    /// The same for CUDA.
+    pub cuda_default: String,
 }
 
 /// The report of `nested analyze`.
@@ -103,8 +107,10 @@ pub fn analyze(arguments: &AnalyzeArguments) -> Result<AnalyzeReport> {
             schedules: schedules.collect(),
             openmp_points: points.len(),
             openmp_texts: texts.len(),
+            cuda_implementations: nested::analysis::gpu::implementations(own).len(),
             cuda_all,
             cuda_points,
+            cuda_default: nested::analysis::gpu::GpuImplementation::default_of(own).policy(),
             default: format!("{}; {}", schedule::text(&default.schedule()), default.policy()),
         });
     }
@@ -131,7 +137,12 @@ impl Report for AnalyzeReport {
                 "  openmp      {} implementations, {} texts",
                 own.openmp_points, own.openmp_texts
             );
-            let _ = writeln!(text, "  cuda        {} of {} points fit", own.cuda_points, own.cuda_all);
+            let _ = writeln!(
+                text,
+                "  cuda        {} implementations ({} of {} points of Table 5.4 fit)",
+                own.cuda_implementations, own.cuda_points, own.cuda_all
+            );
+            let _ = writeln!(text, "              default {}", own.cuda_default);
             text.push_str("  schedules, each with those that one rewriting leads to:\n");
             for entry in &own.schedules {
                 let rewrites = match entry.rewrites.is_empty() {

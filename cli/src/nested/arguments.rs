@@ -32,9 +32,10 @@ Examples:
   tilewright nested analyze spmv
   tilewright nested analyze examples/nested/norms.nested --json")]
     Analyze(AnalyzeArguments),
-    /// Write C with OpenMP, a header, a build file, a program that checks and times, and manifest.json
+    /// Write C with OpenMP or CUDA, a header, a build file, a program that checks and times, and manifest.json
     #[command(after_help = "\
 Examples:
+  tilewright nested compile spmv --target cuda -o out-cuda
   tilewright nested compile spmv -o out && cmake -S out -B out/build && cmake --build out/build
   tilewright nested compile spmv -o out")]
     Compile(CompileArguments),
@@ -97,6 +98,8 @@ pub enum BackendName {
     OpenMp,
     /// The interpreter
     Reference,
+    /// CUDA on the processor, every access checked
+    Emulator,
     /// A GPU
     Cuda,
 }
@@ -107,7 +110,8 @@ pub struct ImplementationArguments {
     /// Schedule of a computation, as `y=independent>sequential`; without a name where there is one computation
     #[arg(long, value_name = "[NAME=]SCHEDULE")]
     pub schedule: Vec<String>,
-    /// Policy of a computation, as `y:omp_schedule_1=dynamic,chunk_size_1=64`; without a name where there is one
+    /// Policy of a computation, as `y:omp_schedule_1=dynamic,chunk_size_1=64`, for CUDA `y:logical_warp_size=8`; without a
+    /// name where there is one
     #[arg(long, value_name = "[NAME:]POLICY")]
     pub policy: Vec<String>,
     /// Sum floating-point numbers in any order

@@ -2,8 +2,8 @@
 
 use super::arguments::{DataArguments, ImplementationArguments};
 use crate::error::{Error, Result};
-use nested::analysis::choice::choose;
-use nested::analysis::{Computation, Implementation};
+use nested::analysis::gpu::GpuImplementation;
+use nested::analysis::{Computation, Implementation, choice, gpu};
 use nested::data::{Array, Inputs};
 use nested::native::RunError;
 use nested::program::{Program, Scalar};
@@ -113,6 +113,26 @@ pub fn implementations(
     list: &[Computation],
     arguments: &ImplementationArguments,
 ) -> Result<Vec<Implementation>> {
+    chosen(list, arguments, Implementation::default_of, choice::choose)
+}
+
+/// The same for a GPU.
+///
+/// # Errors
+/// As before.
+pub fn gpu_implementations(
+    list: &[Computation],
+    arguments: &ImplementationArguments,
+) -> Result<Vec<GpuImplementation>> {
+    chosen(list, arguments, GpuImplementation::default_of, gpu::choose)
+}
+
+fn chosen<T>(
+    list: &[Computation],
+    arguments: &ImplementationArguments,
+    default: impl Fn(&Computation) -> T,
+    choose: impl Fn(&Computation, Option<&str>, Option<&str>) -> std::result::Result<T, String>,
+) -> Result<Vec<T>> {
     let mut schedules: Vec<Option<&str>> = vec![None; list.len()];
     let mut policies: Vec<Option<&str>> = vec![None; list.len()];
     let place = |name: Option<&str>, option: &str| -> Result<usize> {
@@ -148,7 +168,7 @@ pub fn implementations(
     }
     let chosen = list.iter().zip(schedules).zip(policies).map(|((own, schedule), policy)| {
         if schedule.is_none() && policy.is_none() {
-            return Ok(Implementation::default_of(own));
+            return Ok(default(own));
         }
         choose(own, schedule, policy).map_err(|rule| Error::infeasible(format!("`{}`: {rule}", own.name)))
     });
@@ -172,8 +192,8 @@ pub fn failed(program: &Program, error: RunError) -> Error {
     }
 }
 
-/// CUDA was asked for.
-pub fn no_cuda() -> Error {
-    Error::infeasible("nested programs have no CUDA back end: schedules and policies of GPUs are analysed, code is made for OpenMP")
-        .hint("use --target openmp (--backend openmp); `tilewright nested analyze` shows the space for CUDA")
+/// Why a program cannot be done on a GPU as it was asked for.
+pub fn refused(rule: String) -> Error {
+    Error::infeasible(rule)
+        .hint("`tilewright nested analyze` shows schedules and policies; --target openmp has others")
 }

@@ -1,12 +1,12 @@
 //! `tilewright nested compile`.
 
 use super::arguments::{CompileArguments, TargetName};
-use super::common::{implementations, load, no_cuda};
+use super::common::{gpu_implementations, implementations, load, refused};
 use crate::error::Result;
 use crate::report::Report;
 use execution::output_folder::{NewFile, OutputFolder};
 use nested::openmp::{Mode, prepared};
-use nested::package::package;
+use nested::package::{package, package_cuda};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -32,25 +32,35 @@ pub struct CompileReport {
 /// # Errors
 /// Mistakes in the program, rules that are violated, a folder that cannot be written.
 pub fn compile(arguments: &CompileArguments) -> Result<CompileReport> {
-    if arguments.target == TargetName::Cuda {
-        return Err(no_cuda());
-    }
     let loaded = load(&arguments.program.program)?;
     let (_, list, _) = prepared(&loaded.program);
-    let chosen = implementations(&list, &arguments.implementation)?;
     let mode = if arguments.implementation.fast { Mode::Fast } else { Mode::Deterministic };
-    let (files, generated) = package(&loaded.program, &chosen, mode);
+    let (target, (files, generated), chosen) = match arguments.target {
+        TargetName::OpenMp => {
+            let chosen = implementations(&list, &arguments.implementation)?;
+            let made = package(&loaded.program, &chosen, mode);
+            let shown: Vec<_> = chosen.iter().map(|own| (own.schedule(), own.policy())).collect();
+            ("openmp", made, shown)
+        }
+        TargetName::Cuda => {
+            let chosen = gpu_implementations(&list, &arguments.implementation)?;
+            let made = package_cuda(&loaded.program, &chosen, mode).map_err(refused)?;
+            let shown: Vec<_> = chosen.iter().map(|own| (own.schedule.clone(), own.policy())).collect();
+            ("cuda", made, shown)
+        }
+    };
     let inputs: Vec<PathBuf> = loaded.file.into_iter().collect();
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
     let files: Vec<NewFile<'_>> =
         files.iter().map(|file| (Path::new(&file.name), file.text.as_bytes())).collect();
     let (_, written) = folder.write(&files)?;
-    let shown = list.iter().zip(&chosen).filter(|(own, _)| !own.sequence.is_empty()).map(|(own, chosen)| {
-        format!("{}: {}; {}", own.name, nested::analysis::schedule::text(&chosen.schedule()), chosen.policy())
+    let shown = list.iter().zip(&chosen).filter(|(own, _)| !own.sequence.is_empty());
+    let shown = shown.map(|(own, (schedule, policy))| {
+        format!("{}: {}; {policy}", own.name, nested::analysis::schedule::text(schedule))
     });
     Ok(CompileReport {
         program: loaded.program.name.clone(),
-        target: "openmp",
+        target,
         mode,
         files: written,
         implementations: shown.collect(),

@@ -1,12 +1,16 @@
 //! `tilewright nested run`.
 
 use super::arguments::{BackendName, RunArguments};
-use super::common::{assignment, failed, implementations, inputs, load, no_cuda, threads};
+use super::common::{
+    assignment, failed, gpu_implementations, implementations, inputs, load, refused, threads,
+};
 use crate::error::{Error, Result};
 use crate::outputs;
 use crate::progress::Session;
 use crate::report::Report;
-use nested::data::Output;
+use nested::analysis::gpu::GpuImplementation;
+use nested::data::{Inputs, Output};
+use nested::emulated::{Emulated, EmulatedError};
 use nested::interpret::{InterpretError, interpret};
 use nested::native::{Native, RunError, options};
 use nested::npy;
@@ -88,7 +92,6 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     outputs::check(&named, &read)?;
     let data = session.stage("read", || inputs(program, &arguments.data))?;
     let (_, list, _) = prepared(program);
-    let chosen = implementations(&list, &arguments.implementation)?;
     let mode = if arguments.implementation.fast { Mode::Fast } else { Mode::Deterministic };
     let threads = threads(&arguments.data);
     let reference = || {
@@ -99,10 +102,22 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     };
     let mut seconds_all = Vec::new();
     let mut bytes = None;
+    let mut policies = Vec::new();
     let found = match arguments.backend {
-        BackendName::Cuda => return Err(no_cuda()),
+        BackendName::Cuda => {
+            let error = Error::infeasible("nested programs run on a GPU as programs of their own");
+            return Err(error
+                .hint("write one with `tilewright nested compile --target cuda`, and build it with CMake"));
+        }
         BackendName::Reference => session.stage("interpret", reference)?,
+        BackendName::Emulator => {
+            let chosen = gpu_implementations(&list, &arguments.implementation)?;
+            policies = chosen.iter().map(GpuImplementation::policy).collect();
+            session.stage("emulate", || emulated(program, &chosen, mode, &data, !arguments.data.no_checks))?
+        }
         BackendName::OpenMp => {
+            let chosen = implementations(&list, &arguments.implementation)?;
+            policies = chosen.iter().map(nested::analysis::Implementation::policy).collect();
             let generated = generate(program, &chosen, mode, &program.name);
             let options = options(!arguments.data.no_checks, mode == Mode::Fast);
             let compiler = Compiler::find(Language::C).map_err(toolchain::Error::from)?;
@@ -136,12 +151,13 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     for (name, path) in &files {
         write(program, &found, name, path)?;
     }
-    let shown = list.iter().zip(&chosen).filter(|(own, _)| !own.sequence.is_empty());
+    let shown = list.iter().zip(&policies).filter(|(own, _)| !own.sequence.is_empty());
     Ok(RunReport {
         program: program.name.clone(),
         backend: match arguments.backend {
             BackendName::Reference => "reference",
-            _ => "openmp",
+            BackendName::Emulator => "emulator",
+            BackendName::OpenMp | BackendName::Cuda => "openmp",
         },
         mode,
         threads,
@@ -151,7 +167,29 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
         results: found.iter().map(entry).collect(),
         verified,
         difference,
-        implementations: shown.map(|(own, chosen)| format!("{}: {}", own.name, chosen.policy())).collect(),
+        implementations: shown.map(|(own, policy)| format!("{}: {policy}", own.name)).collect(),
+    })
+}
+
+/// The results of the emulator.
+fn emulated(
+    program: &Program,
+    chosen: &[GpuImplementation],
+    mode: Mode,
+    data: &Inputs,
+    checked: bool,
+) -> Result<Vec<Output>> {
+    let generated = nested::cuda::generate(program, chosen, mode, &program.name).map_err(refused)?;
+    let compiler = Compiler::find(Language::Cxx).map_err(toolchain::Error::from)?;
+    let built = Emulated::build(program, generated, &compiler, checked, &Cache::open()?)
+        .map_err(|error| failed(program, error))?;
+    built.run(data, 0, 0).map_err(|error| match error {
+        EmulatedError::Run(error) => failed(program, error),
+        EmulatedError::Violated(violated) => Error::Request {
+            kind: crate::error::Kind::Failed,
+            message: violated.to_string(),
+            hints: Vec::new(),
+        },
     })
 }
 

@@ -77,8 +77,16 @@ fn number(value: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{value}` is no number up to 2^30"))
 }
 
-/// The levels of a schedule that is written.
-fn elements(text: &str, operators: &[Operator], strongest: &[Schedule]) -> Result<Vec<Level>, String> {
+/// A schedule that is written.
+///
+/// # Errors
+/// The rule that is violated.
+pub fn schedule_of(
+    text: &str,
+    operators: &[Operator],
+    strongest: &[Schedule],
+    platform: Platform,
+) -> Result<Vec<Schedule>, String> {
     let elements = schedule::parse(text)
         .ok_or_else(|| format!("`{text}` is no schedule; its elements are independent, cooperative and sequential, with `>` between"))?;
     if elements.len() != strongest.len() {
@@ -100,13 +108,23 @@ fn elements(text: &str, operators: &[Operator], strongest: &[Schedule]) -> Resul
             ));
         }
     }
-    if let Some(place) = schedule::violation(&elements, Platform::OpenMp) {
-        let most = Platform::PARALLEL_LEVELS;
+    if let Some(place) = schedule::violation(&elements, platform) {
+        let most = match platform {
+            Platform::OpenMp => format!("{} levels", Platform::PARALLEL_LEVELS),
+            Platform::Cuda => format!("the outermost {} levels", Platform::PARALLEL_LEVELS),
+        };
         return Err(format!(
-            "openmp runs {most} levels in parallel; element {} must be sequential",
+            "{} runs {most} in parallel; element {} must be sequential",
+            platform.name(),
             place + 1
         ));
     }
+    Ok(elements)
+}
+
+/// The levels of a schedule that is written.
+fn elements(text: &str, operators: &[Operator], strongest: &[Schedule]) -> Result<Vec<Level>, String> {
+    let elements = schedule_of(text, operators, strongest, Platform::OpenMp)?;
     let outermost = elements.iter().position(|element| element.is_parallel());
     let levels = elements.into_iter().enumerate().map(|(place, element)| match element.is_parallel() {
         false => Level::SEQUENTIAL,

@@ -2,6 +2,7 @@
 //! dissertation), its schedules (5.2.2), and its policies (5.2.3); and what users choose by hand (5.1).
 
 pub mod choice;
+pub mod gpu;
 pub mod policy;
 pub mod schedule;
 pub mod sequence;

@@ -18,6 +18,8 @@ pub struct Computation {
     pub sequence: Vec<Operator>,
     /// Whether its outermost loop goes over rows of different lengths.
     pub irregular: bool,
+    /// The length of its rows, where they are tiles of a length that the text tells (a parameter's default may).
+    pub row_length: Option<i64>,
     /// Whether it may be computed as a map over tiles of a map.
     pub tiled: bool,
     /// What is known of its first sequence, for choosing between implementations: names of features.
@@ -88,7 +90,12 @@ impl<'p> Found<'p> {
         }
         let in_order = matches!(&root.kind, Kind::Apply(Operator::Reduce | Operator::Scan, Some(function), _)
             if function.builtin.is_none() && !function.associative);
+        let row_length = first.and_then(|first| match &first.kind {
+            Kind::Apply(Operator::Split, _, parts) => self.number(&parts[1]),
+            _ => None,
+        });
         self.list.push(Computation {
+            row_length,
             name: name.to_owned(),
             span: value.span.clone(),
             tiled: flat && !irregular && sequence.first() == Some(&Operator::Map),
@@ -97,6 +104,18 @@ impl<'p> Found<'p> {
             features,
             in_order,
         });
+    }
+
+    /// A whole number that the text tells.
+    fn number(&self, expr: &'p Expr) -> Option<i64> {
+        match &self.root(expr).kind {
+            Kind::Literal(Literal::I64(value)) => Some(*value),
+            Kind::Variable(id) => match self.program.variable(*id).role {
+                Role::Param(Literal::I64(value)) => Some(value),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The expression behind names.

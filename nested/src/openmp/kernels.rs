@@ -1,9 +1,9 @@
 //! One function for each step.
 
-use super::emitter::{At, Emitter, Env, Seq, View};
-use super::fold::Folding;
-use super::view::{Dest, RowShape, flat};
 use crate::analysis::{Implementation, Level, OmpSchedule};
+use crate::emit::emitter::{At, Emitter, Env, Seq, View};
+use crate::emit::fold::Folding;
+use crate::emit::view::{Dest, RowShape, flat};
 use crate::fault::FaultKind;
 use crate::lower::Step;
 use crate::program::*;
@@ -154,7 +154,7 @@ impl<'p> Emitter<'p> {
         level: Level,
         put: &Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>,
     ) {
-        let kind = super::emitter::c_type(scalar);
+        let kind = crate::emit::emitter::c_type(scalar);
         let slot = self.slots.scratch("long_rows", Scalar::I64);
         let room = offsets.at(length.clone()).cast("int64_t") / LONG + 1;
         let list = self.room(slot, &room);
@@ -252,7 +252,7 @@ impl<'p> Emitter<'p> {
         self.outer(sequence, length, put);
     }
 
-    fn store_row(&mut self, row: &Seq<'p>, dest: &Dest, base: &C) {
+    pub(crate) fn store_row(&mut self, row: &Seq<'p>, dest: &Dest, base: &C) {
         if let Some(into) = &row.into {
             return into.clone()(self, dest, base);
         }
@@ -276,7 +276,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Where the rows of a sequence lie, if that is known without computing them.
-    fn shape(&mut self, sequence: &Seq<'p>) -> Option<RowShape> {
+    pub(crate) fn shape(&mut self, sequence: &Seq<'p>) -> Option<RowShape> {
         if sequence.open.is_some() {
             return None;
         }
@@ -293,7 +293,7 @@ impl<'p> Emitter<'p> {
         shape
     }
 
-    fn folding(&mut self, value: &'p Expr, env: &Env<'p>) -> Option<Folding<'p>> {
+    pub(crate) fn folding(&mut self, value: &'p Expr, env: &Env<'p>) -> Option<Folding<'p>> {
         let Kind::Apply(_, Some(function), operands) = &value.kind else { return None };
         let sequence = self.sequence(&operands[0], env);
         let prefix = self.value(&operands[1], env);

@@ -1,27 +1,26 @@
 //! C with OpenMP: small kernels, one for each step of a lowered program, made of the same parts for each operator,
 //! schedule and resource.
 
-mod emitter;
-mod fold;
-mod kernels;
-mod operators;
-mod slots;
-mod value;
-mod view;
+pub(crate) mod kernels;
 
-pub use slots::{Place, Slot, Slots};
+pub use crate::emit::slots::{Place, Slot, Slots};
 
 use crate::analysis::{Computation, Implementation, Level, computations};
+use crate::emit::{emitter, emitter::Emitter, value};
 use crate::fault::FaultKind;
 use crate::fuse::fuse;
 use crate::lower::{Lowered, Numbered, Step, lower};
 use crate::program::*;
 use c_tree::{Block, Dialect, Expr as C, Function as CFunction, Stmt, int, name, var};
-use emitter::Emitter;
+
 use polyhedral::source::Span;
 
 /// The runtime that all generated programs share.
-pub const RUNTIME: &str = include_str!("../../templates/runtime.h");
+pub const RUNTIME: &str = concat!(
+    include_str!("../../templates/runtime_head.h"),
+    include_str!("../../templates/arithmetic.h"),
+    include_str!("../../templates/runtime_tail.h")
+);
 
 /// How floating-point numbers are summed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]

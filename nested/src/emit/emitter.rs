@@ -1,5 +1,6 @@
-//! What is known while the code of one kernel is made.
+//! What is known while the code of one step is made.
 
+use super::gpu::{Gpu, Where};
 use super::slots::{Place, Slots};
 use super::view::{self, Dest, RowShape, load, whole};
 use crate::analysis::Level;
@@ -93,11 +94,13 @@ pub struct Emitter<'p> {
     pub reads: BTreeSet<usize>,
     /// Slots that it fills.
     pub writes: BTreeSet<usize>,
-    blocks: Vec<Block>,
+    /// What is known of a GPU, where the code is for one.
+    pub gpu: Option<Gpu>,
+    pub(super) blocks: Vec<Block>,
     known: Vec<Vec<(C, C)>>,
     counter: usize,
-    prologue: BTreeMap<String, Stmt>,
-    hoisted: Vec<Stmt>,
+    pub(super) prologue: BTreeMap<String, Stmt>,
+    pub(super) hoisted: Vec<Stmt>,
     invariant: BTreeSet<String>,
     mutable: BTreeSet<String>,
 }
@@ -117,6 +120,7 @@ impl<'p> Emitter<'p> {
             checks: Vec::new(),
             reads: BTreeSet::new(),
             writes: BTreeSet::new(),
+            gpu: None,
             blocks: Vec::new(),
             known: Vec::new(),
             counter: 0,
@@ -143,11 +147,12 @@ impl<'p> Emitter<'p> {
         body.extend(std::mem::take(&mut self.prologue).into_values());
         let checked = !self.hoisted.is_empty();
         body.extend(std::mem::take(&mut self.hoisted));
-        if checked {
+        if checked || self.gpu.is_some() {
             body.push(Stmt::when(name("tw").arrow("report").arrow("check").is_not(0), Stmt::Return(None)));
         }
         body.extend(own);
-        without_unused(body)
+        let body = without_unused(body);
+        if self.gpu.is_some() { self.of_the_host(body) } else { body }
     }
 
     /// A name that is new.
@@ -191,6 +196,11 @@ impl<'p> Emitter<'p> {
         self.mutable.insert(own.clone());
         self.push(Stmt::declare(c_type(scalar), own.clone(), value));
         own
+    }
+
+    /// A name whose value changes, or is another one in each round.
+    pub(super) fn changes(&mut self, own: &str) {
+        self.mutable.insert(own.to_owned());
     }
 
     /// An array on the stack, which changes.
@@ -297,9 +307,15 @@ impl<'p> Emitter<'p> {
         if !self.writes.contains(&slot) {
             self.reads.insert(slot);
         }
-        let value = name("tw").arrow("slots").at(slot as i64).dot("data");
-        let kind = c_tree::Type::new(kind).constant().restrict_pointer();
-        self.prologue.entry(named.clone()).or_insert_with(|| Stmt::declare(kind, named.clone(), value));
+        let declaration = match &mut self.gpu {
+            Some(gpu) => gpu.read(slot, &named, kind, !own.given),
+            None => {
+                let value = name("tw").arrow("slots").at(slot as i64).dot("data");
+                let kind = c_tree::Type::new(kind).constant().restrict_pointer();
+                Stmt::declare(kind, named.clone(), value)
+            }
+        };
+        self.prologue.entry(named.clone()).or_insert(declaration);
         self.invariant.insert(named.clone());
         name(named)
     }
@@ -319,6 +335,11 @@ impl<'p> Emitter<'p> {
         let (named, kind) = (format!("d_{}", own.name), stored_type(own.scalar));
         let bytes = (own.scalar.bytes() * own.width) as i64;
         self.writes.insert(slot);
+        if let Some(gpu) = &mut self.gpu {
+            let statements = gpu.room(slot, &named, kind, own, length);
+            statements.into_iter().for_each(|statement| self.push(statement));
+            return name(named);
+        }
         let value = call("tw_room", [name("tw"), int(slot as i64), length.clone(), int(bytes)]);
         self.push(Stmt::declare(c_tree::Type::new(kind).restrict_pointer(), named.clone(), value));
         self.mutable.insert(named.clone());
@@ -446,6 +467,10 @@ impl<'p> Emitter<'p> {
     /// The present level. Within vector lanes there are no threads.
     pub fn level(&self) -> Level {
         let level = self.levels.get(self.depth).copied().unwrap_or(Level::SEQUENTIAL);
+        // A thread of a GPU has no others.
+        if self.gpu.as_ref().is_some_and(|gpu| gpu.place != Where::Team) {
+            return Level { unroll: level.unroll, ..Level::SEQUENTIAL };
+        }
         if self.in_lanes && level.is_threads() { Level::SEQUENTIAL } else { level }
     }
 
@@ -472,6 +497,14 @@ impl<'p> Emitter<'p> {
 
     /// `for (i = first; i < end; ++i)`, run as a level says.
     pub fn each(&mut self, level: Level, first: C, end: C, body: impl FnOnce(&mut Self, C)) {
+        if let Some(gpu) = &self.gpu {
+            return match gpu.lane() {
+                Some((lane, team)) if level.schedule.is_parallel() => {
+                    self.by_lanes(lane, team, first, end, body)
+                }
+                _ => self.one_by_one(level.unroll, first, end, body),
+            };
+        }
         if level.is_threads() {
             let sharing = Self::sharing(&level);
             self.push(Stmt::Pragma(format!("omp parallel for num_threads(tw->threads) {sharing}")));
@@ -488,7 +521,7 @@ impl<'p> Emitter<'p> {
 }
 
 /// The block without variables that nobody uses.
-fn without_unused(mut body: Block) -> Block {
+pub(super) fn without_unused(mut body: Block) -> Block {
     loop {
         let mut used = BTreeSet::new();
         let mut note = |expr: &C| {

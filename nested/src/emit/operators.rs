@@ -151,9 +151,7 @@ impl<'p> Emitter<'p> {
                         self.rows(length, RowShape::Offsets(array, scalar), source.at)
                     }
                     Some((array, scalar)) => {
-                        let checked = format!("tw_offsets_{}", super::emitter::c_type(scalar));
-                        let rows =
-                            call(checked, [array.clone(), offsets.length, total, self.report(), check]);
+                        let rows = self.checked_offsets(&array, scalar, offsets.length, total, check);
                         // Once, not for each row.
                         let length = self.hoist(rows.integer());
                         self.rows(length, RowShape::Offsets(array, scalar), source.at)
@@ -234,6 +232,20 @@ impl<'p> Emitter<'p> {
             View::Sequence(Seq::new(count, Rc::new(move |emitter, place| at(emitter, begin.clone() + place))))
         });
         Seq { rows: Some(shape), ..Seq::new(length, row) }
+    }
+
+    /// The number of rows, once their offsets are checked.
+    fn checked_offsets(&mut self, offsets: &C, scalar: Scalar, count: C, total: C, check: C) -> C {
+        if self.gpu.is_none() {
+            let checked = format!("tw_offsets_{}", super::emitter::c_type(scalar));
+            return call(checked, [offsets.clone(), count, total, self.report(), check]);
+        }
+        let given = self.slots.list.iter().any(|slot| {
+            slot.given && matches!(offsets, C::Name(name, _) if *name == format!("s_{}", slot.name))
+        });
+        let (wide, given) = (int(i64::from(scalar == Scalar::I64)), int(i64::from(given)));
+        let list = [c_tree::name("tw"), offsets.clone(), count, total, check, wide, given];
+        call("tw_offsets", list)
     }
 
     /// Rows by offsets that are no array: each pair is computed where its row is read, and checked there.

@@ -36,13 +36,13 @@ pub struct Folding<'p> {
 }
 
 impl Folding<'_> {
-    fn is_tree(&self) -> bool {
+    pub(crate) fn is_tree(&self) -> bool {
         self.function.builtin.is_some() || self.function.associative
     }
 }
 
 impl<'p> Emitter<'p> {
-    fn combine(&mut self, folding: &Folding<'p>, state: &[C], element: View<'p>) -> Vec<C> {
+    pub(crate) fn combine(&mut self, folding: &Folding<'p>, state: &[C], element: View<'p>) -> Vec<C> {
         let state = whole(folding.ty, &mut state.iter().cloned());
         let result = self.call(folding.function, vec![state, element], &folding.env);
         let values = flat(&result);
@@ -55,19 +55,19 @@ impl<'p> Emitter<'p> {
     }
 
     /// The value as it is now.
-    fn kept(&mut self, scalar: Scalar, value: C) -> C {
+    pub(crate) fn kept(&mut self, scalar: Scalar, value: C) -> C {
         let own = self.fresh("k");
         self.push(Stmt::constant(super::emitter::c_type(scalar), own.clone(), value));
         name(own)
     }
 
-    fn assign(&mut self, targets: &[C], values: Vec<C>) {
+    pub(crate) fn assign(&mut self, targets: &[C], values: Vec<C>) {
         for (target, value) in targets.iter().zip(values) {
             self.push(Stmt::assign(target.clone(), value));
         }
     }
 
-    fn states(&mut self, folding: &Folding<'p>, stem: &str, values: Vec<C>) -> Vec<C> {
+    pub(crate) fn states(&mut self, folding: &Folding<'p>, stem: &str, values: Vec<C>) -> Vec<C> {
         let kinds = scalars(folding.ty);
         kinds
             .into_iter()
@@ -76,7 +76,7 @@ impl<'p> Emitter<'p> {
             .collect()
     }
 
-    fn identities(&self, folding: &Folding<'p>) -> Vec<C> {
+    pub(crate) fn identities(&self, folding: &Folding<'p>) -> Vec<C> {
         let kinds = scalars(folding.ty).into_iter();
         kinds
             .map(|scalar| {
@@ -87,7 +87,7 @@ impl<'p> Emitter<'p> {
 
     /// Reductions over sequences of one length, in one loop.
     pub fn fold(&mut self, foldings: &[Folding<'p>]) -> Vec<View<'p>> {
-        let level = self.level();
+        let mut level = self.level();
         let mut length = foldings[0].sequence.length.clone();
         for folding in &foldings[1..] {
             length = self.same(length, folding.sequence.length.clone(), folding.span);
@@ -100,7 +100,14 @@ impl<'p> Emitter<'p> {
         }
         self.depth += 1;
         let ordered = foldings.iter().any(|folding| folding.sequence.open.is_some());
-        if !foldings.iter().all(Folding::is_tree) {
+        let tree = foldings.iter().all(Folding::is_tree);
+        let team = self.gpu.is_some() && level.schedule.is_parallel() && tree && !ordered;
+        if self.gpu.is_some() {
+            level = Level { unroll: level.unroll, ..Level::SEQUENTIAL };
+        }
+        if team {
+            self.fold_by_team(foldings, &totals, &length);
+        } else if !tree {
             self.in_order(
                 foldings,
                 &totals,
@@ -159,7 +166,7 @@ impl<'p> Emitter<'p> {
         level: Level,
         ordered: bool,
     ) {
-        if self.fast && !ordered && self.any_order(foldings, totals, length, level) {
+        if self.fast && self.gpu.is_none() && !ordered && self.any_order(foldings, totals, length, level) {
             return;
         }
         let (ats, steps) = self.opened(foldings);
@@ -241,7 +248,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// Arrays for the results of blocks.
-    fn parts(&mut self, foldings: &[Folding<'p>], count: i64) -> Vec<Vec<C>> {
+    pub(crate) fn parts(&mut self, foldings: &[Folding<'p>], count: i64) -> Vec<Vec<C>> {
         let arrays = foldings.iter().map(|folding| {
             let kinds = scalars(folding.ty);
             kinds.into_iter().map(|scalar| name(self.array(scalar, "part", count))).collect()
@@ -270,7 +277,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// The elements of a block, folded without the prefix.
-    fn one_block(
+    pub(crate) fn one_block(
         &mut self,
         foldings: &[Folding<'p>],
         ats: &[At<'p>],
@@ -320,6 +327,8 @@ impl<'p> Emitter<'p> {
         let mut groups = Block::new();
         if in_lanes {
             groups.push(Stmt::Pragma("omp simd".to_owned()));
+        } else if self.gpu.is_some() {
+            groups.push(Stmt::Pragma("unroll".to_owned()));
         } else if level.unroll {
             groups.push(Stmt::Pragma("GCC unroll 8".to_owned()));
         }
@@ -362,7 +371,7 @@ impl<'p> Emitter<'p> {
     }
 
     /// A block of an associative function of the user: its first element, then the others in order.
-    fn in_order_block(
+    pub(crate) fn in_order_block(
         &mut self,
         foldings: &[Folding<'p>],
         ats: &[At<'p>],
@@ -413,6 +422,10 @@ impl<'p> Emitter<'p> {
             whole(ty, &mut state.into_iter())
         });
         let mut seq = Seq::new(length.clone(), at);
+        if self.gpu.is_some() {
+            // A thread keeps its column.
+            return seq;
+        }
         seq.into = Some(Rc::new(move |emitter: &mut Emitter<'p>, dest: &Dest, base: &C| {
             let Some(ty) = folding.ty.element() else { return };
             let level = match emitter.level() {
@@ -464,6 +477,9 @@ impl<'p> Emitter<'p> {
     pub fn stream(&mut self, folding: Folding<'p>) -> Seq<'p> {
         let length = folding.sequence.length.clone();
         let mut seq = Seq::new(length, Rc::new(|_, _| View::Parts(Vec::new())));
+        if self.gpu.is_some() {
+            seq.into = self.scan_of_a_team(&folding);
+        }
         seq.open = Some(Rc::new(move |emitter: &mut Emitter<'p>| emitter.open_scan(&folding, true)));
         seq
     }
@@ -665,6 +681,15 @@ impl<'p> Emitter<'p> {
 
     /// Stores an element.
     pub fn store(&mut self, dest: &Dest, place: &C, value: &View<'p>) {
+        if let Some((lane, _)) = self.gpu.as_ref().and_then(super::gpu::Gpu::lane) {
+            let (block, ()) = self.block(|emitter| emitter.put(dest, place, value));
+            return self.push(Stmt::when(lane.is(0), block));
+        }
+        self.put(dest, place, value);
+    }
+
+    /// Stores an element, whoever runs this.
+    pub(crate) fn put(&mut self, dest: &Dest, place: &C, value: &View<'p>) {
         let numbers = flat(value);
         let mut numbers = numbers.into_iter();
         for (array, _, width) in &dest.arrays {

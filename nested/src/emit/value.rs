@@ -171,7 +171,9 @@ impl<'p> Emitter<'p> {
         let length = sequence.length.clone();
         let check = self.check(FaultKind::Index, span);
         // Of an input all elements are checked once, before anything is computed, where all are certain to be used.
+        // A GPU checks each where it is read, which costs less there than reading all of them once more.
         if let Some(origin) = origin
+            && self.gpu.is_none()
             && self.is_certain()
             && self.is_invariant(&length)
             && let Some(slot) = self.place(origin).leaves.first().copied()

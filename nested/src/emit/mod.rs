@@ -1,0 +1,11 @@
+//! Code of C for sequences and functions: what all back ends have in common. An [`emitter::Emitter`] knows what is declared, and for
+//! a GPU ([`device`]) what the host does and what kernels do.
+
+pub mod device;
+pub mod emitter;
+pub mod fold;
+pub mod gpu;
+mod operators;
+pub mod slots;
+pub mod value;
+pub mod view;

@@ -1,0 +1,258 @@
+//! CUDA on the emulator, and compiled by NVRTC.
+
+use crate::programs::examples;
+use crate::random;
+use crate::support::{Chance, cache, inputs, parsed};
+use nested::analysis::gpu::{GpuImplementation, choose, implementations};
+use nested::cuda::{GeneratedCuda, generate};
+use nested::data::{Array, Inputs, Output};
+use nested::emit::gpu::Team;
+use nested::emulated::{Emulated, EmulatedError};
+use nested::interpret::interpret;
+use nested::openmp::{Mode, prepared};
+use nested::program::Program;
+use toolchain::compiler::{Compiler, Language};
+use toolchain::nvrtc::Nvrtc;
+
+fn compiler() -> Option<Compiler> {
+    match Compiler::find(Language::Cxx) {
+        Ok(compiler) => Some(compiler),
+        Err(error) => {
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn built(program: &Program, generated: GeneratedCuda, compiler: &Compiler) -> Emulated {
+    let text = generated.generated.text.clone();
+    Emulated::build(program, generated, compiler, true, &cache())
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn emulated(
+    program: &Program,
+    chosen: &[GpuImplementation],
+    compiler: &Compiler,
+    all: &[&Inputs],
+) -> Vec<Result<Vec<Output>, EmulatedError>> {
+    let generated = generate(program, chosen, Mode::Deterministic, "program").unwrap();
+    let built = built(program, generated, compiler);
+    all.iter().enumerate().map(|(place, inputs)| built.run(inputs, (place % 3) as u8, 7)).collect()
+}
+
+fn compare(name: &str, expected: &[Output], found: Result<Vec<Output>, EmulatedError>, policies: &[String]) {
+    let found = found.unwrap_or_else(|error| panic!("{name} {policies:?}: {error}"));
+    for (expected, found) in expected.iter().zip(&found) {
+        assert!(expected.same_bits(found), "{name} {policies:?}: {}\n{expected:?}\n{found:?}", expected.name);
+    }
+}
+
+fn all_implementations(program: &Program) -> Vec<Vec<GpuImplementation>> {
+    let (_, computations, _) = prepared(program);
+    let lists: Vec<Vec<GpuImplementation>> = computations.iter().map(implementations).collect();
+    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+    (0..most).map(|number| lists.iter().map(|list| list[number % list.len()].clone()).collect()).collect()
+}
+
+fn all() -> bool {
+    std::env::var_os("TILEWRIGHT_ALL").is_some()
+}
+
+/// Three that have most operators; all where `TILEWRIGHT_ALL` is set.
+#[test]
+fn shipped_programs_give_the_interpreters_bits_on_the_emulator() {
+    let Some(compiler) = compiler() else { return };
+    for (name, text) in nested::shipped::all() {
+        if !all() && !["scan", "spmv", "kmeans"].contains(&name) {
+            continue;
+        }
+        let program = parsed(text);
+        let examples = examples(name);
+        let list: Vec<&Inputs> = examples.iter().collect();
+        let results = emulated(&program, &[], &compiler, &list);
+        for (inputs, found) in list.iter().zip(results) {
+            let expected = interpret(&program, inputs).unwrap();
+            compare(name, &expected, found, &[]);
+        }
+    }
+}
+
+/// One each of two programs; all of all where `TILEWRIGHT_ALL` is set.
+#[test]
+fn every_implementation_gives_the_interpreters_bits_on_the_emulator() {
+    let Some(compiler) = compiler() else { return };
+    let mut count = 0;
+    for (name, text) in nested::shipped::all() {
+        let program = parsed(text);
+        let examples = examples(name);
+        let Some(inputs) = examples.iter().max_by_key(|inputs| inputs.values().map(Array::len).max()) else {
+            continue;
+        };
+        let chosen = all_implementations(&program);
+        let places: Vec<usize> = match name {
+            _ if all() => (1..chosen.len()).collect(),
+            "softmax" => vec![chosen.len() / 3],
+            "reduction" => vec![chosen.len() / 2],
+            _ => continue,
+        };
+        let expected = interpret(&program, inputs).unwrap();
+        for place in places {
+            let Some(chosen) = chosen.get(place) else { continue };
+            let policies: Vec<String> = chosen.iter().map(GpuImplementation::policy).collect();
+            let found = emulated(&program, chosen, &compiler, &[inputs]).pop().unwrap();
+            compare(name, &expected, found, &policies);
+            count += 1;
+        }
+        println!("{name}: {count} implementations");
+    }
+}
+
+/// Each fault in the text is found, by what the emulator sees or by the result.
+#[test]
+fn faults_in_kernels_are_found() {
+    let Some(compiler) = compiler() else { return };
+    let program = parsed(nested::shipped::text("scan").unwrap());
+    let inputs = &inputs([("s", Chance(5).numbers(20_000)), ("tile", Array::I64(vec![9000]))]);
+    let expected = interpret(&program, inputs).unwrap();
+    let whole = generate(&program, &[], Mode::Deterministic, "program").unwrap();
+    let faults: [(&str, &str, &str); 6] = [
+        ("a missing barrier", "__syncthreads();", ";"),
+        ("warps that do not wait", "__syncwarp();", ";"),
+        ("a wrong shuffle width", "4, 8);", "4, 4);"),
+        ("a mask without half of its lanes", "0xffu", "0xfu"),
+        ("an offset off by one", "* 4096;", "* 4096 + 1;"),
+        ("all threads store", ".x == 0) ", ".x >= 0) "),
+    ];
+    // Three of them; all where `TILEWRIGHT_ALL` is set.
+    for (name, from, to) in faults.into_iter().step_by(if all() { 1 } else { 2 }) {
+        let mut faulty = whole.clone();
+        assert!(faulty.generated.text.contains(from), "{name}\n{}", faulty.generated.text);
+        faulty.generated.text = faulty.generated.text.replacen(from, to, 1);
+        let found = built(&program, faulty, &compiler).run(inputs, 2, 9);
+        let same = matches!(&found, Ok(found) if expected.iter().zip(found).all(|(a, b)| a.same_bits(b)));
+        assert!(!same, "{name} is not found");
+    }
+}
+
+/// Lengths around warps, groups of lanes, and blocks; empty rows.
+#[test]
+fn odd_lengths_on_the_emulator() {
+    let Some(compiler) = compiler() else { return };
+    let text = "nested p { input s: [f64]; input k: [i32]; input o: [i64];
+        output a = reduce(+, s, 0.5); output b = scan(+, s, 0.25); output c = map(|x| x * 2.0, s);
+        output d = map(|r| reduce(+, r, 1.0), nest(s, o)); output e = filter(|x| x > 0.0, s);
+        output f = sort_by_key(s, k); output g = reduce_by_key(+, s, k, 0.0);
+        output h = map(|r| scan(+, r, 0.5), nest(s, o)); output m = reduce(max, k); }";
+    let program = parsed(text);
+    let mut chance = Chance(3);
+    let data: Vec<Inputs> = [0_usize, 1, 31, 32, 33, 4095, 4096, 4097, 13_000]
+        .into_iter()
+        .map(|count| {
+            let mut offsets = vec![0, 0];
+            while offsets[offsets.len() - 1] < count as i64 {
+                let step = [0, 1, 7, 8, 9, 31, 33, 5000][chance.below(8) as usize];
+                offsets.push((offsets[offsets.len() - 1] + step).min(count as i64));
+            }
+            offsets.push(count as i64);
+            let keys = (0..count).map(|place| (place / 3) as i32 % 70 - 20).collect();
+            inputs([("s", chance.numbers(count)), ("k", Array::I32(keys)), ("o", Array::I64(offsets))])
+        })
+        .collect();
+    let list: Vec<&Inputs> = data.iter().collect();
+    for (inputs, found) in list.iter().zip(emulated(&program, &[], &compiler, &list)) {
+        compare("odd", &interpret(&program, inputs).unwrap(), found, &[]);
+    }
+}
+
+#[test]
+fn programs_by_chance_give_the_interpreters_bits_on_the_emulator() {
+    let Some(compiler) = compiler() else { return };
+    let count = if all() { 120 } else { 1 };
+    for seed in 0..count {
+        let mut chance = Chance(1000 + seed);
+        let text = random::program(&mut chance);
+        let program = parsed(&text);
+        let size = [9000, 1, 700][seed as usize % 3];
+        let data = random::data(&mut chance, size);
+        let expected = interpret(&program, &data).unwrap();
+        let (_, list, _) = prepared(&program);
+        let choose = |own| {
+            let all = implementations(own);
+            all[chance.below(all.len() as u64) as usize].clone()
+        };
+        let chosen: Vec<GpuImplementation> = list.iter().map(choose).collect();
+        let policies: Vec<String> = chosen.iter().map(GpuImplementation::policy).collect();
+        let found = emulated(&program, &chosen, &compiler, &[&data]).pop().unwrap();
+        compare(&format!("{seed}\n{text}"), &expected, found, &policies);
+    }
+}
+
+/// Machine code for the devices that NVRTC knows: two programs for one device each; all for all where `TILEWRIGHT_ALL` is set.
+#[test]
+fn nvrtc_compiles_without_warnings() {
+    let architectures: Vec<u32> =
+        [70, 80, 90].into_iter().filter(|own| Nvrtc::for_architecture(*own).is_ok()).collect();
+    if architectures.is_empty() {
+        println!("skipped: no NVRTC");
+        return;
+    }
+    for (number, (name, text)) in nested::shipped::all().into_iter().enumerate() {
+        if !all() && !["scan", "histogram"].contains(&name) {
+            continue;
+        }
+        let program = parsed(text);
+        let mut lists = vec![Vec::new()];
+        if all() {
+            lists.extend(all_implementations(&program).into_iter().step_by(7));
+        }
+        let one = [architectures[number % architectures.len()]];
+        let wanted = if all() { &architectures[..] } else { &one[..] };
+        for list in lists {
+            let generated = generate(&program, &list, Mode::Deterministic, "program").unwrap();
+            let compiled = Nvrtc::compile_for_each(wanted, &generated.device_text(), "program.cu", &cache());
+            for (architecture, _, compiled) in compiled.unwrap_or_else(|error| panic!("{name}: {error}")) {
+                assert!(compiled.warnings.is_empty(), "{name} {architecture}: {:?}", compiled.warnings);
+                let kernels: Vec<&str> = compiled.kernels.iter().map(|own| own.kernel.as_str()).collect();
+                assert!(
+                    generated.kernels.iter().all(|own| kernels.contains(&own.as_str())),
+                    "{name} {kernels:?}"
+                );
+            }
+        }
+    }
+}
+
+/// What users ask for on a GPU is taken, or refused with the rule.
+#[test]
+fn choices_for_a_gpu_are_taken_or_refused_with_the_rule() {
+    let of = |name: &str, computation: &str| {
+        let list = prepared(&parsed(nested::shipped::text(name).unwrap())).1;
+        list.into_iter().find(|own| own.name == computation).unwrap()
+    };
+    let spmv = of("spmv", "y");
+    let taken = choose(&spmv, None, Some("logical_warp_size=4,block_size_x=64")).unwrap();
+    assert_eq!((taken.team, taken.block), (Team::Warp(4), 64));
+    let one = choose(&spmv, Some("independent>sequential"), None).unwrap();
+    assert_eq!(one.team, Team::Thread);
+    let cases = [
+        (None, Some("logical_warp_size=3"), "1, 2, 4, 8, 16 or 32"),
+        (None, Some("block_size_x=96"), "is one of"),
+        (None, Some("execution_resource_1=thread"), "nobody to share with"),
+        (Some("independent>sequential"), Some("execution_resource_1=block,block_size_x=64"), "second level"),
+        (None, Some("omp_schedule_1=static"), "is no parameter"),
+        (Some("independent>independent"), None, "rewritten to sequential only"),
+    ];
+    for (schedule, policy, expected) in cases {
+        let rule = choose(&spmv, schedule, policy).unwrap_err();
+        assert!(rule.contains(expected), "{schedule:?} {policy:?}: {rule}");
+    }
+    let deep = of("comd_direct", "density");
+    let rule = choose(&deep, Some("independent>independent>cooperative>sequential"), None).unwrap_err();
+    assert!(rule.contains("the outermost 2 levels"), "{rule}");
+    for (name, least) in [("spmv", 40), ("scan", 40), ("kmeans", 40)] {
+        let program = parsed(nested::shipped::text(name).unwrap());
+        let count: usize = prepared(&program).1.iter().map(|own| implementations(own).len()).sum();
+        assert!(count >= least, "{name}: {count}");
+    }
+}
