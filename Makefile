@@ -58,8 +58,8 @@ tests-named-a tests-named-b-to-z examples: MAKEFLAGS =
 # once more for the tests.
 LINTER := $(shell $(CARGO) clippy --version >/dev/null 2>&1 && command -v clippy-driver)
 
-test-programs tests-named-a tests-named-b-to-z examples: export RUSTC_WORKSPACE_WRAPPER = $(LINTER)
-test-programs tests-named-a tests-named-b-to-z examples: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+test-programs tests-named-a tests-named-b-to-z examples test-long: export RUSTC_WORKSPACE_WRAPPER = $(LINTER)
+test-programs tests-named-a tests-named-b-to-z examples test-long: export CLIPPY_ARGS = -D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
 # Pages are written where examples run.
 RUSTDOC = $(CURDIR)/scripts/rustdoc-pages-and-examples.sh
 examples: export RUSTDOC := $(RUSTDOC)
@@ -87,19 +87,22 @@ tests-named-b-to-z:
 examples:
 	$(CARGO) test --locked --workspace --no-fail-fast --doc
 
-test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures, builds without features
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-tests --test semantics
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package hhc-codegen --lib least_flat_top
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all clean_under_sanitizers
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all generated_code_stays
-	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all -- every_implementation cuda::
-	$(CARGO) test --locked --release --package optimizer --test exact -- --ignored --nocapture closed_form
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright --test library certificates
-	TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-python --test all
-	$(CARGO) check --locked --package tilewright-cli --no-default-features
+test-long: setup nvrtc ## what takes longer: what `make test` runs in turn, 1,000 C programs by chance, builds without features
+	TILEWRIGHT_ALL=1 $(AS_BUILT) --test semantics
+	TILEWRIGHT_ALL=1 $(AS_BUILT) --test all -- $(IN_TURN)
+	TILEWRIGHT_ALL=1 $(AS_BUILT) --test library -- certificates
+	TILEWRIGHT_ALL=1 $(AS_BUILT) --lib -- least_flat_top
+	TILEWRIGHT_PROGRAMS=1000 $(AS_BUILT) --test all -- c_programs::programs_by_chance --nocapture
+	RUSTC_WORKSPACE_WRAPPER= $(CARGO) test --locked --release --package optimizer --test exact -- --ignored --nocapture closed_form
+	RUSTC_WORKSPACE_WRAPPER= TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts
+	RUSTC_WORKSPACE_WRAPPER= $(CARGO) check --locked --package tilewright-cli --no-default-features
+
+# What `make test` has built is used again: some of `tests/` is named, as there.
+AS_BUILT = $(CARGO) test --locked --workspace --test architecture
+# Tests of the programs `all` of which `make test` runs a part: their names, or parts of them.
+IN_TURN = cuda::no_shipped_kernel cuda::teams_of_warps cuda_emulated::two_dimensions emulator_generated:: \
+	emulated_kernels_have clean_under_sanitizers inspect:: models:: a_cost_model_measures shown_commands_run \
+	compile_for_cuda every_implementation the_package_does
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
 	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-python

@@ -1,6 +1,6 @@
 //! C programs: rewritten, built and run, they print what they printed before.
 
-use crate::support::{Folder, command, finish, tilewright};
+use crate::support::{Folder, command, everything, finish, tilewright};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use toolchain::compiler::{Compiler, Language};
@@ -269,7 +269,7 @@ fn differences_have_a_place() {
     assert!(output.code == 2 && output.stderr.contains("limit of time"), "{}", output.stderr);
 }
 
-/// Every second accepted program, and its rewritten form, with checks of each access and of undefined behaviour; every
+/// Every third accepted program, and its rewritten form, with checks of each access and of undefined behaviour; every
 /// one with `TILEWRIGHT_ALL=1`, as in `make test-long`.
 #[test]
 fn programs_are_clean_under_sanitizers() {
@@ -281,8 +281,8 @@ fn programs_are_clean_under_sanitizers() {
         std::fs::read_dir(program("")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
     files.sort();
-    if std::env::var_os("TILEWRIGHT_ALL").is_none() {
-        files = files.into_iter().step_by(2).collect();
+    if !everything() {
+        files = files.into_iter().step_by(3).collect();
     }
     let check = |file: &PathBuf| {
         let report = tilewright(&[

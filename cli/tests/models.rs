@@ -1,6 +1,6 @@
 //! `predict` and `tune`, and who chooses tile sizes.
 
-use crate::support::{Folder, tilewright};
+use crate::support::{Folder, everything, tilewright, without_nvrtc};
 use serde_json::Value;
 
 const TUNE: [&str; 8] = ["tune", "heat2d", "--size", "512x512", "--steps", "64", "--machine", "gtx980"];
@@ -80,7 +80,7 @@ fn tune_proves_its_choice_and_predict_agrees() {
 #[test]
 fn methods_and_objectives() {
     let value = |extra: &[&str]| {
-        let document = tilewright(&[&TUNE[..], extra, &["--json"]].concat()).succeeded().json();
+        let document = without_nvrtc(&[&TUNE[..], extra, &["--json"]].concat()).succeeded().json();
         document["value"].as_f64().unwrap()
     };
     for objective in ["time", "energy", "power", "edp"] {
@@ -94,9 +94,9 @@ fn methods_and_objectives() {
     }
     assert!(value(&["--method", "closed-form", "--dtype", "f64"]) > 0.0);
     // A strategy whose tiles have no face has no closed form, and gets no other strategy's.
-    let faceless = tilewright(&[&TUNE[..], &["--method", "closed-form", "--strategy", "naive"]].concat());
+    let faceless = without_nvrtc(&[&TUNE[..], &["--method", "closed-form", "--strategy", "naive"]].concat());
     assert!(faceless.stderr.contains("naive has none"), "{}", faceless.stderr);
-    let text = tilewright(&TUNE).succeeded().stdout;
+    let text = without_nvrtc(&TUNE).succeeded().stdout;
     assert!(text.contains("proved: no candidate is better") && text.contains("note: L, tau_sync"), "{text}");
 }
 
@@ -136,7 +136,7 @@ fn the_form_of_the_time_model_is_a_choice() {
 }
 
 /// Nine statements, each of which has places and bounds of its own: the code keeps them in registers, with the strategy's own
-/// sizes and with the model's.
+/// sizes and, with `TILEWRIGHT_ALL=1`, as in `make test-long`, with the model's.
 #[test]
 fn many_statements_do_not_spill() {
     let folder = Folder::new();
@@ -156,7 +156,9 @@ fn many_statements_do_not_spill() {
         "stencil nine(t, i, j) {{\n{fields}    param k0 = 0.2;\n    param k1 = 0.2;\n\n{statements}}}\n"
     );
     let nine = folder.write("nine.stencil", &text);
-    for (number, machine) in [&[][..], &["--machine", "h100"]].into_iter().enumerate() {
+    let machines = [&[][..], &["--machine", "h100"]];
+    let machines = if everything() { &machines[..] } else { &machines[..1] };
+    for (number, &machine) in machines.iter().enumerate() {
         let out = folder.arg(&format!("out{number}"));
         let command =
             ["compile", &nine, "--target", "cuda", "--size", "1000x1000", "--steps", "50", "--json", "-o"];
@@ -188,7 +190,7 @@ fn all_strategies_have_a_model() {
         for machine in ["v100", "zen4"] {
             let about = ["heat2d", "--size", "300x200", "--steps", "9", "--machine", machine, "--json"];
             let about = [&about[..], &["--strategy", strategy]].concat();
-            let tuned = tilewright(&[&["tune"], &about[..]].concat());
+            let tuned = without_nvrtc(&[&["tune"], &about[..]].concat());
             // One is for three dimensions, and two are for cores.
             let for_cores = ["time-skewing", "diamond"].contains(&strategy);
             if strategy == "streaming" || (for_cores && machine == "v100") {
@@ -276,10 +278,10 @@ fn compile_takes_the_choice_of_the_model() {
     let compile = |machine: &[&str], out: &str| {
         let command =
             ["compile", "heat2d", "--target", "cuda", "--size", "512x512", "--steps", "64", "--json", "-o"];
-        tilewright(&[&command[..], &[&folder.arg(out)], machine].concat()).succeeded().json()
+        without_nvrtc(&[&command[..], &[&folder.arg(out)], machine].concat()).succeeded().json()
     };
     let tune = |strategy: &str| {
-        tilewright(&[&TUNE[..], &["--strategy", strategy, "--json"]].concat()).succeeded().json()
+        without_nvrtc(&[&TUNE[..], &["--strategy", strategy, "--json"]].concat()).succeeded().json()
     };
     let (all, tuned) = (tune("auto"), tune("hhc"));
     let compiled = compile(&["--machine", "gtx980"], "gtx980");
@@ -290,7 +292,7 @@ fn compile_takes_the_choice_of_the_model() {
     assert!(all["notes"].to_string().contains(&taken), "{}", all["notes"]);
     assert_eq!(compiled["chosen_by"], "chosen by the cost model for gtx980");
     assert_eq!(compile(&["--tile", "st=2,s0=8,s1=32"], "given")["chosen_by"], "as given");
-    let output = tilewright(&[
+    let output = without_nvrtc(&[
         "compile",
         "heat2d",
         "--target",

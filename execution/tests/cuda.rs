@@ -186,9 +186,9 @@ fn strategies_of(name: &str) -> Vec<&'static str> {
 }
 
 /// Every kernel of every shipped stencil with its default tile: no warning, no byte in local memory, and blocks that
-/// the registers allow. What the command prefers, in f32 for the oldest architecture, whose compiler is the first to spill;
-/// and each strategy, for every second stencil, in turn in f64 or for one of the others. With `TILEWRIGHT_ALL=1`, as in
-/// `make test-long`, all of them for each.
+/// the registers allow. What the command prefers, in f32 for the oldest architecture, whose compiler is the first to spill,
+/// for every second stencil; and each strategy, for every fourth one, in turn in f64 or for one of the others. With
+/// `TILEWRIGHT_ALL=1`, as in `make test-long`, all of them for each.
 #[test]
 fn no_shipped_kernel_is_warned_about_or_spills() {
     if ARCHITECTURES.into_iter().any(|architecture| nvrtc(architecture).is_none()) {
@@ -204,9 +204,10 @@ fn no_shipped_kernel_is_warned_about_or_spills() {
                 .enumerate();
             let turn = (name.len() + strategy.len()) % 3;
             let letters = name.bytes().map(usize::from).sum::<usize>() + strategy.len();
-            let in_turn = move |number: usize| number == turn && letters.is_multiple_of(2);
+            let in_turn = move |number: usize| number == turn && letters.is_multiple_of(4);
             let others = others.filter(move |(number, _)| in_turn(*number) || all).map(|(_, other)| other);
-            let first = (strategy == strategy::preferred().id() || all).then_some((ElementType::F32, 70));
+            let preferred = strategy == strategy::preferred().id() && letters.is_multiple_of(2);
+            let first = (preferred || all).then_some((ElementType::F32, 70));
             let mine: Vec<_> = first.into_iter().chain(others).collect();
             let team = ["warp-pipeline", "streaming"].contains(&strategy);
             let spills = move |architecture: u32| team && architecture < 80;
@@ -282,7 +283,7 @@ fn teams_of_warps_fit_in_registers() {
     for (number, (name, element)) in shapes.into_iter().enumerate() {
         let strategy = if name.contains("3d") { "streaming" } else { "warp-pipeline" };
         for architecture in [90, 80] {
-            if all || (number == 0 && architecture == 90) || (number == 1 && architecture == 80) {
+            if all || (number == 0 && architecture == 90) {
                 let (_, device) = generated_as(name, strategy, Some(element));
                 let found = problems_of(name, &device, architecture).into_iter();
                 problems.extend(found.map(|what| format!("{name} {element:?} sm_{architecture}: {what}")));

@@ -115,7 +115,7 @@ fn problems(file: &GeneratedFile) -> Vec<String> {
             // `&& 1 - x` is no `&& 1`.
             let goes_on =
                 words.get(at + 2).is_some_and(|word| word.starts_with(['+', '-', '*', '/', '<', '>']));
-            words[at..].starts_with(&pattern.iter().map(|word| word.to_string()).collect::<Vec<_>>())
+            words[at..].iter().take(pattern.len()).eq(pattern)
                 && !(goes_on && ["&&", "||"].contains(&pattern[0]))
         };
         let has = |pattern: &[&str]| (0..words.len()).any(|at| begins(at, pattern));

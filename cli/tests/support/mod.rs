@@ -46,6 +46,25 @@ fn empty_state() -> &'static Path {
     &STATE
 }
 
+/// Whether all is run, as in `make test-long`, of what else runs in turn.
+pub fn everything() -> bool {
+    std::env::var_os("TILEWRIGHT_ALL").is_some()
+}
+
+/// A C compiler that optimises less than it is asked to. Commands have it through `$CC` where a test says so.
+pub fn quick_compiler() -> String {
+    format!("sh '{}/../tests/quick-cc.sh'", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// [`tilewright`] without NVRTC, which takes seconds for each text: where nobody looks at what it says, only in `make test-long`.
+pub fn without_nvrtc(arguments: &[&str]) -> Output {
+    let mut command = command(arguments);
+    if !everything() {
+        command.env("TILEWRIGHT_NVRTC", "none");
+    }
+    finish(command)
+}
+
 /// The command, with a cache and a state folder of the tests' own.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));

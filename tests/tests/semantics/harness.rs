@@ -391,9 +391,18 @@ fn with_default_tiles(program: &Program, analysis: &Analysis) -> Vec<&'static st
         strategy::all().iter().filter(|own| own.takes(program, &analysis.cone).is_ok() && usual(**own));
     let (mut chosen, others): (Vec<&str>, Vec<&str>) =
         taking.map(|own| own.id()).partition(|&id| everything() || id == first);
-    let turn = program.name.bytes().map(usize::from).sum::<usize>();
-    chosen.extend(others.get(turn % others.len().max(1)));
+    chosen.extend(others.get(turn_of(&program.name) % others.len().max(1)));
     chosen
+}
+
+/// A number that differs between programs, for what runs in turn.
+pub fn turn_of(name: &str) -> usize {
+    name.bytes().map(usize::from).sum()
+}
+
+/// Whether one of several runs for a program: every second one, in turn, or all.
+fn in_turn(program: &Program, number: usize) -> bool {
+    everything() || (turn_of(&program.name) + number).is_multiple_of(2)
 }
 
 /// Whether all is run, as in `make test-long`, of what else runs in turn.
@@ -401,17 +410,23 @@ pub fn everything() -> bool {
     std::env::var_os("TILEWRIGHT_ALL").is_some()
 }
 
-/// Everything that a program goes through: all strategies that take it, with small tiles and, in turn, with their default
-/// ones, at odd sizes, for few and many steps, in three layouts.
+/// Everything that a program goes through: all strategies that take it (for shipped stencils the preferred one and every second
+/// of the others, in turn), with small tiles and, in turn, with their default ones, at odd sizes, for few and many steps, in
+/// three layouts.
 pub fn agrees_with_reference(program: &Arc<Program>) {
     let dimension = program.dimension();
     let analysis = analysed(program);
     let small = |strategy: &dyn Strategy| small_tile(strategy, program, &analysis);
     let preferred = strategy::preferred().id();
-    let taking = strategy::all().iter().filter(|strategy| strategy.takes(program, &analysis.cone).is_ok());
+    let of_family = polyhedral::shipped::names().contains(&program.name.as_str());
+    let first = strategy::preferred_for(program).id();
+    let chosen = |number: usize, id: &str| !of_family || id == first || in_turn(program, number);
+    let taking = strategy::all().iter().enumerate();
+    let taking = taking
+        .filter(|(number, own)| own.takes(program, &analysis.cone).is_ok() && chosen(*number, own.id()));
     let by_default = with_default_tiles(program, &analysis);
     let variants: Vec<(KernelPlan, NativeProgram)> = taking
-        .flat_map(|&strategy| {
+        .flat_map(|(_, &strategy)| {
             let small = small(strategy);
             let optional = strategy.space(program, &analysis.cone).optional;
             let with_all = (!optional.is_empty()).then(|| {
@@ -427,7 +442,11 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
             let (plan, optimization) = match tile {
                 None => (
                     planned_by_default(program, strategy).unwrap(),
-                    if strategy.id() == preferred { 2 } else { 1 },
+                    if strategy.id() == preferred && turn_of(&program.name).is_multiple_of(3) {
+                        2
+                    } else {
+                        1
+                    },
                 ),
                 Some(tile) => {
                     // The proof of a team takes seconds: the one with its own sizes is enough.
@@ -442,7 +461,9 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
         .collect();
 
     let with_storages: Vec<(KernelPlan, NativeProgram)> = with_storages()
-        .filter_map(|strategy| small_plan(program, strategy, 0))
+        .enumerate()
+        .filter(|(number, _)| in_turn(program, *number))
+        .filter_map(|(_, strategy)| small_plan(program, strategy, 0))
         .map(|plan| {
             let native = compiled(program, &library_text(&plan), &strict(0));
             (plan, native)
@@ -465,10 +486,11 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
             let expected = problem.expected(program);
             for (turn, layout) in problem.layouts(program).into_iter().enumerate() {
                 let initial = problem.data(program, layout);
-                // The longest runs take most of the time: in them, each plan has one of the layouts.
-                let longest = steps == 23 && *size == largest && !everything();
+                // The longest runs take most of the time: in them, each plan has one of the layouts, then another one.
+                let long = steps >= 7 && *size == largest && !everything();
                 let runs = variants.iter().chain(&with_storages).enumerate();
-                for (_, (plan, native)) in runs.filter(|(number, _)| !longest || number % 3 == turn) {
+                let chosen = |number: usize| !long || (number + steps as usize) % 3 == turn;
+                for (_, (plan, native)) in runs.filter(|(number, _)| chosen(*number)) {
                     if let Err(failure) = problem.check_from(program, native, &initial, &expected) {
                         failures.push(format!("{} {}: {failure}", plan.strategy, plan.tile));
                     }

@@ -3,8 +3,8 @@
 //! `PROPTEST_CASES` and `PROPTEST_RNG_SEED` change the number of cases and where they start.
 
 use crate::harness::{
-    Problem, analysed, compiled, emulator, hexagonal_tile_of, library_text, parsed, plan_with_sizes, strict,
-    with_storages,
+    Problem, analysed, compiled, emulator, everything, hexagonal_tile_of, library_text, parsed,
+    plan_with_sizes, strict, with_storages,
 };
 use crate::replay::replay;
 use crate::storage_replay;
@@ -433,7 +433,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(12))]
+    #![proptest_config(config(if everything() { 12 } else { 8 }))]
 
     /// The compiled text computes the values of the reference, bit for bit.
     #[test]

@@ -1,6 +1,6 @@
 //! The standalone program: it builds without warnings, and its own check finds no difference.
 
-use crate::harness::{hexagonal_tile, parsed, planned, shipped, small_plan, with_storages};
+use crate::harness::{everything, hexagonal_tile, parsed, planned, shipped, small_plan, with_storages};
 use hhc_codegen::{KernelPlan, TileSizes};
 use polyhedral::program::Program;
 use std::path::Path;
@@ -128,6 +128,10 @@ fn rows_that_collide() {
         ("varcoef2d", "161, 277", "29, 1024"),
         ("heat3d", "61, 47, 53", "19, 32, 32"),
     ] {
+        // Coefficients are copied as fields are.
+        if name == "varcoef2d" && !everything() {
+            continue;
+        }
         let program = shipped(name);
         let plan = planned(&program, "hhc", &hexagonal_tile(&program, 2, 1, &[9, 8])).plan;
         for steps in if name == "heat2d" { &[1, 3, 23][..] } else { &[23] } {
