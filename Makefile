@@ -14,7 +14,7 @@ setup: ## install what the build needs and is missing (see scripts/setup.sh)
 	@scripts/setup.sh
 
 build: setup ## build the command: target/release/tilewright
-	$(CARGO) build --release --package tilewright-cli
+	$(CARGO) build --release --package tilewright
 
 test: setup nvrtc ## everything that CI checks: format, lints, documentation, all tests
 	@$(MAKE) --no-print-directory format-check linter-found test-programs
@@ -88,18 +88,18 @@ examples:
 	$(CARGO) test --locked --workspace --no-fail-fast --doc
 
 test-long: setup nvrtc ## what takes longer: 1,000 C programs by chance, all kernels for all architectures, builds without features
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package execution --test all no_shipped_kernel -- --nocapture
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-execution --test all no_shipped_kernel -- --nocapture
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-tests --test semantics
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package hhc-codegen --lib least_flat_top
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all clean_under_sanitizers
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-cli --test all generated_code_stays
-	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright-cli --test all programs_by_chance -- --nocapture
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package nested --test all -- every_implementation cuda::
-	$(CARGO) test --locked --release --package optimizer --test exact -- --ignored --nocapture closed_form
-	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright --test library certificates
-	TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-hhc-codegen --lib least_flat_top
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright --test all clean_under_sanitizers
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright --test all generated_code_stays
+	TILEWRIGHT_PROGRAMS=1000 $(CARGO) test --locked --package tilewright --test all programs_by_chance -- --nocapture
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-nested --test all -- every_implementation cuda::
+	$(CARGO) test --locked --release --package tilewright-optimizer --test exact -- --ignored --nocapture closed_form
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-library --test library certificates
+	TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package tilewright-nested --test all mutated_texts
 	TILEWRIGHT_ALL=1 $(CARGO) test --locked --package tilewright-python --test all
-	$(CARGO) check --locked --package tilewright-cli --no-default-features
+	$(CARGO) check --locked --package tilewright --no-default-features
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
 	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-python
