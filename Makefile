@@ -14,7 +14,7 @@ setup: ## install what the build needs and is missing (see scripts/setup.sh)
 	@scripts/setup.sh
 
 build: setup ## build the command: target/release/tilewright
-	$(CARGO) build --release --package tilewright-cli
+	$(CARGO) build --release --package tilewright
 
 test: setup nvrtc ## everything that CI checks: format, lints, documentation, all tests
 	@$(MAKE) --no-print-directory format-check linter-found test-programs
@@ -93,16 +93,16 @@ test-long: setup nvrtc ## what takes longer: what `make test` runs in turn, 1,00
 	TILEWRIGHT_ALL=1 $(AS_BUILT) --test library -- certificates
 	TILEWRIGHT_ALL=1 $(AS_BUILT) --lib -- least_flat_top
 	TILEWRIGHT_PROGRAMS=1000 $(AS_BUILT) --test all -- c_programs::programs_by_chance --nocapture
-	RUSTC_WORKSPACE_WRAPPER= $(CARGO) test --locked --release --package optimizer --test exact -- --ignored --nocapture closed_form
-	RUSTC_WORKSPACE_WRAPPER= TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package nested --test all mutated_texts
-	RUSTC_WORKSPACE_WRAPPER= $(CARGO) check --locked --package tilewright-cli --no-default-features
+	RUSTC_WORKSPACE_WRAPPER= $(CARGO) test --locked --release --package tilewright-optimizer --test exact -- --ignored --nocapture closed_form
+	RUSTC_WORKSPACE_WRAPPER= TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package tilewright-nested --test all mutated_texts
+	RUSTC_WORKSPACE_WRAPPER= $(CARGO) check --locked --package tilewright --no-default-features
 
 # What `make test` has built is used again: some of `tests/` is named, as there.
 AS_BUILT = $(CARGO) test --locked --workspace --test architecture
 # Tests of the programs `all` of which `make test` runs a part: their names, or parts of them.
 IN_TURN = cuda::no_shipped_kernel cuda::teams_of_warps cuda_emulated::two_dimensions emulator_generated:: \
 	emulated_kernels_have clean_under_sanitizers inspect:: models:: a_cost_model_measures shown_commands_run \
-	compile_for_cuda every_implementation the_package_does
+	compile_for_cuda every_implementation interpreters_bits faults_in_kernels nvrtc_compiles the_package_does
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
 	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-python

@@ -27,7 +27,7 @@ show() {
 field() { sed -n "s/^$1  *//p" "$report" | head -n 1; }
 
 echo "Building (the first time this takes some minutes: isl, the integer set library, is built too) ..."
-${CARGO:-cargo} build --release --quiet --package tilewright-cli --bin tilewright --example tilewright-image
+${CARGO:-cargo} build --release --quiet --package tilewright --bin tilewright --example tilewright-image
 target=${CARGO_TARGET_DIR:-target}/release
 PATH=$(cd "$target" && pwd):$(cd "$target/examples" && pwd):$PATH
 mkdir -p "$out"

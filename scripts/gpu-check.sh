@@ -46,8 +46,8 @@ else
     make setup >&2
     scripts/get-nvrtc.sh >&2
     say "building"
-    cargo build --release --quiet --package tilewright-cli
-    cargo build --release --quiet --package execution --example cuda_device
+    cargo build --release --quiet --package tilewright
+    cargo build --release --quiet --package tilewright-execution --example cuda_device
     tilewright=${CARGO_TARGET_DIR:-target}/release/tilewright
     cuda_device=${CARGO_TARGET_DIR:-target}/release/examples/cuda_device
 fi

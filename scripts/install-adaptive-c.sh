@@ -12,7 +12,7 @@ source="$root/adaptive-c"
 if [ $# -eq 2 ]; then
     built=$2
 else
-    cargo build --manifest-path "$root/Cargo.toml" --locked --release --package adaptive-c
+    cargo build --manifest-path "$root/Cargo.toml" --locked --release --package tilewright-adaptive-c
     built="${CARGO_TARGET_DIR:-$root/target}/release"
 fi
 version=$(sed -n 's/^#define TWA_VERSION "\(.*\)"$/\1/p' "$source/include/tilewright_adaptive.h")

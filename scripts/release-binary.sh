@@ -13,7 +13,7 @@ host=$(rustc -vV | sed -n 's/^host: //p')
 name=tilewright-$version-$host
 
 program=${1:-$target/release/tilewright}
-if [ $# -eq 0 ]; then ${CARGO:-cargo} build --locked --release --package tilewright-cli; fi
+if [ $# -eq 0 ]; then ${CARGO:-cargo} build --locked --release --package tilewright; fi
 "$program" --version | grep -q "^tilewright $version" || { echo "release: $program is not $version" >&2; exit 1; }
 
 mkdir -p "$target/packages"
@@ -29,7 +29,7 @@ strip "$folder/bin/tilewright"
 "$program" completions fish >"$folder/share/fish/vendor_completions.d/tilewright.fish"
 cp -R editors "$folder/share/doc/tilewright/"
 cp README.md CHANGELOG.md LICENSE THIRD_PARTY_LICENSES.md "$folder/share/doc/tilewright/"
-python3 scripts/sbom.py tilewright-cli "$host" >"$folder/share/doc/tilewright/sbom.cdx.json"
+python3 scripts/sbom.py tilewright "$host" >"$folder/share/doc/tilewright/sbom.cdx.json"
 
 # What was packed works.
 "$folder/bin/tilewright" list --json >/dev/null

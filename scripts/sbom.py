@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The bill of materials of a package, as CycloneDX 1.5 in JSON on stdout: what `cargo metadata` says is compiled into it.
 
-    python3 scripts/sbom.py tilewright-cli x86_64-unknown-linux-gnu
+    python3 scripts/sbom.py tilewright x86_64-unknown-linux-gnu
 
 Build scripts and macros are left out, and what only tests need. The same lock file gives the same text.
 """

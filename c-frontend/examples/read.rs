@@ -1,5 +1,5 @@
 //! Prints the stencil programs of C files, and which loops over time are left:
-//! `cargo run -p c-frontend --example read -- -DN=10 -Iinclude prog.c ..`
+//! `cargo run -p tilewright-c-frontend --example read -- -DN=10 -Iinclude prog.c ..`
 
 use c_frontend::Options;
 use std::path::Path;

@@ -396,7 +396,7 @@ fn the_closed_form_is_near_the_optimum() {
     assert!(few_tiles > 1, "some wavefronts have fewer tiles than fit: {few_tiles}");
 }
 
-/// The figures of docs/models.md: `cargo test --release -p optimizer --test exact -- --ignored --nocapture closed_form`.
+/// The figures of docs/models.md: `cargo test --release -p tilewright-optimizer --test exact -- --ignored --nocapture closed_form`.
 #[test]
 #[ignore = "minutes of exact searches"]
 fn the_closed_form_of_all_strategies_that_have_forms() {

@@ -162,19 +162,31 @@ class Release(unittest.TestCase):
         import json
 
         said = subprocess.run(
-            [sys.executable, ROOT / "scripts/sbom.py", "tilewright-cli", "x86_64-unknown-linux-gnu"], capture_output=True, text=True
+            [sys.executable, ROOT / "scripts/sbom.py", "tilewright", "x86_64-unknown-linux-gnu"], capture_output=True, text=True
         )
         if "offline" in said.stderr or "download" in said.stderr:
             self.skipTest("cargo does not know the packages of this platform")
         self.assertEqual(said.returncode, 0, said.stderr)
         found = json.loads(said.stdout)
         names = {one["name"] for one in found["components"]}
-        self.assertLessEqual({"isl", "sqlite", "polyhedral", "clap", "isl-rs"}, names)
+        self.assertLessEqual({"isl", "sqlite", "tilewright-polyhedral", "clap", "isl-rs"}, names)
         self.assertFalse({"proptest", "syn", "serde_derive", "clap_derive", "tempfile-macro"} & names)
         references = {one["bom-ref"] for one in found["components"]} | {found["metadata"]["component"]["bom-ref"]}
         self.assertEqual(len(references), len(found["components"]) + 1)
         for dependency in found["dependencies"]:
             self.assertLessEqual({dependency["ref"], *dependency["dependsOn"]}, references)
+
+    def test_a_registry_in_a_folder_is_one_that_cargo_reads(self):
+        own = load(ROOT / "scripts/local-registry.py")
+        for name, path in [("a", "1/a"), ("cc", "2/cc"), ("Syn", "3/s/syn"), ("tilewright", "ti/le/tilewright")]:
+            self.assertEqual(own.index_path(name), path)
+        plain = {"name": "clap", "rename": None, "req": "^4", "features": ["derive"], "optional": False, "target": None, "kind": None}
+        plain["uses_default_features"] = True
+        tested = plain | {"name": "tilewright-tuner", "rename": "tuner", "req": "*", "kind": "dev"}
+        package = {"name": "x", "version": "1.0.0", "features": {}, "links": None, "rust_version": "1.88"}
+        found = own.line(package | {"dependencies": [plain, tested, tested | {"req": "^1"}]}, None)
+        self.assertEqual([(one["name"], one.get("package"), one["kind"]) for one in found["deps"]],
+                         [("clap", None, "normal"), ("tuner", "tilewright-tuner", "dev")])  # fmt: skip
 
     def test_workflows_call_scripts_that_are_there_and_pin_actions(self):
         for path in (ROOT / ".github/workflows").glob("*.yml"):

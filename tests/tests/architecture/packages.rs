@@ -78,6 +78,31 @@ fn crates_say_what_they_are_and_show_how_they_are_used() {
     }
 }
 
+/// On the registry, short names belong to others. The command has the project's own, so that it is what
+/// `cargo install tilewright` installs; in code, libraries keep the names of their folders.
+#[test]
+fn packages_are_named_after_the_project() {
+    for folder in public() {
+        let manifest = std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")).unwrap();
+        let names: Vec<&str> = manifest
+            .lines()
+            .filter_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+            .take(2)
+            .collect();
+        let package = match folder {
+            "cli" => "tilewright".to_owned(),
+            "tilewright" => "tilewright-library".to_owned(),
+            other => format!("tilewright-{other}"),
+        };
+        let library = match folder {
+            "cli" => "tilewright_cli".to_owned(),
+            "adaptive-c" => "tilewright_adaptive".to_owned(),
+            other => other.replace('-', "_"),
+        };
+        assert_eq!(names, [package, library], "{folder}");
+    }
+}
+
 #[test]
 fn crates_name_versions_of_each_other() {
     let manifest = std::fs::read_to_string(workspace().join("Cargo.toml")).unwrap();

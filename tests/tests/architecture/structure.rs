@@ -242,21 +242,20 @@ fn no_file_needs_itself_over_others() {
 fn crates_need_those_below_them() {
     let manifest =
         |folder: &str| std::fs::read_to_string(workspace().join(folder).join("Cargo.toml")).unwrap();
-    let package = |folder: &str| {
-        let text = manifest(folder);
-        let name = text.lines().find_map(|line| line.strip_prefix("name = \"")).unwrap();
-        name.trim_end_matches('"').to_owned()
-    };
-    let packages: Vec<String> = FLOORS.iter().map(|folder| package(folder)).collect();
+    // As dependencies are called in manifests: by the folder, whatever the package's name is.
+    let key = |folder: &'static str| if folder == "cli" { "tilewright-cli" } else { folder };
+    let mut seen = 0;
     for (floor, folder) in FLOORS.iter().enumerate() {
         let text = manifest(folder);
         let needed = text.split("[dependencies]\n").nth(1).unwrap_or_default();
         let needed = needed.split("\n[").next().unwrap_or_default();
         for name in needed.lines().filter_map(|line| line.split(['.', ' ']).next()) {
-            let place = packages.iter().position(|package| package == name);
+            let place = FLOORS.iter().position(|folder| key(folder) == name);
             assert!(place.is_none_or(|place| place < floor), "{folder} needs {name}, which stands above it");
+            seen += usize::from(place.is_some());
         }
     }
+    assert!(seen > 50, "only {seen} needs were found");
 }
 
 #[test]
