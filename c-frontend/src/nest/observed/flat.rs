@@ -3,7 +3,7 @@
 
 use super::names;
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
-use crate::nest::scalars::{assigned_within, declared};
+use crate::nest::scalars::{assigned, assigned_within, declared};
 use crate::parse::Region;
 use std::collections::HashSet;
 
@@ -74,6 +74,7 @@ fn fixed(region: &Region, list: &[Stmt], at: usize) -> Vec<(String, ExprKind)> {
     let mut changed: HashSet<String> = declared(list);
     for stmt in list {
         changed.extend(assigned_within(stmt).into_iter().map(|(name, _)| name));
+        changed.extend(assigned(stmt).0);
         changed.extend(names::indices(stmt));
     }
     let plain = |value: &Expr| {

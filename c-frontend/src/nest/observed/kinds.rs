@@ -160,7 +160,11 @@ impl Step {
                 }
             }
             let before = counting.len();
-            counting.retain(|at| names::within(&list[*at]).is_disjoint(&data));
+            // What is declared with a number holds something else where it is assigned again.
+            counting.retain(|at| {
+                let own = crate::nest::scalars::declared(std::slice::from_ref(&list[*at]));
+                names::within(&list[*at]).is_disjoint(&data) && own.is_disjoint(&data)
+            });
             if counting.len() == before {
                 break;
             }

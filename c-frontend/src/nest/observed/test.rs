@@ -198,7 +198,7 @@ fn followed<'a>(
 ) -> Option<(Maximum<'a>, Expr)> {
     let kind = floating(region, list, name)?;
     let mut name = name.to_owned();
-    let mut steps: Vec<(&Expr, String, Floating)> = vec![(tested, name.clone(), kind)];
+    let mut steps: Vec<(Expr, String, Floating)> = vec![(tested.clone(), name.clone(), kind)];
     let mut passed: Vec<String> = Vec::new();
     while steps.len() < MOST_STEPS {
         let assigns = |stmt: &Stmt| {
@@ -206,16 +206,22 @@ fn followed<'a>(
         };
         let Some(at) = list[..place].iter().rposition(|stmt| assigns(stmt) > 0) else { break };
         let value = match &list[at].kind {
-            StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })
+            StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), span })
                 if is_name(target, &name) =>
             {
-                value
+                match operator {
+                    None => (**value).clone(),
+                    Some(operator) => {
+                        let kind = ExprKind::Binary(*operator, target.clone(), value.clone());
+                        Expr { kind, span: span.clone() }
+                    }
+                }
             }
             _ => break,
         };
-        let Some(of) = grows_with(region, value) else { break };
-        steps.push((value, of.to_owned(), floating(region, list, &name)?));
-        passed.push(std::mem::replace(&mut name, of.to_owned()));
+        let Some(of) = grows_with(region, &value).map(str::to_owned) else { break };
+        steps.push((value, of.clone(), floating(region, list, &name)?));
+        passed.push(std::mem::replace(&mut name, of));
         place = at;
     }
     let again = passed.iter().filter(|own| **own == name).count();
@@ -223,7 +229,7 @@ fn followed<'a>(
     let (mut value, mut kind) = (maximum.value.clone(), floating(region, list, &name)?);
     for (step, of, next) in steps.iter().rev() {
         let own = ExprKind::Cast(CType::Floating(kind), Box::new(value));
-        value = (*step).clone();
+        value = step.clone();
         value.walk_mut(&mut |part| {
             if is_name(part, of) {
                 part.kind = own.clone();
