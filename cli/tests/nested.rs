@@ -87,7 +87,10 @@ fn nested_programs_are_listed_analysed_run_compiled_and_tuned() {
     ])
     .succeeded()
     .json();
-    assert_eq!((written["target"].as_str(), written["files"].as_array().unwrap().len() >= 8), (Some("cuda"), true));
+    assert_eq!(
+        (written["target"].as_str(), written["files"].as_array().unwrap().len() >= 8),
+        (Some("cuda"), true)
+    );
     let text = std::fs::read_to_string(format!("{cuda}/spmv.cu")).unwrap();
     assert!(text.contains("__launch_bounds__(64)") && text.contains(", 2, 4);"), "{text}");
     assert_eq!(
