@@ -65,7 +65,7 @@ tw_offsets(const tw_device *tw, const Offsets &offsets, int64_t count, int64_t l
         for (int64_t i = (int64_t)blockIdx.x * TW_BLOCK + threadIdx.x; i < count; i += (int64_t)gridDim.x * TW_BLOCK) { \
             const int64_t own = offsets[i], before = i > 0 ? (int64_t)offsets[i - 1] : 0;                               \
             if (own < before || (i == 0 && own != 0) || (i + 1 == count && own != length))                              \
-                tw_fault(tw.report, check, i, own);                                                                     \
+                tw_tell(tw.report, check, i, own);                                                                      \
         }                                                                                                               \
     }
 TW_CHECK_OFFSETS(int32_t)

@@ -9,6 +9,7 @@ use nested::data::{Array, Inputs, Output};
 use nested::emit::gpu::Team;
 use nested::emulated::{Emulated, EmulatedError};
 use nested::interpret::interpret;
+use nested::native::RunError;
 use nested::openmp::{Mode, prepared};
 use nested::program::Program;
 use toolchain::compiler::{Compiler, Language};
@@ -254,5 +255,41 @@ fn choices_for_a_gpu_are_taken_or_refused_with_the_rule() {
         let program = parsed(nested::shipped::text(name).unwrap());
         let count: usize = prepared(&program).1.iter().map(|own| implementations(own).len()).sum();
         assert!(count >= least, "{name}: {count}");
+    }
+}
+
+/// What is wrong with the data is said as the interpreter says it, and kernels stay within their arrays.
+#[test]
+fn wrong_data_is_found_on_the_emulator() {
+    let Some(compiler) = compiler() else { return };
+    let text = "nested p { input s: [f64]; input p: [i32]; input o: [i64]; input n: i32;
+        output a = scatter(s, p, reverse(s)); output b = map(|r| reduce(+, r, 0.0), nest(s, o));
+        output c = map(|i| i / n, p); output d = gather(s, map(|i| i + n - 1, p)); }";
+    let program = parsed(text);
+    let built = built(&program, generate(&program, &[], Mode::Deterministic, "program").unwrap(), &compiler);
+    let data = |places: [i32; 4], offsets: [i64; 3], divisor: i32| {
+        inputs([
+            ("s", Chance(1).numbers(4)),
+            ("p", Array::I32(places.to_vec())),
+            ("o", Array::I64(offsets.to_vec())),
+            ("n", Array::I32(vec![divisor])),
+        ])
+    };
+    let good = data([3, 1, 0, 2], [0, 2, 4], 1);
+    compare("good", &interpret(&program, &good).unwrap(), built.run(&good, 1, 0), &[]);
+    let cases = [
+        (data([3, 1, 1, 2], [0, 2, 4], 1), "the place 1 is written twice"),
+        (data([3, 1, 9, 2], [0, 2, 4], 1), "the index 9 is outside of a sequence of 4 elements"),
+        (data([3, 1, 0, 2], [0, 5, 4], 1), "offsets begin with 0"),
+        (data([3, 1, 0, 2], [0, 2, 4], 0), "divided by 0"),
+        (data([3, 1, 0, 2], [0, 2, 4], 2), "the index 4 is outside of a sequence of 4 elements"),
+    ];
+    for (inputs, expected) in cases {
+        match built.run(&inputs, 0, 0) {
+            Err(EmulatedError::Run(RunError::Fault(fault))) => {
+                assert!(fault.to_string().contains(expected), "{fault}");
+            }
+            other => panic!("{expected}: {:?}", other.map(|_| ()).map_err(|error| error.to_string())),
+        }
     }
 }

@@ -39,10 +39,27 @@ impl<'p> Emitter<'p> {
             emitter.team_in_kernel(place);
             emit(emitter);
         });
+        let body = without_unused(body);
         let mut own = Block::new();
-        own.push(Stmt::declare("const tw_device *const", "tw", name("own").address()));
-        own.push(Stmt::when(name("tw").arrow("stop").deref(), Stmt::Return(None)));
-        own.extend(without_unused(body));
+        own.push(Stmt::when(name("own").dot("stop").deref(), Stmt::Return(None)));
+        // What a thread finds wrong it keeps to itself until the end.
+        let notes = body.mentions("tw");
+        if notes {
+            let mut noted = Declaration::plain("tw_report", "noted");
+            noted.value = Some(C::List(vec![int(0), C::List(vec![int(0), int(0)])]));
+            own.push(Stmt::Declare(vec![noted]));
+            let mut local = Declaration::plain("const tw_device", "local");
+            local.value = Some(C::List(vec![name("noted").address(), name("own").dot("stop")]));
+            own.push(Stmt::Declare(vec![local]));
+            own.push(Stmt::declare("const tw_device *const", "tw", name("local").address()));
+        }
+        own.extend(body);
+        if notes {
+            let number = |place: i64| name("noted").dot("numbers").at(place);
+            let check = name("noted").dot("check");
+            let tell = [name("own").dot("report"), check.clone(), number(0), number(1)];
+            own.push(Stmt::when(check.is_not(0), Stmt::call("tw_tell", tell)));
+        }
         let parameters = self.captured(&own);
         let Some(gpu) = self.device() else { return };
         (gpu.place, gpu.lane) = (Where::Host, None);
