@@ -112,7 +112,7 @@ fn generated_code_stays_as_short_as_it_is() {
             ("star2d2r", "hhc", plane, 23.0, 0.11, 1.55),
             ("star3d1r", "hhc", space, 42.5, 1.0, 1.75),
             ("star3d1r", "naive", space, 66.0, 2.0, 1.2),
-            ("star3d1r", "streaming", space, 23.0, 0.25, 1.3),
+            ("star3d1r", "streaming", space, 19.5, 0.15, 1.3),
         ];
         for (turn, (name, strategy, size, most, wide, uneven)) in all.into_iter().enumerate() {
             // The proof of streams takes seconds.
@@ -143,7 +143,7 @@ fn generated_code_stays_as_short_as_it_is() {
             if strategy == "streaming" {
                 // Points that blocks share are at most 1.47 times those of the grid, with 8 operations each.
                 at_most("steady.operations", 1.47 * 8.0);
-                at_most("steady.shared_bytes", 9.1);
+                at_most("steady.shared_bytes", 9.0);
             }
             assert_eq!(number(&found, "spill_bytes"), 0.0, "{what}");
             let kinds: f64 = found["steady"]["kinds"]

@@ -111,9 +111,15 @@ impl Block<'_> {
             let (low, high) = stream.reach[d];
             clipped(d, (depth - stage) * low, (depth - stage) * high)
         };
-        let loaded = clipped(2, stream.ghosts(2).0, stream.ghosts(2).1);
+        let loaded = if stream.narrow {
+            clipped(2, stream.ghosts(2).0, stream.ghosts(2).1)
+        } else {
+            let (low, high) = around(2);
+            let first = (own(2) - stream.ghosts(2).0).max(low).min(high + 1 - sizes.columns());
+            (first, first + sizes.columns() - 1)
+        };
         // Positions of the stream; a plane comes so many of them after its number.
-        let positions = (needed(0, 0).0 - (1 + AHEAD), needed(depth, 0).1.min(domain[0].1) + lag * depth);
+        let positions = (needed(0, 0).0 - AHEAD, needed(depth, 0).1.min(domain[0].1) + lag * depth);
         let planes = |stage: i64, within: Closed, after: i64| {
             points(common(common(needed(stage, 0), within), (positions.0 - after, positions.1 - after)))
         };
@@ -165,8 +171,8 @@ impl Block<'_> {
             let slice = (first_row(warp), first_row(warp) + sizes.rows - 1);
             let rows = points(common(common(needed(0, 1), slice), grid[1]));
             let plane = rows * points(common(loaded, grid[2]));
-            counts.fast_words += planes(0, grid[0], -1) * plane;
-            counts.words_in += planes(0, grid[0], -(1 + AHEAD)) * plane;
+            counts.fast_words += planes(0, grid[0], 0) * plane;
+            counts.words_in += planes(0, grid[0], -AHEAD) * plane;
             counts.words_out += of_rows(depth, warp, 0, sizes.rows, &domain, lag * depth);
         }
         counts

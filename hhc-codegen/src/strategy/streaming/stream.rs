@@ -9,8 +9,8 @@
 //!             plane z of level t0 + m + 1          from ring[w][m] (planes z - down .. z + up) into ring[w][m + 1]
 //!             its boundary                         columns and rows of plane z of ring[w][m], copied on
 //!             behind the band or beside the domain plane z of ring[w][m], copied on, whole
-//!             m = 0: plane c + 1 of the first level  from the feed into ring[w][0]
-//!                    plane c + 2                     from the arrays into the feed
+//!             m = 0: plane c of the first level    from the feed into ring[w][0], before all that needs it
+//!                    plane c + 1                     from the arrays into the feed
 //!         plane c - lag*steps of the last level    from ring[w][steps] into the arrays
 //! ```
 //!
@@ -153,7 +153,7 @@ impl<'a> Stream<'a> {
             TakeBehind,
         };
         let all = [
-            GiveFirst, GiveLast, TakeBefore, TakeBehind, Left, Right, Before, Behind, Edges, On, Enter, Load,
+            TakeBefore, TakeBehind, Enter, GiveFirst, GiveLast, Left, Right, Before, Behind, Edges, On, Load,
             Store,
         ];
         all.into_iter().filter(is_there).collect()
@@ -298,7 +298,7 @@ impl<'a> Stream<'a> {
 
     /// The first position: some later the first plane that is loaded enters.
     fn first_position(&self) -> IntExpr {
-        self.interval(&int(0), 0).low - (1 + AHEAD)
+        self.interval(&int(0), 0).low - AHEAD
     }
 
     /// The plane of the level after so many steps that is computed at a position.
@@ -379,7 +379,7 @@ impl<'a> Stream<'a> {
         suppliers.extend(boundary.into_iter().filter_map(|of| self.moved(of, &at)));
         // What leaves the ring has been through all steps.
         if *level == Self::group() {
-            let at = [(POSITION, plane() - 1), (bands::ROW, int(0))];
+            let at = [(POSITION, plane()), (bands::ROW, int(0))];
             suppliers.extend(self.moved(Move::Enter, &at));
         }
         if let Some((_, greatest)) = self.across.filter(|_| beside) {
@@ -450,9 +450,10 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// Of what is loaded, whole accesses.
+    /// Of what is loaded, all columns that the lanes have, which are in the grid; on narrow grids whole accesses of what is needed.
     fn with_all_columns(&self, mut loaded: Transfer) -> Transfer {
-        loaded.ranges[2] = self.loaded(2);
+        let lanes = loaded.junk.as_ref().and_then(|lanes| lanes.get(2)).filter(|_| !self.narrow);
+        loaded.ranges[2] = lanes.cloned().unwrap_or_else(|| self.loaded(2));
         loaded
     }
 
@@ -561,13 +562,14 @@ impl<'a> Stream<'a> {
                 }
             }
             Move::Enter => {
-                let at = [(POSITION, var(POINT_NAMES[0]) - (1 + AHEAD)), (bands::ROW, int(0))];
+                let at = [(POSITION, var(POINT_NAMES[0]) - AHEAD), (bands::ROW, int(0))];
                 let suppliers = self.moved(Move::Load, &at).into_iter().collect();
                 let from = Read { place: Place::Copy(FEED, vec![var(MEMBER)]), suppliers };
-                let enters = var(POSITION) + 1;
+                let entering = var(POSITION);
                 let enters =
-                    self.within("from the feed", (&int(0), &enters, &slice), from, Self::ring(int(0)));
-                self.with_all_columns(Transfer { when: first_group, ..enters })
+                    self.within("from the feed", (&int(0), &entering, &slice), from, Self::ring(int(0)));
+                let moment = Moment::Before(0);
+                self.with_all_columns(Transfer { when: first_group, moment, ..enters })
             }
             Move::Load => {
                 let comment = format!(
@@ -576,7 +578,7 @@ impl<'a> Stream<'a> {
                 );
                 let from = Read { place: Place::Arrays(self.bands.input()), suppliers: stored.to_vec() };
                 let to = Place::Copy(FEED, vec![var(MEMBER)]);
-                let loaded = var(POSITION) + (1 + AHEAD);
+                let loaded = var(POSITION) + AHEAD;
                 let loads = self.within(&comment, (&int(0), &loaded, &slice), from, to);
                 self.with_all_columns(Transfer { when: first_group, ..loads })
             }

@@ -2,7 +2,7 @@
 
 use super::super::super::bounds::non_negative;
 use super::super::super::points::{INT, max, min};
-use super::facts::implied;
+use super::facts::{implied, never_negative};
 use super::sums::{constant, gathered_long};
 use super::{LANE, Team};
 use crate::geometry::WARP;
@@ -173,7 +173,8 @@ impl Team<'_> {
         let mut columns = self.columns_of(ranges);
         columns.begin(low - self.first.clone());
         columns.end(high - self.first.clone());
-        (of_row, columns)
+        let strip = Columns { least: 0, most: self.strip() - 1, ..Columns::default() };
+        (of_row, if self.are_all(&columns) { strip } else { columns })
     }
 
     /// What must be true of a row for a box, besides what is known.
@@ -186,14 +187,24 @@ impl Team<'_> {
         tests.filter(|test| !implied(test, known) && !self.always(test)).collect()
     }
 
-    /// Whether an expression is never negative, by what the kernel computes before, and whichever warp it is.
+    /// Whether an expression is never negative, by what the kernel computes before and when it is launched, and whichever warp it is.
     fn always(&self, of: &IntExpr) -> bool {
         let bindings = self.kernel.bindings.iter().rev();
         let of = bindings.fold(of.clone(), |of, binding| of.substitute(binding.name, &binding.value));
-        let ends = [&self.member.low, &self.member.high];
-        let mut at_ends = ends.iter().map(|end| constant(&of.substitute(self.member.variable, end)));
+        let launched = self.launched();
+        let mut ends = [&self.member.low, &self.member.high].into_iter();
         self.slope(&of, self.member.variable).is_some()
-            && at_ends.all(|value| value.is_some_and(|value| value >= 0))
+            && ends.all(|end| never_negative(&of.substitute(self.member.variable, end), &launched))
+    }
+
+    /// What is not negative where the kernel is launched.
+    fn launched(&self) -> Vec<IntExpr> {
+        let kernel = |of: usize| self.plan.kernels.get(of).is_some_and(|own| std::ptr::eq(own, self.kernel));
+        let mut launches = self.plan.launches.iter().filter(|launch| kernel(launch.kernel));
+        match (launches.next(), launches.next()) {
+            (Some(launch), None) => launch.when.iter().flat_map(IntExpr::least_of).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// That none of these is negative for a row. Of one of several rows, what is the same at all positions is one truth.
@@ -216,5 +227,14 @@ impl Team<'_> {
         range.low.largest_of().into_iter().for_each(|low| columns.begin(low - self.first.clone()));
         range.high.least_of().into_iter().for_each(|high| columns.end(high - self.first.clone()));
         columns
+    }
+
+    /// Whether a strip has no others.
+    fn are_all(&self, columns: &Columns) -> bool {
+        let last = self.strip() - 1;
+        columns.least <= 0
+            && columns.most >= last
+            && columns.low.iter().all(|low| self.always(&(int(0) - low.clone())))
+            && columns.high.iter().all(|high| self.always(&(high.clone() - last)))
     }
 }

@@ -41,3 +41,16 @@ pub(super) fn refuted(condition: &IntExpr, known: &[IntExpr]) -> bool {
         }
     }
 }
+
+/// Whether an expression is not negative wherever what is known holds, by the least and the greatest of what it is made of.
+pub(super) fn never_negative(of: &IntExpr, known: &[IntExpr]) -> bool {
+    if implied(of, known) {
+        return true;
+    }
+    let (least, greatest) = (of.least_of(), of.largest_of());
+    match (&least[..], &greatest[..]) {
+        ([_, _, ..], _) => least.iter().all(|part| never_negative(part, known)),
+        (_, [_, _, ..]) => greatest.iter().any(|part| never_negative(part, known)),
+        _ => false,
+    }
+}

@@ -435,6 +435,14 @@ impl Team<'_> {
             body.push(Stmt::choose(lane_whole, Block::from(whole), Block::from(single)));
             return body;
         }
+        if columns.all(self.strip()) {
+            let pieces = self.points / count;
+            let whole = unrolled(PIECE, pieces, whole);
+            let single = unrolled(PIECE, pieces, Block::from(unrolled("j", count, single)));
+            let aligned = self.aligned(transfer.field);
+            body.push(Stmt::choose(aligned, Block::from(whole), Block::from(single)));
+            return body;
+        }
         body.extend(self.range_of_lane(transfer.field, columns, (whole, single)));
         body
     }
