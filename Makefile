@@ -89,7 +89,7 @@ examples:
 
 test-long: setup nvrtc ## what takes longer: what `make test` runs in turn, 1,000 C programs by chance, builds without features
 	TILEWRIGHT_ALL=1 $(AS_BUILT) --test semantics
-	TILEWRIGHT_ALL=1 $(AS_BUILT) --test all -- $(IN_TURN)
+	TILEWRIGHT_ALL=1 $(AS_BUILT) --test all --test back_ends -- $(IN_TURN)
 	TILEWRIGHT_ALL=1 $(AS_BUILT) --test library -- certificates
 	TILEWRIGHT_ALL=1 $(AS_BUILT) --lib -- least_flat_top
 	TILEWRIGHT_PROGRAMS=1000 $(AS_BUILT) --test all -- c_programs::programs_by_chance --nocapture

@@ -51,10 +51,10 @@ impl Walker<'_> {
         if self.path.is_empty() {
             return None;
         }
-        if let Some(holds) = self.decided(condition) {
-            return self.polynomial(if holds { then } else { otherwise });
-        }
         let (then, otherwise) = (self.polynomial(then)?, self.polynomial(otherwise)?);
+        if let Some(holds) = self.decided(condition) {
+            return Some(if holds { then } else { otherwise });
+        }
         [(&otherwise, &then, true), (&then, &otherwise, false)]
             .into_iter()
             .find_map(|(inner, outer, holds)| self.chosen(condition, inner, outer, holds))

@@ -33,7 +33,14 @@ impl Counter {
         let place = source.step.as_ref().map_or(&source.head, |step| &step.span);
         Err(Box::new(
             Diagnostic::limitation(codes::LOOP_FORM, place.clone(), "the loop does not count by one")
-                .hint("write the loop as `for (i = low; i < high; i++)`"),
+                .note(
+                    "loops over space compute every point of a box; orders of every second one (red-black) are not \
+                     tiled",
+                )
+                .hint(
+                    "write the loop as `for (i = low; i < high; i++)`, from another array (Jacobi) or in order \
+                     (Gauss-Seidel)",
+                ),
         ))
     }
 }

@@ -13,6 +13,7 @@
 //! lexicographic order of subscripts, in which a stencil's statement that reads itself runs. Otherwise the loop cannot be
 //! brought to that form.
 
+use super::overwritten::intersection;
 use super::points::{Point, Points};
 use super::stencil::{Centre, ReadAt};
 use crate::codes;
@@ -126,6 +127,14 @@ fn time(
             let span =
                 |statement: usize| points.nest.leaves[points.statements[statement].leaf].target.span.clone();
             let when = |time: i64| if time == new { "computed earlier" } else { "computed later" };
+            let [one, two] = [*earlier, *writer].map(|statement| &points.statements[statement].domain);
+            let twice = intersection(one, two, &mut Vec::new()).is_some_and(|common| common.is_some());
+            let hint = if earlier != writer && twice {
+                "where each of two loops computes every second point (red-black): compute all points in one loop, from \
+                 another array (Jacobi) or in order (Gauss-Seidel)"
+            } else {
+                "give the first or last rows loops of their own, which read what one loop has computed"
+            };
             Err(Box::new(
                 Diagnostic::limitation(
                     codes::ORDER,
@@ -135,9 +144,7 @@ fn time(
                 .related(span(*earlier), when(*known))
                 .related(span(*writer), when(*time))
                 .note(format!("{other}, and {vector}"))
-                .hint(
-                    "give the first or last rows loops of their own, which read what one loop has computed",
-                ),
+                .hint(hint),
             ))
         }
     }
