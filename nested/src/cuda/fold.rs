@@ -97,12 +97,7 @@ impl<'p> Emitter<'p> {
             let count = emitter.results_of_round(&round, length, teams);
             let index = emitter.fresh("n");
             let (chain, ()) = emitter.block(|emitter| {
-                for ((folding, total), part) in foldings.iter().zip(totals).zip(&parts) {
-                    let part = part.iter().map(|part| part.at(var(&index)));
-                    let part = whole(folding.ty, &mut part.collect::<Vec<_>>().into_iter());
-                    let values = emitter.combine(folding, total, part);
-                    emitter.assign(total, values);
-                }
+                emitter.add_parts(foldings, totals, &parts, &var(&index));
             });
             emitter.push(Stmt::count("int", index, 0, count, chain));
             emitter.barrier();
@@ -210,7 +205,7 @@ impl<'p> Emitter<'p> {
                 let (body, ()) = emitter.block(|emitter| {
                     for ((folding, element), states) in foldings.iter().zip(&elements).zip(&states) {
                         let from = lane.clone() + turn * LANES;
-                        let moved = emitter.lane_value(folding, element, from, warp);
+                        let moved = emitter.value_of_lane("__shfl_sync", folding, element, &from, warp);
                         let values = emitter.combine(folding, &states[0], moved);
                         emitter.assign(&states[0], values);
                     }
@@ -235,7 +230,7 @@ impl<'p> Emitter<'p> {
                     }
                 } else {
                     let state = states[0].clone();
-                    let high = self.lane_below(folding, &state, half, warp);
+                    let high = self.value_of_lane("__shfl_down_sync", folding, &state, &int(half), warp);
                     let values = self.combine(folding, &state, high);
                     self.assign(&state, values);
                 }
@@ -265,7 +260,7 @@ impl<'p> Emitter<'p> {
             let turn = emitter.fresh("n");
             let (inner, ()) = emitter.block(|emitter| {
                 for ((folding, element), result) in foldings.iter().zip(&elements).zip(results) {
-                    let moved = emitter.lane_value(folding, element, var(&turn), warp);
+                    let moved = emitter.value_of_lane("__shfl_sync", folding, element, &var(&turn), warp);
                     let values = emitter.combine(folding, result, moved);
                     emitter.assign(result, values);
                 }
@@ -310,41 +305,21 @@ impl<'p> Emitter<'p> {
         elements
     }
 
-    /// A value of another thread of a logical warp.
-    fn lane_value(
+    /// A value of another thread of a logical warp: with `__shfl_sync` that of thread `which`, with `__shfl_down_sync` that of the
+    /// thread which is so much further.
+    fn value_of_lane(
         &mut self,
+        primitive: &'static str,
         folding: &Folding<'p>,
         own: &[C],
-        from: C,
+        which: &C,
         warp: &LogicalWarp,
     ) -> crate::emit::emitter::View<'p> {
-        let kinds = scalars(folding.ty);
         let moved: Vec<C> = own
             .iter()
-            .zip(kinds)
+            .zip(scalars(folding.ty))
             .map(|(own, scalar)| {
-                let mask = warp.mask.clone();
-                self.shuffled("__shfl_sync", scalar, own.clone(), from.clone(), mask, warp.width)
-            })
-            .collect();
-        whole(folding.ty, &mut moved.into_iter())
-    }
-
-    /// The value of the thread that is so much further.
-    fn lane_below(
-        &mut self,
-        folding: &Folding<'p>,
-        own: &[C],
-        distance: i64,
-        warp: &LogicalWarp,
-    ) -> crate::emit::emitter::View<'p> {
-        let kinds = scalars(folding.ty);
-        let moved: Vec<C> = own
-            .iter()
-            .zip(kinds)
-            .map(|(own, scalar)| {
-                let mask = warp.mask.clone();
-                self.shuffled("__shfl_down_sync", scalar, own.clone(), int(distance), mask, warp.width)
+                self.shuffled(primitive, scalar, own.clone(), which.clone(), warp.mask.clone(), warp.width)
             })
             .collect();
         whole(folding.ty, &mut moved.into_iter())

@@ -11,7 +11,7 @@ use crate::emit::gpu::Gpu;
 use crate::emit::slots::Slots;
 use crate::emit::value;
 use crate::lower::{Lowered, Numbered, Step, lower};
-use crate::openmp::{Generated, Mode, Traffic, prepared};
+use crate::openmp::{Generated, Mode, Traffic, prepared, temporaries};
 use crate::program::*;
 use c_tree::{Block, Dialect, Expr as C, Function as CFunction, Stmt, int, name};
 
@@ -93,18 +93,7 @@ pub fn generate(
         return Err(refusal);
     }
     let text = text(program, &lowered, &emitter, &gpu.kernels, &gpu.names, &functions, body, symbol);
-    let named = |id: &VarId| lowered.program.variable(*id);
-    let temporaries = emitter
-        .slots
-        .places
-        .keys()
-        .filter(|id| {
-            !program.outputs.contains(id)
-                && named(id).ty.has_sequence()
-                && !matches!(named(id).role, Role::Input)
-        })
-        .map(|id| named(id).name.clone())
-        .collect();
+    let temporaries = temporaries(&emitter, &program.outputs);
     let kernels = RUNTIME_KERNELS.iter().map(|own| (*own).to_owned()).chain(gpu.names).collect();
     let Emitter { slots, checks, .. } = emitter;
     let symbol = symbol.to_owned();
@@ -165,14 +154,7 @@ impl<'p> Writer<'p, '_> {
                     let Some(kernel) = self.emitter.step(step, &own, &title) else { continue };
                     self.functions.push_str(&kernel.function.print(Dialect::Cuda));
                     self.functions.push('\n');
-                    let slots = &self.emitter.slots;
-                    let arrays =
-                        |list: &[usize]| list.iter().map(|slot| slots.list[*slot].name.clone()).collect();
-                    let lowered = self.emitter.lowered;
-                    let fills =
-                        kernel.fills.iter().map(|id| lowered.program.variable(*id).name.clone()).collect();
-                    let (reads, writes) = (arrays(&kernel.reads), arrays(&kernel.writes));
-                    self.traffic.push(Traffic { computation: *computation, fills, reads, writes });
+                    self.traffic.push(Traffic::of(&self.emitter, *computation, &kernel));
                     body.push(Stmt::call(kernel.name, [name("tw")]));
                     body.push(wrong());
                 }

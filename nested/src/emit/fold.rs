@@ -235,12 +235,7 @@ impl<'p> Emitter<'p> {
             emitter.push(Stmt::count("int64_t", block.clone(), 0, count.clone(), inner));
             let block = emitter.fresh("b");
             let (inner, ()) = emitter.block(|emitter| {
-                for ((folding, total), part) in foldings.iter().zip(totals).zip(&parts) {
-                    let part = part.iter().map(|part| part.at(var(&block)));
-                    let part = whole(folding.ty, &mut part.collect::<Vec<_>>().into_iter());
-                    let values = emitter.combine(folding, total, part);
-                    emitter.assign(total, values);
-                }
+                emitter.add_parts(foldings, totals, &parts, &var(&block));
             });
             emitter.push(Stmt::count("int64_t", block, 0, count, inner));
         });
@@ -359,15 +354,43 @@ impl<'p> Emitter<'p> {
             results.push(self.states(folding, "block", states.remove(0)));
         }
         let (rest, ()) = self.block(|emitter| {
-            for ((folding, at), result) in foldings.iter().zip(ats).zip(&results) {
-                let element = at(emitter, place.clone());
-                let values = emitter.combine(folding, result, element);
-                emitter.assign(result, values);
-            }
-            steps.iter().for_each(|step| step(emitter, place.clone()));
+            emitter.add_elements(foldings, ats, &results, steps, &place);
         });
         self.push(Stmt::go_on(index, place.lt(end), 1, rest));
         results
+    }
+
+    /// Brings the elements at a place into the results, and does what else is done there.
+    fn add_elements(
+        &mut self,
+        foldings: &[Folding<'p>],
+        ats: &[At<'p>],
+        results: &[Vec<C>],
+        steps: &[StepBy<'p>],
+        place: &C,
+    ) {
+        for ((folding, at), result) in foldings.iter().zip(ats).zip(results) {
+            let element = at(self, place.clone());
+            let values = self.combine(folding, result, element);
+            self.assign(result, values);
+        }
+        steps.iter().for_each(|step| step(self, place.clone()));
+    }
+
+    /// Brings the results of a block, which lie in arrays, into the totals.
+    pub(crate) fn add_parts(
+        &mut self,
+        foldings: &[Folding<'p>],
+        totals: &[Vec<C>],
+        parts: &[Vec<C>],
+        place: &C,
+    ) {
+        for ((folding, total), part) in foldings.iter().zip(totals).zip(parts) {
+            let part: Vec<C> = part.iter().map(|part| part.at(place.clone())).collect();
+            let part = whole(folding.ty, &mut part.into_iter());
+            let values = self.combine(folding, total, part);
+            self.assign(total, values);
+        }
     }
 
     /// A block of an associative function of the user: its first element, then the others in order.
@@ -386,12 +409,7 @@ impl<'p> Emitter<'p> {
         }
         steps.iter().for_each(|step| step(self, start.clone()));
         self.each(Level::SEQUENTIAL, start + 1, end, |emitter, place| {
-            for ((folding, at), result) in foldings.iter().zip(ats).zip(&results) {
-                let element = at(emitter, place.clone());
-                let values = emitter.combine(folding, result, element);
-                emitter.assign(result, values);
-            }
-            steps.iter().for_each(|step| step(emitter, place.clone()));
+            emitter.add_elements(foldings, ats, &results, steps, &place);
         });
         results
     }

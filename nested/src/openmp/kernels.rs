@@ -319,8 +319,7 @@ impl<'p> Emitter<'p> {
         self.stop_if_wrong();
         let level = self.level();
         self.depth += 1;
-        let tree = folding.function.builtin.is_some() || folding.function.associative;
-        if level.is_threads() && tree && folding.sequence.open.is_none() {
+        if level.is_threads() && folding.is_tree() && folding.sequence.open.is_none() {
             self.scan_by_threads(&folding, &dest, &length, level);
         } else {
             self.scan_range(&folding, &dest, int(0), length, true);

@@ -12,7 +12,7 @@ use crate::fuse::fuse;
 use crate::lower::{Lowered, Numbered, Step, lower};
 use crate::program::*;
 use c_tree::{Block, Dialect, Expr as C, Function as CFunction, Stmt, int, name, var};
-
+use kernels::Kernel;
 use polyhedral::source::Span;
 
 /// The runtime that all generated programs share.
@@ -44,6 +44,32 @@ pub struct Traffic {
     pub reads: Vec<String>,
     /// Arrays that it fills.
     pub writes: Vec<String>,
+}
+
+impl Traffic {
+    /// That of a kernel.
+    pub(crate) fn of(emitter: &Emitter<'_>, computation: usize, kernel: &Kernel) -> Traffic {
+        let arrays =
+            |list: &[usize]| list.iter().map(|slot| emitter.slots.list[*slot].name.clone()).collect();
+        let program = &emitter.lowered.program;
+        Traffic {
+            computation,
+            fills: kernel.fills.iter().map(|id| program.variable(*id).name.clone()).collect(),
+            reads: arrays(&kernel.reads),
+            writes: arrays(&kernel.writes),
+        }
+    }
+}
+
+/// The results that are stored and not handed out.
+pub(crate) fn temporaries(emitter: &Emitter<'_>, outputs: &[VarId]) -> Vec<String> {
+    let program = &emitter.lowered.program;
+    let stored = emitter.slots.places.keys().filter(|id| !outputs.contains(id));
+    stored
+        .map(|id| program.variable(*id))
+        .filter(|own| own.ty.has_sequence() && !matches!(own.role, Role::Input))
+        .map(|own| own.name.clone())
+        .collect()
 }
 
 /// Generated C.
@@ -98,15 +124,7 @@ pub fn generate(program: &Program, chosen: &[Implementation], mode: Mode, symbol
         implementations.iter().any(|own| own.levels.iter().filter(|level| level.is_threads()).count() > 1);
     let Writer { emitter, functions, traffic, .. } = writer;
     let text = text(&lowered, &emitter, &functions, body, symbol, nested);
-    let handed_out = |id: &VarId| program.outputs.contains(id);
-    let named = |id: &VarId| lowered.program.variable(*id);
-    let temporaries = emitter
-        .slots
-        .places
-        .keys()
-        .filter(|id| !handed_out(id) && named(id).ty.has_sequence() && !matches!(named(id).role, Role::Input))
-        .map(|id| named(id).name.clone())
-        .collect();
+    let temporaries = temporaries(&emitter, &program.outputs);
     let Emitter { slots, checks, .. } = emitter;
     Generated { text, symbol: symbol.to_owned(), slots, checks, traffic, temporaries, fused }
 }
@@ -155,22 +173,7 @@ impl<'p> Writer<'p, '_> {
                     let Some(kernel) = self.emitter.kernel(step, &own, &title) else { continue };
                     self.functions.push_str(&kernel.function.print(Dialect::C));
                     self.functions.push('\n');
-                    let arrays = |slots: &[usize]| {
-                        slots
-                            .iter()
-                            .map(|slot| self.emitter.slots.list[*slot].name.clone())
-                            .collect::<Vec<_>>()
-                    };
-                    self.traffic.push(Traffic {
-                        computation: *computation,
-                        fills: kernel
-                            .fills
-                            .iter()
-                            .map(|id| self.emitter.lowered.program.variable(*id).name.clone())
-                            .collect(),
-                        reads: arrays(&kernel.reads),
-                        writes: arrays(&kernel.writes),
-                    });
+                    self.traffic.push(Traffic::of(&self.emitter, *computation, &kernel));
                     body.push(Stmt::call(kernel.name, [name("tw").address()]));
                     let wrong = name("report").arrow("check").is_not(0);
                     body.push(Stmt::when(wrong, Stmt::Return(Some(int(1)))));

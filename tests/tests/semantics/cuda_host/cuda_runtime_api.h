@@ -45,8 +45,6 @@ inline dim3 thread, block, threads, blocks;
 inline tw_fibers::Fibers fibers;
 inline const std::function<void()> *kernel;
 inline int done;
-/* Blocks of memory on the device that nobody has freed, and bytes that may be taken in a stream. */
-inline long taken;
 
 inline void run_thread() {
     (*kernel)();
@@ -94,11 +92,9 @@ template <class Kernel> cudaError_t cudaFuncSetAttribute(Kernel, int, int) { ret
 inline cudaError_t cudaMalloc(void **to, size_t bytes) {
     *to = malloc(bytes);
     if (*to) memset(*to, 0xff, bytes);
-    ++tw_host::taken;
     return *to ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 inline cudaError_t cudaFree(void *memory) {
-    --tw_host::taken;
     free(memory);
     return cudaSuccess;
 }
