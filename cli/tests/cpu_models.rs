@@ -130,6 +130,20 @@ fn openmp_code_has_the_models_sizes() {
     tilewright(&["run", "heat2d", "--size", "2x70", "--steps", "6", "--verify"]).succeeded();
 }
 
+/// The more threads, the lower the tiles, so that all have one; and they are right where there are more threads than cores.
+#[test]
+fn tiles_are_chosen_by_threads() {
+    let run = |strategy: &str, threads: &str| {
+        let request = ["--strategy", strategy, "--threads", threads, "--verify"];
+        let run = tilewright(&command("run", &request)).succeeded().json();
+        assert_eq!(run["verified"], true, "{run}");
+        run["tile"]["st"].as_i64().unwrap()
+    };
+    let heights = ["2", "16", "128"].map(|threads| run("hhc", threads));
+    assert!(heights[0] > heights[1] && heights[1] > heights[2], "{heights:?}");
+    assert!(run("diamond", "64") < heights[0]);
+}
+
 #[test]
 fn a_cpu_is_calibrated_and_validated() {
     let folder = Folder::new();

@@ -1,20 +1,38 @@
-//! Closed forms of blocks that stream against the enumeration of their plans.
+//! Closed forms of blocks that work on bands of time, streams and overlapped tiles, against the enumeration of their plans.
 
+use cost_models::cpu::CpuTime;
+use cost_models::machine::Machine;
 use hhc_codegen::TileSizes;
+use hhc_codegen::counts::cores::{CoreCounts, Outer};
 use hhc_codegen::counts::enumerated::Enumerated;
 use hhc_codegen::counts::{Forms, Multiprocessor, Problem, TileCounts, forms};
 use hhc_codegen::strategy;
-use polyhedral::program::ElementType;
+use polyhedral::program::{ElementType, Program};
 use proptest::prelude::*;
 use std::sync::Arc;
 
+const MACHINE: &str = include_str!("core.toml");
+
+/// Two fields, one of them computed from the other's new values, and a coefficient.
+const TWO_FIELDS: &str = "stencil two(t, i, j) {
+    field u: f32;
+    field v: f32;
+    coefficient c: f32;
+    v[t+1, i, j] = v[t, i, j-1] + v[t, i, j+1] + c[i, j+1] * (u[t, i+1, j] - u[t, i, j-2]) for 1 <= i < n0 - 1, 2 <= j < n1 - 1;
+    u[t+1, i, j] = u[t, i-1, j] + u[t, i+1, j] + 0.5 * (v[t+1, i-1, j] + v[t, i, j+1]) for 2 <= i < n0 - 2, 1 <= j < n1 - 3;
+}";
+
+fn program(stencil: &str, double: bool) -> Arc<Program> {
+    let program = match stencil {
+        "two" => polyhedral::parse("two", TWO_FIELDS).unwrap(),
+        shipped => Program::clone(&polyhedral::shipped::load(shipped).unwrap()),
+    };
+    Arc::new(if double { program.with_element_type(ElementType::F64) } else { program })
+}
+
 /// The counts of the plan, as far as a tile of these sizes is possible.
 fn check(name: &str, stencil: &str, sizes: &[i64], size: &[i64], steps: i64, double: bool) {
-    let mut program = polyhedral::shipped::load(stencil).unwrap();
-    if double {
-        program = program.with_element_type(ElementType::F64);
-    }
-    let program = Arc::new(program);
+    let program = program(stencil, double);
     let problem = Problem::new(&program, size, steps).unwrap();
     let own = strategy::by_name(name).unwrap();
     let tile = TileSizes::new(own.size_names().iter().copied().zip(sizes.iter().copied()));
@@ -32,6 +50,21 @@ fn check(name: &str, stencil: &str, sizes: &[i64], size: &[i64], steps: i64, dou
     assert_eq!(of(&*forms(own)), of(&Enumerated { strategy: own }), "{what}");
 }
 
+/// The same on cores; the mean window is a quotient of sums.
+fn check_on_cores(name: &str, stencil: &str, sizes: &[i64], size: &[i64], steps: i64, threads: i64) {
+    let program = program(stencil, false);
+    let cone = polyhedral::analysis::analyze(&program).unwrap().cone;
+    let own = strategy::by_name(name).unwrap();
+    let tile = TileSizes::new(own.size_names().iter().copied().zip(sizes.iter().copied()));
+    let machine = Machine::parse("test.toml", MACHINE).unwrap();
+    let model = CpuTime::new(&machine, &program, &cone, size, steps).unwrap().with_threads(threads);
+    let of = |forms: &dyn Forms| match forms.on_cores(model.cores(), &tile).unwrap() {
+        CoreCounts::Tiles(outer, inner) => (Outer { extent: outer.extent.round(), ..outer }, inner),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(of(&*forms(own)), of(&Enumerated { strategy: own }), "{stencil} {tile} {size:?} {steps}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
@@ -41,6 +74,18 @@ proptest! {
         n0 in 9i64..60, n1 in 20i64..300, steps in 1i64..9, double: bool,
     ) {
         check("warp-pipeline", stencil, &[rpl, each, warps, rows], &[n0, n1], steps, double);
+    }
+
+    #[test]
+    fn overlapped_tiles_are_those_of_the_plan(
+        stencil in prop::sample::select(vec!["heat1d", "heat2d", "asym2d", "box2d2r", "varcoef2d", "two", "heat3d", "varcoef3d"]),
+        depth in 1i64..7, widths in [1i64..20, 1i64..20, 1i64..40],
+        grid in [9i64..60, 9i64..40, 9i64..50], steps in 1i64..20, double: bool, threads in 1i64..5,
+    ) {
+        let dimension = program(stencil, false).dimension();
+        let sizes: Vec<i64> = std::iter::once(depth).chain(widths).take(dimension + 1).collect();
+        check("overlapped", stencil, &sizes, &grid[..dimension], steps, double);
+        check_on_cores("overlapped", stencil, &sizes, &grid[..dimension], steps, threads);
     }
 
     #[test]

@@ -127,6 +127,21 @@ impl Bands {
     }
 }
 
+impl Bands {
+    /// The lengths that bands of a run have, the longest first, and how many have each.
+    pub fn by_length(self, steps: i64) -> Vec<(i64, i64)> {
+        let Lengths { long, single, .. } = self.lengths(steps);
+        // All long ones but the last are whole; that one has what remains.
+        let rest = steps - single - (long - 1) * self.depth;
+        let all = match long {
+            0 => vec![(1, single)],
+            _ if rest == self.depth => vec![(rest, long), (1, single)],
+            _ => vec![(self.depth, long - 1), (rest, 1), (1, single)],
+        };
+        all.into_iter().filter(|(_, bands)| *bands > 0).collect()
+    }
+}
+
 /// Whether the arrays have what bands need.
 ///
 /// # Errors
@@ -189,6 +204,10 @@ mod tests {
             let single = all.iter().filter(|&&own| own == 1).count() as i64;
             let counted = Lengths { long: all.len() as i64 - single, single, first: all[0] };
             assert_eq!(bands.lengths(steps), counted, "depth {depth}, {steps} steps: {all:?}");
+            let mut by_length = std::collections::BTreeMap::new();
+            all.iter().for_each(|own| *by_length.entry(-own).or_insert(0) += 1);
+            let by_length: Vec<_> = by_length.into_iter().map(|(own, bands)| (-own, bands)).collect();
+            assert_eq!(bands.by_length(steps), by_length, "depth {depth}, {steps} steps");
         }
     }
 }

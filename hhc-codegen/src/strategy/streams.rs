@@ -1,4 +1,4 @@
-//! What counts of blocks that stream have in common.
+//! What counts of blocks that work on bands have in common.
 
 use crate::counts::multiprocessor::Multiprocessor;
 use crate::counts::problem::Problem;
@@ -43,10 +43,10 @@ pub(super) fn of_launches(
     found.into_iter().zip(shares).map(with_work).collect()
 }
 
-/// Words that a box of points reads from coefficients: what lies under the shapes of its reads.
-pub(super) fn words_of_coefficients(program: &Program, block: [i64; 3]) -> i64 {
+/// Words that a box of points of a statement reads from coefficients: what lies under the shapes of its reads.
+pub(super) fn words_of_coefficients(program: &Program, statement: usize, block: [i64; 3]) -> i64 {
     let mut fields: BTreeMap<_, Vec<[i64; 3]>> = BTreeMap::new();
-    for read in &program.statements[0].reads {
+    for read in &program.statements[statement].reads {
         if program.field(read.field).role == FieldRole::Coefficient {
             let mut offset = [0; 3];
             offset[..read.offset.len()].copy_from_slice(&read.offset);

@@ -197,11 +197,13 @@ fn no_certificate_without_a_checker() {
     let model = tilewright::Model::new(&stencil, &[100, 100], 10, cpu, None).unwrap();
     let error = tilewright::certified::certified(&model, "auto", Objective::Time).unwrap_err();
     assert!(error.to_string().contains("for GPUs"), "{error}");
-    // Strategies without closed forms have tiles of which each is counted.
+    // Of strategies without closed forms, and of those with a list of tiles, each tile is counted.
     let gpu = tilewright::machines::machine("v100").unwrap();
     let model = GpuModel::new(&stencil, &[64, 64], 4, gpu).unwrap();
-    let mut request = model.request(Objective::Time, "hhc").unwrap();
-    request.strategies = vec![strategy::by_name("overlapped").unwrap()];
-    let (_, certificate) = certify(&model, &request).unwrap();
-    assert!(check(&certificate, &Against::default()).is_ok());
+    for name in ["pipeline-toy", "overlapped"] {
+        let mut request = model.request(Objective::Time, "hhc").unwrap();
+        request.strategies = vec![strategy::by_name(name).unwrap()];
+        let (_, certificate) = certify(&model, &request).unwrap();
+        assert!(check(&certificate, &Against::default()).is_ok(), "{name}");
+    }
 }

@@ -162,7 +162,7 @@ impl Block<'_> {
                 lanes += number * ((plane + WARP - 1) / WARP) * WARP;
                 counts.fast_words += number * plane * (reads + 1);
                 let block = [1, points(rows), points(columns)];
-                counts.words_in += number * words_of_coefficients(program, block);
+                counts.words_in += number * words_of_coefficients(program, 0, block);
             }
             counts.fast_words += self.shared(&of_rows, &grid, (warp, stage - 1));
         }

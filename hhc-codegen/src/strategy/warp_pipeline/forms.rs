@@ -162,7 +162,7 @@ impl Block<'_> {
             counts.copies += computed - own;
             lanes += number * ((points(width) + WARP - 1) / WARP) * WARP;
             counts.fast_words += computed * (reads + 1);
-            counts.words_in += number * words_of_coefficients(program, [1, points(width), 1]);
+            counts.words_in += number * words_of_coefficients(program, 0, [1, points(width), 1]);
         }
         counts.lane_rounds = (lanes + on.lanes - 1) / on.lanes;
         counts.words_in += box_of(0, &grid, -(1 + AHEAD));
