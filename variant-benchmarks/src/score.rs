@@ -1,0 +1,210 @@
+//! What choices are worth on inputs that no model was trained on.
+//!
+//! All variants are measured twice. The first run says which variant is the best for an input; times are those of the second, so
+//! that luck of the first is nobody's gain. A choice is charged what it took: features, constraints and the model.
+
+use adaptive::table::{Row, Table};
+use serde::Serialize;
+
+/// What was chosen for an input.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chosen {
+    /// The variant.
+    pub variant: usize,
+    /// Seconds that choosing took.
+    pub seconds: f64,
+}
+
+/// Some inputs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Family {
+    /// What they have in common.
+    pub family: String,
+    /// How many of them some variant solves.
+    pub inputs: usize,
+    /// Mean performance of the choices.
+    pub performance: f64,
+    /// That of the best single variant.
+    pub best_single_performance: f64,
+}
+
+/// A variant, run for all inputs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Single {
+    /// The variant.
+    pub variant: String,
+    /// Its mean performance.
+    pub performance: f64,
+    /// Share of the inputs for which it is the best.
+    pub best: f64,
+    /// The same by at least a tenth, in both runs.
+    pub best_by_a_tenth: f64,
+    /// Share of the inputs for which it was chosen.
+    pub chosen: f64,
+    /// Inputs that it does not solve.
+    pub failed: usize,
+}
+
+/// Performance is the best variant's time over that of the chosen one with what choosing took; 0 where the chosen one fails.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Score {
+    /// Inputs that some variant solves in both runs.
+    pub inputs: usize,
+    /// Inputs that none solves.
+    pub unsolved: usize,
+    /// Mean performance.
+    pub performance: f64,
+    /// The same without what choosing took.
+    pub performance_of_choices: f64,
+    /// The least.
+    pub least: f64,
+    /// Share of inputs with at least 0.9.
+    pub above_90: f64,
+    /// What choosing takes, as a share of the best variant's time: the mean.
+    pub choosing: f64,
+    /// The single variant that is best for these inputs.
+    pub best_single: String,
+    /// Its mean performance.
+    pub best_single_performance: f64,
+    /// Share of what lies between it and exhaustive search that the choices win; null where there is nothing.
+    pub gap_closed: Option<f64>,
+    /// Inputs that some variants solve and some do not.
+    pub risky: usize,
+    /// Those of them for which one that does was chosen.
+    pub risky_solved: usize,
+    /// All variants.
+    pub variants: Vec<Single>,
+    /// All families.
+    pub families: Vec<Family>,
+}
+
+/// The time of the best variant over another one's.
+fn ratio(best: f64, own: f64) -> f64 {
+    match (best.is_finite(), own.is_finite()) {
+        (_, false) => 0.0,
+        (false, true) => 1.0,
+        _ => best / own,
+    }
+}
+
+/// Whether a variant is the best by a tenth.
+fn leads(row: &Row, variant: usize) -> bool {
+    let others = row.costs.iter().enumerate().filter(|(at, _)| *at != variant);
+    let next = others.fold(f64::INFINITY, |least, (_, cost)| least.min(*cost));
+    1.1 * row.costs[variant] <= next
+}
+
+/// Scores choices: `labels` and `times` are two runs over the same inputs, which were chosen for in their order. `None` where
+/// no input was solved.
+pub fn score(labels: &Table, times: &Table, chosen: &[Chosen]) -> Option<Score> {
+    let all = labels.rows.iter().zip(&times.rows).zip(chosen);
+    let solved: Vec<(usize, &Row, &Row, Chosen)> = all
+        .clone()
+        .filter(|((_, times), _)| times.best().is_some())
+        .filter_map(|((labels, times), chosen)| Some((labels.label()?, labels, times, *chosen)))
+        .collect();
+    let (unsolved, count) = (all.len() - solved.len(), solved.len() as f64);
+    let mean = |value: &dyn Fn(usize) -> f64| (0..solved.len()).map(value).sum::<f64>() / count;
+    let of = |at: usize, variant: usize, more: f64| {
+        let (label, _, times, _) = solved[at];
+        ratio(times.costs[label], times.costs[variant] + more)
+    };
+    let own: Vec<f64> =
+        (0..solved.len()).map(|at| of(at, solved[at].3.variant, solved[at].3.seconds)).collect();
+    let single = |(variant, name): (usize, &String)| Single {
+        variant: name.clone(),
+        performance: mean(&|at| of(at, variant, 0.0)),
+        best: mean(&|at| f64::from(solved[at].0 == variant)),
+        best_by_a_tenth: mean(&|at| {
+            let (label, labels, times, _) = solved[at];
+            f64::from(label == variant && leads(labels, variant) && leads(times, variant))
+        }),
+        chosen: mean(&|at| f64::from(solved[at].3.variant == variant)),
+        failed: solved.iter().filter(|own| own.2.costs[variant].is_infinite()).count(),
+    };
+    let variants: Vec<Single> = labels.variants.iter().enumerate().map(single).collect();
+    let best = (0..variants.len()).reduce(|best, own| {
+        if variants[own].performance > variants[best].performance { own } else { best }
+    })?;
+    let performance = mean(&|at| own[at]);
+    let gap = 1.0 - variants[best].performance;
+    let risky: Vec<bool> =
+        solved.iter().map(|own| own.2.costs.iter().any(|cost| cost.is_infinite())).collect();
+    let mut names: Vec<&String> = solved.iter().map(|own| &own.2.family).collect();
+    names.sort();
+    names.dedup();
+    let family = |name: &&String| {
+        let places: Vec<usize> = (0..solved.len()).filter(|&at| solved[at].2.family == **name).collect();
+        let mean = |value: &dyn Fn(usize) -> f64| {
+            places.iter().map(|&at| value(at)).sum::<f64>() / places.len() as f64
+        };
+        Family {
+            family: (*name).clone(),
+            inputs: places.len(),
+            performance: mean(&|at| own[at]),
+            best_single_performance: mean(&|at| of(at, best, 0.0)),
+        }
+    };
+    (!solved.is_empty()).then(|| Score {
+        inputs: solved.len(),
+        unsolved,
+        performance,
+        performance_of_choices: mean(&|at| of(at, solved[at].3.variant, 0.0)),
+        least: own.iter().copied().fold(f64::INFINITY, f64::min),
+        above_90: mean(&|at| f64::from(own[at] >= 0.9)),
+        choosing: mean(&|at| solved[at].3.seconds / solved[at].2.best().unwrap_or(f64::INFINITY)),
+        best_single: variants[best].variant.clone(),
+        best_single_performance: variants[best].performance,
+        gap_closed: (gap > 1e-9).then(|| (performance - variants[best].performance) / gap),
+        risky: risky.iter().filter(|own| **own).count(),
+        risky_solved: (0..solved.len())
+            .filter(|&at| risky[at] && solved[at].2.costs[solved[at].3.variant].is_finite())
+            .count(),
+        families: names.iter().map(family).collect(),
+        variants,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(costs: &[[f64; 2]]) -> Table {
+        let row = |(at, costs): (usize, &[f64; 2])| Row {
+            input: at.to_string(),
+            family: if at < 2 { "few" } else { "many" }.to_owned(),
+            costs: costs.to_vec(),
+            ..Row::default()
+        };
+        Table {
+            name: "made up".to_owned(),
+            variants: vec!["a".to_owned(), "b".to_owned()],
+            rows: costs.iter().enumerate().map(row).collect(),
+            ..Table::default()
+        }
+    }
+
+    /// Labels are those of the first run, times those of the second, and choosing is charged.
+    #[test]
+    fn two_runs_make_a_score() {
+        let inf = f64::INFINITY;
+        let labels = table(&[[1.0, 2.0], [1.0, 1.05], [inf, 3.0], [inf, inf]]);
+        let times = table(&[[1.0, 2.0], [1.2, 1.0], [inf, 4.0], [inf, 1.0]]);
+        let chosen = |variant, seconds| Chosen { variant, seconds };
+        let chosen = [chosen(0, 1.0), chosen(1, 0.2), chosen(0, 0.0), chosen(1, 0.0)];
+        let score = score(&labels, &times, &chosen).unwrap();
+        assert_eq!((score.inputs, score.unsolved, score.risky, score.risky_solved), (3, 1, 1, 0));
+        // 1 / (1 + 1), 1.2 / (1 + 0.2), and nothing where the chosen one fails.
+        assert!((score.performance - (0.5 + 1.0) / 3.0).abs() < 1e-12);
+        assert!((score.performance_of_choices - (1.0 + 1.2) / 3.0).abs() < 1e-12);
+        assert_eq!((score.best_single.as_str(), score.least), ("b", 0.0));
+        let single = (0.5 + 1.2 + 1.0) / 3.0;
+        assert!((score.best_single_performance - single).abs() < 1e-12);
+        assert!((score.gap_closed.unwrap() - (0.5 - single) / (1.0 - single)).abs() < 1e-12);
+        let [a, b] = &score.variants[..] else { panic!("two variants") };
+        assert_eq!((a.best, a.failed, b.failed), (2.0 / 3.0, 1, 0));
+        assert_eq!((a.best_by_a_tenth, b.best_by_a_tenth), (1.0 / 3.0, 1.0 / 3.0));
+        assert_eq!(score.families.iter().map(|own| own.inputs).collect::<Vec<_>>(), [2, 1]);
+        assert!(super::score(&table(&[]), &table(&[]), &[]).is_none());
+    }
+}
