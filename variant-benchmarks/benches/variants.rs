@@ -12,7 +12,9 @@ use std::error::Error;
 use std::path::PathBuf;
 use toolchain::machine::MachineFacts;
 use variant_benchmarks::benchmark::Benchmark;
+use variant_benchmarks::bfs::Bfs;
 use variant_benchmarks::histogram::Histogram;
+use variant_benchmarks::solvers::Solvers;
 use variant_benchmarks::sort::Sort;
 use variant_benchmarks::spmv::Spmv;
 use variant_benchmarks::study::{Options, Study, study};
@@ -108,14 +110,20 @@ fn run<B: Benchmark>(arguments: &Arguments) -> Result<Option<Study>, Box<dyn Err
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    let known = [Spmv::NAME, Sort::NAME, Histogram::NAME];
+    let known = [Spmv::NAME, Solvers::NAME, Bfs::NAME, Histogram::NAME, Sort::NAME];
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(format!("there is no benchmark `{name}`; there are {}", known.join(", ")).into());
     }
     if let Some(folder) = &arguments.store {
         std::fs::create_dir_all(folder)?;
     }
-    let all = [run::<Spmv>(&arguments)?, run::<Sort>(&arguments)?, run::<Histogram>(&arguments)?];
+    let all = [
+        run::<Spmv>(&arguments)?,
+        run::<Solvers>(&arguments)?,
+        run::<Bfs>(&arguments)?,
+        run::<Histogram>(&arguments)?,
+        run::<Sort>(&arguments)?,
+    ];
     let report = Report {
         machine: MachineFacts::collect(None),
         threads: rayon::current_num_threads(),

@@ -7,9 +7,11 @@
 //! Threads are those of the current pool of rayon. No variant has unsafe code.
 
 pub mod benchmark;
+pub mod bfs;
 pub mod histogram;
 pub mod random;
 pub mod score;
+pub mod solvers;
 pub mod sort;
 pub mod sparse;
 pub mod spmv;

@@ -4,16 +4,17 @@ use crate::all_variants;
 use adaptive::train::{Grid, Kind, TrainOptions};
 use std::collections::HashSet;
 use variant_benchmarks::benchmark::{Benchmark, Inputs};
+use variant_benchmarks::bfs::Bfs;
 use variant_benchmarks::histogram::Histogram;
 use variant_benchmarks::sort::Sort;
 use variant_benchmarks::spmv::Spmv;
 use variant_benchmarks::study::{Options, study};
 
-fn inputs_of<B: Benchmark>(largest: usize) {
+fn inputs_of<B: Benchmark>(count: usize, largest: usize) {
     let families = |held_out: bool| {
-        let list = B::inputs(&Inputs { held_out, count: 16, largest });
+        let list = B::inputs(&Inputs { held_out, count, largest });
         let names: HashSet<&str> = list.iter().map(|input| input.name.as_str()).collect();
-        assert_eq!(names.len(), 16);
+        assert_eq!(names.len(), count);
         for input in &list {
             all_variants::<B>(&input.make);
         }
@@ -25,9 +26,10 @@ fn inputs_of<B: Benchmark>(largest: usize) {
 
 #[test]
 fn variants_are_right_on_generated_inputs() {
-    inputs_of::<Spmv>(3000);
-    inputs_of::<Sort>(3000);
-    inputs_of::<Histogram>(3000);
+    inputs_of::<Bfs>(10, 1000);
+    inputs_of::<Spmv>(16, 3000);
+    inputs_of::<Sort>(16, 3000);
+    inputs_of::<Histogram>(16, 3000);
 }
 
 #[test]

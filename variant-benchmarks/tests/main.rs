@@ -1,8 +1,10 @@
 //! Every variant against a plain reference, on inputs that are hard. One program for all, which is linked once.
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
+mod bfs;
 mod generated;
 mod histogram;
+mod solvers;
 mod sort;
 mod spmv;
 

@@ -31,7 +31,7 @@ impl Csr {
     }
 
     /// As [`Csr::from_entries`], where all places are known to be inside.
-    pub(super) fn assembled(rows: usize, columns: usize, mut entries: Vec<(u32, u32, f64)>) -> Csr {
+    pub(crate) fn assembled(rows: usize, columns: usize, mut entries: Vec<(u32, u32, f64)>) -> Csr {
         entries.sort_by_key(|(row, column, _)| (*row, *column));
         entries.dedup_by(|next, kept| {
             let same = (next.0, next.1) == (kept.0, kept.1);
