@@ -18,6 +18,7 @@ use variant_benchmarks::solvers::Solvers;
 use variant_benchmarks::sort::Sort;
 use variant_benchmarks::spmv::Spmv;
 use variant_benchmarks::study::{Options, Study, study};
+use variant_benchmarks::transpose::Transpose;
 
 /// Measures learned choices on functions with several variants.
 #[derive(Parser)]
@@ -46,6 +47,9 @@ struct Arguments {
     #[arg(long, hide = true)]
     bench: bool,
 }
+
+/// The difference of two runs above which a warning is printed.
+const MOST_NOISE: f64 = 0.05;
 
 #[derive(Serialize)]
 struct Report {
@@ -85,6 +89,10 @@ fn run<B: Benchmark>(arguments: &Arguments) -> Result<Option<Study>, Box<dyn Err
     if let Some(gap) = score.gap_closed {
         println!("  gap closed                {:5.1} %", 100.0 * gap);
     }
+    println!("  two runs differ by        {:5.1} % (median)", 100.0 * score.noise);
+    if score.noise > MOST_NOISE {
+        println!("  something else runs on this machine: nothing of this can be relied on");
+    }
     for family in &score.families {
         let seen = if family.family == study.unseen { ", not seen in training" } else { "" };
         println!(
@@ -110,7 +118,7 @@ fn run<B: Benchmark>(arguments: &Arguments) -> Result<Option<Study>, Box<dyn Err
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    let known = [Spmv::NAME, Solvers::NAME, Bfs::NAME, Histogram::NAME, Sort::NAME];
+    let known = [Spmv::NAME, Solvers::NAME, Bfs::NAME, Histogram::NAME, Transpose::NAME, Sort::NAME];
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(format!("there is no benchmark `{name}`; there are {}", known.join(", ")).into());
     }
@@ -122,6 +130,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         run::<Solvers>(&arguments)?,
         run::<Bfs>(&arguments)?,
         run::<Histogram>(&arguments)?,
+        run::<Transpose>(&arguments)?,
         run::<Sort>(&arguments)?,
     ];
     let report = Report {

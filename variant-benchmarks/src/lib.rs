@@ -16,3 +16,4 @@ pub mod sort;
 pub mod sparse;
 pub mod spmv;
 pub mod study;
+pub mod transpose;

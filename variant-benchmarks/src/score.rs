@@ -52,6 +52,8 @@ pub struct Score {
     pub inputs: usize,
     /// Inputs that none solves.
     pub unsolved: usize,
+    /// By how much times of the two runs differ, as a share of the first: the median. Where it is not small, all else means little.
+    pub noise: f64,
     /// Mean performance.
     pub performance: f64,
     /// The same without what choosing took.
@@ -92,6 +94,17 @@ fn leads(row: &Row, variant: usize) -> bool {
     let others = row.costs.iter().enumerate().filter(|(at, _)| *at != variant);
     let next = others.fold(f64::INFINITY, |least, (_, cost)| least.min(*cost));
     1.1 * row.costs[variant] <= next
+}
+
+/// The median difference of two runs, as a share of the first.
+fn noise(labels: &Table, times: &Table) -> f64 {
+    let rows = labels.rows.iter().zip(&times.rows).flat_map(|(one, two)| one.costs.iter().zip(&two.costs));
+    let mut differences: Vec<f64> = rows
+        .filter(|(one, two)| one.is_finite() && two.is_finite() && **one > 0.0)
+        .map(|(one, two)| (two / one - 1.0).abs())
+        .collect();
+    differences.sort_by(f64::total_cmp);
+    differences.get(differences.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Scores choices: `labels` and `times` are two runs over the same inputs, which were chosen for in their order. `None` where
@@ -148,6 +161,7 @@ pub fn score(labels: &Table, times: &Table, chosen: &[Chosen]) -> Option<Score> 
     (!solved.is_empty()).then(|| Score {
         inputs: solved.len(),
         unsolved,
+        noise: noise(labels, times),
         performance,
         performance_of_choices: mean(&|at| of(at, solved[at].3.variant, 0.0)),
         least: own.iter().copied().fold(f64::INFINITY, f64::min),
@@ -163,48 +177,4 @@ pub fn score(labels: &Table, times: &Table, chosen: &[Chosen]) -> Option<Score> 
         families: names.iter().map(family).collect(),
         variants,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn table(costs: &[[f64; 2]]) -> Table {
-        let row = |(at, costs): (usize, &[f64; 2])| Row {
-            input: at.to_string(),
-            family: if at < 2 { "few" } else { "many" }.to_owned(),
-            costs: costs.to_vec(),
-            ..Row::default()
-        };
-        Table {
-            name: "made up".to_owned(),
-            variants: vec!["a".to_owned(), "b".to_owned()],
-            rows: costs.iter().enumerate().map(row).collect(),
-            ..Table::default()
-        }
-    }
-
-    /// Labels are those of the first run, times those of the second, and choosing is charged.
-    #[test]
-    fn two_runs_make_a_score() {
-        let inf = f64::INFINITY;
-        let labels = table(&[[1.0, 2.0], [1.0, 1.05], [inf, 3.0], [inf, inf]]);
-        let times = table(&[[1.0, 2.0], [1.2, 1.0], [inf, 4.0], [inf, 1.0]]);
-        let chosen = |variant, seconds| Chosen { variant, seconds };
-        let chosen = [chosen(0, 1.0), chosen(1, 0.2), chosen(0, 0.0), chosen(1, 0.0)];
-        let score = score(&labels, &times, &chosen).unwrap();
-        assert_eq!((score.inputs, score.unsolved, score.risky, score.risky_solved), (3, 1, 1, 0));
-        // 1 / (1 + 1), 1.2 / (1 + 0.2), and nothing where the chosen one fails.
-        assert!((score.performance - (0.5 + 1.0) / 3.0).abs() < 1e-12);
-        assert!((score.performance_of_choices - (1.0 + 1.2) / 3.0).abs() < 1e-12);
-        assert_eq!((score.best_single.as_str(), score.least), ("b", 0.0));
-        let single = (0.5 + 1.2 + 1.0) / 3.0;
-        assert!((score.best_single_performance - single).abs() < 1e-12);
-        assert!((score.gap_closed.unwrap() - (0.5 - single) / (1.0 - single)).abs() < 1e-12);
-        let [a, b] = &score.variants[..] else { panic!("two variants") };
-        assert_eq!((a.best, a.failed, b.failed), (2.0 / 3.0, 1, 0));
-        assert_eq!((a.best_by_a_tenth, b.best_by_a_tenth), (1.0 / 3.0, 1.0 / 3.0));
-        assert_eq!(score.families.iter().map(|own| own.inputs).collect::<Vec<_>>(), [2, 1]);
-        assert!(super::score(&table(&[]), &table(&[]), &[]).is_none());
-    }
 }

@@ -9,6 +9,7 @@ use variant_benchmarks::histogram::Histogram;
 use variant_benchmarks::sort::Sort;
 use variant_benchmarks::spmv::Spmv;
 use variant_benchmarks::study::{Options, study};
+use variant_benchmarks::transpose::Transpose;
 
 fn inputs_of<B: Benchmark>(count: usize, largest: usize) {
     let families = |held_out: bool| {
@@ -26,6 +27,7 @@ fn inputs_of<B: Benchmark>(count: usize, largest: usize) {
 
 #[test]
 fn variants_are_right_on_generated_inputs() {
+    inputs_of::<Transpose>(16, 3000);
     inputs_of::<Bfs>(10, 1000);
     inputs_of::<Spmv>(16, 3000);
     inputs_of::<Sort>(16, 3000);

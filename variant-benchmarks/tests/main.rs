@@ -4,9 +4,11 @@
 mod bfs;
 mod generated;
 mod histogram;
+mod score;
 mod solvers;
 mod sort;
 mod spmv;
+mod transpose;
 
 use adaptive::CodeVariant;
 use variant_benchmarks::benchmark::{Benchmark, Ran, built};
