@@ -59,10 +59,8 @@ struct Report {
     studies: Vec<Study>,
 }
 
-fn run<B: Benchmark>(arguments: &Arguments) -> Result<Option<Study>, Box<dyn Error>> {
-    if !arguments.names.is_empty() && !arguments.names.iter().any(|name| name == B::NAME) {
-        return Ok(None);
-    }
+/// Measures a benchmark, and prints what came of it.
+fn run<B: Benchmark>(arguments: &Arguments) -> Result<Study, Box<dyn Error>> {
     let scaled = |count: usize, least: usize| ((count as f64 * arguments.scale) as usize).max(least);
     let options = Options {
         training: scaled(B::COUNTS[0], 20),
@@ -74,72 +72,82 @@ fn run<B: Benchmark>(arguments: &Arguments) -> Result<Option<Study>, Box<dyn Err
         store: arguments.store.clone(),
     };
     let study = study::<B>(&options)?;
-    let score = &study.score;
+    print(&study);
+    Ok(study)
+}
+
+fn print(study: &Study) {
+    let (score, percent) = (&study.score, |share: f64| format!("{:5.1} %", 100.0 * share));
     println!(
         "{}: {} trained on, {} held out; {}",
         study.benchmark, study.training, score.inputs, study.model
     );
-    println!("  features                  {}", study.features.join(", "));
-    println!(
-        "  of exhaustive search      {:5.1} % ({:.1} % without choosing)",
-        100.0 * score.performance,
-        100.0 * score.performance_of_choices
-    );
-    println!("  best single, {:12} {:5.1} %", score.best_single, 100.0 * score.best_single_performance);
-    if let Some(gap) = score.gap_closed {
-        println!("  gap closed                {:5.1} %", 100.0 * gap);
-    }
-    println!("  two runs differ by        {:5.1} % (median)", 100.0 * score.noise);
+    println!("  features: {}", study.features.join(", "));
+    println!("  two runs differ by       {} (median)", percent(score.noise));
     if score.noise > MOST_NOISE {
         println!("  something else runs on this machine: nothing of this can be relied on");
     }
+    let without = percent(score.performance_of_choices);
+    println!(
+        "  of exhaustive search     {}, {} without choosing",
+        percent(score.performance),
+        without.trim()
+    );
+    println!("  best single              {}, {}", percent(score.best_single_performance), score.best_single);
+    if let Some(gap) = score.gap_closed {
+        println!("  gap closed               {}", percent(gap));
+    }
+    if score.risky > 0 {
+        println!("  risky inputs solved      {} of {}", score.risky_solved, score.risky);
+    }
     for family in &score.families {
-        let seen = if family.family == study.unseen { ", not seen in training" } else { "" };
-        println!(
-            "  {:25} {:5.1} %, {} inputs{seen}",
-            family.family,
-            100.0 * family.performance,
-            family.inputs
-        );
+        let unseen = if family.family == study.unseen { ", not seen in training" } else { "" };
+        println!("  {:24} {}, {} inputs{unseen}", family.family, percent(family.performance), family.inputs);
     }
     for own in &score.variants {
+        let shares = [own.best, own.best_by_a_tenth, own.chosen].map(percent);
         println!(
-            "  {:25} {:5.1} %, best {:4.1} %, by a tenth {:4.1} %, chosen {:4.1} %, failed {}",
+            "  {:24} {}, best {}, by a tenth {}, chosen {}, failed {}",
             own.variant,
-            100.0 * own.performance,
-            100.0 * own.best,
-            100.0 * own.best_by_a_tenth,
-            100.0 * own.chosen,
+            percent(own.performance),
+            shares[0],
+            shares[1],
+            shares[2],
             own.failed
         );
     }
-    Ok(Some(study))
 }
+
+/// Measures one benchmark.
+type Run = fn(&Arguments) -> Result<Study, Box<dyn Error>>;
+
+const RUNS: [(&str, Run); 6] = [
+    (Spmv::NAME, run::<Spmv>),
+    (Solvers::NAME, run::<Solvers>),
+    (Bfs::NAME, run::<Bfs>),
+    (Histogram::NAME, run::<Histogram>),
+    (Transpose::NAME, run::<Transpose>),
+    (Sort::NAME, run::<Sort>),
+];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    let known = [Spmv::NAME, Solvers::NAME, Bfs::NAME, Histogram::NAME, Transpose::NAME, Sort::NAME];
+    let known = RUNS.map(|(name, _)| name);
     if let Some(name) = arguments.names.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(format!("there is no benchmark `{name}`; there are {}", known.join(", ")).into());
     }
     if let Some(folder) = &arguments.store {
         std::fs::create_dir_all(folder)?;
     }
-    let all = [
-        run::<Spmv>(&arguments)?,
-        run::<Solvers>(&arguments)?,
-        run::<Bfs>(&arguments)?,
-        run::<Histogram>(&arguments)?,
-        run::<Transpose>(&arguments)?,
-        run::<Sort>(&arguments)?,
-    ];
-    let report = Report {
-        machine: MachineFacts::collect(None),
-        threads: rayon::current_num_threads(),
-        repeat: arguments.repeat,
-        studies: all.into_iter().flatten().collect(),
-    };
-    std::fs::write(&arguments.out, serde_json::to_string_pretty(&report)? + "\n")?;
+    let threads = rayon::current_num_threads();
+    let machine = MachineFacts::collect(None);
+    let mut report = Report { machine, threads, repeat: arguments.repeat, studies: Vec::new() };
+    let chosen = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|own| own == name);
+    for (_, run) in RUNS.iter().filter(|(name, _)| chosen(name)) {
+        report.studies.push(run(&arguments)?);
+        // After each: what was measured for hours is not lost with what comes after it.
+        std::fs::write(&arguments.out, serde_json::to_string_pretty(&report)? + "\n")?;
+    }
     println!("written to {}", arguments.out.display());
     Ok(())
 }

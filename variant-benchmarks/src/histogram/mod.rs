@@ -12,6 +12,8 @@ use adaptive::{Builder, Context};
 use rand::Rng;
 use std::sync::Arc;
 
+/// Values of the smallest inputs: fewer are counted sooner than anything is chosen.
+const LEAST: usize = 50_000;
 /// Values of a subsequence whose deviation is a feature.
 const SUBSAMPLE: usize = 10_000;
 
@@ -88,7 +90,7 @@ impl Benchmark for Histogram {
             let make = move || {
                 let mut random = of_input(inputs.held_out, at);
                 let bins = 1 << random.random_range(8..=16);
-                let count = size(&mut random, 1000.min(inputs.largest), inputs.largest);
+                let count = size(&mut random, LEAST.min(inputs.largest), inputs.largest);
                 (Arc::new(kind.values(count, bins, &mut random)), bins)
             };
             Input {

@@ -3,6 +3,9 @@
 use crate::random::{Random, size};
 use rand::Rng;
 
+/// Elements of the smallest matrices: fewer are moved sooner than anything is chosen.
+const LEAST: usize = 50_000;
+
 /// A kind of shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -35,7 +38,7 @@ impl Kind {
 
     /// Rows, columns, and whether rows lie one after the other.
     pub fn shape(self, largest: usize, random: &mut Random) -> (usize, usize, bool) {
-        let count = size(random, 1000.min(largest), largest);
+        let count = size(random, LEAST.min(largest), largest);
         let few = random.random_range(2..=32_usize);
         let side = (count as f64).sqrt() as usize;
         let (rows, columns) = match self {
