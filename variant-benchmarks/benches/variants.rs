@@ -26,10 +26,10 @@ struct Arguments {
     /// Benchmarks to run; all where none is named.
     names: Vec<String>,
     /// Share of the inputs of Table 3.4, and of the elements of the largest ones.
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, value_parser = positive)]
     scale: f64,
     /// Calls that one choice and one conversion serve; what is usual for each benchmark where nothing is said.
-    #[arg(long)]
+    #[arg(long, value_parser = positive)]
     calls: Option<f64>,
     /// Runs of each variant on each input, of which the fastest counts.
     #[arg(long, default_value_t = 3)]
@@ -46,6 +46,12 @@ struct Arguments {
     /// What cargo adds.
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+/// A number that makes sense as a count or a share.
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "a number above 0 is expected".to_owned())
 }
 
 /// The difference of two runs above which a warning is printed.

@@ -41,7 +41,7 @@ pub struct Single {
     pub best_by_a_tenth: f64,
     /// Share of the inputs for which it was chosen.
     pub chosen: f64,
-    /// Inputs that it does not solve.
+    /// Inputs that it may be run for, and does not solve.
     pub failed: usize,
 }
 
@@ -70,7 +70,7 @@ pub struct Score {
     pub best_single_performance: f64,
     /// Share of what lies between it and exhaustive search that the choices win; null where there is nothing.
     pub gap_closed: Option<f64>,
-    /// Inputs that some variants solve and some do not.
+    /// Inputs that some variants solve and some fail on.
     pub risky: usize,
     /// Those of them for which one that does was chosen.
     pub risky_solved: usize,
@@ -87,6 +87,11 @@ fn ratio(best: f64, own: f64) -> f64 {
         (false, true) => 1.0,
         _ => best / own,
     }
+}
+
+/// Whether a variant fails on an input; one that is not allowed for it does not.
+fn fails(row: &Row, variant: usize) -> bool {
+    row.costs[variant].is_infinite() && !row.forbidden.contains(&variant)
 }
 
 /// Whether a variant is the best by a tenth.
@@ -133,7 +138,7 @@ pub fn score(labels: &Table, times: &Table, chosen: &[Chosen]) -> Option<Score> 
             f64::from(label == variant && leads(labels, variant) && leads(times, variant))
         }),
         chosen: mean(&|at| f64::from(solved[at].3.variant == variant)),
-        failed: solved.iter().filter(|own| own.2.costs[variant].is_infinite()).count(),
+        failed: solved.iter().filter(|own| fails(own.2, variant)).count(),
     };
     let variants: Vec<Single> = labels.variants.iter().enumerate().map(single).collect();
     let best = (0..variants.len()).reduce(|best, own| {
@@ -142,7 +147,7 @@ pub fn score(labels: &Table, times: &Table, chosen: &[Chosen]) -> Option<Score> 
     let performance = mean(&|at| own[at]);
     let gap = 1.0 - variants[best].performance;
     let risky: Vec<bool> =
-        solved.iter().map(|own| own.2.costs.iter().any(|cost| cost.is_infinite())).collect();
+        solved.iter().map(|own| (0..own.2.costs.len()).any(|variant| fails(own.2, variant))).collect();
     let mut names: Vec<&String> = solved.iter().map(|own| &own.2.family).collect();
     names.sort();
     names.dedup();

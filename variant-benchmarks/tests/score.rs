@@ -28,6 +28,10 @@ fn two_runs_make_a_score() {
     let chosen = [chosen(0, 1.0), chosen(1, 0.2), chosen(0, 0.0), chosen(1, 0.0)];
     let own = score(&labels, &times, &chosen).unwrap();
     assert_eq!((own.inputs, own.unsolved, own.risky, own.risky_solved), (3, 1, 1, 0));
+    // What is not allowed is no risk.
+    let mut forbidden = times.clone();
+    forbidden.rows[2].forbidden = vec![0];
+    assert_eq!(score(&labels, &forbidden, &chosen).unwrap().risky, 0);
     // 1 / (1 + 1), 1.2 / (1 + 0.2), and nothing where the chosen one fails.
     assert!((own.performance - (0.5 + 1.0) / 3.0).abs() < 1e-12);
     assert!((own.performance_of_choices - (1.0 + 1.2) / 3.0).abs() < 1e-12);
