@@ -13,6 +13,7 @@ use std::path::PathBuf;
 use toolchain::machine::MachineFacts;
 use variant_benchmarks::benchmark::Benchmark;
 use variant_benchmarks::bfs::Bfs;
+use variant_benchmarks::convergence::Labels;
 use variant_benchmarks::histogram::Histogram;
 use variant_benchmarks::solvers::Solvers;
 use variant_benchmarks::sort::Sort;
@@ -34,6 +35,9 @@ struct Arguments {
     /// Runs of each variant on each input, of which the fastest counts.
     #[arg(long, default_value_t = 3)]
     repeat: usize,
+    /// Seeds over which it is seen how few labels do.
+    #[arg(long, default_value_t = 0)]
+    seeds: usize,
     /// svm, tree, forest or auto.
     #[arg(long, default_value = "auto")]
     classifier: String,
@@ -75,6 +79,7 @@ fn run<B: Benchmark>(arguments: &Arguments) -> Result<Study, Box<dyn Error>> {
         calls: arguments.calls.unwrap_or(B::CALLS),
         repeat: arguments.repeat,
         train: TrainOptions { kind: Kind::named(&arguments.classifier)?, ..TrainOptions::default() },
+        seeds: arguments.seeds,
         store: arguments.store.clone(),
     };
     let study = study::<B>(&options)?;
@@ -105,6 +110,14 @@ fn print(study: &Study) {
     }
     if score.risky > 0 {
         println!("  risky inputs solved      {} of {}", score.risky_solved, score.risky);
+    }
+    if let Some(own) = &study.convergence {
+        let of = |labels: &Labels| {
+            let share = percent(labels.with_a_quarter);
+            format!("{share} with a quarter of {}, {:.0} needed", own.pool, labels.needed)
+        };
+        println!("  labels, chosen           {}", of(&own.chosen));
+        println!("  labels, in any order     {}, for {}", of(&own.random), percent(own.whole).trim());
     }
     for family in &score.families {
         let unseen = if family.family == study.unseen { ", not seen in training" } else { "" };

@@ -1,6 +1,7 @@
 //! A benchmark measured, trained and scored.
 
 use crate::benchmark::{Benchmark, Inputs, Ran, built, timed};
+use crate::convergence::{Convergence, convergence};
 use crate::score::{Chosen, Score, score};
 use adaptive::table::Table;
 use adaptive::train::TrainOptions;
@@ -25,6 +26,8 @@ pub struct Options {
     pub repeat: usize,
     /// How the model is trained.
     pub train: TrainOptions,
+    /// Seeds over which it is seen how few labels do; 0 if that is not asked for.
+    pub seeds: usize,
     /// A folder where what was measured is kept, so that a study that was stopped goes on.
     pub store: Option<PathBuf>,
 }
@@ -50,6 +53,8 @@ pub struct Study {
     pub labels: Vec<usize>,
     /// The score.
     pub score: Score,
+    /// How few labels do; null where that was not asked for.
+    pub convergence: Option<Convergence>,
 }
 
 /// The metric: seconds of all calls, conversion included.
@@ -113,6 +118,10 @@ pub fn study<B: Benchmark>(options: &Options) -> Result<Study> {
     let tuned = measured::<B, _>(&training, "training", options, |own, all| tune(own, all, &tuning))?;
     let labels = labelled::<B>(&held_out, "labels", options)?;
     let times = labelled::<B>(&held_out, "times", options)?;
+    let every: Vec<usize> = (0..tuned.table.features.len()).collect();
+    let convergence = (options.seeds > 0)
+        .then(|| convergence(&tuned.table, &labels, &every, &options.train, options.seeds))
+        .transpose()?;
     let model = tuned.trained.model;
     let description = adaptive::Classifier::description(&model.classifier);
     let function = built::<B>(Some(model))?;
@@ -137,5 +146,6 @@ pub fn study<B: Benchmark>(options: &Options) -> Result<Study> {
         model: description,
         labels: tuned.table.label_counts(),
         score,
+        convergence,
     })
 }

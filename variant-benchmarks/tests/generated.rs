@@ -43,6 +43,7 @@ fn a_study_is_measured_trained_and_scored() {
         calls: 10.0,
         repeat: 1,
         train: TrainOptions { kind: Kind::Tree, grid: Grid::COARSE, ..TrainOptions::default() },
+        seeds: 0,
         store: None,
     };
     let own = study::<Spmv>(&options).unwrap();
@@ -51,5 +52,6 @@ fn a_study_is_measured_trained_and_scored() {
     assert!(own.score.performance > 0.0 && own.score.performance <= own.score.performance_of_choices);
     let chosen: f64 = own.score.variants.iter().map(|variant| variant.chosen).sum();
     assert!((chosen - 1.0).abs() < 1e-9);
+    assert!(own.convergence.is_none());
     assert!(own.score.families.iter().any(|family| family.family == own.unseen));
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
 mod bfs;
+mod convergence;
 mod generated;
 mod histogram;
 mod score;
