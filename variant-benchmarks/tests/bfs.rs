@@ -18,6 +18,9 @@ fn levels_of_a_graph() {
     serial(&graph, 0, &levels);
     let found: Vec<u32> = (0..7).map(|vertex| levels.get(vertex)).collect();
     assert_eq!(found, [0, 1, 1, 2, UNREACHED, UNREACHED, UNREACHED]);
+    assert_eq!((graph.average_degree(), graph.edges()), (8.0 / 7.0, 8));
+    // Degrees 2, 1, 2, 1, 0, 1, 1.
+    assert!((graph.degree_deviation() - (12.0 / 7.0 - (8.0_f64 / 7.0).powi(2)).sqrt()).abs() < 1e-12);
     assert_eq!((graph.turned().neighbours(0), graph.greatest_degree()), (&[3, 6][..], 2));
 }
 

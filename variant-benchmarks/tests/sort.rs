@@ -66,6 +66,13 @@ fn hard_sequences() {
 }
 
 #[test]
+fn ends_of_ascending_sequences() {
+    let keys = Keys::F32(vec![1.0, 2.0, 0.0, 0.0, -1.0]);
+    assert_eq!((keys.descents(1), keys.descents(2), keys.first_descent()), (0.5, 0.0, Some(1)));
+    assert_eq!((Keys::F64(vec![]).descents(1), Keys::F64(vec![1.0]).descents(9)), (0.0, 0.0));
+}
+
+#[test]
 fn wrong_results_are_seen() {
     let mut own = Sorting::new(Keys::F32(vec![2.0, 1.0]));
     assert!(Sort::check(&own).is_err());

@@ -4,7 +4,7 @@ use crate::all_variants;
 use proptest::prelude::*;
 use std::sync::Arc;
 use variant_benchmarks::benchmark::Benchmark;
-use variant_benchmarks::sparse::Csr;
+use variant_benchmarks::sparse::{Csr, features};
 use variant_benchmarks::spmv::{Multiply, Spmv};
 
 fn products(rows: usize, columns: usize, entries: &[(u32, u32, f64)], x: &[f64]) -> Vec<String> {
@@ -72,6 +72,16 @@ fn wrong_results_are_seen() {
     assert!(Spmv::check(&product).unwrap_err().contains("row 1"));
 }
 
+/// Rows of 3 and 1 entries on the diagonals 0, 1 and 2.
+#[test]
+fn features_of_a_matrix() {
+    let entries = vec![(0, 0, 1.0), (0, 1, 1.0), (0, 2, 1.0), (1, 1, 1.0)];
+    let matrix = Csr::from_entries(2, 3, entries).unwrap();
+    assert_eq!((features::average_length(&matrix), features::length_deviation(&matrix)), (2.0, 1.0));
+    assert_eq!(features::longest_deviation(&matrix), 1.0);
+    assert_eq!((features::dia_fill(&matrix), features::ell_fill(&matrix)), (1.5, 1.5));
+}
+
 #[test]
 fn parts_cover_all_rows() {
     let entries = (0..50).map(|at| (7, at, 1.0)).collect();
@@ -85,14 +95,12 @@ fn parts_cover_all_rows() {
 
 #[test]
 fn matrix_market_files() {
-    let folder = std::env::temp_dir().join(format!("variant-benchmarks-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join("a.mtx");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.mtx");
     std::fs::write(&path, "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 3\n2 1 4\n").unwrap();
     let matrix = Csr::read(&path).unwrap();
     std::fs::write(&path, "nothing").unwrap();
     let refused = Csr::read(&path).unwrap_err();
-    std::fs::remove_dir_all(&folder).unwrap();
     assert_eq!((matrix.get(0, 1), matrix.get(1, 0), matrix.get(1, 1)), (Some(4.0), Some(4.0), None));
     assert!(refused.contains("MatrixMarket"), "{refused}");
 }
