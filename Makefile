@@ -105,7 +105,7 @@ IN_TURN = cuda::no_shipped_kernel cuda::teams_of_warps cuda_emulated::two_dimens
 	compile_for_cuda every_implementation interpreters_bits faults_in_kernels nvrtc_compiles the_package_does
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
-	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-python
+	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-variant-benchmarks --exclude tilewright-python
 
 demo: setup ## heat on a plate: tiled, checked, timed, drawn (see scripts/demo.sh)
 	@scripts/demo.sh

@@ -18,7 +18,7 @@ $cargo fetch --locked --quiet
 rm -f "$target"/package/*.crate
 # What is changed and not yet committed is packed only where `TW_DIRTY` says so. That the packages compile is seen below.
 $cargo package --locked --quiet --no-verify ${TW_DIRTY:+--allow-dirty} --workspace \
-    --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-python
+    --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-variant-benchmarks --exclude tilewright-python
 python3 scripts/local-registry.py "$target/package" "$target/registry"
 
 # Where there is no workspace, and no network.

@@ -7,7 +7,7 @@ use tilewright_tests::{files, shown, workspace};
 
 /// The crates that are for others: all but the measurements, and what is packed for Python.
 fn public() -> impl Iterator<Item = &'static str> {
-    FLOORS.iter().copied().filter(|folder| !["python", "benches"].contains(folder))
+    FLOORS.iter().copied().filter(|folder| !["python", "benches", "variant-benchmarks"].contains(folder))
 }
 
 /// The files that a source embeds, by their paths from it.

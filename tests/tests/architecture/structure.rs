@@ -30,6 +30,7 @@ pub const FLOORS: &[&str] = &[
     "tuner",
     "adaptive",
     "adaptive-c",
+    "variant-benchmarks",
     "tilewright",
     "cli",
     "python",

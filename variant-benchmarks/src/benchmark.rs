@@ -1,0 +1,150 @@
+//! What the benchmarks have in common: a function with variants, and inputs for it.
+
+use adaptive::model::Model;
+use adaptive::{Builder, CodeVariant};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Seconds that a variant took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spent {
+    /// For what is done once for an input, such as storing it in another format.
+    pub once: f64,
+    /// For each call.
+    pub each: f64,
+}
+
+impl Spent {
+    /// The time of so many calls on one input.
+    pub fn over(self, calls: f64) -> f64 {
+        self.once + calls * self.each
+    }
+}
+
+/// What a variant says: how long it took, or why it has no result.
+pub type Ran = Result<Spent, String>;
+
+/// Does something and tells how long it took.
+pub fn timed<T>(what: impl FnOnce() -> T) -> (T, f64) {
+    let start = Instant::now();
+    let result = what();
+    (result, start.elapsed().as_secs_f64())
+}
+
+/// A run that is nothing but one call.
+pub fn one_call(what: impl FnOnce()) -> Ran {
+    let ((), each) = timed(what);
+    Ok(Spent { once: 0.0, each })
+}
+
+/// A run that stores the input in a format first; the call is done so often, the least time counts.
+pub fn converted<T>(repeat: usize, convert: impl FnOnce() -> T, mut call: impl FnMut(&T)) -> Ran {
+    let (format, once) = timed(convert);
+    let each = (0..repeat.max(1)).map(|_| timed(|| call(&format)).1).fold(f64::INFINITY, f64::min);
+    Ok(Spent { once, each })
+}
+
+/// An input of a benchmark.
+pub struct Input<A> {
+    /// Its name, which no other one has.
+    pub name: String,
+    /// What it is one of.
+    pub family: String,
+    /// Makes it, ready for a variant to work on.
+    pub make: Box<dyn Fn() -> A>,
+}
+
+/// Which inputs, and how large.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Inputs {
+    /// Whether they are those that no model is trained on.
+    pub held_out: bool,
+    /// How many.
+    pub count: usize,
+    /// Elements of the largest ones.
+    pub largest: usize,
+}
+
+/// A function with variants, and inputs for it.
+pub trait Benchmark {
+    /// What the function takes.
+    type Argument: 'static;
+
+    /// Its name, and that of its function.
+    const NAME: &'static str;
+
+    /// The family of inputs that is held out as a whole.
+    const UNSEEN: &'static str;
+
+    /// The function, its features and constraints, still without a model.
+    fn function() -> Builder<Self::Argument, Ran>;
+
+    /// Inputs. The same numbers give the same inputs; held-out ones are others, and have the family [`Self::UNSEEN`] beside the
+    /// rest.
+    fn inputs(inputs: &Inputs) -> Vec<Input<Self::Argument>>;
+
+    /// Whether a variant has done what it is for.
+    ///
+    /// # Errors
+    /// What is wrong with its result.
+    fn check(argument: &Self::Argument) -> Result<(), String>;
+
+    /// Inputs of training and held-out ones, as many as Table 3.4 has.
+    const COUNTS: [usize; 2];
+
+    /// Elements of the largest inputs where nothing else is said.
+    const LARGEST: usize;
+
+    /// Calls on one input that one choice, and one conversion, usually serve.
+    const CALLS: f64;
+}
+
+/// The function of a benchmark, with a model if there is one.
+///
+/// # Errors
+/// What is wrong with its description.
+pub fn built<B: Benchmark>(model: Option<Model>) -> adaptive::Result<CodeVariant<B::Argument, Ran>> {
+    match model {
+        Some(model) => B::function().model(model).build(),
+        None => B::function().build(),
+    }
+}
+
+/// Inputs made one at a time: what was made last is kept, and given again while it is asked for.
+pub struct Shelf<T> {
+    last: Rc<RefCell<Last<T>>>,
+}
+
+/// The number of what was made last, and that.
+type Last<T> = Option<(usize, Arc<T>)>;
+
+impl<T> Clone for Shelf<T> {
+    fn clone(&self) -> Self {
+        Shelf { last: Rc::clone(&self.last) }
+    }
+}
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Shelf { last: Rc::new(RefCell::new(None)) }
+    }
+}
+
+impl<T> Shelf<T> {
+    /// What has this number, made if it was not the last.
+    pub fn get(&self, at: usize, make: impl FnOnce() -> T) -> Arc<T> {
+        let mut last = self.last.borrow_mut();
+        match &*last {
+            Some((own, kept)) if *own == at => Arc::clone(kept),
+            _ => {
+                // The one before goes first: both may not fit.
+                *last = None;
+                let made = Arc::new(make());
+                *last = Some((at, Arc::clone(&made)));
+                made
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Linear systems: conjugate gradients and BiCGStab, each with three preconditioners. On some systems some of them fail.
+//!
+//! Y. Saad, "Iterative methods for sparse linear systems", 2nd edition, SIAM 2003.
+
+pub mod features;
+pub mod generate;
+mod krylov;
+mod precondition;
+
+pub use krylov::{Method, Solution, solve};
+pub use precondition::{Kind as Preconditioning, Preconditioner};
+
+use crate::benchmark::{Benchmark, Input, Inputs, Ran, Shelf, Spent, timed};
+use crate::random::{of_input, size};
+use crate::sparse::Csr;
+use adaptive::{Builder, Context};
+use generate::Kind;
+use rand::Rng;
+use std::sync::Arc;
+
+/// The residual that is asked for, relative to the right-hand side.
+pub const TOLERANCE: f64 = 1e-8;
+/// Steps after which a solver has failed.
+pub const MOST_STEPS: usize = 1000;
+
+/// A system to be solved.
+pub struct Solving {
+    matrix: Arc<Csr>,
+    right: Arc<Vec<f64>>,
+    /// What was found; empty before.
+    pub x: Vec<f64>,
+}
+
+impl Solving {
+    /// A matrix and a right-hand side.
+    ///
+    /// # Errors
+    /// A matrix that is not square; a right-hand side of another length.
+    pub fn new(matrix: Arc<Csr>, right: Vec<f64>) -> Result<Solving, String> {
+        if matrix.rows() != matrix.columns() || right.len() != matrix.rows() {
+            let shape = format!("{} x {}", matrix.rows(), matrix.columns());
+            return Err(format!("{} numbers, and a matrix of {shape}", right.len()));
+        }
+        Ok(Solving { matrix, right: Arc::new(right), x: Vec::new() })
+    }
+
+    /// The same system, not yet solved.
+    pub fn again(&self) -> Solving {
+        Solving { matrix: Arc::clone(&self.matrix), right: Arc::clone(&self.right), x: Vec::new() }
+    }
+
+    fn by(&mut self, method: Method, kind: Preconditioning) -> Ran {
+        let (preconditioner, once) = timed(|| Preconditioner::new(kind, &self.matrix));
+        let preconditioner = preconditioner?;
+        let (solution, each) = timed(|| solve(&self.matrix, &self.right, method, &preconditioner));
+        self.x = solution?.x;
+        Ok(Spent { once, each })
+    }
+}
+
+/// The benchmark.
+pub struct Solvers;
+
+impl Benchmark for Solvers {
+    type Argument = Solving;
+    const NAME: &'static str = "solvers";
+    const UNSEEN: &'static str = "scaled";
+    const COUNTS: [usize; 2] = [26, 100];
+    const LARGEST: usize = 400_000;
+    const CALLS: f64 = 1.0;
+
+    fn function() -> Builder<Solving, Ran> {
+        let mut builder = Builder::new(&Context::default(), Self::NAME);
+        for (method, name) in [(Method::BiCgStab, "bicgstab"), (Method::Cg, "cg")] {
+            for (kind, with) in [
+                (Preconditioning::Jacobi, "jacobi"),
+                (Preconditioning::BlockJacobi, "bjacobi"),
+                (Preconditioning::ApproximateInverse, "fainv"),
+            ] {
+                builder =
+                    builder.variant(&format!("{name}-{with}"), move |own: &mut Solving| own.by(method, kind));
+            }
+        }
+        builder
+            .feature("log_entries", |own| (own.matrix.entries() as f64 + 1.0).ln())
+            .feature("log_rows", |own| (own.matrix.rows() as f64 + 1.0).ln())
+            .feature("trace", |own| features::logarithm(features::trace(&own.matrix)))
+            .feature("diagonal_mean", |own| features::logarithm(features::diagonal_mean(&own.matrix)))
+            .feature("diagonal_variance", |own| features::logarithm(features::diagonal_variance(&own.matrix)))
+            .feature("diagonal_dominance", |own| features::dominance(&own.matrix))
+            .feature("left_bandwidth", |own| (features::left_bandwidth(&own.matrix) as f64 + 1.0).ln())
+            .feature("norm_1", |own| features::logarithm(features::norm_1(&own.matrix)))
+            .feature("asymmetry", |own| features::asymmetry(&own.matrix))
+    }
+
+    fn inputs(inputs: &Inputs) -> Vec<Input<Solving>> {
+        let shelf = Shelf::default();
+        let kinds: Vec<Kind> =
+            Kind::ALL.into_iter().filter(|kind| inputs.held_out || kind.name() != Self::UNSEEN).collect();
+        let one = |at: usize| {
+            let (kind, shelf, inputs) = (kinds[at % kinds.len()], shelf.clone(), *inputs);
+            let make = move || {
+                let mut random = of_input(inputs.held_out, at);
+                let entries = size(&mut random, 1000.min(inputs.largest), inputs.largest);
+                let matrix = Arc::new(kind.matrix(entries, &mut random));
+                let right = (0..matrix.rows()).map(|_| random.random_range(-1.0..1.0)).collect();
+                Solving { matrix, right: Arc::new(right), x: Vec::new() }
+            };
+            Input {
+                name: format!("{} {at}", kind.name()),
+                family: kind.name().to_owned(),
+                make: Box::new(move || shelf.get(at, make).again()),
+            }
+        };
+        (0..inputs.count).map(one).collect()
+    }
+
+    /// The residual itself is small, not only what the solver took for it.
+    fn check(own: &Solving) -> Result<(), String> {
+        if own.x.len() != own.matrix.rows() {
+            return Err(format!("{} unknowns of {}", own.x.len(), own.matrix.rows()));
+        }
+        let residual = (0..own.right.len()).map(|row| own.right[row] - own.matrix.dot(row, &own.x));
+        let norm = residual.map(|value| value * value).sum::<f64>().sqrt();
+        let whole = own.right.iter().map(|value| value * value).sum::<f64>().sqrt();
+        // What was computed step by step may drift from what it stands for.
+        match norm <= 100.0 * TOLERANCE * whole {
+            true => Ok(()),
+            false => Err(format!("a residual of {norm:e}, of {whole:e}")),
+        }
+    }
+}
