@@ -24,6 +24,8 @@ use toolchain::machine::cpu_name;
 
 /// Rounds in which all implementations are timed in turn.
 const ROUNDS: usize = 2;
+/// Seconds that are timed at a time, at least: shorter runs are repeated.
+const LEAST_S: f64 = 2e-3;
 
 /// What a program will be given.
 pub struct Use {
@@ -206,8 +208,14 @@ fn measured(
                 let mut timed = || -> std::result::Result<Option<Vec<Output>>, RunError> {
                     let mut prepared = built.prepare(&used.inputs)?;
                     prepared.run(request.threads)?;
+                    let once = prepared.run(request.threads)?;
+                    let calls = (LEAST_S / once.max(1e-9)).ceil().clamp(1.0, 1e5) as u32;
                     for _ in 0..request.repeat.max(1) {
-                        *cost = cost.min(prepared.run(request.threads)?);
+                        let mut seconds = 0.0;
+                        for _ in 0..calls {
+                            seconds += prepared.run(request.threads)?;
+                        }
+                        *cost = cost.min(seconds / f64::from(calls));
                     }
                     Ok((round == 0 && request.mode == Mode::Deterministic).then(|| prepared.outputs()))
                 };
