@@ -114,6 +114,68 @@ fn nested_programs_are_listed_analysed_run_compiled_and_tuned() {
 }
 
 #[test]
+fn one_library_has_several_implementations() {
+    if toolchain::compiler::Compiler::find(toolchain::compiler::Language::C).is_err() {
+        println!("skipped: no C compiler");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let text = "nested sums { input s: [f64]; output y = map(|a| a * a + 1.0, s); }";
+    std::fs::write(file("sums.nested"), text).unwrap();
+    let mut uses = "implementations = 2\ncandidates = 3\nrepeat = 1\nthreads = 2\n".to_owned();
+    for (name, count) in [("few", 10), ("many", 5000)] {
+        let numbers = (0..count).map(f64::from).collect();
+        npy::write(file(&format!("{name}.npy")).as_ref(), &Array::F64(numbers), 1).unwrap();
+        uses.push_str(&format!("[[inputs]]\nname = \"{name}\"\ninput = [\"s={name}.npy\"]\n"));
+    }
+    std::fs::write(file("uses.toml"), &uses).unwrap();
+    let (program, list, out) = (file("sums.nested"), file("uses.toml"), file("out"));
+    let compile = |more: &[&str]| {
+        let arguments = ["nested", "compile", &program, "--adaptive", &list, "-o", &out, "--json"];
+        tilewright(&[&arguments[..], more].concat())
+    };
+    let report = compile(&[]).succeeded().json();
+    let adaptive = &report["adaptive"];
+    assert_eq!(adaptive["features"], serde_json::json!(["length_s", "threads"]));
+    assert_eq!((&adaptive["measured"], &adaptive["uses"]), (&3.into(), &2.into()));
+    let kept = adaptive["implementations"].as_array().unwrap();
+    assert!((1..=2).contains(&kept.len()) && adaptive["kept_of_best"].as_f64().unwrap() > 0.0, "{adaptive}");
+    let manifest = std::fs::read_to_string(format!("{out}/manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["variants"].as_array().unwrap().len(), kept.len());
+    // As its build file does, and with its own check.
+    let mut cc = std::process::Command::new("cc");
+    cc.args([
+        "-std=gnu11",
+        "-O1",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+        "-Wno-unknown-pragmas",
+        "-ffp-contract=off",
+    ]);
+    let sources = std::fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    cc.args(sources.filter(|path| path.extension().is_some_and(|ending| ending == "c")));
+    assert!(cc.args(["-lm", "-o", &file("program")]).status().unwrap().success());
+    let main = std::process::Command::new(file("program")).arg(format!("s={}", file("many.npy"))).output();
+    let said = String::from_utf8_lossy(&main.unwrap().stdout).into_owned();
+    assert!(said.contains("y: 5000 elements, equal"), "{said}");
+    // What cannot be done is refused.
+    assert_eq!(compile(&["--target", "cuda"]).code, 1);
+    assert_eq!(compile(&["--policy", "tile=4"]).code, 2);
+    std::fs::write(file("uses.toml"), uses.replace("few.npy", "none.npy")).unwrap();
+    let missing = compile(&[]);
+    assert!(
+        missing.code == 2 && missing.json().to_string().contains("this is of `few`"),
+        "{}",
+        missing.stdout
+    );
+    std::fs::write(file("uses.toml"), "implementations = 1\ninputs = []\n").unwrap();
+    assert_eq!(compile(&[]).code, 2);
+}
+
+#[test]
 fn mistakes_in_nested_programs_and_data_have_places() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).display().to_string();

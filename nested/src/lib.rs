@@ -39,6 +39,7 @@ pub mod analysis;
 pub mod cuda;
 pub mod emit;
 pub mod emulated;
+pub mod features;
 pub mod fuse;
 pub mod lower;
 pub mod native;

@@ -5,8 +5,9 @@
 #![allow(unsafe_code)]
 
 use crate::data::{Array, InputError, Inputs, Output, arranged};
+use crate::emit::generated::Generated;
 use crate::fault::{Fault, FaultKind};
-use crate::openmp::{Generated, RUNTIME};
+use crate::openmp::RUNTIME;
 use crate::program::{Program, Scalar, Type};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;

@@ -3,7 +3,8 @@
 use crate::analysis::gpu::GpuImplementation;
 use crate::analysis::{Computation, Implementation};
 use crate::cuda;
-use crate::openmp::{Generated, Mode, RUNTIME, generate, prepared};
+use crate::emit::generated::{Generated, Mode, Traffic, prepared};
+use crate::openmp::{RUNTIME, Several, generate};
 use crate::program::{Literal, Program, Role, Scalar};
 use serde::Serialize;
 
@@ -23,11 +24,20 @@ struct Manifest<'a> {
     target: &'static str,
     mode: Mode,
     computations: Vec<Chosen>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variants: Vec<Variant>,
     fused: &'a [String],
     temporaries: &'a [String],
-    traffic: &'a [crate::openmp::Traffic],
+    traffic: &'a [Traffic],
     slots: Vec<SlotEntry<'a>>,
     files: Vec<&'a str>,
+}
+
+/// One of several implementations.
+#[derive(Serialize)]
+struct Variant {
+    name: String,
+    computations: Vec<Chosen>,
 }
 
 #[derive(Serialize)]
@@ -93,15 +103,53 @@ enum Target {
 pub fn package(program: &Program, chosen: &[Implementation], mode: Mode) -> (Vec<File>, Generated) {
     let name = program.name.as_str();
     let generated = generate(program, chosen, mode, name);
+    let source =
+        File { name: format!("{name}.c"), text: generated.text.clone() + &checks(program, &generated) };
+    let sources =
+        Sources { own: vec![source], computations: all_shown(program, chosen), ..Sources::default() };
+    (files(program, &generated, Target::OpenMp, sources, mode), generated)
+}
+
+/// The same with several implementations, the first of which is the default, and `choice`: the files of the function that
+/// [`crate::openmp::chooser`] names.
+pub fn package_several(
+    program: &Program,
+    several: &Several,
+    chosen: &[Vec<Implementation>],
+    choice: Vec<File>,
+    mode: Mode,
+) -> Vec<File> {
+    let name = program.name.as_str();
+    let generated = &several.generated;
+    let text = generated.text.clone() + &checks(program, generated);
+    let entry = File { name: format!("{name}.c"), text };
+    let one = |own: &Generated| File { name: format!("{}.c", own.symbol), text: own.text.clone() };
+    let own = [entry].into_iter().chain(several.variants.iter().map(one)).chain(choice).collect();
+    let variants = chosen.iter().enumerate().map(|(number, chosen)| Variant {
+        name: format!("v{number}"),
+        computations: all_shown(program, chosen),
+    });
+    let computations = chosen.first().map_or(Vec::new(), |first| all_shown(program, first));
+    let sources = Sources { own, computations, variants: variants.collect() };
+    files(program, generated, Target::OpenMp, sources, mode)
+}
+
+/// What is the program's own among the files, and what the manifest says of it.
+#[derive(Default)]
+struct Sources {
+    own: Vec<File>,
+    computations: Vec<Chosen>,
+    variants: Vec<Variant>,
+}
+
+/// The implementations of all computations; the default ones where there are fewer.
+fn all_shown(program: &Program, chosen: &[Implementation]) -> Vec<Chosen> {
     let (_, computations, _) = prepared(program);
     let list = computations.iter().enumerate().map(|(place, own)| {
         let used = chosen.get(place).cloned().unwrap_or_else(|| Implementation::default_of(own));
         shown(own, &used.schedule(), used.policy())
     });
-    let source =
-        File { name: format!("{name}.c"), text: generated.text.clone() + &checks(program, &generated) };
-    let files = files(program, &generated, Target::OpenMp, vec![source], list.collect(), mode);
-    (files, generated)
+    list.collect()
 }
 
 /// The same for CUDA.
@@ -130,7 +178,8 @@ pub fn package_cuda(
         File { name: format!("{name}.cu"), text },
         File { name: cuda::RUNTIME_FILE.to_owned(), text: cuda::RUNTIME.to_owned() },
     ];
-    let files = files(program, &generated, Target::Cuda, sources, list.collect(), mode);
+    let sources = Sources { own: sources, computations: list.collect(), ..Sources::default() };
+    let files = files(program, &generated, Target::Cuda, sources, mode);
     Ok((files, generated))
 }
 
@@ -148,28 +197,32 @@ fn files(
     program: &Program,
     generated: &Generated,
     target: Target,
-    sources: Vec<File>,
-    computations: Vec<Chosen>,
+    sources: Sources,
     mode: Mode,
 ) -> Vec<File> {
     let name = program.name.as_str();
     let (_, list, _) = prepared(program);
     let weakest: Vec<Implementation> = list.iter().map(Implementation::sequential).collect();
     let sequential = generate(program, &weakest, mode, &format!("{name}_sequential"));
-    let mut files = vec![File { name: format!("{name}.h"), text: header(program, generated, target) }];
-    files.extend(sources);
+    let several = !sources.variants.is_empty();
+    let head = header(program, generated, target, several);
+    let is_source = |own: &&String| own.ends_with(".c") || own.ends_with(".cu");
+    let compiled: Vec<String> = sources.own.iter().map(|own| &own.name).filter(is_source).cloned().collect();
+    let mut files = vec![File { name: format!("{name}.h"), text: head }];
+    files.extend(sources.own);
     files.extend([
         File { name: format!("{name}_sequential.c"), text: sequential.text.clone() },
         File { name: "tw_nested.h".to_owned(), text: RUNTIME.to_owned() },
         File { name: "main.c".to_owned(), text: main(program, generated, &sequential, target) },
-        File { name: "CMakeLists.txt".to_owned(), text: cmake(name, mode, target) },
+        File { name: "CMakeLists.txt".to_owned(), text: cmake(name, &compiled.join(" "), mode, target) },
     ]);
     let manifest = Manifest {
         schema: "tilewright.nested.manifest/1",
         program: name,
         target: if target == Target::Cuda { "cuda" } else { "openmp" },
         mode,
-        computations,
+        computations: sources.computations,
+        variants: sources.variants,
         fused: &generated.fused,
         temporaries: &generated.temporaries,
         traffic: &generated.traffic,
@@ -191,7 +244,7 @@ fn files(
     files
 }
 
-fn header(program: &Program, generated: &Generated, target: Target) -> String {
+fn header(program: &Program, generated: &Generated, target: Target, several: bool) -> String {
     let name = &program.name;
     let upper = name.to_uppercase();
     let mut text = format!("/* The nested data-parallel program {name}, made by Tilewright.\n *\n");
@@ -232,6 +285,12 @@ fn header(program: &Program, generated: &Generated, target: Target) -> String {
              int {name}_run(void *session, tw_report *report);\n\
              int {name}_results(void *session, tw_slot *slots, tw_report *report);\n\
              void {name}_close(void *session);\n"
+        ));
+    }
+    if several {
+        text.push_str(&format!(
+            "\n/* The implementation that a call takes, for what is given; the environment variable TILEWRIGHT_VARIANT, one of v0,\n \
+             * v1, .., overrules it. */\nint {name}_variant(const tw_slot *slots, int threads);\n"
         ));
     }
     text.push_str("\n/* What a check of a report found. */\n");
@@ -323,7 +382,7 @@ fn main(program: &Program, generated: &Generated, sequential: &Generated, target
         .replace("@NAME@", &program.name)
 }
 
-fn cmake(name: &str, mode: Mode, target: Target) -> String {
+fn cmake(name: &str, sources: &str, mode: Mode, target: Target) -> String {
     if target == Target::Cuda {
         let contract = mode == Mode::Fast;
         return format!(
@@ -331,7 +390,7 @@ fn cmake(name: &str, mode: Mode, target: Target) -> String {
              set(CMAKE_CUDA_ARCHITECTURES 80 90)\nendif()\nproject({name} C CXX CUDA)\nset(CMAKE_C_STANDARD 11)\n\
              set(CMAKE_CUDA_STANDARD 17)\n\
              if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n\
-             add_library({name} {name}.cu {name}_sequential.c)\n\
+             add_library({name} {sources} {name}_sequential.c)\n\
              target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n\
              # Without contraction the results are the same bits everywhere.\n\
              target_compile_options({name} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--fmad={contract}> \
@@ -346,7 +405,7 @@ fn cmake(name: &str, mode: Mode, target: Target) -> String {
         "cmake_minimum_required(VERSION 3.10)\nproject({name} C)\nset(CMAKE_C_STANDARD 11)\n\
          if(NOT CMAKE_BUILD_TYPE)\n  set(CMAKE_BUILD_TYPE Release)\nendif()\n\
          find_package(OpenMP COMPONENTS C)\n\
-         add_library({name} {name}.c {name}_sequential.c)\n\
+         add_library({name} {sources} {name}_sequential.c)\n\
          target_include_directories({name} PUBLIC ${{CMAKE_CURRENT_SOURCE_DIR}})\n\
          # Without contraction the results are the same bits everywhere.\n\
          target_compile_options({name} PRIVATE -O3 -ffp-contract={contract})\n\

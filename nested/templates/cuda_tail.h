@@ -40,6 +40,32 @@ TW_DEVICE void tw_claim(int64_t *claims, int64_t place, int64_t own)
 }
 #endif
 
+/* The first row of a share: rows and their elements are dealt out evenly (Merrill and Garland, merge path). */
+template <class Offsets> TW_DEVICE int64_t tw_share(const Offsets &offsets, int64_t rows, int64_t share, int64_t shares)
+{
+    const int64_t total = rows + (int64_t)offsets[rows];
+    const int64_t goal = total / shares * share + tw_min(total % shares, share);
+    int64_t low = 0, high = rows;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (middle + (int64_t)offsets[middle] < goal) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* The first row that ends at an element or behind it; the number of rows where there is none. */
+template <class Offsets> TW_DEVICE int64_t tw_row_at(const Offsets &offsets, int64_t rows, int64_t element)
+{
+    int64_t low = 0, high = rows;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if ((int64_t)offsets[middle + 1] < element) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
 /* Offsets begin with 0, never decrease, and end with the length. Inside of a kernel a thread looks at all of them. */
 template <class Offsets> TW_DEVICE int64_t
 tw_offsets(const tw_device *tw, const Offsets &offsets, int64_t count, int64_t length, int64_t check)

@@ -5,7 +5,8 @@ use nested::analysis::choice::choose;
 use nested::analysis::policy::{cuda_points, implementations, inferred};
 use nested::analysis::schedule::{self, Platform, lattice, strongest, valid};
 use nested::analysis::{Computation, sequence};
-use nested::openmp::{generate, prepared};
+use nested::emit::generated::prepared;
+use nested::openmp::generate;
 use nested::shipped;
 use std::collections::BTreeSet;
 

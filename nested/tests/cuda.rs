@@ -6,11 +6,11 @@ use crate::support::{Chance, cache, inputs, parsed};
 use nested::analysis::gpu::{GpuImplementation, choose, implementations};
 use nested::cuda::{GeneratedCuda, generate};
 use nested::data::{Array, Inputs, Output};
+use nested::emit::generated::{Mode, prepared};
 use nested::emit::gpu::Team;
 use nested::emulated::{Emulated, EmulatedError};
 use nested::interpret::interpret;
 use nested::native::RunError;
-use nested::openmp::{Mode, prepared};
 use nested::program::Program;
 use toolchain::compiler::{Compiler, Language};
 use toolchain::nvrtc::Nvrtc;
@@ -79,11 +79,13 @@ fn shipped_programs_give_the_interpreters_bits_on_the_emulator() {
     }
 }
 
-/// One each of two programs; all of all where `TILEWRIGHT_ALL` is set.
+/// One each of two programs; all of all where `TILEWRIGHT_ALL` is set, or of those programs whose names it has.
 #[test]
 fn every_implementation_gives_the_interpreters_bits_on_the_emulator() {
     let Some(compiler) = compiler() else { return };
     let mut count = 0;
+    let named = std::env::var("TILEWRIGHT_ALL").unwrap_or_default();
+    let wanted = |name: &str| named.split(',').any(|own| own == name || own == "1");
     for (name, text) in nested::shipped::all() {
         let program = parsed(text);
         let examples = examples(name);
@@ -92,7 +94,7 @@ fn every_implementation_gives_the_interpreters_bits_on_the_emulator() {
         };
         let chosen = all_implementations(&program);
         let places: Vec<usize> = match name {
-            _ if all() => (1..chosen.len()).collect(),
+            _ if wanted(name) => (1..chosen.len()).collect(),
             "softmax" => vec![chosen.len() / 3],
             "reduction" => vec![chosen.len() / 2],
             _ => continue,
@@ -189,6 +191,60 @@ fn programs_by_chance_give_the_interpreters_bits_on_the_emulator() {
     }
 }
 
+/// A long row among many empty ones and short ones, with and without equal shares.
+#[test]
+fn rows_of_all_lengths_on_the_emulator() {
+    let Some(compiler) = compiler() else { return };
+    let text = "nested p { input s: [f64]; input o: [i32];
+        output a = map(|r| reduce(+, r, 0.5), nest(s, o)); output b = map(|r| scan(+, r, 0.5), nest(s, o)); }";
+    let program = parsed(text);
+    let data: Vec<Inputs> = [
+        vec![0],
+        vec![0, 8192, 8193],
+        vec![0, 0, 8193, 8193, 24_577],
+        [vec![0; 500], vec![20_000; 300], (20_000..20_100).collect(), vec![20_100, 40_000]].concat(),
+    ]
+    .into_iter()
+    .map(|offsets| {
+        let count = offsets[offsets.len() - 1];
+        inputs([("s", Chance(3).numbers(count as usize)), ("o", Array::I32(offsets))])
+    })
+    .collect();
+    let list: Vec<&Inputs> = data.iter().collect();
+    let computations = prepared(&program).1;
+    let policies = [
+        "logical_warp_size=8,block_size_x=64,row_sharing=merge",
+        "execution_resource_1=block,block_size_x=64,row_sharing=merge",
+    ];
+    let chosen: Vec<GpuImplementation> = computations
+        .iter()
+        .zip(policies)
+        .map(|(own, policy)| choose(own, None, Some(policy)).unwrap())
+        .collect();
+    for (inputs, found) in list.iter().zip(emulated(&program, &chosen, &compiler, &list)) {
+        compare("rows", &interpret(&program, inputs).unwrap(), found, &policies.map(str::to_owned));
+    }
+    // Each fault in the text is found; all of them where `TILEWRIGHT_ALL` is set.
+    let faults: [(&str, &str, &str); 3] = [
+        ("rows of one length that nobody takes", "<= 8192)", "< 8192)"),
+        ("a share that begins one row later", " = tw_share(s_o, n", " = 1 + tw_share(s_o, n"),
+        ("long rows that no block takes", "> 8192", "> 8193"),
+    ];
+    let whole = generate(&program, &chosen, Mode::Deterministic, "program").unwrap();
+    for (name, from, to) in faults.into_iter().take(if all() { 3 } else { 0 }) {
+        let mut faulty = whole.clone();
+        assert!(faulty.generated.text.contains(from), "{name}\n{}", faulty.generated.text);
+        faulty.generated.text = faulty.generated.text.replace(from, to);
+        let faulty = built(&program, faulty, &compiler);
+        let right = |inputs: &&Inputs| {
+            let expected = interpret(&program, inputs).unwrap();
+            let found = faulty.run(inputs, 2, 9);
+            matches!(&found, Ok(found) if expected.iter().zip(found).all(|(a, b)| a.same_bits(b)))
+        };
+        assert!(!list.iter().all(right), "{name} is not found");
+    }
+}
+
 /// Machine code for the devices that NVRTC knows: two programs for one device each; all for all where `TILEWRIGHT_ALL` is set.
 #[test]
 fn nvrtc_compiles_without_warnings() {
@@ -242,6 +298,8 @@ fn choices_for_a_gpu_are_taken_or_refused_with_the_rule() {
         (None, Some("execution_resource_1=thread"), "nobody to share with"),
         (Some("independent>sequential"), Some("execution_resource_1=block,block_size_x=64"), "second level"),
         (None, Some("omp_schedule_1=static"), "is no parameter"),
+        (Some("sequential>cooperative"), Some("row_sharing=merge"), "deals out rows of a nest"),
+        (None, Some("row_sharing=most"), "neither equal nor merge"),
         (Some("independent>independent"), None, "rewritten to sequential only"),
     ];
     for (schedule, policy, expected) in cases {

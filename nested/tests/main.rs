@@ -9,3 +9,4 @@ mod diagnostics;
 mod language;
 mod programs;
 mod random;
+mod several;

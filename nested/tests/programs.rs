@@ -4,8 +4,8 @@ use crate::support::{Chance, compiler, inputs, native, parsed};
 use nested::analysis::Implementation;
 use nested::analysis::policy::implementations;
 use nested::data::{Array, Inputs};
+use nested::emit::generated::{Mode, prepared};
 use nested::interpret::interpret;
-use nested::openmp::{Mode, prepared};
 
 /// A sparse matrix by chance: numbers, columns, offsets.
 fn matrix(chance: &mut Chance, rows: usize, columns: u64, longest: u64) -> [Array; 3] {

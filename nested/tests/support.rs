@@ -2,8 +2,9 @@
 
 use nested::analysis::Implementation;
 use nested::data::{Array, Inputs, Output};
+use nested::emit::generated::Mode;
 use nested::native::{Native, RunError, options};
-use nested::openmp::{Mode, generate};
+use nested::openmp::generate;
 use nested::program::Program;
 use std::sync::{Arc, OnceLock};
 use toolchain::cache::Cache;

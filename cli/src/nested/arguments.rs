@@ -151,6 +151,9 @@ pub struct CompileArguments {
     /// How it is done.
     #[command(flatten)]
     pub implementation: ImplementationArguments,
+    /// Choose among several implementations at each call, by what the program will be given: a file that lists data
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schedule", "policy"])]
+    pub adaptive: Option<PathBuf>,
     /// Folder to write to
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,

@@ -5,7 +5,6 @@ use crate::error::{Error, Result};
 use nested::analysis::gpu::GpuImplementation;
 use nested::analysis::{Computation, Implementation, choice, gpu};
 use nested::data::{Array, Inputs};
-use nested::native::RunError;
 use nested::program::{Program, Scalar};
 use nested::{matrix_market, npy, shipped};
 use std::path::{Path, PathBuf};
@@ -60,29 +59,44 @@ pub fn assignment<'a>(text: &'a str, option: &str, form: &str) -> Result<(&'a st
 /// # Errors
 /// What cannot be read, or is given twice.
 pub fn inputs(program: &Program, arguments: &DataArguments) -> Result<Inputs> {
+    let DataArguments { input, matrix, param, .. } = arguments;
+    inputs_in(Path::new(""), program, input, matrix, param)
+}
+
+/// The same, for files in a folder.
+///
+/// # Errors
+/// As before.
+pub fn inputs_in(
+    folder: &Path,
+    program: &Program,
+    input: &[String],
+    matrix: &[String],
+    param: &[String],
+) -> Result<Inputs> {
     let mut inputs = Inputs::new();
     let mut add = |name: &str, array: Array| match inputs.insert(name.to_owned(), array) {
         None => Ok(()),
         Some(_) => Err(Error::wrong_input(format!("`{name}` is given twice"))),
     };
     let wrong = |error: npy::FileError| Error::wrong_input(error.to_string());
-    for own in &arguments.input {
+    for own in input {
         let (name, file) = assignment(own, "--input", "NAME=FILE.npy")?;
-        add(name, npy::read(Path::new(file)).map_err(wrong)?)?;
+        add(name, npy::read(&folder.join(file)).map_err(wrong)?)?;
     }
-    for own in &arguments.matrix {
+    for own in matrix {
         let form = "VALUES,COLUMNS,OFFSETS=FILE.mtx";
         let (names, file) = assignment(own, "--matrix", form)?;
         let names: Vec<&str> = names.split(',').collect();
         let [values, places, offsets] = names[..] else {
             return Err(Error::wrong_input(format!("--matrix: `{own}` is not of the form {form}")));
         };
-        let matrix = matrix_market::read(Path::new(file)).map_err(wrong)?;
+        let matrix = matrix_market::read(&folder.join(file)).map_err(wrong)?;
         add(values, matrix.values)?;
         add(places, matrix.places)?;
         add(offsets, matrix.offsets)?;
     }
-    for own in &arguments.param {
+    for own in param {
         let (name, value) = assignment(own, "--param", "NAME=NUMBER")?;
         let variable = program.given().find(|(_, variable)| variable.name == name);
         let scalar = variable.and_then(|(_, variable)| variable.ty.scalar());
@@ -175,21 +189,23 @@ fn chosen<T>(
     chosen.collect()
 }
 
-/// How many threads compute.
-pub fn threads(arguments: &DataArguments) -> usize {
-    let all = std::thread::available_parallelism().map_or(1, usize::from);
-    arguments.threads.map_or(all, |threads| threads as usize)
+/// How many threads compute: all cores where nobody says.
+pub fn threads(wanted: Option<usize>) -> usize {
+    wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// Why a run gave no result, with the place in the program.
-pub fn failed(program: &Program, error: RunError) -> Error {
-    match error {
-        RunError::Input(error) => Error::wrong_input(error.to_string()),
-        RunError::Fault(fault) => fault.diagnostics(&program.source).into(),
-        RunError::Toolchain(error) => error.into(),
-        RunError::Interrupted => execution::ExecutionError::Interrupted.into(),
-        error @ RunError::Memory(..) => Error::infeasible(error.to_string()),
-    }
+/// The computation that is tuned: the one named, or the first one with most levels.
+pub fn tuned(list: &[Computation], name: Option<&str>) -> Result<usize> {
+    let real: Vec<usize> = (0..list.len()).filter(|place| !list[*place].sequence.is_empty()).collect();
+    let found = match name {
+        Some(name) => real.iter().find(|place| list[**place].name == name).copied(),
+        None => real.iter().rev().max_by_key(|place| list[**place].sequence.len()).copied(),
+    };
+    found.ok_or_else(|| {
+        let names: Vec<&str> = real.iter().map(|place| list[*place].name.as_str()).collect();
+        let error = Error::wrong_input("there is no such computation to tune");
+        error.hint(format!("the computations are {}", names.join(", ")))
+    })
 }
 
 /// Why a program cannot be done on a GPU as it was asked for.

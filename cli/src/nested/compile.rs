@@ -1,14 +1,18 @@
 //! `tilewright nested compile`.
 
 use super::arguments::{CompileArguments, TargetName};
-use super::common::{gpu_implementations, implementations, load, refused};
-use crate::error::Result;
+use super::common::{Loaded, gpu_implementations, implementations, inputs_in, load, refused, threads, tuned};
+use crate::error::{Error, Result};
+use crate::progress::Session;
 use crate::report::Report;
 use execution::output_folder::{NewFile, OutputFolder};
-use nested::openmp::{Mode, prepared};
-use nested::package::{package, package_cuda};
+use nested::analysis::schedule;
+use nested::emit::generated::{Mode, prepared};
+use nested::package::{File, package, package_cuda};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use tilewright::adaptive::nested::{self as several, Facts, Request, Use};
+use tilewright::adaptive::nested_uses::NestedUses;
 
 /// The report of `nested compile`.
 #[derive(Debug, Serialize)]
@@ -25,16 +29,22 @@ pub struct CompileReport {
     pub implementations: Vec<String>,
     /// Sequences that are stored and not handed out.
     pub temporaries: Vec<String>,
+    /// What calls choose among, with `--adaptive`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adaptive: Option<Facts>,
 }
 
 /// Writes code.
 ///
 /// # Errors
 /// Mistakes in the program, rules that are violated, a folder that cannot be written.
-pub fn compile(arguments: &CompileArguments) -> Result<CompileReport> {
+pub fn compile(arguments: &CompileArguments, session: &Session) -> Result<CompileReport> {
     let loaded = load(&arguments.program.program)?;
     let (_, list, _) = prepared(&loaded.program);
     let mode = if arguments.implementation.fast { Mode::Fast } else { Mode::Deterministic };
+    if let Some(uses) = &arguments.adaptive {
+        return adaptive(arguments, uses, loaded, mode, session);
+    }
     let (target, (files, generated), chosen) = match arguments.target {
         TargetName::OpenMp => {
             let chosen = implementations(&list, &arguments.implementation)?;
@@ -51,21 +61,104 @@ pub fn compile(arguments: &CompileArguments) -> Result<CompileReport> {
     };
     let inputs: Vec<PathBuf> = loaded.file.into_iter().collect();
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
-    let files: Vec<NewFile<'_>> =
-        files.iter().map(|file| (Path::new(&file.name), file.text.as_bytes())).collect();
-    let (_, written) = folder.write(&files)?;
     let shown = list.iter().zip(&chosen).filter(|(own, _)| !own.sequence.is_empty());
-    let shown = shown.map(|(own, (schedule, policy))| {
-        format!("{}: {}; {policy}", own.name, nested::analysis::schedule::text(schedule))
-    });
+    let shown = shown
+        .map(|(own, (schedule, policy))| format!("{}: {}; {policy}", own.name, schedule::text(schedule)));
     Ok(CompileReport {
         program: loaded.program.name.clone(),
         target,
         mode,
-        files: written,
+        files: written(&folder, &files)?,
         implementations: shown.collect(),
         temporaries: generated.temporaries,
+        adaptive: None,
     })
+}
+
+fn written(folder: &OutputFolder, files: &[File]) -> Result<Vec<PathBuf>> {
+    let files: Vec<NewFile<'_>> =
+        files.iter().map(|file| (Path::new(&file.name), file.text.as_bytes())).collect();
+    Ok(folder.write(&files)?.1)
+}
+
+/// A library with several implementations.
+fn adaptive(
+    arguments: &CompileArguments,
+    file: &Path,
+    loaded: Loaded,
+    mode: Mode,
+    session: &Session,
+) -> Result<CompileReport> {
+    if arguments.target != TargetName::OpenMp {
+        return Err(Error::infeasible("there is no choice among implementations in CUDA code yet")
+            .hint("take --target openmp"));
+    }
+    let read: Vec<PathBuf> = loaded.file.iter().cloned().chain([file.to_owned()]).collect();
+    let folder = OutputFolder::new(&arguments.output, &read, arguments.force)?;
+    let program = &loaded.program;
+    let listed = NestedUses::read(file)?;
+    let (_, list, _) = prepared(program);
+    let computation = tuned(&list, listed.computation.as_deref())?;
+    let beside = file.parent().unwrap_or(Path::new(""));
+    let uses = session.stage("read", || {
+        let one = |own: &tilewright::adaptive::nested_uses::Listed| {
+            let inputs = inputs_in(beside, program, &own.input, &own.matrix, &own.param)
+                .map_err(|error| error.hint(format!("this is of `{}` in {}", own.name, file.display())))?;
+            Ok(Use { name: own.name.clone(), inputs })
+        };
+        listed.inputs.iter().map(one).collect::<Result<Vec<Use>>>()
+    })?;
+    let request = Request {
+        computation,
+        uses: &uses,
+        threads: threads(listed.threads),
+        candidates: listed.candidates,
+        most: listed.implementations,
+        repeat: listed.repeat,
+        mode,
+    };
+    let portfolio = several::portfolio(program, &request, session)?;
+    let files = portfolio.emit(program)?;
+    let served = portfolio.facts.implementations.iter();
+    Ok(CompileReport {
+        program: program.name.clone(),
+        target: "openmp",
+        mode,
+        files: written(&folder, &files)?,
+        implementations: served
+            .map(|own| format!("{}: {}; {}", own.name, own.schedule, own.policy))
+            .collect(),
+        temporaries: nested::openmp::generate(program, &[], mode, &program.name).temporaries,
+        adaptive: Some(portfolio.facts),
+    })
+}
+
+/// What calls choose among, as lines.
+fn lines_of_choice(facts: &Facts) -> Vec<(&'static str, String)> {
+    let one = |own: &several::Served| {
+        let uses = tilewright::text::count(own.chosen_for as u64, "use", "uses");
+        format!("{} {}; {}, for {uses}", own.name, own.schedule, own.policy)
+    };
+    let list: Vec<String> = facts.implementations.iter().map(one).collect();
+    let percent = |part: f64| format!("{:.1} %", 100.0 * part);
+    let worth = &facts.worth;
+    let worth = format!(
+        "a decision tree over {}\n{} of the best of these on average, {} for uses that were held out\n\
+         {:.2} times the speed of v0 alone (geometric mean), {:.2} at least\n\
+         the best of these has {} of the speed of the best of all {} that were measured",
+        facts.features.join(", "),
+        percent(worth.of_best),
+        percent(worth.of_best_held_out),
+        worth.over_fixed,
+        worth.over_fixed_least,
+        percent(facts.kept_of_best),
+        facts.measured,
+    );
+    vec![
+        ("computation", facts.computation.clone()),
+        ("implementations", format!("{}\ntimes measured on {}", list.join("\n"), facts.machine)),
+        ("choice", worth),
+    ]
 }
 
 impl Report for CompileReport {
@@ -75,11 +168,15 @@ impl Report for CompileReport {
         let files: Vec<String> = self.files.iter().map(|file| file.display().to_string()).collect();
         let temporaries =
             if self.temporaries.is_empty() { "none".to_owned() } else { self.temporaries.join(", ") };
-        crate::report::pairs(&[
-            ("program", self.program.clone()),
-            ("computations", self.implementations.join("\n")),
-            ("temporaries", temporaries),
-            ("files", files.join("\n")),
-        ])
+        let mut pairs = vec![("program", self.program.clone())];
+        match &self.adaptive {
+            Some(facts) => pairs.extend(lines_of_choice(facts)),
+            None => {
+                pairs.push(("computations", self.implementations.join("\n")));
+                pairs.push(("temporaries", temporaries));
+            }
+        }
+        pairs.push(("files", files.join("\n")));
+        crate::report::pairs(&pairs)
     }
 }

@@ -23,7 +23,7 @@ pub fn nested(arguments: &NestedArguments, session: &Session) -> Result<Printed>
         NestedCommand::List => Printed::of(&list::list(), session),
         NestedCommand::Format(arguments) => Printed::of(&format::format(arguments)?, session),
         NestedCommand::Analyze(arguments) => Printed::of(&analyze::analyze(arguments)?, session),
-        NestedCommand::Compile(arguments) => Printed::of(&compile::compile(arguments)?, session),
+        NestedCommand::Compile(arguments) => Printed::of(&compile::compile(arguments, session)?, session),
         NestedCommand::Run(arguments) => Printed::of(&run::run(arguments, session)?, session),
         NestedCommand::Tune(arguments) => Printed::of(&tune::tune(arguments, session)?, session),
     }

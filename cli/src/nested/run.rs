@@ -1,23 +1,23 @@
 //! `tilewright nested run`.
 
 use super::arguments::{BackendName, RunArguments};
-use super::common::{
-    assignment, failed, gpu_implementations, implementations, inputs, load, refused, threads,
-};
+use super::common::{assignment, gpu_implementations, implementations, inputs, load, refused, threads};
 use crate::error::{Error, Result};
 use crate::outputs;
 use crate::progress::Session;
 use crate::report::Report;
 use nested::analysis::gpu::GpuImplementation;
 use nested::data::{Inputs, Output};
+use nested::emit::generated::{Mode, prepared};
 use nested::emulated::{Emulated, EmulatedError};
 use nested::interpret::{InterpretError, interpret};
 use nested::native::{Native, RunError, options};
 use nested::npy;
-use nested::openmp::{Mode, generate, prepared};
+use nested::openmp::generate;
 use nested::program::Program;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use tilewright::adaptive::nested::run_failed;
 use toolchain::cache::Cache;
 use toolchain::compiler::{Compiler, Language};
 
@@ -93,11 +93,11 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
     let data = session.stage("read", || inputs(program, &arguments.data))?;
     let (_, list, _) = prepared(program);
     let mode = if arguments.implementation.fast { Mode::Fast } else { Mode::Deterministic };
-    let threads = threads(&arguments.data);
+    let threads = threads(arguments.data.threads.map(|threads| threads as usize));
     let reference = || {
         interpret(program, &data).map_err(|error| match error {
-            InterpretError::Input(error) => failed(program, RunError::Input(error)),
-            InterpretError::Fault(fault) => failed(program, RunError::Fault(fault)),
+            InterpretError::Input(error) => run_failed(program, RunError::Input(error)),
+            InterpretError::Fault(fault) => run_failed(program, RunError::Fault(fault)),
         })
     };
     let mut seconds_all = Vec::new();
@@ -123,11 +123,11 @@ pub fn run(arguments: &RunArguments, session: &Session) -> Result<RunReport> {
             let compiler = Compiler::find(Language::C).map_err(toolchain::Error::from)?;
             let built = session.stage("compile", || -> Result<Native> {
                 Native::build(program, generated, &compiler, &options, &Cache::open()?)
-                    .map_err(|error| failed(program, error))
+                    .map_err(|error| run_failed(program, error))
             })?;
-            let mut prepared = built.prepare(&data).map_err(|error| failed(program, error))?;
+            let mut prepared = built.prepare(&data).map_err(|error| run_failed(program, error))?;
             for round in 0..=arguments.repeat {
-                let seconds = prepared.run(threads).map_err(|error| failed(program, error))?;
+                let seconds = prepared.run(threads).map_err(|error| run_failed(program, error))?;
                 if round > 0 {
                     seconds_all.push(seconds);
                 }
@@ -182,9 +182,9 @@ fn emulated(
     let generated = nested::cuda::generate(program, chosen, mode, &program.name).map_err(refused)?;
     let compiler = Compiler::find(Language::Cxx).map_err(toolchain::Error::from)?;
     let built = Emulated::build(program, generated, &compiler, checked, &Cache::open()?)
-        .map_err(|error| failed(program, error))?;
+        .map_err(|error| run_failed(program, error))?;
     built.run(data, 0, 0).map_err(|error| match error {
-        EmulatedError::Run(error) => failed(program, error),
+        EmulatedError::Run(error) => run_failed(program, error),
         EmulatedError::Violated(violated) => Error::Request {
             kind: crate::error::Kind::Failed,
             message: violated.to_string(),

@@ -1,20 +1,22 @@
 //! `tilewright nested tune`.
 
 use super::arguments::TuneArguments;
-use super::common::{failed, inputs, load, threads};
+use super::common::{inputs, load, threads, tuned};
 use super::run::median;
 use crate::error::{Error, Result};
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{outputs, trials_file};
 use nested::analysis::policy::implementations;
-use nested::analysis::{Computation, Implementation, schedule, sequence};
+use nested::analysis::{Implementation, schedule, sequence};
+use nested::emit::generated::{Mode, prepared};
 use nested::native::{Native, RunError, options};
-use nested::openmp::{Mode, generate, prepared};
+use nested::openmp::generate;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use tilewright::adaptive::nested::{run_failed, spread};
 use toolchain::cache::Cache;
 use toolchain::compiler::{Compiler, Language};
 use toolchain::machine::cpu_name;
@@ -68,9 +70,10 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
     )?;
     let data = session.stage("read", || inputs(program, &arguments.data))?;
     let (_, list, _) = prepared(program);
-    let place = chosen(&list, arguments.computation.as_deref())?;
+    let place = tuned(&list, arguments.computation.as_deref())?;
     let mode = if arguments.fast { Mode::Fast } else { Mode::Deterministic };
-    let (points, threads) = (implementations(&list[place]), threads(&arguments.data));
+    let (points, threads) =
+        (implementations(&list[place]), threads(arguments.data.threads.map(|threads| threads as usize)));
     let candidates = points.len();
     let compiler = Compiler::find(Language::C).map_err(toolchain::Error::from)?;
     let cache = Cache::open()?;
@@ -115,7 +118,7 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
             Ok(seconds) => Ok(seconds),
             // What is wrong with the data is wrong for all.
             Err(error @ (RunError::Fault(_) | RunError::Input(_) | RunError::Interrupted)) => {
-                return Err(failed(program, error));
+                return Err(run_failed(program, error));
             }
             Err(error) => Err(error.to_string()),
         };
@@ -146,27 +149,6 @@ pub fn tune(arguments: &TuneArguments, session: &Session) -> Result<TuneReport> 
         measured,
         trials,
     })
-}
-
-/// The computation that is tuned: the one named, or the first one with most levels.
-fn chosen(list: &[Computation], name: Option<&str>) -> Result<usize> {
-    let real: Vec<usize> = (0..list.len()).filter(|place| !list[*place].sequence.is_empty()).collect();
-    let found = match name {
-        Some(name) => real.iter().find(|place| list[**place].name == name).copied(),
-        None => real.iter().rev().max_by_key(|place| list[**place].sequence.len()).copied(),
-    };
-    found.ok_or_else(|| {
-        let names: Vec<&str> = real.iter().map(|place| list[*place].name.as_str()).collect();
-        let error = Error::wrong_input("there is no such computation to tune");
-        error.hint(format!("the computations are {}", names.join(", ")))
-    })
-}
-
-/// The default one, and others evenly over the space.
-fn spread(count: usize, budget: usize) -> Vec<usize> {
-    let most = budget.min(count);
-    let rest = (1..most).map(|place| 1 + (place - 1) * (count - 1) / (most - 1).max(1));
-    std::iter::once(0).chain(rest).collect()
 }
 
 /// A point as a trial: parameters that it does not have are `none`.

@@ -12,6 +12,8 @@ use crate::program::Operator;
 const BLOCKS: [u32; 4] = [64, 128, 256, 512];
 /// Threads of a block that shares a row: the results of its logical warps and its tiles fit into shared memory.
 const SHARING: [u32; 3] = [64, 128, 256];
+/// Threads of a block where rows are shared by their elements.
+const BALANCED: u32 = 256;
 /// Logical warps.
 const WARPS: [u32; 5] = [2, 4, 8, 16, 32];
 
@@ -26,6 +28,9 @@ pub struct GpuImplementation {
     pub block: u32,
     /// `enable_unroll`: whether loops of single threads are unrolled.
     pub unroll: bool,
+    /// `row_sharing`: whether teams have equal shares of rows and elements (`merge`), with a block for each long row, or each a row
+    /// at a time (`equal`).
+    pub balanced: bool,
 }
 
 impl GpuImplementation {
@@ -41,7 +46,7 @@ impl GpuImplementation {
             _ if inner => (Team::Warp(8), 256),
             _ => (Team::Thread, 256),
         };
-        GpuImplementation { schedule, team, block, unroll: false }
+        GpuImplementation { schedule, team, block, unroll: false, balanced: false }
     }
 
     /// The parameters with their values, as `block_size_x=256`.
@@ -51,11 +56,13 @@ impl GpuImplementation {
             Team::Warp(width) => ("warp", width),
             Team::Block => ("block", 32),
         };
+        let sharing = if self.balanced { "merge" } else { "equal" };
         [
             ("execution_resource_1", resource.to_owned()),
             ("logical_warp_size", warp.to_string()),
             ("block_size_x", self.block.to_string()),
             ("enable_unroll", self.unroll.to_string()),
+            ("row_sharing", sharing.to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
         .to_vec()
@@ -91,9 +98,13 @@ pub fn implementations(computation: &Computation) -> Vec<GpuImplementation> {
         let outer = schedule[0].is_parallel();
         let inner = schedule.get(1).is_some_and(|element| element.is_parallel());
         let mut add = |team, block, unroll| {
-            let own = GpuImplementation { schedule: schedule.clone(), team, block, unroll };
-            if rule(&own, computation).is_none() && !found.contains(&own) {
-                found.push(own);
+            for balanced in [false, true] {
+                let own = GpuImplementation { schedule: schedule.clone(), team, block, unroll, balanced };
+                // Blocks of one size are enough where shares are balanced.
+                let plain = !balanced || block == BALANCED && !unroll;
+                if plain && rule(&own, computation).is_none() && !found.contains(&own) {
+                    found.push(own);
+                }
             }
         };
         let blocks: &[u32] = if outer { &BLOCKS } else { &BLOCKS[..1] };
@@ -125,6 +136,9 @@ fn rule(own: &GpuImplementation, computation: &Computation) -> Option<String> {
         }
         Team::Block if is_folded(computation) && !parallel(1) => {
             Some("blocks of elements of a reduction or scan belong to threads or logical warps".to_owned())
+        }
+        _ if own.balanced && !(computation.irregular && parallel(0)) => {
+            Some("`row_sharing=merge` deals out rows of a nest, at the outermost level, which is parallel".to_owned())
         }
         _ => None,
     }
@@ -162,9 +176,11 @@ pub fn choose(
             "logical_warp_size" => warp = Some(number()?),
             "block_size_x" => own.block = number()?,
             "enable_unroll" => own.unroll = value == "true",
+            "row_sharing" if ["equal", "merge"].contains(&value) => own.balanced = value == "merge",
+            "row_sharing" => return Err(format!("`{value}` is neither equal nor merge")),
             _ => {
                 return Err(format!(
-                    "`{name}` is no parameter; they are execution_resource_1, logical_warp_size, block_size_x and enable_unroll"
+                    "`{name}` is no parameter; they are execution_resource_1, logical_warp_size, block_size_x, enable_unroll and row_sharing"
                 ));
             }
         }

@@ -4,6 +4,7 @@ mod apply;
 mod checker;
 mod expression;
 mod forms;
+mod function;
 
 pub use forms::{is_ordered, is_stored};
 

@@ -5,17 +5,17 @@ use crate::analysis::gpu::GpuImplementation;
 use crate::emit::device::Shape;
 use crate::emit::emitter::{Emitter, Env, Seq, View};
 use crate::emit::fold::Folding;
+use crate::emit::generated::Kernel;
 use crate::emit::gpu::Where;
 use crate::emit::view::{Dest, RowShape, flat};
 use crate::fault::FaultKind;
 use crate::lower::Step;
-use crate::openmp::kernels::Kernel;
 use crate::program::*;
 use c_tree::{Expr as C, Function as CFunction, Stmt, call, int, name, var};
 use std::rc::Rc;
 
 /// What becomes of an element of the outermost sequence, given its place.
-type Put<'p> = Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>;
+pub(super) type Put<'p> = Rc<dyn Fn(&mut Emitter<'p>, C, View<'p>) + 'p>;
 
 impl<'p> Emitter<'p> {
     /// The function of a step; none of control.
@@ -37,7 +37,7 @@ impl<'p> Emitter<'p> {
         let names = names(&fills);
         let title = format!("{title}_{}", names.join("_"));
         if let Some(gpu) = &mut self.gpu {
-            gpu.begin(&title, own.team, i64::from(own.block));
+            gpu.begin(&title, own.team, i64::from(own.block), own.balanced);
         }
         match step {
             Step::Fill(variable, value) => self.fill_by_device(*variable, value, &env),
@@ -98,6 +98,12 @@ impl<'p> Emitter<'p> {
             });
         }
         let at = sequence.at.clone();
+        if let Some(RowShape::Offsets(offsets, scalar)) = &sequence.rows
+            && self.gpu.as_ref().is_some_and(|gpu| gpu.balanced)
+            && !self.is_sequential()
+        {
+            return self.merged_by_device(&at, (offsets, *scalar), &length, &put);
+        }
         let (team, block) = self.gpu.as_ref().map_or((1, 1), |gpu| (gpu.team_size(), gpu.block));
         let each = |emitter: &mut Self, place: C| {
             emitter.depth += 1;

@@ -3,21 +3,24 @@
 
 mod fold;
 mod kernels;
+mod merge;
 mod scan;
 
 use crate::analysis::gpu::GpuImplementation;
 use crate::emit::emitter::{Emitter, stored_type};
+use crate::emit::generated::{Generated, Mode, Traffic, prepared, temporaries, walk};
 use crate::emit::gpu::Gpu;
 use crate::emit::slots::Slots;
-use crate::emit::value;
+use crate::emit::{generated, value};
 use crate::lower::{Lowered, Numbered, Step, lower};
-use crate::openmp::{Generated, Mode, Traffic, prepared, temporaries};
 use crate::program::*;
 use c_tree::{Block, Dialect, Expr as C, Function as CFunction, Stmt, int, name};
 
 /// What generated texts include: types, what kernels call, and what starts them.
 pub const RUNTIME: &str = concat!(
-    include_str!("../../templates/cuda.h"),
+    include_str!("../../templates/cuda_head.h"),
+    include_str!("../../templates/slots.h"),
+    include_str!("../../templates/cuda_faults.h"),
     include_str!("../../templates/arithmetic.h"),
     include_str!("../../templates/cuda_tail.h"),
     include_str!("../../templates/cuda_machine.h")
@@ -86,7 +89,7 @@ pub fn generate(
         count: 0,
     };
     let mut body = Block::new();
-    writer.steps(&lowered.steps, &mut body);
+    walk(&mut writer, &lowered.steps, &mut body);
     let Writer { mut emitter, functions, traffic, .. } = writer;
     let Some(gpu) = emitter.gpu.take() else { return Err("no device".to_owned()) };
     if let Some(refusal) = gpu.refusal {
@@ -112,54 +115,55 @@ struct Writer<'p, 'a> {
     count: usize,
 }
 
-impl<'p> Writer<'p, '_> {
-    fn steps(&mut self, steps: &'p [Numbered], body: &mut Block) {
-        let wrong = || Stmt::when(name("tw").arrow("report").arrow("check").is_not(0), Stmt::Return(None));
-        for Numbered { computation, step } in steps {
-            match step {
-                Step::Swap(a, b) => {
-                    let (a, b) = (self.emitter.place(*a), self.emitter.place(*b));
-                    let pairs = a.leaves.into_iter().zip(b.leaves).chain(a.rows.into_iter().zip(b.rows));
-                    for (a, b) in pairs {
-                        body.push(Stmt::call("tw_swap", [name("tw"), int(a as i64), int(b as i64)]));
-                    }
-                }
-                Step::Repeat { times, steps, until } => {
-                    let number = |writer: &Self, id: VarId, kind: &str| {
-                        let slot = writer.emitter.place(id).leaves.first().copied().unwrap_or(0);
-                        let list = [name("tw"), int(slot as i64), int(1)];
-                        C::instance("tw_number", [name(kind)], list).deref()
-                    };
-                    self.count += 1;
-                    let (round, rounds) = (format!("round{}", self.count), format!("rounds{}", self.count));
-                    body.push(Stmt::constant("int64_t", rounds.clone(), number(self, *times, "int64_t")));
-                    body.push(wrong());
-                    let mut inner = Block::new();
-                    self.steps(steps, &mut inner);
-                    if let Some(until) = until {
-                        inner.push(Stmt::when(number(self, *until, "uint8_t"), Stmt::Break));
-                    }
-                    inner.push(wrong());
-                    body.push(Stmt::count("int64_t", round, 0, name(rounds), inner));
-                }
-                step => {
-                    self.count += 1;
-                    let own = self.implementations.get(*computation).cloned().unwrap_or(GpuImplementation {
-                        schedule: Vec::new(),
-                        team: crate::emit::gpu::Team::Thread,
-                        block: 256,
-                        unroll: false,
-                    });
-                    let title = format!("{}_{}", self.symbol, self.count);
-                    let Some(kernel) = self.emitter.step(step, &own, &title) else { continue };
-                    self.functions.push_str(&kernel.function.print(Dialect::Cuda));
-                    self.functions.push('\n');
-                    self.traffic.push(Traffic::of(&self.emitter, *computation, &kernel));
-                    body.push(Stmt::call(kernel.name, [name("tw")]));
-                    body.push(wrong());
-                }
-            }
+/// Ends the steps where something is wrong.
+fn stop_if_wrong() -> Stmt {
+    Stmt::when(name("tw").arrow("report").arrow("check").is_not(0), Stmt::Return(None))
+}
+
+impl<'p> generated::Writer<'p> for Writer<'p, '_> {
+    fn swap(&mut self, a: VarId, b: VarId, body: &mut Block) {
+        let (a, b) = (self.emitter.place(a), self.emitter.place(b));
+        let pairs = a.leaves.into_iter().zip(b.leaves).chain(a.rows.into_iter().zip(b.rows));
+        for (a, b) in pairs {
+            body.push(Stmt::call("tw_swap", [name("tw"), int(a as i64), int(b as i64)]));
         }
+    }
+
+    fn repeat(&mut self, times: VarId, steps: &'p [Numbered], until: Option<VarId>, body: &mut Block) {
+        let number = |writer: &Self, id: VarId, kind: &str| {
+            let slot = writer.emitter.place(id).leaves.first().copied().unwrap_or(0);
+            let list = [name("tw"), int(slot as i64), int(1)];
+            C::instance("tw_number", [name(kind)], list).deref()
+        };
+        self.count += 1;
+        let (round, rounds) = (format!("round{}", self.count), format!("rounds{}", self.count));
+        body.push(Stmt::constant("int64_t", rounds.clone(), number(self, times, "int64_t")));
+        body.push(stop_if_wrong());
+        let mut inner = Block::new();
+        walk(self, steps, &mut inner);
+        if let Some(until) = until {
+            inner.push(Stmt::when(number(self, until, "uint8_t"), Stmt::Break));
+        }
+        inner.push(stop_if_wrong());
+        body.push(Stmt::count("int64_t", round, 0, name(rounds), inner));
+    }
+
+    fn kernel(&mut self, computation: usize, step: &'p Step, body: &mut Block) {
+        self.count += 1;
+        let own = self.implementations.get(computation).cloned().unwrap_or(GpuImplementation {
+            schedule: Vec::new(),
+            team: crate::emit::gpu::Team::Thread,
+            block: 256,
+            unroll: false,
+            balanced: false,
+        });
+        let title = format!("{}_{}", self.symbol, self.count);
+        let Some(kernel) = self.emitter.step(step, &own, &title) else { return };
+        self.functions.push_str(&kernel.function.print(Dialect::Cuda));
+        self.functions.push('\n');
+        self.traffic.push(Traffic::of(&self.emitter, computation, &kernel));
+        body.push(Stmt::call(kernel.name, [name("tw")]));
+        body.push(stop_if_wrong());
     }
 }
 

@@ -37,6 +37,8 @@ pub struct Gpu {
     pub team: Team,
     /// Threads of a block.
     pub block: i64,
+    /// Whether rows of a nest are shared by their elements.
+    pub balanced: bool,
     /// Where code is emitted for.
     pub place: Where,
     /// All kernels so far, as text.
@@ -63,6 +65,7 @@ impl Gpu {
         Gpu {
             team: Team::Thread,
             block: 256,
+            balanced: false,
             place: Where::Host,
             kernels: Vec::new(),
             names: Vec::new(),
@@ -76,7 +79,8 @@ impl Gpu {
     }
 
     /// Begins a step.
-    pub fn begin(&mut self, title: &str, team: Team, block: i64) {
+    pub fn begin(&mut self, title: &str, team: Team, block: i64, balanced: bool) {
+        self.balanced = balanced;
         (self.title, self.team, self.block) = (title.to_owned(), team, block);
         (self.place, self.arrays) = (Where::Host, BTreeMap::new());
     }

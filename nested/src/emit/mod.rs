@@ -4,8 +4,10 @@
 pub mod device;
 pub mod emitter;
 pub mod fold;
+pub mod generated;
 pub mod gpu;
 mod operators;
+mod scan;
 pub mod slots;
 pub mod value;
 pub mod view;

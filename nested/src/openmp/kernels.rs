@@ -3,6 +3,7 @@
 use crate::analysis::{Implementation, Level, OmpSchedule};
 use crate::emit::emitter::{At, Emitter, Env, Seq, View};
 use crate::emit::fold::Folding;
+use crate::emit::generated::Kernel;
 use crate::emit::view::{Dest, RowShape, flat};
 use crate::fault::FaultKind;
 use crate::lower::Step;
@@ -12,20 +13,6 @@ use std::rc::Rc;
 
 /// Rows with more elements than these are shared by all threads, where a policy deals out rows by their elements.
 const LONG: i64 = 65536;
-
-/// A kernel: its function, and the slots that it reads and fills.
-pub struct Kernel {
-    /// The function.
-    pub function: CFunction,
-    /// Its name.
-    pub name: String,
-    /// The results that it fills.
-    pub fills: Vec<VarId>,
-    /// The slots that it reads.
-    pub reads: Vec<usize>,
-    /// The slots that it fills.
-    pub writes: Vec<usize>,
-}
 
 impl<'p> Emitter<'p> {
     /// The kernel of a step; none of control.

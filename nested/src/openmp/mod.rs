@@ -2,102 +2,26 @@
 //! schedule and resource.
 
 pub(crate) mod kernels;
+mod several;
 
-pub use crate::emit::slots::{Place, Slot, Slots};
+pub use several::{Ranged, Several, chooser, several};
 
-use crate::analysis::{Computation, Implementation, Level, computations};
-use crate::emit::{emitter, emitter::Emitter, value};
-use crate::fault::FaultKind;
-use crate::fuse::fuse;
+use crate::analysis::{Implementation, Level};
+use crate::emit::generated::{Generated, Mode, Traffic, prepared, temporaries, walk};
+use crate::emit::slots::Slots;
+use crate::emit::{emitter, emitter::Emitter, generated, value};
 use crate::lower::{Lowered, Numbered, Step, lower};
 use crate::program::*;
 use c_tree::{Block, Dialect, Expr as C, Function as CFunction, Stmt, int, name, var};
-use kernels::Kernel;
-use polyhedral::source::Span;
 
 /// The runtime that all generated programs share.
 pub const RUNTIME: &str = concat!(
     include_str!("../../templates/runtime_head.h"),
+    include_str!("../../templates/slots.h"),
+    include_str!("../../templates/runtime_context.h"),
     include_str!("../../templates/arithmetic.h"),
     include_str!("../../templates/runtime_tail.h")
 );
-
-/// How floating-point numbers are summed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// The same bits on every machine and for every schedule: those of the interpreter.
-    #[default]
-    Deterministic,
-    /// In any order.
-    Fast,
-}
-
-/// What one kernel moves: the arrays that it reads and fills.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub struct Traffic {
-    /// The computation that it is part of.
-    pub computation: usize,
-    /// The results that it fills.
-    pub fills: Vec<String>,
-    /// Arrays that it reads.
-    pub reads: Vec<String>,
-    /// Arrays that it fills.
-    pub writes: Vec<String>,
-}
-
-impl Traffic {
-    /// That of a kernel.
-    pub(crate) fn of(emitter: &Emitter<'_>, computation: usize, kernel: &Kernel) -> Traffic {
-        let arrays =
-            |list: &[usize]| list.iter().map(|slot| emitter.slots.list[*slot].name.clone()).collect();
-        let program = &emitter.lowered.program;
-        Traffic {
-            computation,
-            fills: kernel.fills.iter().map(|id| program.variable(*id).name.clone()).collect(),
-            reads: arrays(&kernel.reads),
-            writes: arrays(&kernel.writes),
-        }
-    }
-}
-
-/// The results that are stored and not handed out.
-pub(crate) fn temporaries(emitter: &Emitter<'_>, outputs: &[VarId]) -> Vec<String> {
-    let program = &emitter.lowered.program;
-    let stored = emitter.slots.places.keys().filter(|id| !outputs.contains(id));
-    stored
-        .map(|id| program.variable(*id))
-        .filter(|own| own.ty.has_sequence() && !matches!(own.role, Role::Input))
-        .map(|own| own.name.clone())
-        .collect()
-}
-
-/// Generated C.
-#[derive(Debug, Clone)]
-pub struct Generated {
-    /// The text of the kernels and of the entry point.
-    pub text: String,
-    /// The function that runs the program: `int NAME(tw_slot *slots, int threads, tw_report *report)`.
-    pub symbol: String,
-    /// Arrays, in the order of the slots.
-    pub slots: Slots,
-    /// What each check finds, and where in the program it matters; the first one is number 1.
-    pub checks: Vec<(FaultKind, Span)>,
-    /// What each kernel moves.
-    pub traffic: Vec<Traffic>,
-    /// Results that are stored and not handed out.
-    pub temporaries: Vec<String>,
-    /// Computations that are fused into their readers.
-    pub fused: Vec<String>,
-}
-
-/// The program with its fusions done, and its computations.
-pub fn prepared(program: &Program) -> (Program, Vec<Computation>, Vec<String>) {
-    let (fused, names) = fuse(program);
-    let list = computations(&fused);
-    let names = names.into_iter().map(|id| program.variable(id).name.clone()).collect();
-    (fused, list, names)
-}
 
 /// Makes C of a program: an implementation for each of its computations, in their order; the default ones where there
 /// are fewer.
@@ -119,7 +43,7 @@ pub fn generate(program: &Program, chosen: &[Implementation], mode: Mode, symbol
         count: 0,
     };
     let mut body = Block::new();
-    writer.steps(&lowered.steps, &mut body);
+    walk(&mut writer, &lowered.steps, &mut body);
     let nested =
         implementations.iter().any(|own| own.levels.iter().filter(|level| level.is_threads()).count() > 1);
     let Writer { emitter, functions, traffic, .. } = writer;
@@ -138,50 +62,7 @@ struct Writer<'p, 'a> {
     count: usize,
 }
 
-impl<'p> Writer<'p, '_> {
-    fn steps(&mut self, steps: &'p [Numbered], body: &mut Block) {
-        for Numbered { computation, step } in steps {
-            match step {
-                Step::Swap(a, b) => self.swap(*a, *b, body),
-                Step::Repeat { times, steps, until } => {
-                    let number = |writer: &Self, id: VarId| {
-                        writer.emitter.place(id).leaves.first().copied().unwrap_or(0)
-                    };
-                    let value = |slot: usize, kind: &str| {
-                        name("tw")
-                            .dot("slots")
-                            .at(slot as i64)
-                            .dot("data")
-                            .cast(c_tree::Type::new(kind).constant().pointer())
-                            .deref()
-                    };
-                    let rounds = value(number(self, *times), "int64_t");
-                    let mut inner = Block::new();
-                    self.steps(steps, &mut inner);
-                    if let Some(until) = until {
-                        inner.push(Stmt::when(value(number(self, *until), "uint8_t"), Stmt::Break));
-                    }
-                    self.count += 1;
-                    let round = format!("round{}", self.count);
-                    body.push(Stmt::count("int64_t", round, 0, rounds, inner));
-                }
-                step => {
-                    self.count += 1;
-                    let sequential = Implementation { tile: 0, levels: vec![Level::SEQUENTIAL] };
-                    let own = self.implementations.get(*computation).cloned().unwrap_or(sequential);
-                    let title = format!("{}_{}", self.symbol, self.count);
-                    let Some(kernel) = self.emitter.kernel(step, &own, &title) else { continue };
-                    self.functions.push_str(&kernel.function.print(Dialect::C));
-                    self.functions.push('\n');
-                    self.traffic.push(Traffic::of(&self.emitter, *computation, &kernel));
-                    body.push(Stmt::call(kernel.name, [name("tw").address()]));
-                    let wrong = name("report").arrow("check").is_not(0);
-                    body.push(Stmt::when(wrong, Stmt::Return(Some(int(1)))));
-                }
-            }
-        }
-    }
-
+impl<'p> generated::Writer<'p> for Writer<'p, '_> {
     fn swap(&mut self, a: VarId, b: VarId, body: &mut Block) {
         let (a, b) = (self.emitter.place(a), self.emitter.place(b));
         let pairs = a.leaves.into_iter().zip(b.leaves).chain(a.rows.into_iter().zip(b.rows));
@@ -193,6 +74,37 @@ impl<'p> Writer<'p, '_> {
             body.push(Stmt::assign(slot(a), slot(b)));
             body.push(Stmt::assign(slot(b), name(own)));
         }
+    }
+
+    fn repeat(&mut self, times: VarId, steps: &'p [Numbered], until: Option<VarId>, body: &mut Block) {
+        let number = |writer: &Self, id: VarId, kind: &str| {
+            let slot = writer.emitter.place(id).leaves.first().copied().unwrap_or(0);
+            let data = name("tw").dot("slots").at(slot as i64).dot("data");
+            data.cast(c_tree::Type::new(kind).constant().pointer()).deref()
+        };
+        let rounds = number(self, times, "int64_t");
+        let mut inner = Block::new();
+        walk(self, steps, &mut inner);
+        if let Some(until) = until {
+            inner.push(Stmt::when(number(self, until, "uint8_t"), Stmt::Break));
+        }
+        self.count += 1;
+        let round = format!("round{}", self.count);
+        body.push(Stmt::count("int64_t", round, 0, rounds, inner));
+    }
+
+    fn kernel(&mut self, computation: usize, step: &'p Step, body: &mut Block) {
+        self.count += 1;
+        let sequential = Implementation { tile: 0, levels: vec![Level::SEQUENTIAL] };
+        let own = self.implementations.get(computation).cloned().unwrap_or(sequential);
+        let title = format!("{}_{}", self.symbol, self.count);
+        let Some(kernel) = self.emitter.kernel(step, &own, &title) else { return };
+        self.functions.push_str(&kernel.function.print(Dialect::C));
+        self.functions.push('\n');
+        self.traffic.push(Traffic::of(&self.emitter, computation, &kernel));
+        body.push(Stmt::call(kernel.name, [name("tw").address()]));
+        let wrong = name("report").arrow("check").is_not(0);
+        body.push(Stmt::when(wrong, Stmt::Return(Some(int(1)))));
     }
 }
 

@@ -7,6 +7,9 @@
 
 mod candidates;
 mod costs;
+mod learn;
+pub mod nested;
+pub mod nested_uses;
 pub mod uses;
 
 use crate::choice::{self, TileBy, Wish};
@@ -18,21 +21,17 @@ use crate::output::OutputFile;
 use crate::plan::{self, Tiling};
 use crate::{observer, strategies};
 use ::adaptive::model::Model;
-use ::adaptive::table::{Row, Table};
-use ::adaptive::train::{Kind, TrainOptions, choose as choice_of, train};
-use ::adaptive::{AdaptiveError, model_file};
-use candidates::{Candidate, candidates, serving};
+use ::adaptive::model_file;
+use candidates::{Candidate, candidates};
 use cost_models::machine::Machine;
 use hhc_codegen::backend::openmp::{self, Caches};
 use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::{self, AUTO, Target};
 use hhc_codegen::{KernelPlan, TileSizes};
+pub use learn::Worth;
+use learn::{Known, failed, few_of, on_machine};
 use serde::Serialize;
 use uses::{Use, Uses};
-
-/// Who is so near to the best for a use, as a part of its time, is as good: measurements are no closer, and where fewer tilings
-/// are told apart the rules are simpler.
-const AS_GOOD: f64 = 0.02;
 
 /// What is wanted.
 pub struct Request<'a> {
@@ -83,23 +82,6 @@ pub struct Served {
     pub chosen_for: usize,
 }
 
-/// What choices are worth, over all uses.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Worth {
-    /// The time of the best tiling of the portfolio, as a part of the chosen one's: mean.
-    pub of_best: f64,
-    /// The same for uses that were held out in turn.
-    pub of_best_held_out: f64,
-    /// The fixed tiling's time, as a multiple of the chosen one's: geometric mean.
-    pub over_fixed: f64,
-    /// The least of these.
-    pub over_fixed_least: f64,
-}
-
-fn failed(error: AdaptiveError) -> Error {
-    Error::internal(error.to_string())
-}
-
 /// Chooses the tilings, and learns when each is the best.
 ///
 /// # Errors
@@ -140,38 +122,31 @@ pub fn portfolio(stencil: &Stencil, request: &Request<'_>, observer: &dyn Observ
             .hint("leave out --tile-by, --no-calibrate and --machine: then tilings are measured"));
     }
     let caches = caches(&machine)?;
-    let mut few = serving(&costs, request.uses.tilings);
-    loop {
-        let learned = learn(stencil, &few, &costs, uses, caches)?;
-        let idle: Vec<usize> = (1..few.len()).filter(|tiling| !learned.choices.contains(tiling)).collect();
-        if idle.is_empty() {
-            let machine = machine_name(&machine, measured);
-            let tilings = few.iter().enumerate().map(|(number, &at)| Served {
-                name: format!("v{number}"),
-                strategy: all[at].strategy.id(),
-                tile: all[at].tile.clone(),
-                tile_text: all[at].tile.to_string(),
-                chosen_for: learned.choices.iter().filter(|&&choice| choice == number).count(),
-            });
-            return Ok(Portfolio {
-                tilings: tilings.collect(),
-                model: Model {
-                    training: ::adaptive::model::Training {
-                        machine: machine.clone(),
-                        ..learned.model.training
-                    },
-                    ..learned.model
-                },
-                caches,
-                measured,
-                machine,
-                uses: uses.len(),
-                worth: learned.worth,
-                caution: here.and_then(|here| here.caution),
-            });
-        }
-        few = few.iter().enumerate().filter(|(at, _)| !idle.contains(at)).map(|(_, one)| *one).collect();
-    }
+    let features = openmp::feature_names(&stencil.program);
+    let of = |own: &Use| {
+        (own.name(), openmp::features(&stencil.program, &own.size, own.steps, own.threads, caches))
+    };
+    let known =
+        Known { name: &stencil.program.name, features: &features, uses: uses.iter().map(of).collect() };
+    let learned = few_of(&known, &costs, request.uses.tilings)?;
+    let machine = machine_name(&machine, measured);
+    let tilings = learned.few.iter().enumerate().map(|(number, &at)| Served {
+        name: format!("v{number}"),
+        strategy: all[at].strategy.id(),
+        tile: all[at].tile.clone(),
+        tile_text: all[at].tile.to_string(),
+        chosen_for: learned.chosen_for(number),
+    });
+    Ok(Portfolio {
+        tilings: tilings.collect(),
+        model: on_machine(learned.model, &machine),
+        caches,
+        measured,
+        machine,
+        uses: uses.len(),
+        worth: learned.worth,
+        caution: here.and_then(|here| here.caution),
+    })
 }
 
 /// The tiling that a program would have without a choice.
@@ -233,66 +208,6 @@ fn caches(machine: &Machine) -> Result<Caches> {
 /// The processor that costs are of.
 fn machine_name(machine: &Machine, measured: bool) -> String {
     if measured { toolchain::machine::cpu_name() } else { machine.name.clone() }
-}
-
-struct Learned {
-    model: Model,
-    /// For each use, the tiling that is chosen.
-    choices: Vec<usize>,
-    worth: Worth,
-}
-
-/// Learns which of a few tilings is the best for which use.
-fn learn(
-    stencil: &Stencil,
-    few: &[usize],
-    costs: &[Vec<f64>],
-    uses: &[Use],
-    caches: Caches,
-) -> Result<Learned> {
-    let program = &stencil.program;
-    let features = openmp::feature_names(program);
-    let row = |(at, own): (usize, &Use)| {
-        let best = few.iter().map(|&one| costs[one][at]).fold(f64::INFINITY, f64::min);
-        let cost = |&one: &usize| {
-            let cost = costs[one][at];
-            if cost <= best * (1.0 + AS_GOOD) { best } else { cost }
-        };
-        Row {
-            input: own.name(),
-            features: openmp::features(program, &own.size, own.steps, own.threads, caches),
-            feature_costs: vec![0.0; features.len()],
-            costs: few.iter().map(cost).collect(),
-            ..Row::default()
-        }
-    };
-    let table = Table {
-        name: program.name.clone(),
-        variants: (0..few.len()).map(|number| format!("v{number}")).collect(),
-        default: 0,
-        features: features.clone(),
-        metric: "seconds".to_owned(),
-        rows: uses.iter().enumerate().map(row).collect(),
-        ..Table::default()
-    };
-    let rows: Vec<usize> = (0..table.rows.len()).collect();
-    let places: Vec<usize> = (0..features.len()).collect();
-    let options = TrainOptions { kind: Kind::Tree, ..TrainOptions::default() };
-    let trained = train(&table, &rows, &places, &options).map_err(failed)?;
-    let choices: Vec<usize> =
-        table.rows.iter().map(|row| choice_of(&trained.model.classifier, &row.features, 0)).collect();
-    let least = |at: usize| few.iter().map(|&one| costs[one][at]).fold(f64::INFINITY, f64::min);
-    let cost = |at: usize| costs[few[choices[at]]][at];
-    let mean = |parts: &[f64]| parts.iter().sum::<f64>() / parts.len().max(1) as f64;
-    let of_best: Vec<f64> = (0..uses.len()).map(|at| least(at) / cost(at)).collect();
-    let over: Vec<f64> = (0..uses.len()).map(|at| costs[few[0]][at] / cost(at)).collect();
-    let worth = Worth {
-        of_best: mean(&of_best),
-        of_best_held_out: trained.validated.performance,
-        over_fixed: mean(&over.iter().map(|part| part.ln()).collect::<Vec<_>>()).exp(),
-        over_fixed_least: over.iter().copied().fold(f64::INFINITY, f64::min),
-    };
-    Ok(Learned { model: trained.model, choices, worth })
 }
 
 impl Portfolio {

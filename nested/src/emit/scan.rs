@@ -1,0 +1,217 @@
+//! Scans: in order, with the results of whole blocks taken up, and by a team of threads.
+
+use super::emitter::{At, Emitter, Seq, StepBy, View};
+use super::fold::Folding;
+use super::view::{Dest, flat, scalars, whole};
+use crate::analysis::Level;
+use crate::program::*;
+use c_tree::{Expr as C, Stmt, call, int, name, var};
+use std::rc::Rc;
+
+impl<'p> Emitter<'p> {
+    /// A scan whose elements come in order.
+    pub fn stream(&mut self, folding: Folding<'p>) -> Seq<'p> {
+        let length = folding.sequence.length.clone();
+        let mut seq = Seq::new(length, Rc::new(|_, _| View::Parts(Vec::new())));
+        if self.gpu.is_some() {
+            seq.into = self.scan_of_a_team(&folding);
+        }
+        seq.open = Some(Rc::new(move |emitter: &mut Emitter<'p>| emitter.open_scan(&folding, true)));
+        seq
+    }
+
+    /// The state of a scan from its prefix on, and its steps; carried from block to block if asked for.
+    pub fn open_scan(&mut self, folding: &Folding<'p>, carried: bool) -> (At<'p>, Vec<StepBy<'p>>) {
+        let prefix = flat(&folding.prefix);
+        let state = self.states(folding, "scan", prefix.clone());
+        let mut steps: Vec<StepBy<'p>> = Vec::new();
+        let source = match &folding.sequence.open {
+            Some(open) => {
+                let (at, more) = open(self);
+                steps.extend(more);
+                at
+            }
+            None => folding.sequence.at.clone(),
+        };
+        let exact = scalars(folding.ty).into_iter().all(|scalar| !scalar.is_float());
+        let builtin = folding.function.builtin.is_some();
+        let carries = carried && folding.is_tree() && !(self.fast || exact && builtin);
+        let carry = carries.then(|| {
+            let carry = self.states(folding, "carry", prefix);
+            let kinds = scalars(folding.ty);
+            let lanes: Vec<C> = kinds.iter().map(|scalar| name(self.array(*scalar, "lane", LANES))).collect();
+            let identities = self.identities(folding);
+            let clear = self.cleared(&lanes, &identities);
+            self.push(clear);
+            (carry, lanes, identities)
+        });
+        let (own, ty, fold) = (state.clone(), folding.ty, folding.clone());
+        let at: At<'p> = Rc::new(move |_, _| whole(ty, &mut own.clone().into_iter()));
+        let step: StepBy<'p> = Rc::new(move |emitter, place| {
+            let element = source(emitter, place.clone());
+            let element = emitter.named(element);
+            if let Some((carry, lanes, identities)) = &carry {
+                emitter.carry(&fold, &state, carry, lanes, identities, &element, &place);
+            } else {
+                let values = emitter.combine(&fold, &state, element);
+                emitter.assign(&state, values);
+            }
+        });
+        steps.insert(0, step);
+        (at, steps)
+    }
+
+    fn cleared(&mut self, lanes: &[C], identities: &[C]) -> Stmt {
+        let lane = self.fresh("l");
+        let clear: Vec<Stmt> = lanes
+            .iter()
+            .zip(identities)
+            .map(|(own, identity)| Stmt::assign(own.at(var(&lane)), identity.clone()))
+            .collect();
+        Stmt::count("int", lane, 0, LANES, clear)
+    }
+
+    /// One step of a scan that takes up the results of whole blocks.
+    #[allow(clippy::too_many_arguments)]
+    fn carry(
+        &mut self,
+        folding: &Folding<'p>,
+        state: &[C],
+        carry: &[C],
+        lanes: &[C],
+        identities: &[C],
+        element: &View<'p>,
+        place: &C,
+    ) {
+        let values = self.combine(folding, state, element.clone());
+        self.assign(state, values);
+        let builtin = folding.function.builtin.is_some();
+        let lane = if builtin { place.clone() % LANES } else { int(0) };
+        let own: Vec<C> = lanes.iter().map(|lanes| lanes.at(lane.clone())).collect();
+        let (more, ()) = self.block(|emitter| {
+            let values = emitter.combine(folding, &own, element.clone());
+            emitter.assign(&own, values);
+        });
+        match builtin {
+            true => self.push(Stmt::Block(more)),
+            false => {
+                let first: Vec<Stmt> = own
+                    .iter()
+                    .zip(flat(element))
+                    .map(|(own, value)| Stmt::assign(own.clone(), value))
+                    .collect();
+                self.push(Stmt::choose((place.clone() % BLOCK).is(0), first, more));
+            }
+        }
+        let (end, ()) = self.block(|emitter| {
+            let mut states: Vec<Vec<C>> = (0..if builtin { LANES } else { 1 })
+                .map(|lane| lanes.iter().map(|own| own.at(lane)).collect())
+                .collect();
+            let kinds = scalars(folding.ty);
+            while states.len() > 1 {
+                let upper = states.split_off(states.len() / 2);
+                let pairs: Vec<(Vec<C>, Vec<C>)> = states.into_iter().zip(upper).collect();
+                states = Vec::new();
+                for (low, high) in pairs {
+                    let high = whole(folding.ty, &mut high.into_iter());
+                    let values = emitter.combine(folding, &low, high);
+                    states.push(
+                        values
+                            .into_iter()
+                            .zip(&kinds)
+                            .map(|(value, scalar)| emitter.kept(*scalar, value))
+                            .collect(),
+                    );
+                }
+            }
+            let block = whole(folding.ty, &mut states.remove(0).into_iter());
+            let values = emitter.combine(folding, carry, block);
+            emitter.assign(carry, values);
+            emitter.assign(state, carry.to_vec());
+            let clear = emitter.cleared(lanes, identities);
+            emitter.push(clear);
+        });
+        self.push(Stmt::when((place.clone() % BLOCK).is(BLOCK - 1), end));
+    }
+
+    /// A scan of a whole sequence by a team: blocks are folded, their results carried on, and blocks scanned, in rounds that
+    /// stay in the cache.
+    pub fn scan_by_threads(&mut self, folding: &Folding<'p>, dest: &Dest, length: &C, level: Level) {
+        let blocks = if level.chunk == 0 { 32 } else { level.chunk as i64 };
+        let foldings = std::slice::from_ref(folding);
+        let prefix = flat(&folding.prefix);
+        let carry = self.states(folding, "carry", prefix);
+        let parts = self.parts(foldings, blocks + 1);
+        let round = self.fresh("r");
+        let sharing = Emitter::sharing(&Level { chunk: 0, ..level });
+        let (team, ()) = self.block(|emitter| {
+            let (body, ()) = emitter.block(|emitter| {
+                let rest = emitter.bind(Scalar::I64, length.clone() - var(&round));
+                let all = (rest + (BLOCK - 1)) / BLOCK;
+                let count = emitter.bind(Scalar::I64, call("tw_min", [int(blocks), all]).integer());
+                let block = emitter.fresh("b");
+                let (inner, ()) = emitter.block(|emitter| {
+                    emitter.part(
+                        foldings,
+                        &parts,
+                        var(&round),
+                        var(&block),
+                        length,
+                        Level::simd(level.schedule),
+                    );
+                });
+                emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
+                emitter.push(Stmt::count("int64_t", block, 0, count.clone(), inner));
+                // What comes before each block takes the place of its result.
+                let block = emitter.fresh("b");
+                let (inner, ()) = emitter.block(|emitter| {
+                    let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
+                    let kinds = scalars(folding.ty);
+                    let part: Vec<C> = own
+                        .iter()
+                        .zip(kinds)
+                        .map(|(value, scalar)| emitter.kept(scalar, value.clone()))
+                        .collect();
+                    emitter.assign(&own, carry.clone());
+                    let part = whole(folding.ty, &mut part.into_iter());
+                    let values = emitter.combine(folding, &carry, part);
+                    emitter.assign(&carry, values);
+                });
+                let serial = Stmt::count("int64_t", block, 0, count.clone(), inner);
+                emitter.push(Stmt::Pragma("omp single".to_owned()));
+                emitter.push(Stmt::Block(serial.into()));
+                let block = emitter.fresh("b");
+                let (inner, ()) = emitter.block(|emitter| {
+                    let start = emitter.bind(Scalar::I64, var(&round) + var(&block) * BLOCK);
+                    let next = call("tw_min", [start.clone() + BLOCK, length.clone()]).integer();
+                    let end = emitter.bind(Scalar::I64, next);
+                    let own: Vec<C> = parts[0].iter().map(|part| part.at(var(&block))).collect();
+                    let prefix = whole(folding.ty, &mut own.into_iter());
+                    emitter.scan_range(&Folding { prefix, ..folding.clone() }, dest, start, end, false);
+                });
+                emitter.push(Stmt::Pragma(format!("omp for {sharing}")));
+                emitter.push(Stmt::count("int64_t", block, 0, count, inner));
+            });
+            emitter.push(Stmt::each(
+                "int64_t",
+                round.clone(),
+                0,
+                var(&round).lt(length),
+                BLOCK * blocks,
+                body,
+            ));
+        });
+        self.push(Stmt::Pragma("omp parallel num_threads(tw->threads)".to_owned()));
+        self.push(Stmt::Block(team));
+    }
+
+    /// A scan of some elements, from its prefix on.
+    pub fn scan_range(&mut self, folding: &Folding<'p>, dest: &Dest, start: C, end: C, carried: bool) {
+        let (at, steps) = self.open_scan(folding, carried);
+        self.each(Level::SEQUENTIAL, start, end, |emitter, place| {
+            let value = at(emitter, place.clone());
+            emitter.store(dest, &place, &value);
+            steps.iter().for_each(|step| step(emitter, place.clone()));
+        });
+    }
+}

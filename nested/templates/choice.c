@@ -1,0 +1,64 @@
+/* The nested data-parallel program @NAME@, made by Tilewright: several implementations, one of which each call takes. */
+#include "tw_nested.h"
+#include "@NAME@_choice.h"
+
+#define FEATURES @FEATURES@
+
+@DECLARED@
+static int (*const implementations[])(tw_slot *, int, tw_report *) = {@CALLED@};
+/* How many checks those before it have. */
+static const int64_t checks_before[] = {@CHECKS@};
+/* Calls beyond what was measured get the first implementation. */
+static const double least[] = {@LEAST@};
+static const double greatest[] = {@GREATEST@};
+
+/* Offsets are not checked yet: whatever they are, these are numbers, and no more than the offsets is read. */
+#define ROWS(T)                                                                                                        \
+    TW_INLINE double average_row_length_##T(const tw_slot *slot)                                                       \
+    {                                                                                                                  \
+        const int64_t rows = slot->length - 1;                                                                         \
+        return rows > 0 ? (double)((const T *)slot->data)[rows] / (double)rows : 0.0;                                  \
+    }                                                                                                                  \
+    TW_INLINE double row_length_skew_##T(const tw_slot *slot)                                                          \
+    {                                                                                                                  \
+        const double average = average_row_length_##T(slot);                                                           \
+        const T *const offsets = (const T *)slot->data;                                                                \
+        int64_t longest = 0;                                                                                           \
+        for (int64_t i = 1; i < slot->length; ++i) {                                                                   \
+            const int64_t own = (int64_t)((uint64_t)(int64_t)offsets[i] - (uint64_t)(int64_t)offsets[i - 1]);          \
+            longest = own > longest ? own : longest;                                                                   \
+        }                                                                                                              \
+        return average > 0.0 ? (double)longest / average : 1.0;                                                        \
+    }
+ROWS(int32_t)
+ROWS(int64_t)
+
+int @NAME@_variant(const tw_slot *slots, int threads)
+{
+    const char *wanted = getenv("TILEWRIGHT_VARIANT");
+    for (int number = 0; wanted && @NAME@_choice_variant_name(number); ++number) {
+        if (strcmp(wanted, @NAME@_choice_variant_name(number)) == 0) return number;
+    }
+    const double features[FEATURES] = {
+@VALUES@
+    };
+    for (int i = 0; i < FEATURES; ++i) {
+        if (!(features[i] >= least[i] && features[i] <= greatest[i])) return @NAME@_choice_DEFAULT;
+    }
+    return @NAME@_choice_choose(features);
+}
+
+/* Runs the program. Returns 0, or 1 where the report says what was found wrong. */
+int @NAME@(tw_slot *slots, int threads, tw_report *report)
+{
+    const int variant = @NAME@_variant(slots, threads);
+    const int wrong = implementations[variant](slots, threads, report);
+    if (wrong && report->check > 0) report->check += checks_before[variant];
+    return wrong;
+}
+
+/* Frees all arrays but those that were given. */
+void @NAME@_free(tw_slot *slots)
+{
+    @MOST@_free(slots);
+}
