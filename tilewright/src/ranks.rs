@@ -134,7 +134,8 @@ pub struct Exchange {
 /// points(v)   = product of  n (v = 0),  (p - 1) (k reach + frame) (else)
 /// ```
 ///
-/// in a band of `k` steps, and a point the bytes of all initial levels of the fields that change.
+/// in a band of `k` steps, and a point the bytes of all initial levels of the fields that change. Along a dimension that wraps
+/// around all `p` have a neighbour on either side; where that is the rank itself in all of a direction, nothing is sent.
 pub fn exchange(
     program: &Program,
     ghosts: &Ghosts,
@@ -156,7 +157,7 @@ pub fn exchange(
         all.bands += bands as u64;
         for direction in 0..3_usize.pow(dimension as u32) {
             let sides: Vec<usize> = (0..dimension).map(|d| direction / 3_usize.pow(d as u32) % 3).collect();
-            if sides.iter().all(|&side| side == 2) {
+            if sides.iter().zip(ranks).all(|(&side, &count)| side == 2 || count == 1) {
                 continue;
             }
             let (mut messages, mut points) = (1, 1);
@@ -165,8 +166,9 @@ pub fn exchange(
                     messages *= ranks[d];
                     points *= size[d];
                 } else {
-                    messages *= ranks[d] - 1;
-                    points *= (ranks[d] - 1) * (k * ghosts.reach[d][side] + ghosts.frame[d][side]);
+                    let pairs = if program.periodic[d] { ranks[d] } else { ranks[d] - 1 };
+                    messages *= pairs;
+                    points *= pairs * (k * ghosts.reach[d][side] + ghosts.frame[d][side]);
                 }
             }
             if points > 0 {

@@ -214,8 +214,9 @@ fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
         for (at, counts) in products(ranks, program.dimension()).into_iter().enumerate() {
             let size: Vec<i64> = sizes.iter().map(|extent| extent + ((at + seed) % 4) as i64).collect();
             let deepest = (counts.iter().zip(&size).zip(&ghosts.reach).zip(&ghosts.frame))
-                .filter(|(((count, _), _), _)| **count > 1)
-                .flat_map(|(((count, extent), reach), frame)| {
+                .zip(&program.periodic)
+                .filter(|((((count, _), _), _), periodic)| **count > 1 || **periodic)
+                .flat_map(|((((count, extent), reach), frame), _)| {
                     [0, 1].map(|side| (extent / count - frame[side]) / reach[side].max(1))
                 })
                 .min()
@@ -258,11 +259,29 @@ static OWN: LazyLock<Arc<Program>> = LazyLock::new(|| {
     )
 });
 
+/// Grids that wrap around: along one dimension, with two initial levels and uneven reads, and along all.
+static AROUND: LazyLock<[Arc<Program>; 2]> = LazyLock::new(|| {
+    [
+        parsed(
+            "belt",
+            "stencil belt(t, i, j) { field u: f64; coefficient c: f32; boundary fixed periodic(j);
+                u[t+1, i, j] = 0.5 * u[t, i-1, j+2] + 0.25 * u[t-1, i+1, j-1] * c[i, j+1] for 1 <= i < n0 - 1;
+                u[t+1, i, j] = u[t, i, j-1] for i == 0; }",
+        ),
+        parsed(
+            "torus",
+            "stencil torus(t, i, j, k) { field e: f32; field h: f64; boundary periodic;
+                e[t+1, i, j, k] = 0.5 * h[t, i-1, j, k+1] + 0.25 * h[t, i, j-1, k] + e[t, i, j, k];
+                h[t+1, i, j, k] = e[t+1, i+1, j, k] - 0.5 * h[t, i, j+1, k-1]; }",
+        ),
+    ]
+});
+
 #[test]
 fn ranks_compute_the_values_of_the_reference_and_send_what_the_model_says() {
     let Some((cc, mpirun)) = mpi() else { return };
     let shipped = ["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"].map(shipped);
-    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec()].concat();
+    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec(), AROUND.to_vec()].concat();
     let built = Built::new(cc, programs.into_iter().map(|program| (program, None)).collect());
     for ranks in [1, 3, 8] {
         pass(&built, mpirun, &cases(&built.programs, ranks, ranks as usize));
@@ -312,7 +331,8 @@ fn mistakes_in_the_exchange_are_found() {
 fn all_shipped_stencils_on_one_to_sixteen_ranks() {
     let Some((cc, mpirun)) = mpi() else { return };
     let names = polyhedral::shipped::names().into_iter().filter(|&name| name != "seidel2d");
-    let built = Built::new(cc, names.map(|name| (shipped(name), None)).collect());
+    let programs = names.map(shipped).chain(AROUND.iter().cloned()).chain([Arc::clone(&OWN)]);
+    let built = Built::new(cc, programs.map(|program| (program, None)).collect());
     for ranks in 1..=16 {
         pass(&built, mpirun, &cases(&built.programs, ranks, 0));
         pass(&built, mpirun, &cases(&built.programs, ranks, 3));

@@ -36,7 +36,6 @@ pub fn generate_ranks(plan: &KernelPlan, ranks: Option<&[i64]>) -> Result<RanksF
         stencil: program.name.clone(),
         reason: format!("it cannot be spread over ranks: {reason}"),
     };
-    // That refuses periodic ones.
     let ghosts = Ghosts::of(program).map_err(|error| refused(error.to_string()))?;
     let proof = ghosts.prove(program).map_err(|error| refused(error.to_string()))?;
     let data = RanksText::new(plan, &ghosts, ranks);
@@ -102,6 +101,11 @@ struct RanksText {
     reach: String,
     frame: String,
     least: String,
+    /// Whether the grid wraps around anywhere, and where.
+    periodic: bool,
+    wraps: String,
+    /// The end of the name of the entry point that computes steps of a box.
+    steps_of_box: &'static str,
     ranks: String,
     tile_steps: i64,
     /// Names, for the program's messages and files.
@@ -142,6 +146,9 @@ impl RanksText {
             reach: pairs(&ghosts.reach),
             frame: pairs(&ghosts.frame),
             least: list(&program.least_size),
+            periodic: program.is_periodic(),
+            wraps: list(&program.periodic.iter().map(|&periodic| i64::from(periodic)).collect::<Vec<_>>()),
+            steps_of_box: if program.is_periodic() { "wide" } else { "levels" },
             ranks: list(ranks.unwrap_or(&open)),
             tile_steps: steps_of_tile(plan),
             field_names: program.fields.iter().map(|field| field.name.clone()).collect(),
