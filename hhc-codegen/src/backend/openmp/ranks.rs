@@ -90,6 +90,8 @@ struct RanksText {
     description: Vec<String>,
     arrays: Vec<String>,
     guard: String,
+    /// Of the program's text.
+    fingerprint: u64,
     dimension: usize,
     fields: Table,
     series: Table,
@@ -133,6 +135,7 @@ impl RanksText {
             description: description(program),
             arrays: arrays(program),
             guard: signature.guard.replace("_H", "_mpi_H"),
+            fingerprint: fingerprint(&program.to_source()),
             dimension,
             fields: fields(program).into(),
             series: (program.series.iter())
@@ -160,6 +163,13 @@ impl RanksText {
             default_sizes: ["16777216", "4096, 4096", "256, 256, 256"][dimension - 1],
         }
     }
+}
+
+/// The hash FNV-1a, which is the same in all versions and on all machines.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// The rows of the table of fields: bytes, slots, levels, whether it changes, its first slot of all.
