@@ -23,8 +23,12 @@ use toolchain::driver::{Device, DeviceFacts};
 #[derive(Debug, Clone, Args)]
 pub struct CalibrateArguments {
     /// What to measure
-    #[arg(long, value_name = "NAME")]
-    pub backend: CalibratedBackend,
+    #[arg(long, value_name = "NAME", required_unless_present = "mpi")]
+    pub backend: Option<CalibratedBackend>,
+    /// Measure messages between the first and the last of the ranks of MPI that mpirun started, and add what they cost to the
+    /// machine
+    #[arg(long, conflicts_with = "backend")]
+    pub mpi: bool,
     /// The machine file to write, or @NAME for one in the state folder, as --machine takes it
     #[arg(short, long, value_name = "FILE.toml|@NAME", default_value = state::HERE)]
     pub output: PathBuf,
@@ -34,7 +38,8 @@ pub struct CalibrateArguments {
     /// Name of the machine; that of the file where not given
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// A GPU's published facts (lanes, area, power); the shipped machine of its name where not given
+    /// A GPU's published facts (lanes, area, power); the shipped machine of its name where not given. With --mpi the machine
+    /// of each rank; the file to write, where that is there
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Use this type for all fields instead of their own
@@ -121,8 +126,8 @@ pub fn calibrate(arguments: &CalibrateArguments, session: &Session) -> Result<Ca
     let output = state::machine_to_write(&arguments.output)?;
     let arguments = &CalibrateArguments { output, ..arguments.clone() };
     match arguments.backend {
-        CalibratedBackend::OpenMp => openmp(arguments, session),
-        CalibratedBackend::Cuda => cuda(arguments, session),
+        Some(CalibratedBackend::Cuda) => cuda(arguments, session),
+        Some(CalibratedBackend::OpenMp) | None => openmp(arguments, session),
     }
 }
 

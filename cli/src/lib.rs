@@ -20,6 +20,7 @@ pub mod adaptive;
 pub mod analyze;
 pub mod cache;
 pub mod calibrate;
+mod calibrate_mpi;
 pub mod check;
 pub mod check_certificate;
 pub mod codesign;
@@ -35,6 +36,7 @@ pub mod nested;
 pub mod pareto;
 pub mod pick;
 pub mod predict;
+mod predict_ranks;
 pub mod ranks_report;
 pub mod run;
 mod run_ranks;
@@ -149,6 +151,7 @@ fn execute(arguments: &Arguments) -> u8 {
         Command::Cache(arguments) => {
             cache::cache(arguments).and_then(|report| Printed::of(&report, &session))
         }
+        Command::Calibrate(arguments) if arguments.mpi => calibrate_mpi::calibrate(arguments, &session),
         Command::Calibrate(arguments) => {
             calibrate::calibrate(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
@@ -172,9 +175,11 @@ fn execute(arguments: &Arguments) -> u8 {
             None => run::run(arguments, &session).and_then(|report| Printed::of(&report, &session)),
         },
         Command::Nested(arguments) => nested::nested(arguments, &session),
-        Command::Predict(arguments) => {
-            predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session))
-        }
+        Command::Predict(arguments) => match arguments.ranks {
+            Some(ranks) => predict_ranks::predict(arguments, ranks, &session)
+                .and_then(|report| Printed::of(&report, &session)),
+            None => predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session)),
+        },
         Command::Tune(arguments) => {
             tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }

@@ -38,7 +38,14 @@ pub struct PredictArguments {
     /// Tiles resident on a multiprocessor at a time; the best that fits where not given
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(i64).range(1..=1024), allow_negative_numbers = true)]
     pub k: Option<i64>,
-    /// Draw where the time goes as a bar chart
+    /// Spread the grid over so many ranks of MPI, each on a machine with a network: how, how long it takes, and how it
+    /// scales
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_000_000), allow_negative_numbers = true)]
+    pub ranks: Option<i64>,
+    /// Time steps between two exchanges of ghost zones; the best where not given
+    #[arg(long, value_name = "N", requires = "ranks", value_parser = clap::value_parser!(i64).range(1..), allow_negative_numbers = true)]
+    pub depth: Option<i64>,
+    /// Draw where the time goes as a bar chart; with --ranks, how it scales
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
 }

@@ -3,6 +3,7 @@
 use crate::report;
 use execution::ranks::RankFacts;
 use serde::Serialize;
+use std::path::PathBuf;
 use tilewright::ranks::{Exchange, product_text};
 use tilewright::text;
 
@@ -23,8 +24,25 @@ pub struct RanksReport {
     pub imbalance: f64,
     /// Share of the ranks' time in which they did not compute: packing, waiting, unpacking.
     pub exchange_share: f64,
+    /// Checkpoints; null where there are none.
+    pub checkpoints: Option<KeptReport>,
     /// Each rank.
     pub each: Vec<RankReport>,
+}
+
+/// Checkpoints of a run.
+#[derive(Debug, Serialize)]
+pub struct KeptReport {
+    /// Where they were written.
+    pub file: Option<PathBuf>,
+    /// How many.
+    pub written: u64,
+    /// Seconds that writing took.
+    pub seconds: f64,
+    /// The one that the run went on from.
+    pub restart: Option<PathBuf>,
+    /// Steps that it had.
+    pub steps_before: i64,
 }
 
 /// What one rank did.
@@ -46,7 +64,7 @@ pub struct RankReport {
 
 impl RanksReport {
     /// Of the facts of all ranks.
-    pub fn new(facts: &[RankFacts], modelled: Exchange) -> RanksReport {
+    pub fn new(facts: &[RankFacts], modelled: Exchange, kept: KeptReport) -> RanksReport {
         let sum = |of: &dyn Fn(&RankFacts) -> f64| facts.iter().map(of).sum::<f64>();
         let ratio = |part: f64, whole: f64, none: f64| if whole > 0.0 { part / whole } else { none };
         let slowest = facts.iter().map(|rank| rank.compute_seconds).fold(0.0, f64::max);
@@ -63,6 +81,7 @@ impl RanksReport {
             modelled,
             imbalance: ratio(slowest * facts.len() as f64, compute, 1.0),
             exchange_share: ratio(sum(&|rank| rank.exchange_seconds), sum(&|rank| rank.seconds), 0.0),
+            checkpoints: (kept.file.is_some() || kept.restart.is_some()).then_some(kept),
             each: facts.iter().map(RankReport::new).collect(),
         }
     }
@@ -95,7 +114,7 @@ impl RanksReport {
                 seconds[1]
             )
         });
-        vec![
+        let mut lines = vec![
             (
                 "ranks",
                 format!(
@@ -115,7 +134,19 @@ impl RanksReport {
                 ),
             ),
             ("each rank", each.collect::<Vec<_>>().join("\n")),
-        ]
+        ];
+        if let Some(kept) = &self.checkpoints {
+            let from = kept.restart.as_ref().map(|path| {
+                let steps = text::count(kept.steps_before.unsigned_abs(), "step", "steps");
+                format!("went on from {} after {steps}", path.display())
+            });
+            let to = kept.file.as_ref().map(|path| {
+                let count = text::count(kept.written, "checkpoint", "checkpoints");
+                format!("{count} to {} in {}", path.display(), report::seconds(kept.seconds))
+            });
+            lines.push(("checkpoints", from.into_iter().chain(to).collect::<Vec<_>>().join("; ")));
+        }
+        lines
     }
 }
 

@@ -80,6 +80,18 @@ pub struct RunArguments {
     /// Compute nothing while messages are under way
     #[arg(long, help_heading = "Ranks of MPI")]
     pub blocking: bool,
+    /// Write checkpoints to this file, the last one at the end; it is whole at any time
+    #[arg(long, value_name = "FILE", help_heading = "Ranks of MPI")]
+    pub checkpoint: Option<PathBuf>,
+    /// Time steps between two checkpoints
+    #[arg(long, value_name = "N", requires = "checkpoint", value_parser = clap::value_parser!(i64).range(1..), allow_negative_numbers = true, help_heading = "Ranks of MPI")]
+    pub checkpoint_every: Option<i64>,
+    /// Go on from this checkpoint, with any number of ranks; --steps counts those that it has, too
+    #[arg(long, value_name = "FILE", help_heading = "Ranks of MPI")]
+    pub restart: Option<PathBuf>,
+    /// End the run, and name the rank, where one has not answered for so long; 0: wait for ever
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(0..=1_000_000), allow_negative_numbers = true, help_heading = "Ranks of MPI")]
+    pub rank_timeout: u64,
     /// Add what is measured to this store of trials: SQLite, or JSON lines for a name in .jsonl; @NAME is kept in the
     /// state folder
     #[arg(long, value_name = "FILE|@NAME")]

@@ -1,14 +1,16 @@
 //! `tilewright run` in several processes that `mpirun` started.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Kind, Result};
 use crate::printed::Printed;
 use crate::progress::Session;
-use crate::ranks_report::RanksReport;
+use crate::ranks_report::{KeptReport, RanksReport};
 use crate::run::{self, BackendName, RunArguments, RunReport};
-use crate::{initial_data, load, outputs};
+use crate::{initial_data, load, outputs, report};
 use execution::ranks::World;
 use hhc_codegen::plan_counts;
-use tilewright::on_ranks::{self, OnRanks, RanksRequest};
+use std::time::Duration;
+use tilewright::on_ranks::{self, Checkpoints, OnRanks, RanksRequest};
+use tilewright::rank_watch::{Gone, Watch};
 use tilewright::ranks::Ranks;
 use tilewright::{Stencil, machines};
 use toolchain::clock::Timing;
@@ -18,14 +20,51 @@ const COUNTS: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 /// The ranks that a run is for: those that are asked for, or that `mpirun` started; none for a process by itself.
 pub fn wanted(arguments: &RunArguments) -> Option<Ranks> {
-    let started = || {
-        let counts = COUNTS.into_iter().filter_map(|name| std::env::var(name).ok()?.parse::<u64>().ok());
-        counts.max().is_some_and(|count| count > 1)
-    };
+    let kept = arguments.checkpoint.is_some() || arguments.restart.is_some();
     match &arguments.ranks {
         Some(ranks) => Some(ranks.0.clone()),
-        None => started().then_some(Ranks::Auto),
+        None => (kept || started() > 1).then_some(Ranks::Auto),
     }
+}
+
+/// How many processes `mpirun` started, as far as it says.
+fn started() -> usize {
+    let counts = COUNTS.into_iter().filter_map(|name| std::env::var(name).ok()?.parse().ok());
+    counts.max().unwrap_or(1)
+}
+
+/// Refuses several processes of which each takes itself for all.
+///
+/// # Errors
+/// They do.
+pub fn joined(world: &World) -> Result<()> {
+    if world.count == 1 && started() > 1 {
+        return Err(Error::wrong_input(format!(
+            "mpirun started {} processes, but they do not find each other: mpirun and the compiler for MPI belong to \
+             different MPIs",
+            started()
+        ))
+        .hint("name the compiler of mpirun's MPI in $MPICC (mpicc.openmpi or mpicc.mpich), or take the other mpirun"));
+    }
+    Ok(())
+}
+
+/// Ends this process, and thereby all, where a rank has gone.
+fn gone(rank: &Gone, kept: bool, json: bool) {
+    let error = Error::Request {
+        kind: Kind::Failed,
+        message: format!("{rank}; the run has ended"),
+        hints: kept
+            .then(|| "the last checkpoint is whole: go on from it with --restart".to_owned())
+            .into_iter()
+            .collect(),
+    };
+    if !report::has_last_word() {
+        return;
+    }
+    let code = crate::print_error(&error, json);
+    // Not `exit`: the main thread is in a call of MPI.
+    signal_hook::low_level::exit(i32::from(code));
 }
 
 /// Runs the stencil on all ranks; the first one has the report.
@@ -34,8 +73,17 @@ pub fn wanted(arguments: &RunArguments) -> Option<Ranks> {
 /// As for [`run::run`]; of the ranks that fail, the first one says why.
 pub fn run(arguments: &RunArguments, ranks: Ranks, session: &Session) -> Result<Printed> {
     let world = World::start()?;
+    joined(&world)?;
+    let watch = match arguments.rank_timeout {
+        0 => None,
+        seconds => {
+            let (kept, json) = (arguments.checkpoint.is_some(), session.json());
+            Some(Watch::start(&world, Duration::from_secs(seconds), move |rank| gone(rank, kept, json))?)
+        }
+    };
     let outcome = on_ranks::all_or_none(&world, all(arguments, ranks, &world, session));
     let first = world.rank == 0;
+    drop(watch);
     world.stop()?;
     match outcome {
         Ok(report) if first => Printed::of(&report, session),
@@ -48,11 +96,13 @@ pub fn run(arguments: &RunArguments, ranks: Ranks, session: &Session) -> Result<
 
 /// Refuses what one process alone can do.
 fn refuse(arguments: &RunArguments) -> Result<()> {
+    let kept = arguments.checkpoint.is_some() || arguments.restart.is_some();
     let refused = [
         (arguments.backend != BackendName::OpenMp, "another --backend than openmp"),
         (arguments.contract, "--contract"),
         (arguments.trials.is_some(), "--trials"),
         (arguments.plan.dump.is_some(), "--dump"),
+        (kept && arguments.repeat > 1, "--repeat and checkpoints"),
     ];
     match refused.into_iter().find(|(given, _)| *given) {
         Some((_, what)) => Err(Error::wrong_input(format!("several ranks of MPI do not go with {what}"))
@@ -78,7 +128,9 @@ fn all(arguments: &RunArguments, ranks: Ranks, world: &World, session: &Session)
     files.extend(arguments.machine.as_deref().and_then(machines::file));
     files.extend(inputs.fields.iter().map(|input| input.path.clone()));
     files.extend(inputs.series.iter().map(|(_, path)| path.clone()));
-    let places: Vec<_> = written.iter().map(|output| ("--output", output.path.as_path())).collect();
+    let outputs = written.iter().map(|output| ("--output", output.path.as_path()));
+    let places: Vec<_> =
+        outputs.chain(arguments.checkpoint.as_deref().map(|path| ("--checkpoint", path))).collect();
     outputs::check(&places, &files)?;
     let size = initial_data::grid_size(program, arguments.size.as_ref(), &inputs.fields)?;
     let machine = arguments.machine.as_deref().map(machines::machine).transpose()?;
@@ -97,12 +149,26 @@ fn all(arguments: &RunArguments, ranks: Ranks, world: &World, session: &Session)
         outputs: &written,
         repeat: arguments.repeat as usize,
         verify: arguments.verify,
+        checkpoints: (arguments.checkpoint.clone())
+            .map(|path| Checkpoints { path, every: arguments.checkpoint_every }),
+        restart: arguments.restart.as_deref(),
     };
-    let OnRanks { planned, compiler, notes, ranks, modelled, seconds, threads, checksum, comparison } =
-        on_ranks::run(&stencil, world, &request, session)?;
+    let OnRanks {
+        planned,
+        compiler,
+        notes,
+        ranks,
+        modelled,
+        seconds,
+        threads,
+        from,
+        saved,
+        checksum,
+        comparison,
+    } = on_ranks::run(&stencil, world, &request, session)?;
     let timing = Timing::of(seconds).ok_or_else(|| Error::internal("no run was timed"))?;
     let points_per_step = plan_counts::points_per_step(program, &size);
-    let updates = points_per_step as f64 * arguments.steps as f64;
+    let updates = points_per_step as f64 * (arguments.steps - from) as f64;
     let element = program.fields[0].element;
     let mut all_notes = run::notes(program, &size);
     all_notes.extend(notes);
@@ -110,6 +176,13 @@ fn all(arguments: &RunArguments, ranks: Ranks, world: &World, session: &Session)
         all_notes
             .push("no checksum: the whole grid does not fit into the memory of the first rank".to_owned());
     }
+    let kept = KeptReport {
+        file: arguments.checkpoint.clone(),
+        written: saved.0,
+        seconds: saved.1,
+        restart: arguments.restart.clone(),
+        steps_before: from,
+    };
     Ok(RunReport {
         stencil: program.name.clone(),
         strategy: Some(planned.plan.strategy),
@@ -142,7 +215,7 @@ fn all(arguments: &RunArguments, ranks: Ranks, world: &World, session: &Session)
             .map(|file| (program.field(file.field).name.clone(), file.path.clone()))
             .collect(),
         notes: all_notes,
-        ranks: Some(RanksReport::new(&ranks, modelled)),
+        ranks: Some(RanksReport::new(&ranks, modelled, kept)),
         dump: None,
         size,
     })

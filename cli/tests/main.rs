@@ -18,6 +18,8 @@ mod inspect;
 mod models;
 mod nested;
 mod outputs;
+#[cfg(target_os = "linux")]
+mod ranks;
 mod results;
 mod search;
 #[cfg(unix)]

@@ -91,6 +91,15 @@ pub enum ExecutionError {
         problem: String,
     },
 
+    /// A checkpoint that a run cannot go on from.
+    #[error("{}: {problem}", .path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        problem: String,
+    },
+
     /// A file operation failed.
     #[error("cannot {action} {}: {source}", .path.display())]
     File {

@@ -9,7 +9,7 @@ use crate::error::{ExecutionError, Result};
 use crate::grid::{ValuesMut, ValuesRef};
 use hhc_codegen::KernelPlan;
 use hhc_codegen::backend::openmp;
-use std::ffi::{c_double, c_int, c_longlong, c_void};
+use std::ffi::{CString, c_char, c_double, c_int, c_longlong, c_void};
 use std::path::Path;
 use std::ptr::null_mut;
 use toolchain::cache::Cache;
@@ -21,6 +21,7 @@ const WORLD: &str = include_str!("../templates/openmp/world.c");
 
 type Start = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int) -> c_int;
 type Stop = unsafe extern "C" fn() -> c_int;
+type Computer = unsafe extern "C" fn(*mut c_char, c_int) -> c_int;
 type Greatest = unsafe extern "C" fn(c_int) -> c_int;
 type Broadcast = unsafe extern "C" fn(*mut c_void, c_int) -> c_int;
 type Open =
@@ -31,7 +32,10 @@ type Fit = unsafe extern "C" fn(*const c_longlong, c_int, *mut c_int) -> c_int;
 type Put = unsafe extern "C" fn(*mut c_void, c_int, c_int, *const c_void) -> c_int;
 type Series = unsafe extern "C" fn(*mut c_void, c_int, *const c_void, c_longlong) -> c_int;
 type Gather = unsafe extern "C" fn(*mut c_void, c_int, c_int, c_int, *mut c_void) -> c_int;
-type File = unsafe extern "C" fn(*mut c_void, c_int, c_int, *const i8) -> c_int;
+type File = unsafe extern "C" fn(*mut c_void, c_int, c_int, *const c_char) -> c_int;
+type Save = unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> c_int;
+type Restore = unsafe extern "C" fn(*mut c_void, *const c_char, *mut u64) -> c_int;
+type Way = unsafe extern "C" fn(c_longlong, c_int, *mut c_double) -> c_int;
 type Run = unsafe extern "C" fn(*mut c_void, c_longlong, *const c_double) -> c_int;
 
 /// What the codes of `NAME_mpi.h` stand for.
@@ -43,6 +47,9 @@ pub fn meaning(code: i32) -> &'static str {
         10 => "MPI does not support threads (MPI_THREAD_FUNNELED)",
         11 => "a file cannot be read or written",
         12 => "the file is not a .npy file of the field's type and of the grid's shape, in C order",
+        13 => "the file is no checkpoint, or is damaged",
+        14 => "the checkpoint is of another program, or of a grid of another size",
+        15 => "fields that are only read are others than those that the checkpoint was written with",
         _ => crate::native::meaning(code),
     }
 }
@@ -116,6 +123,37 @@ impl World {
         };
         checked("MPI_Bcast", code)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Seconds of one way of a message of so many bytes between the first rank and the last one, the least of several
+    /// rounds; 0 on ranks between them. All ranks call it.
+    ///
+    /// # Errors
+    /// A single rank, no memory, or what MPI says.
+    pub fn way(&self, bytes: i32, rounds: i32) -> Result<f64> {
+        let mut seconds = 0.0;
+        // SAFETY: the text gives it this type; it writes one number.
+        let code = unsafe {
+            self.library.function::<Way>("tw_world_way")?(c_longlong::from(bytes), rounds, &mut seconds)
+        };
+        checked("MPI_Send", code)?;
+        Ok(seconds)
+    }
+
+    /// The name of this computer.
+    ///
+    /// # Errors
+    /// What MPI says.
+    pub fn computer(&self) -> Result<String> {
+        let mut name = [0_u8; 256];
+        // SAFETY: the text gives it this type; it writes at most so many bytes, the last of them a zero.
+        let code = unsafe {
+            let computer = self.library.function::<Computer>("tw_world_computer")?;
+            computer(name.as_mut_ptr().cast(), name.len() as c_int)
+        };
+        checked("MPI_Get_processor_name", code)?;
+        let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(name).into_owned())
     }
 
     /// Ends with MPI; all ranks call it.
@@ -225,6 +263,8 @@ pub struct RankFacts {
     pub depth: i64,
     /// Bytes of its arrays.
     pub memory: u64,
+    /// Steps since the grid was made, those before a checkpoint included.
+    pub time: i64,
     /// Exchanges.
     pub bands: u64,
     /// Messages that it sent.
@@ -305,14 +345,46 @@ impl RanksGrid<'_> {
         let symbol = self.program.symbol(if writes { "write" } else { "read" });
         let problem =
             |problem: &str| ExecutionError::Npy { path: path.to_owned(), problem: problem.to_owned() };
-        let name = path.to_str().and_then(|path| std::ffi::CString::new(path).ok());
-        let name = name.ok_or_else(|| problem("MPI takes no such name"))?;
+        let name = file_name(path).ok_or_else(|| problem(NO_NAME))?;
         // SAFETY: the header gives it this type; the name ends with a zero.
         let code = unsafe {
             let file = self.library().function::<File>(&symbol)?;
-            file(self.grid, field as c_int, level as c_int, name.as_ptr().cast())
+            file(self.grid, field as c_int, level as c_int, name.as_ptr())
         };
         if code == 0 { Ok(()) } else { Err(problem(meaning(code))) }
+    }
+
+    /// Writes a checkpoint with a number of the caller's; the file is whole at any time.
+    ///
+    /// # Errors
+    /// [`ExecutionError::File`].
+    pub fn save(&mut self, path: &Path, mark: u64) -> Result<()> {
+        let name = file_name(path).ok_or_else(|| checkpoint(path, NO_NAME))?;
+        // SAFETY: the header gives it this type; the name ends with a zero.
+        let code = unsafe {
+            self.library().function::<Save>(&self.program.symbol("save"))?(self.grid, name.as_ptr(), mark)
+        };
+        let source = || std::io::Error::other(meaning(code));
+        if code == 0 {
+            Ok(())
+        } else {
+            Err(ExecutionError::File { action: "write", path: path.to_owned(), source: source() })
+        }
+    }
+
+    /// Reads a checkpoint, whose read-only fields the grid has already; returns the number of the caller's.
+    ///
+    /// # Errors
+    /// [`ExecutionError::Checkpoint`].
+    pub fn restore(&mut self, path: &Path) -> Result<u64> {
+        let name = file_name(path).ok_or_else(|| checkpoint(path, NO_NAME))?;
+        let mut mark = 0;
+        // SAFETY: the header gives it this type; the name ends with a zero.
+        let code = unsafe {
+            let restore = self.library().function::<Restore>(&self.program.symbol("restore"))?;
+            restore(self.grid, name.as_ptr(), &mut mark)
+        };
+        if code == 0 { Ok(mark) } else { Err(checkpoint(path, meaning(code))) }
     }
 
     /// Time steps.
@@ -332,7 +404,7 @@ impl RanksGrid<'_> {
     /// [`ExecutionError::Native`].
     pub fn facts(&self, count: usize) -> Result<Vec<RankFacts>> {
         let symbol = self.program.symbol("all_facts");
-        let each = 6 + 3 * self.program.dimension;
+        let each = 7 + 3 * self.program.dimension;
         let (mut counts, mut seconds) = (vec![0; count * each], vec![0.0; count * 3]);
         // SAFETY: the text gives it this type, and writes so many numbers for each rank.
         let code = unsafe {
@@ -344,7 +416,7 @@ impl RanksGrid<'_> {
         };
         checked(&symbol, code)?;
         let facts = counts.chunks_exact(each).zip(seconds.chunks_exact(3)).map(|(counts, seconds)| {
-            let boxes = counts[6..].chunks_exact(3);
+            let boxes = counts[7..].chunks_exact(3);
             RankFacts {
                 overlapped: counts[0] != 0,
                 depth: counts[1],
@@ -352,6 +424,7 @@ impl RanksGrid<'_> {
                 bands: counts[3] as u64,
                 messages: counts[4] as u64,
                 bytes: counts[5] as u64,
+                time: counts[6],
                 ranks: boxes.clone().map(|of| of[0]).collect(),
                 own: boxes.map(|of| (of[1], of[2])).collect(),
                 seconds: seconds[0],
@@ -370,6 +443,17 @@ impl Drop for RanksGrid<'_> {
             unsafe { free(&mut self.grid) };
         }
     }
+}
+
+/// What is wrong with a file that MPI cannot be told of.
+const NO_NAME: &str = "MPI takes no such name";
+
+fn file_name(path: &Path) -> Option<CString> {
+    path.to_str().and_then(|path| CString::new(path).ok())
+}
+
+fn checkpoint(path: &Path, problem: &str) -> ExecutionError {
+    ExecutionError::Checkpoint { path: path.to_owned(), problem: problem.to_owned() }
 }
 
 fn pointer(values: ValuesRef<'_>) -> *const c_void {

@@ -163,7 +163,7 @@ fn ghost_zones_hold_as_many_steps_as_they_are_deep() {
         let (size, steps) = ([1 + roll(9), 1 + roll(9)], 1 + roll(4));
         let (start, expected) = runs(&program, &size, steps);
         let zones = Ghosts::around(&program).unwrap();
-        zones.prove(&program).unwrap();
+        zones.prove_around(&program).unwrap();
         let unrolled = program.unrolled();
         for less in [0, 1] {
             let low = [0, 1].map(|d| zones.depth(d, steps)[0] - less);

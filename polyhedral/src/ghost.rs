@@ -29,8 +29,8 @@
 //! `n` points is the line of all integers with values of period `n`, and a program that reads `s + offset` there keeps the
 //! period: what is computed at `s` is what the periodic program computes at `s mod n`. The grid itself is a box `[0, n)` of
 //! that line, extended to `[-low, n + high)` by copies of its own points, whatever `n` is: a ghost zone may be
-//! wider than the grid. Along these dimensions the whole has no ends, and its domains hold all points; along the others the
-//! box is the whole.
+//! wider than the grid. Along these dimensions the whole has no ends, its domains hold all points, and boxes are extended at
+//! both ends; along the others the box is the whole ([`Ghosts::prove_around`]), or any part of it ([`Ghosts::prove`]).
 
 use crate::domain::{Bound, GridEnd, Interval};
 use crate::isl::{Context, IslError};
@@ -71,9 +71,6 @@ pub enum GhostError {
     /// A boundary of its own in every slot.
     #[error("every stored time level has a boundary of its own")]
     PerSlot,
-    /// A grid that wraps around.
-    #[error("the grid is periodic, and boxes at its ends would need each other's ghost zones")]
-    Periodic,
     /// The ghost zones do not suffice.
     #[error(
         "the ghost zones do not suffice for statement {statement}: {problem} (dimension {dimension}, {example})"
@@ -137,21 +134,18 @@ fn of_read(program: &Program, read: &Access, margins: &[Margin]) -> Margin {
 }
 
 impl Ghosts {
-    /// The ghost zones that a program needs for a box of a grid that does not wrap around.
+    /// The ghost zones that a program needs for a box of its grid.
     ///
     /// # Errors
-    /// [`GhostError::InOrder`], [`GhostError::Periodic`] and [`GhostError::PerSlot`] for programs that have none.
+    /// [`GhostError::InOrder`] and [`GhostError::PerSlot`] for programs that have none.
     pub fn of(program: &Program) -> Result<Ghosts, GhostError> {
-        if program.is_periodic() {
-            return Err(GhostError::Periodic);
-        }
         if program.boundary == Boundary::PerSlot {
             return Err(GhostError::PerSlot);
         }
         Ghosts::zones(program)
     }
 
-    /// The ghost zones around a periodic grid; none along dimensions that do not wrap around.
+    /// The ghost zones around a whole periodic grid; none along dimensions that do not wrap around.
     ///
     /// # Errors
     /// [`GhostError::InOrder`].
@@ -190,17 +184,26 @@ impl Ghosts {
         })
     }
 
-    /// Shows that the ghost zones suffice.
+    /// Shows that the ghost zones suffice for boxes of all sizes, wherever they lie ([`Ghosts::of`]).
     ///
     /// # Errors
     /// [`GhostError::TooThin`] with a grid and a box where they do not.
     pub fn prove(&self, program: &Program) -> Result<GhostProof, GhostError> {
+        self.shown(program, Whole::Grid)
+    }
+
+    /// Shows that the ghost zones suffice for the whole of a periodic grid ([`Ghosts::around`]).
+    ///
+    /// # Errors
+    /// [`GhostError::TooThin`] with a grid where they do not.
+    pub fn prove_around(&self, program: &Program) -> Result<GhostProof, GhostError> {
+        self.shown(program, Whole::Uncut)
+    }
+
+    /// The proof, where dimensions that do not wrap around are `kind`.
+    fn shown(&self, program: &Program, kind: Whole) -> Result<GhostProof, GhostError> {
         let context = Context::new(BUDGET)?;
-        let whole_of = |d: usize| match (program.is_periodic(), program.periodic[d]) {
-            (false, _) => Whole::Grid,
-            (true, false) => Whole::Uncut,
-            (true, true) => Whole::Line,
-        };
+        let whole_of = |d: usize| if program.periodic[d] { Whole::Line } else { kind };
         let margins = margins(program);
         // Statements and reads have many constraints in common.
         let mut shown = HashSet::new();
@@ -261,7 +264,7 @@ impl Ghosts {
                 format!("l = 0 and h = n and 0 <= j < k and n >= 1 and n >= {least} and a = 0 and b = n")
             }
             Whole::Line => {
-                format!("l = 0 and h = n and 0 <= j < k and n >= 1 and a = -({low}) and b = n + {high}")
+                format!("l < h and h - l <= n and 0 <= j < k and a = l - ({low}) and b = h + {high}")
             }
         }
     }
@@ -430,8 +433,25 @@ mod tests {
         for text in programs {
             let program = parse("around", text).unwrap();
             let ghosts = Ghosts::around(&program).unwrap();
-            assert!(ghosts.prove(&program).unwrap().sets > 0, "{}", program.name);
-            assert_eq!(Ghosts::of(&program), Err(GhostError::Periodic));
+            assert!(ghosts.prove_around(&program).unwrap().sets > 0, "{}", program.name);
+            if program.boundary == Boundary::PerSlot {
+                assert_eq!(Ghosts::of(&program), Err(GhostError::PerSlot));
+            } else {
+                // Boxes of it, too.
+                let boxes = Ghosts::of(&program).unwrap();
+                assert!(boxes.prove(&program).unwrap().sets > 0, "{}", program.name);
+                for (d, side) in (0..program.dimension()).flat_map(|d| [(d, 0), (d, 1)]) {
+                    let mut thin = boxes.clone();
+                    thin.reach[d][side] -= 1;
+                    let found = thin.prove(&program);
+                    let none = thin.reach[d][side] < 0;
+                    assert!(
+                        none || matches!(found, Err(GhostError::TooThin { .. })),
+                        "{}: {thin:?}",
+                        program.name
+                    );
+                }
+            }
             for (d, &periodic) in program.periodic.iter().enumerate() {
                 for side in 0..2 {
                     let mut thin = ghosts.clone();
@@ -440,7 +460,7 @@ mod tests {
                         assert_eq!(ghosts.reach[d][side], 0);
                         continue;
                     }
-                    let found = thin.prove(&program);
+                    let found = thin.prove_around(&program);
                     assert!(matches!(found, Err(GhostError::TooThin { .. })), "{}: {thin:?}", program.name);
                 }
             }

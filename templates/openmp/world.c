@@ -2,6 +2,7 @@
 #include <mpi.h>
 
 #include <stddef.h>
+#include <stdlib.h>
 
 /* Begins with MPI; the rank, the number of ranks, and how many of them are on this computer. */
 int tw_world_start(int *rank, int *count, int *here)
@@ -18,6 +19,18 @@ int tw_world_start(int *rank, int *count, int *here)
     return 0;
 }
 
+/* The name of this computer. */
+int tw_world_computer(char *name, int most)
+{
+    char found[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length = 0;
+    if (MPI_Get_processor_name(found, &length) != MPI_SUCCESS) return 9;
+    if (length >= most) length = most - 1;
+    for (int at = 0; at < length; ++at) name[at] = found[at];
+    name[length] = 0;
+    return 0;
+}
+
 /* Ends with MPI. */
 int tw_world_stop(void)
 {
@@ -29,6 +42,35 @@ int tw_world_greatest(int number)
 {
     int all = number;
     return MPI_Allreduce(&number, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD) == MPI_SUCCESS ? all : -1;
+}
+
+/* Seconds of one way of a message of so many bytes between the first rank and the last one, the least of several rounds, on
+ * both of them; all ranks call it. */
+int tw_world_way(long long bytes, int rounds, double *seconds)
+{
+    int rank, count, code = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &count);
+    *seconds = 0;
+    char *buffer = (char *)calloc(1, (size_t)bytes + 1);
+    if (tw_world_greatest(buffer == NULL) != 0 || count < 2) {
+        free(buffer);
+        return count < 2 ? 8 : 1;
+    }
+    for (int round = 0; round < rounds && (rank == 0 || rank == count - 1) && code == 0; ++round) {
+        const double begin = MPI_Wtime();
+        const int other = rank == 0 ? count - 1 : 0;
+        for (int turn = 0; turn < 2 && code == 0; ++turn) {
+            const int status = (rank == 0) == (turn == 0)
+                ? MPI_Send(buffer, (int)bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD)
+                : MPI_Recv(buffer, (int)bytes, MPI_BYTE, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            if (status != MPI_SUCCESS) code = 9;
+        }
+        const double way = (MPI_Wtime() - begin) / 2;
+        if (round == 0 || way < *seconds) *seconds = way;
+    }
+    free(buffer);
+    return tw_world_greatest(code);
 }
 
 /* The first rank's bytes. */

@@ -26,9 +26,13 @@ static char *block(FILE *file, long long bytes)
     return memory;
 }
 
-/* The code; facts are mismatches, depth, and messages and bytes of all ranks. */
-int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, long long *facts)
+extern long long shim_messages, shim_bytes;
+
+/* The code; facts are mismatches, depth, and messages and bytes of all ranks: the library's, and those that the shim saw.
+ * `keep` is a checkpoint that is written after the first call, or, with a < before it, read in place of that call; or -. */
+int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const char *keep, long long *facts)
 {
+    const int reads = keep[0] == '<', writes = keep[0] != '<' && strcmp(keep, "-") != 0;
     FILE *file = fopen(path, "rb");
     MPI(_options) options;
     EXPAND(TW_NAME, _mpi) *grid;
@@ -62,6 +66,7 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, long l
         state[field] = number(file);
         for (int level = 0; level < levels[field]; ++level) {
             char *values = block(file, points * bytes[field]);
+            if (reads && state[field]) memset(values, 0, (size_t)(points * bytes[field]));
             code |= MPI(_scatter)(grid, field, level + 1 - (int)levels[field], 0, values);
             free(values);
         }
@@ -73,8 +78,23 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, long l
         free(values);
     }
     /* In two calls: the second one goes on. */
-    code |= MPI(_run)(grid, steps / 3, parameters);
+    unsigned long long mark = 0;
+    if (reads) {
+        const int status = MPI(_restore)(grid, keep + 1, &mark);
+        if (status != 0 || mark != 24) {
+            MPI(_free)(&grid);
+            fclose(file);
+            return status != 0 ? status : 99;
+        }
+    }
+    shim_messages = shim_bytes = 0;
+    MPI_Pcontrol(1);
+    if (!reads) code |= MPI(_run)(grid, steps / 3, parameters);
+    MPI_Pcontrol(0);
+    if (writes) code |= MPI(_save)(grid, keep, 24);
+    MPI_Pcontrol(1);
     code |= MPI(_run)(grid, steps - steps / 3, parameters);
+    MPI_Pcontrol(0);
     char *found = (char *)malloc((size_t)points * 8);
     for (int field = 0; field < fields; ++field) {
         if (!state[field]) continue;
@@ -102,10 +122,10 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, long l
     }
     MPI(_facts) own;
     MPI(_get_facts)(grid, &own);
-    long long counts[2] = { own.messages, own.bytes };
+    long long counts[4] = { own.messages, own.bytes, shim_messages, shim_bytes };
     facts[0] = mismatches;
     facts[1] = own.depth;
-    MPI_Reduce(counts, facts + 2, 2, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(counts, facts + 2, 4, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     free(found);
     MPI(_free)(&grid);
     fclose(file);

@@ -126,6 +126,7 @@ impl Error {
                 | ExecutionError::WrongSteps(_)
                 | ExecutionError::UnknownField { .. }
                 | ExecutionError::Npy { .. }
+                | ExecutionError::Checkpoint { .. }
                 | ExecutionError::Original(_)
                 | ExecutionError::Trials { .. }
                 | ExecutionError::OutputFolder { .. }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::observer::{Observer, stage};
 use crate::plan::{Tiling, plan};
-use crate::ranks::{Exchange, Ranks, check, exchange, ghosts, product_text};
+use crate::ranks::{Exchange, Ranks, check, exchange, exchange_once, ghosts, product_text};
 use cost_models::machine::Machine;
 use execution::compare::{Comparison, checksum, compare};
 use execution::grid::{ProgramData, ValuesRef, check_memory};
@@ -18,6 +18,8 @@ use hhc_codegen::pipeline::Planned;
 use hhc_codegen::strategy::Target;
 use polyhedral::program::{FieldId, FieldRole, Program, SeriesId};
 use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// What is to be run.
 pub struct RanksRequest<'a> {
@@ -49,6 +51,19 @@ pub struct RanksRequest<'a> {
     pub repeat: usize,
     /// Whether the first rank compares the result with the reference.
     pub verify: bool,
+    /// Where and when checkpoints are written.
+    pub checkpoints: Option<Checkpoints>,
+    /// The checkpoint that the run goes on from.
+    pub restart: Option<&'a Path>,
+}
+
+/// Checkpoints of a run.
+#[derive(Debug, Clone)]
+pub struct Checkpoints {
+    /// The file, which is whole at any time: a new checkpoint takes the place of the last one.
+    pub path: PathBuf,
+    /// Steps between two of them, counted from the beginning of the first run; none: at the end alone.
+    pub every: Option<i64>,
 }
 
 /// What came of it, on the first rank.
@@ -67,6 +82,10 @@ pub struct OnRanks {
     pub seconds: Vec<f64>,
     /// Threads of each rank.
     pub threads: usize,
+    /// Steps that the checkpoint had which the run went on from.
+    pub from: i64,
+    /// Checkpoints that were written, and the seconds that they took.
+    pub saved: (u64, f64),
     /// Checksum of the newest levels; none where they do not fit into the memory of the first rank.
     pub checksum: Option<u64>,
     /// How the result differs from the reference.
@@ -156,7 +175,7 @@ pub fn run(
     loaded.library().set_threads(threads);
     notes.extend(loaded.object.notes.iter().cloned());
 
-    let mut seconds = Vec::new();
+    let (mut seconds, mut from, mut saved) = (Vec::new(), 0, (0, 0.0));
     let runs = request.repeat.max(1) + usize::from(request.repeat > 1);
     let mut last = None;
     for number in 0..runs {
@@ -165,8 +184,20 @@ pub fn run(
         let facts = grid.facts(world.count)?;
         let own = facts.get(world.rank).map(|facts| facts.own.clone()).unwrap_or_default();
         let filled = stage(observer, "initial data", || fill(program, &mut grid, &own, request));
-        all_or_none(world, filled)?;
-        stage(observer, "run", || grid.run(request.steps, request.parameters))?;
+        let series = all_or_none(world, filled)?;
+        if let Some(path) = request.restart {
+            from =
+                stage(observer, "restart", || restored(program, &mut grid, &series, path, world, request))?;
+        }
+        for (begin, end) in pieces(from, request) {
+            stage(observer, "run", || grid.run(end - begin, request.parameters))?;
+            if let Some(checkpoints) = &request.checkpoints {
+                let start = Instant::now();
+                let mark = mark(program, &series, end, request.parameters);
+                stage(observer, "checkpoint", || grid.save(&checkpoints.path, mark))?;
+                saved = (saved.0 + 1, saved.1 + start.elapsed().as_secs_f64());
+            }
+        }
         let facts = grid.facts(world.count)?;
         if number + request.repeat.max(1) >= runs {
             seconds.push(facts.iter().map(|facts| facts.seconds).fold(0.0, f64::max));
@@ -180,17 +211,79 @@ pub fn run(
     let (checksum, comparison) = result(program, &grid, world, request, observer)?;
     let depth = facts.first().map_or(1, |facts| facts.depth);
     let counts = facts.first().map(|facts| facts.ranks.clone()).unwrap_or_default();
+    let zones = ghosts(program)?;
+    let sent = pieces(from, request)
+        .map(|(begin, end)| exchange(program, &zones, request.size, &counts, depth, end - begin));
     Ok(OnRanks {
-        modelled: exchange(program, &ghosts(program)?, request.size, &counts, depth, request.steps),
+        modelled: sent.fold(exchange_once(program, &zones, request.size, &counts, depth), Exchange::and),
         compiler: loaded.object.command.clone(),
         planned,
         notes,
         ranks: facts,
         seconds,
         threads,
+        from,
+        saved,
         checksum,
         comparison,
     })
+}
+
+/// The steps from one checkpoint to the next one.
+fn pieces(from: i64, request: &RanksRequest<'_>) -> impl Iterator<Item = (i64, i64)> {
+    let every = request.checkpoints.as_ref().and_then(|own| own.every).unwrap_or(i64::MAX);
+    let steps = request.steps;
+    let next = move |begin: i64| (begin / every).saturating_add(1).saturating_mul(every).min(steps);
+    std::iter::successors(Some((from, next(from))), move |&(_, end)| Some((end, next(end))))
+        .take_while(move |&(begin, end)| begin < end)
+}
+
+/// A number of what a checkpoint does not have: parameters, and the values of series that its steps have read.
+fn mark(program: &Program, series: &ProgramData, steps: i64, parameters: &[f64]) -> u64 {
+    let used = program.series.iter().enumerate().flat_map(|(number, own)| {
+        let count = usize::try_from(own.length(steps)).unwrap_or(0);
+        let bits: Vec<u64> = match series.series(SeriesId(number)) {
+            ValuesRef::F32(values) => {
+                values.iter().take(count).map(|value| u64::from(value.to_bits())).collect()
+            }
+            ValuesRef::F64(values) => values.iter().take(count).map(|value| value.to_bits()).collect(),
+        };
+        bits
+    });
+    parameters
+        .iter()
+        .map(|value| value.to_bits())
+        .chain(used)
+        .fold(0_u64, |mark, bits| (mark ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29))
+}
+
+/// Goes on from a checkpoint; returns the steps that it has.
+fn restored(
+    program: &Program,
+    grid: &mut RanksGrid<'_>,
+    series: &ProgramData,
+    path: &Path,
+    world: &World,
+    request: &RanksRequest<'_>,
+) -> Result<i64> {
+    let found = grid.restore(path)?;
+    let time = grid.facts(world.count)?.first().map_or(0, |facts| facts.time);
+    if time > request.steps {
+        return Err(Error::wrong_input(format!(
+            "{}: the checkpoint has {time} steps, and --steps says {} in all",
+            path.display(),
+            request.steps
+        ))
+        .hint("--steps counts from the beginning of the first run, those of the checkpoint included"));
+    }
+    if found != mark(program, series, time, request.parameters) {
+        return Err(Error::wrong_input(format!(
+            "{}: the checkpoint was written with other parameters, or another series",
+            path.display()
+        ))
+        .hint("give the --param, --input and --seed of the run that wrote it"));
+    }
+    Ok(time)
 }
 
 /// What a rank says where another one has failed.
@@ -247,13 +340,13 @@ fn opened<'a>(loaded: &'a RanksProgram, world: &World, request: &RanksRequest<'_
     })
 }
 
-/// Initial values of a rank's box: those that a run in one process starts from.
+/// Initial values of a rank's box: those that a run in one process starts from. Of what is returned, series have values.
 fn fill(
     program: &Program,
     grid: &mut RanksGrid<'_>,
     own: &[(i64, i64)],
     request: &RanksRequest<'_>,
-) -> Result<()> {
+) -> Result<ProgramData> {
     let points: i64 = own.iter().map(|(low, high)| high - low).product();
     for (number, field) in program.fields.iter().enumerate() {
         let id = FieldId(number);
@@ -284,8 +377,8 @@ fn fill(
             }
         }
     }
+    let mut data = ProgramData::zeroed(program, &vec![1; program.dimension()])?;
     if !program.series.is_empty() {
-        let mut data = ProgramData::zeroed(program, &vec![1; program.dimension()])?;
         initial::fill_series(program, &mut data, request.steps, request.seed)?;
         for (series, path) in &request.inputs.series {
             initial::load_series(program, &mut data, *series, path)?;
@@ -294,7 +387,7 @@ fn fill(
             grid.series(number, data.series(SeriesId(number)))?;
         }
     }
-    Ok(())
+    Ok(data)
 }
 
 /// The checksum of the whole result, and the comparison with the reference, by the first rank.

@@ -126,6 +126,18 @@ pub struct Exchange {
     pub bytes: u64,
 }
 
+impl Exchange {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Exchange) -> Exchange {
+        Exchange {
+            bands: self.bands + other.bands,
+            messages: self.messages + other.messages,
+            bytes: self.bytes + other.bytes,
+        }
+    }
+}
+
 /// What a run sends, in closed form. Of `p` ranks along a dimension of `n` points, `p - 1` have a neighbour above and as
 /// many one below; a direction `v` of neighbours, -1, 0 or 1 per dimension, has
 ///
@@ -134,7 +146,8 @@ pub struct Exchange {
 /// points(v)   = product of  n (v = 0),  (p - 1) (k reach + frame) (else)
 /// ```
 ///
-/// in a band of `k` steps, and a point the bytes of all initial levels of the fields that change.
+/// in a band of `k` steps, and a point the bytes of all initial levels of the fields that change. Along a dimension that wraps
+/// around all `p` have a neighbour on either side; where that is the rank itself in all of a direction, nothing is sent.
 pub fn exchange(
     program: &Program,
     ghosts: &Ghosts,
@@ -143,8 +156,6 @@ pub fn exchange(
     depth: i64,
     steps: i64,
 ) -> Exchange {
-    let mut all = Exchange::default();
-    let dimension = program.dimension();
     let bytes: i64 = (program.fields.iter())
         .map(|field| match field.role {
             FieldRole::State { levels, .. } => (levels * field.element.bytes()) as i64,
@@ -152,11 +163,39 @@ pub fn exchange(
         })
         .sum();
     let depth = depth.clamp(1, steps.max(1));
-    for (k, bands) in [(depth, steps / depth), (steps % depth, i64::from(steps % depth > 0))] {
+    let bands = [(depth, steps / depth), (steps % depth, i64::from(steps % depth > 0))];
+    sent(program, ghosts, size, ranks, &bands, bytes)
+}
+
+/// What is sent once, before the first step: ghost zones of the fields that do not change, as deep as they ever are.
+pub fn exchange_once(
+    program: &Program,
+    ghosts: &Ghosts,
+    size: &[i64],
+    ranks: &[i64],
+    depth: i64,
+) -> Exchange {
+    let fixed = program.fields.iter().filter(|field| field.role == FieldRole::Coefficient);
+    let bytes = fixed.map(|field| field.element.bytes() as i64).sum();
+    Exchange { bands: 0, ..sent(program, ghosts, size, ranks, &[(depth, i64::from(bytes > 0))], bytes) }
+}
+
+/// So many bands of so many steps, with so many bytes of a point.
+fn sent(
+    program: &Program,
+    ghosts: &Ghosts,
+    size: &[i64],
+    ranks: &[i64],
+    bands: &[(i64, i64)],
+    bytes: i64,
+) -> Exchange {
+    let mut all = Exchange::default();
+    let dimension = program.dimension();
+    for &(k, bands) in bands {
         all.bands += bands as u64;
         for direction in 0..3_usize.pow(dimension as u32) {
             let sides: Vec<usize> = (0..dimension).map(|d| direction / 3_usize.pow(d as u32) % 3).collect();
-            if sides.iter().all(|&side| side == 2) {
+            if sides.iter().zip(ranks).all(|(&side, &count)| side == 2 || count == 1) {
                 continue;
             }
             let (mut messages, mut points) = (1, 1);
@@ -165,8 +204,9 @@ pub fn exchange(
                     messages *= ranks[d];
                     points *= size[d];
                 } else {
-                    messages *= ranks[d] - 1;
-                    points *= (ranks[d] - 1) * (k * ghosts.reach[d][side] + ghosts.frame[d][side]);
+                    let pairs = if program.periodic[d] { ranks[d] } else { ranks[d] - 1 };
+                    messages *= pairs;
+                    points *= pairs * (k * ghosts.reach[d][side] + ghosts.frame[d][side]);
                 }
             }
             if points > 0 {

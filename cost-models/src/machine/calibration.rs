@@ -234,13 +234,19 @@ fn by_element_type(section: &mut Section<'_, '_>) -> BTreeMap<String, Quantity> 
     values
 }
 
-fn provenance(section: &mut Section<'_, '_>) -> Provenance {
+pub(super) fn provenance(section: &mut Section<'_, '_>) -> Provenance {
     let choices = [("measured", Provenance::Measured), ("stated", Provenance::Stated)];
     section.choice("provenance", &choices).unwrap_or(Provenance::Stated)
 }
 
 /// A number, or a table `{ value, dispersion, runs }`.
-fn quantity(section: &mut Section<'_, '_>, key: &str, unit: &str, low: f64, high: f64) -> Quantity {
+pub(super) fn quantity(
+    section: &mut Section<'_, '_>,
+    key: &str,
+    unit: &str,
+    low: f64,
+    high: f64,
+) -> Quantity {
     if !section.is_table(key) {
         return section.number(key, unit, low..=high).into();
     }

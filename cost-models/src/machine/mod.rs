@@ -23,12 +23,16 @@
 //! heat2d.f32 = { value = 7.1e-9, dispersion = 4e-11, runs = 9 }
 //! ```
 //!
+//! A table `[network]` with `latency_s`, `bandwidth_bytes_per_s`, `provenance` and `source` says what messages between two such
+//! machines cost.
+//!
 //! Reading names every missing or impossible value with its place, not only the first one.
 
 mod calibration;
 mod cpu;
 mod cpu_calibration;
 mod gpu;
+mod network;
 mod section;
 mod shipped;
 
@@ -36,6 +40,7 @@ pub use calibration::{Calibration, Energy, Provenance, Quantity};
 pub use cpu::{CacheLevel, CpuFacts};
 pub use cpu_calibration::{BodyCosts, CpuCalibration, RunCosts, WorkingSet};
 pub use gpu::GpuFacts;
+pub use network::Network;
 pub use section::{Problem, Section, read_document};
 pub use shipped::{base, base_names, names, shipped, source};
 
@@ -60,6 +65,9 @@ pub struct Machine {
     /// What was measured; `None` where nobody has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,
+    /// What messages to others like it cost; `None` where nobody said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Network>,
 }
 
 /// The kinds of machines.
@@ -130,11 +138,12 @@ impl Machine {
         let gpu = if let Some(Facts::Gpu(facts)) = &facts { Some(facts) } else { None };
         let calibration =
             section.optional_table("calibration", |calibration| Calibration::read(calibration, gpu));
+        let network = section.optional_table("network", |network| Network::read(network));
         section.finish();
         problems.sort_by_key(|problem| problem.line);
         match (kind, facts) {
             (Some(kind), Some(facts)) if problems.is_empty() => {
-                Ok(Machine { name, kind, description, processor, facts, calibration })
+                Ok(Machine { name, kind, description, processor, facts, calibration, network })
             }
             _ => Err(error(problems)),
         }
@@ -197,6 +206,17 @@ mod tests {
         assert!(places.contains(&(4, "facts.clock_hz")) && places.contains(&(7, "facts.clok_hz")), "{error}");
         assert!(error.problems.len() >= 6, "all missing facts are named: {error}");
         assert!(error.to_string().contains("x.toml:5: facts.n_sm: "), "{error}");
+    }
+
+    #[test]
+    fn a_network_survives_writing_and_reading() {
+        let network = "[network]\nprovenance = \"stated\"\nsource = \"x\"\nlatency_s = 2e-6\nbandwidth_bytes_per_s = 1e10\n";
+        let text = format!("{}\n{network}", shipped("zen4").unwrap().unwrap().to_toml());
+        let machine = Machine::parse("cluster", &text).unwrap();
+        assert_eq!(machine.network.as_ref().unwrap().seconds(2.0, 1e10), 1.000_004);
+        assert_eq!(Machine::parse("again", &machine.to_toml()), Ok(machine));
+        let wrong = Machine::parse("x", &text.replace("latency_s = 2e-6", "latency_s = -1")).unwrap_err();
+        assert_eq!(wrong.problems[0].place, "network.latency_s");
     }
 
     #[test]

@@ -123,6 +123,7 @@ pub fn cpu(request: &CpuRequest, progress: &mut dyn FnMut(&str, f64)) -> Result<
         processor: Some(processor_id().to_owned()),
         facts: Facts::Cpu(facts::cpu_facts(&system, request.threads)),
         calibration: None,
+        network: None,
     };
     let mut calls = Vec::new();
     // Tiles by the dimension of their stencil.

@@ -59,7 +59,7 @@ fn around(plan: &KernelPlan) -> Result<usize, PlanError> {
     if !plan.program.is_periodic() {
         return Ok(0);
     }
-    let proof = Ghosts::around(&plan.program).and_then(|zones| zones.prove(&plan.program));
+    let proof = Ghosts::around(&plan.program).and_then(|zones| zones.prove_around(&plan.program));
     Ok(proof.map_err(|error| illegal(plan, error.to_string()))?.sets)
 }
 

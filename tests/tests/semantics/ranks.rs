@@ -15,10 +15,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
-use tilewright::ranks::{Exchange, exchange};
+use tilewright::ranks::{Exchange, exchange, exchange_once};
 use tilewright_tests::workspace;
 
-/// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking.
+/// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking, and a checkpoint that is
+/// written after the first call.
 #[derive(Debug, Clone)]
 struct Case {
     program: usize,
@@ -27,6 +28,16 @@ struct Case {
     ranks: Vec<i64>,
     depth: i64,
     blocking: bool,
+    kept: Option<Kept>,
+}
+
+/// A checkpoint in the folder of the programs.
+#[derive(Debug, Clone)]
+enum Kept {
+    /// Written after the first call.
+    Saved(String),
+    /// Read in place of it.
+    Restored(String),
 }
 
 /// What a launch says of a case.
@@ -37,6 +48,8 @@ struct Outcome {
     depth: i64,
     messages: u64,
     bytes: u64,
+    /// Messages and bytes that MPI itself was given.
+    seen: (u64, u64),
 }
 
 /// Programs as one executable in a folder.
@@ -98,7 +111,9 @@ impl Built {
             writeln!(list, "TW_STENCIL({name})").unwrap();
         }
         std::fs::write(at("stencils.inc"), list).unwrap();
-        compile(&[workspace().join("tests/ranks/main.c").to_str().unwrap()]);
+        for own in ["main", "shim"] {
+            compile(&[workspace().join(format!("tests/ranks/{own}.c")).to_str().unwrap()]);
+        }
         let objects: Vec<PathBuf> = std::fs::read_dir(folder.path())
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -117,7 +132,13 @@ impl Built {
             let [a, b, c] = [0, 1, 2].map(|d| case.ranks.get(d).copied().unwrap_or(0));
             let (name, file) = (&self.programs[case.program].name, number == 0);
             let (depth, blocking, path) = (case.depth, i32::from(case.blocking), path.display());
-            writeln!(list, "{name} {path} {a} {b} {c} {depth} {blocking} {}", i32::from(file)).unwrap();
+            let kept = match &case.kept {
+                None => "-".to_owned(),
+                Some(Kept::Saved(name)) => name.clone(),
+                Some(Kept::Restored(name)) => format!("<{name}"),
+            };
+            writeln!(list, "{name} {path} {a} {b} {c} {depth} {blocking} {} {kept}", i32::from(file))
+                .unwrap();
         }
         let path = self.folder.path().join("cases");
         std::fs::write(&path, list).unwrap();
@@ -132,8 +153,11 @@ impl Built {
         let text = run(command.current_dir(self.folder.path()));
         let outcomes = text.lines().filter_map(|line| line.strip_prefix("case ")).map(|line| {
             let numbers: Vec<i64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
-            let [code, mismatches, depth, messages, bytes] = numbers[..] else { panic!("{line}") };
-            Outcome { code, mismatches, depth, messages: messages as u64, bytes: bytes as u64 }
+            let [code, mismatches, depth, messages, bytes, seen, bytes_seen] = numbers[..] else {
+                panic!("{line}")
+            };
+            let seen = (seen as u64, bytes_seen as u64);
+            Outcome { code, mismatches, depth, messages: messages as u64, bytes: bytes as u64, seen }
         });
         outcomes.collect()
     }
@@ -185,12 +209,10 @@ fn modelled(program: &Program, case: &Case, depth: i64) -> Exchange {
         0 => Exchange::default(),
         _ => exchange(program, &ghosts, &case.size, &case.ranks, depth, steps),
     };
-    let [first, second] = [case.steps / 3, case.steps - case.steps / 3].map(of);
-    Exchange {
-        bands: first.bands + second.bands,
-        messages: first.messages + second.messages,
-        bytes: first.bytes + second.bytes,
-    }
+    let restored = matches!(case.kept, Some(Kept::Restored(_)));
+    let [first, second] = [if restored { 0 } else { case.steps / 3 }, case.steps - case.steps / 3].map(of);
+    let first = first.and(exchange_once(program, &ghosts, &case.size, &case.ranks, depth));
+    first.and(second)
 }
 
 /// All ways to write `ranks` as a product of so many numbers.
@@ -214,8 +236,9 @@ fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
         for (at, counts) in products(ranks, program.dimension()).into_iter().enumerate() {
             let size: Vec<i64> = sizes.iter().map(|extent| extent + ((at + seed) % 4) as i64).collect();
             let deepest = (counts.iter().zip(&size).zip(&ghosts.reach).zip(&ghosts.frame))
-                .filter(|(((count, _), _), _)| **count > 1)
-                .flat_map(|(((count, extent), reach), frame)| {
+                .zip(&program.periodic)
+                .filter(|((((count, _), _), _), periodic)| **count > 1 || **periodic)
+                .flat_map(|((((count, extent), reach), frame), _)| {
                     [0, 1].map(|side| (extent / count - frame[side]) / reach[side].max(1))
                 })
                 .min()
@@ -223,7 +246,15 @@ fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
             let depth = [0, 1, deepest.min(4), deepest.min(9)][(at + number + seed) % 4];
             if deepest >= 1 {
                 let blocking = ((at + number + seed) / 2).is_multiple_of(2);
-                all.push(Case { program: number, size, steps: 11, ranks: counts, depth, blocking });
+                all.push(Case {
+                    program: number,
+                    size,
+                    steps: 11,
+                    ranks: counts,
+                    depth,
+                    blocking,
+                    kept: None,
+                });
             }
         }
     }
@@ -240,6 +271,7 @@ fn pass(built: &Built, mpirun: &str, cases: &[Case]) {
         assert!(case.depth == 0 || case.depth == outcome.depth, "{case:?}: {outcome:?}");
         let Exchange { messages, bytes, .. } = modelled(program, case, outcome.depth);
         assert_eq!((outcome.messages, outcome.bytes), (messages, bytes), "{} {case:?}", program.name);
+        assert_eq!(outcome.seen, (messages, bytes), "{} {case:?}", program.name);
     }
 }
 
@@ -258,15 +290,79 @@ static OWN: LazyLock<Arc<Program>> = LazyLock::new(|| {
     )
 });
 
+/// Grids that wrap around: along one dimension, with two initial levels and uneven reads, and along all.
+static AROUND: LazyLock<[Arc<Program>; 2]> = LazyLock::new(|| {
+    [
+        parsed(
+            "belt",
+            "stencil belt(t, i, j) { field u: f64; coefficient c: f32; boundary fixed periodic(j);
+                u[t+1, i, j] = 0.5 * u[t, i-1, j+2] + 0.25 * u[t-1, i+1, j-1] * c[i, j+1] for 1 <= i < n0 - 1;
+                u[t+1, i, j] = u[t, i, j-1] for i == 0; }",
+        ),
+        parsed(
+            "torus",
+            "stencil torus(t, i, j, k) { field e: f32; field h: f64; boundary periodic;
+                e[t+1, i, j, k] = 0.5 * h[t, i-1, j, k+1] + 0.25 * h[t, i, j-1, k] + e[t, i, j, k];
+                h[t+1, i, j, k] = e[t+1, i+1, j, k] - 0.5 * h[t, i, j+1, k-1]; }",
+        ),
+    ]
+});
+
 #[test]
 fn ranks_compute_the_values_of_the_reference_and_send_what_the_model_says() {
     let Some((cc, mpirun)) = mpi() else { return };
     let shipped = ["heat1d", "wave2d", "fdtd2d_driven", "varcoef3d"].map(shipped);
-    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec()].concat();
+    let programs = [vec![Arc::clone(&OWN)], shipped.to_vec(), AROUND.to_vec()].concat();
     let built = Built::new(cc, programs.into_iter().map(|program| (program, None)).collect());
-    for ranks in [1, 3, 8] {
-        pass(&built, mpirun, &cases(&built.programs, ranks, ranks as usize));
+    // Checkpoints of three ranks are read by eight and by one.
+    for ranks in [3, 8, 1] {
+        let mut all = cases(&built.programs, ranks, ranks as usize);
+        for (number, program) in built.programs.iter().enumerate() {
+            let own = all.iter().find(|case| case.program == number).unwrap().clone();
+            let name = format!("{}.checkpoint", program.name);
+            let kept = if ranks == 3 { Kept::Saved(name) } else { Kept::Restored(name) };
+            let size = [&[211][..], &[53, 47], &[29, 31, 27]][program.dimension() - 1].to_vec();
+            all.push(Case { size, depth: 0, kept: Some(kept), ..own });
+        }
+        pass(&built, mpirun, &all);
     }
+    damaged_checkpoints_are_refused(&built, mpirun);
+}
+
+/// A checkpoint in which a byte is wrong, one that is cut off, those of other grids and programs, and none.
+fn damaged_checkpoints_are_refused(built: &Built, mpirun: &str) {
+    let number = built.programs.iter().position(|program| program.name == "wave2d").unwrap();
+    let whole = std::fs::read(built.folder.path().join("wave2d.checkpoint")).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(built.folder.path().join(name), bytes).unwrap();
+    let mut files = Vec::new();
+    for at in (0..whole.len()).step_by(whole.len() / 40).chain([whole.len() - 1]) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        files.push((format!("byte{at}"), bytes));
+    }
+    for length in [0, 10, 100, whole.len() / 2, whole.len() - 1] {
+        files.push((format!("cut{length}"), whole[..length].to_vec()));
+    }
+    files.push(("longer".to_owned(), [&whole[..], &[0]].concat()));
+    let case = |name: &str, size: [i64; 2]| Case {
+        program: number,
+        size: size.to_vec(),
+        steps: 6,
+        ranks: vec![2, 1],
+        depth: 1,
+        blocking: false,
+        kept: Some(Kept::Restored(name.to_owned())),
+    };
+    files.iter().for_each(|(name, bytes)| write(name, bytes));
+    let mut cases: Vec<Case> = files.iter().map(|(name, _)| case(name, [53, 47])).collect();
+    cases.extend(
+        [("wave2d.checkpoint", [47, 53]), ("belt.checkpoint", [53, 47]), ("nowhere", [53, 47])]
+            .map(|(name, size)| case(name, size)),
+    );
+    let codes: Vec<i64> = built.launch(mpirun, &cases).iter().map(|outcome| outcome.code).collect();
+    let (others, damaged) = (&codes[files.len()..], &codes[..files.len()]);
+    assert!(damaged.iter().all(|code| [13, 14].contains(code)), "{codes:?}");
+    assert_eq!(others, [14, 14, 11]);
 }
 
 #[test]
@@ -300,6 +396,7 @@ fn mistakes_in_the_exchange_are_found() {
         ranks: vec![3],
         depth: 4,
         blocking,
+        kept: None,
     };
     let all: Vec<Case> = (0..faults.len()).map(|program| case(program, program < 3)).collect();
     for (outcome, (name, ..)) in built.launch(mpirun, &all).iter().zip(faults) {
@@ -312,7 +409,8 @@ fn mistakes_in_the_exchange_are_found() {
 fn all_shipped_stencils_on_one_to_sixteen_ranks() {
     let Some((cc, mpirun)) = mpi() else { return };
     let names = polyhedral::shipped::names().into_iter().filter(|&name| name != "seidel2d");
-    let built = Built::new(cc, names.map(|name| (shipped(name), None)).collect());
+    let programs = names.map(shipped).chain(AROUND.iter().cloned()).chain([Arc::clone(&OWN)]);
+    let built = Built::new(cc, programs.map(|program| (program, None)).collect());
     for ranks in 1..=16 {
         pass(&built, mpirun, &cases(&built.programs, ranks, 0));
         pass(&built, mpirun, &cases(&built.programs, ranks, 3));

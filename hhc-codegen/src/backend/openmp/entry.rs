@@ -34,8 +34,9 @@ impl Entry<'_> {
         format!("{function}{}", self.ending)
     }
 
-    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, `NAME_invoke_levels`, without bodies.
-    fn heads(&self) -> [Function; 5] {
+    /// `NAME_run`, `NAME_run_strided`, `NAME_invoke`, `NAME_run_levels`, `NAME_invoke_levels`, `NAME_invoke_wide`, without
+    /// bodies; the last one is for periodic programs alone.
+    fn heads(&self) -> [Function; 6] {
         let declare = |ending: &str, form| {
             let head = Function::new(format!("{}{ending}", self.name())).result("int");
             self.arguments.declare(head, form)
@@ -54,11 +55,12 @@ impl Entry<'_> {
             uniform("", Type::new("void").pointer_to_pointer(), "fields"),
             declare("_levels", Form::Levels),
             uniform("_levels", Type::new("void *const").pointer(), "levels"),
+            uniform("_wide", Type::new("void *const").pointer(), "levels"),
         ]
     }
 
     /// Their prototypes.
-    pub(super) fn prototypes(&self) -> [String; 5] {
+    pub(super) fn prototypes(&self) -> [String; 6] {
         self.heads().map(|head| head.prototype(Dialect::C))
     }
 
@@ -69,16 +71,23 @@ impl Entry<'_> {
 
     /// Those that call the launches.
     pub(super) fn callers(&self) -> Vec<String> {
-        let [run, strided, invoke, levels, invoke_levels] = self.heads();
-        let around = self.plan.program.is_periodic();
-        let around = around.then(|| around::function(self.arguments, &self.own(AROUND), &self.own(WHOLE)));
+        let [run, strided, invoke, levels, invoke_levels, invoke_wide] = self.heads();
+        let periodic = self.plan.program.is_periodic();
+        let around = periodic.then(|| around::function(self.arguments, &self.own(AROUND), &self.own(WHOLE)));
+        let wide = periodic.then(|| {
+            let function = Function::new(format!("{}_wide", self.name())).attribute("static").result("int");
+            let function = self.arguments.declare(function, Form::Levels).body(self.levels(WHOLE));
+            [function, invoke_wide.body(self.invoke_levels("wide"))]
+        });
+        let whole = if periodic { AROUND } else { WHOLE };
         let all = [
-            levels.body(self.levels()),
-            strided.body(self.strided()),
+            levels.body(self.levels(whole)),
+            strided.body(self.strided(whole)),
             run.body(self.dense()),
             invoke.body(self.invoke()),
-            invoke_levels.body(self.invoke_levels()),
+            invoke_levels.body(self.invoke_levels("levels")),
         ];
+        let all = all.into_iter().chain(wide.into_iter().flatten());
         let mut text = if self.copies() { copy::functions(self.arguments) } else { Vec::new() };
         let all = [self.whole()].into_iter().chain(around).chain(all);
         text.extend(all.map(|function| function.print(Dialect::C)));
@@ -131,17 +140,16 @@ impl Entry<'_> {
         self.of_grid(&self.own(WHOLE), "Boundaries, and all time steps.", "int", body)
     }
 
-    /// Makes the grid of the arguments, and runs.
-    fn on_grid(&self, level: &dyn Fn(usize, i64) -> Expr) -> [Stmt; 2] {
+    /// Makes the grid of the arguments, and runs `function` on it.
+    fn on_grid(&self, function: &str, level: &dyn Fn(usize, i64) -> Expr) -> [Stmt; 2] {
         let grid = Type::new("struct tw_grid");
-        let all = if self.plan.program.is_periodic() { AROUND } else { WHOLE };
         [
             Stmt::constant(grid, "whole", grid::members(self.arguments, copy::has_copy(self.plan), level)),
-            Stmt::Return(Some(call(self.own(all), [name("whole").address()]))),
+            Stmt::Return(Some(call(self.own(function), [name("whole").address()]))),
         ]
     }
 
-    fn strided(&self) -> Block {
+    fn strided(&self, whole: &str) -> Block {
         let mut body = Block::from(self.refused());
         body.extend(self.extents(self.arguments.has_slots()));
         for (number, array) in self.arguments.arrays().into_iter().enumerate() {
@@ -150,14 +158,14 @@ impl Entry<'_> {
         if !self.arguments.has_slots() {
             body.push(Stmt::unused("level_stride"));
         }
-        body.extend(self.on_grid(&|field, slot| {
+        body.extend(self.on_grid(whole, &|field, slot| {
             let array = name(&self.arguments.names.fields[field]);
             if slot == 0 { array } else { array + int(slot) * var("level_stride") }
         }));
         body
     }
 
-    fn levels(&self) -> Block {
+    fn levels(&self, whole: &str) -> Block {
         let arguments = self.arguments;
         let (program, names) = (arguments.program, arguments.names);
         let mut body = Block::from(self.refused());
@@ -197,7 +205,7 @@ impl Entry<'_> {
         let overlap =
             call("tw_overlap", [name("tw_arrays"), name("tw_bytes"), int(written.len() as i64), int(count)]);
         body.push(Stmt::when(overlap, Stmt::Return(Some(int(7)))));
-        body.extend(self.on_grid(&|field, slot| name(&names.fields[field]).at(slot)));
+        body.extend(self.on_grid(whole, &|field, slot| name(&names.fields[field]).at(slot)));
         body
     }
 
@@ -278,7 +286,7 @@ impl Entry<'_> {
         body
     }
 
-    fn invoke_levels(&self) -> Block {
+    fn invoke_levels(&self, form: &str) -> Block {
         let (program, mut body) = (self.arguments.program, self.unnamed("levels"));
         let mut arrays = Vec::new();
         let mut given = 0;
@@ -302,7 +310,7 @@ impl Entry<'_> {
             given += slots;
         }
         let sizes = self.arguments.sizes().len() + self.arguments.strides().len();
-        body.push(self.call_unnamed("levels", arrays, sizes));
+        body.push(self.call_unnamed(form, arrays, sizes));
         body
     }
 

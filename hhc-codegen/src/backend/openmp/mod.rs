@@ -67,7 +67,7 @@ struct ProgramText {
     /// Bytes of a thread's own memory.
     own_bytes: i64,
     /// The prototypes of the entry points.
-    prototypes: [String; 5],
+    prototypes: [String; 6],
     /// What the arrays are, as lines of a comment.
     arrays: Vec<String>,
     /// The functions that say where the newest levels are.

@@ -36,7 +36,6 @@ pub fn generate_ranks(plan: &KernelPlan, ranks: Option<&[i64]>) -> Result<RanksF
         stencil: program.name.clone(),
         reason: format!("it cannot be spread over ranks: {reason}"),
     };
-    // That refuses periodic ones.
     let ghosts = Ghosts::of(program).map_err(|error| refused(error.to_string()))?;
     let proof = ghosts.prove(program).map_err(|error| refused(error.to_string()))?;
     let data = RanksText::new(plan, &ghosts, ranks);
@@ -91,6 +90,8 @@ struct RanksText {
     description: Vec<String>,
     arrays: Vec<String>,
     guard: String,
+    /// Of the program's text.
+    fingerprint: u64,
     dimension: usize,
     fields: Table,
     series: Table,
@@ -102,6 +103,11 @@ struct RanksText {
     reach: String,
     frame: String,
     least: String,
+    /// Whether the grid wraps around anywhere, and where.
+    periodic: bool,
+    wraps: String,
+    /// The end of the name of the entry point that computes steps of a box.
+    steps_of_box: &'static str,
     ranks: String,
     tile_steps: i64,
     /// Names, for the program's messages and files.
@@ -129,6 +135,7 @@ impl RanksText {
             description: description(program),
             arrays: arrays(program),
             guard: signature.guard.replace("_H", "_mpi_H"),
+            fingerprint: fingerprint(&program.to_source()),
             dimension,
             fields: fields(program).into(),
             series: (program.series.iter())
@@ -142,6 +149,9 @@ impl RanksText {
             reach: pairs(&ghosts.reach),
             frame: pairs(&ghosts.frame),
             least: list(&program.least_size),
+            periodic: program.is_periodic(),
+            wraps: list(&program.periodic.iter().map(|&periodic| i64::from(periodic)).collect::<Vec<_>>()),
+            steps_of_box: if program.is_periodic() { "wide" } else { "levels" },
             ranks: list(ranks.unwrap_or(&open)),
             tile_steps: steps_of_tile(plan),
             field_names: program.fields.iter().map(|field| field.name.clone()).collect(),
@@ -153,6 +163,13 @@ impl RanksText {
             default_sizes: ["16777216", "4096, 4096", "256, 256, 256"][dimension - 1],
         }
     }
+}
+
+/// The hash FNV-1a, which is the same in all versions and on all machines.
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 /// The rows of the table of fields: bytes, slots, levels, whether it changes, its first slot of all.

@@ -1,0 +1,230 @@
+//! The command on ranks of MPI: ranks that are killed or stopped are named, runs go on from checkpoints on any number of ranks, and
+//! wrong launches are refused. Without an MPI the tests say so and pass, but not in CI.
+
+use crate::support::{Folder, Output, command, everything, finish, quick_compiler, tilewright};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// `mpirun` and the compiler of the same MPI.
+fn mpi() -> Option<(&'static str, &'static str)> {
+    let works = |(cc, _): &(&str, &str)| {
+        Command::new(cc).arg("--version").output().is_ok_and(|output| output.status.success())
+    };
+    let found = [("mpicc.openmpi", "mpirun.openmpi"), ("mpicc", "mpirun")].into_iter().find(works);
+    if found.is_none() {
+        assert!(std::env::var_os("CI").is_none(), "no MPI: CI installs one (scripts/setup.sh)");
+        eprintln!(
+            "SKIPPED: no mpicc was found, so nothing runs on ranks (scripts/setup.sh names the packages)"
+        );
+    }
+    found
+}
+
+/// The command on so many ranks.
+fn on_ranks((cc, mpirun): (&str, &str), ranks: usize, arguments: &[&str]) -> Command {
+    let own = command(arguments);
+    let mut all = Command::new(mpirun);
+    if mpirun.contains("openmpi") {
+        all.args(["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]);
+        all.envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
+    }
+    all.args(["-n", &ranks.to_string()]).arg(own.get_program()).args(own.get_args());
+    all.envs(own.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    with_mpi(&mut all, cc).stdin(Stdio::null());
+    all
+}
+
+/// The compiler of an MPI, which optimises less than it is asked to.
+fn with_mpi<'a>(command: &'a mut Command, cc: &str) -> &'a mut Command {
+    // Wrappers of MPI take no quotes.
+    let quick = quick_compiler().replace('\'', "");
+    command.envs(["OMPI_CC", "MPICH_CC"].map(|name| (name, quick.clone())));
+    command.env("MPICC", cc).env("OMP_NUM_THREADS", "1")
+}
+
+/// The processes of a launch whose arguments have this word, by their ranks.
+fn processes(word: &str, ranks: usize) -> Option<Vec<u32>> {
+    let mut found = vec![None; ranks];
+    for entry in std::fs::read_dir("/proc").ok()?.flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let text = |name: &str| std::fs::read(entry.path().join(name)).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&text("cmdline")).into_owned();
+        let all = String::from_utf8_lossy(&text("environ")).into_owned();
+        let rank = all.split('\0').find_map(|one| {
+            one.strip_prefix("OMPI_COMM_WORLD_RANK=")
+                .or_else(|| one.strip_prefix("PMI_RANK="))?
+                .parse::<usize>()
+                .ok()
+        });
+        if let (true, Some(rank)) = (arguments.contains(word) && !arguments.contains("mpirun"), rank) {
+            *found.get_mut(rank)? = Some(process);
+        }
+    }
+    found.into_iter().collect()
+}
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Waits until something is there.
+fn waited<T>(child: &mut Child, mut there: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = there() {
+            return found;
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it ended before");
+        assert!(begin.elapsed() < PATIENCE);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn ended(child: Child) -> Output {
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Output {
+        code: output.status.code().unwrap_or(-1),
+        stdout: text(&output.stdout),
+        stderr: text(&output.stderr),
+    }
+}
+
+fn signal(process: u32, name: &str) {
+    let status = Command::new("kill").args([name, &process.to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
+const TILE: &str = "st=4,s0=8,s1=64";
+const STEPS: &str = "15000";
+
+/// A run that nobody will wait for the end of.
+fn arguments<'a>(kept: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let run = ["run", "heat2d", "--size", "67x61", "--steps", STEPS, "--tile", TILE, "--json"];
+    [&run[..], &["--checkpoint", kept, "--checkpoint-every", "500"], more].concat()
+}
+
+fn checksum(output: &Output) -> String {
+    output.json()["checksum"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_rank_that_is_killed_is_named_and_the_run_goes_on_from_a_checkpoint_on_other_ranks() {
+    let Some(mpi) = mpi() else { return };
+    let folder = Folder::new();
+    let kept = folder.arg("kept");
+    let plain = ["run", "heat2d", "--size", "67x61", "--steps", STEPS, "--tile", TILE, "--json"];
+    let expected = checksum(&tilewright(&plain).succeeded());
+    let rounds = if everything() { 12 } else { 1 };
+    for round in 0..rounds {
+        let ranks = 2 + round % 3;
+        let begun = on_ranks(mpi, ranks, &arguments(&kept, &[]))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut begun = begun.unwrap();
+        waited(&mut begun, || std::fs::metadata(&kept).ok());
+        std::thread::sleep(Duration::from_millis(37 * round as u64));
+        let victim = ranks - 1 - round % ranks;
+        let process = waited(&mut begun, || processes(&kept, ranks))[victim];
+        signal(process, "-KILL");
+        let output = ended(begun);
+        assert_ne!(output.code, 0);
+        let told = format!("rank {victim} ");
+        assert!(output.stderr.contains(&told), "{told}: {}{}", output.stdout, output.stderr);
+        // On one rank, without mpirun, and on others.
+        let again = match round % 3 {
+            0 => finish({
+                let mut alone = command(&arguments(&kept, &["--restart", &kept]));
+                with_mpi(&mut alone, mpi.0);
+                alone
+            }),
+            other => finish(on_ranks(mpi, other + 2, &arguments(&kept, &["--restart", &kept]))),
+        };
+        let again = again.succeeded();
+        let report = &again.json()["ranks"]["checkpoints"];
+        assert!(report["steps_before"].as_i64().unwrap() >= 500, "{report}");
+        assert_eq!(checksum(&again), expected);
+        assert_eq!(folder.names(), ["kept"]);
+        std::fs::remove_file(&kept).unwrap();
+    }
+}
+
+#[test]
+fn a_rank_that_does_not_answer_is_named() {
+    let Some(mpi) = mpi() else { return };
+    let folder = Folder::new();
+    let kept = folder.arg("kept");
+    let victims: &[usize] = if everything() { &[1, 0] } else { &[1] };
+    for &victim in victims {
+        let begun = on_ranks(mpi, 2, &arguments(&kept, &["--rank-timeout", "2"]))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut begun = begun.unwrap();
+        waited(&mut begun, || std::fs::metadata(&kept).ok());
+        let process = waited(&mut begun, || processes(&kept, 2))[victim];
+        signal(process, "-STOP");
+        let output = ended(begun);
+        assert_ne!(output.code, 0);
+        let told = format!("rank {victim} (process {process} on ");
+        assert!(output.stderr.contains(&told), "{told}: {}{}", output.stdout, output.stderr);
+        assert!(output.stderr.contains("has not answered for 2 s"), "{}", output.stderr);
+        assert!(output.stderr.contains("--restart"), "{}", output.stderr);
+        std::fs::remove_file(&kept).unwrap();
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_would() {
+    let Some(mpi) = mpi() else { return };
+    let folder = Folder::new();
+    let kept = folder.arg("kept");
+    finish(on_ranks(mpi, 2, &["run", "heat2d", "--size", "40x30", "--steps", "6", "--checkpoint", &kept]))
+        .succeeded();
+    let cases: [(&[&str], &str); 4] = [
+        (&["40x30", "9", "--ranks", "3x1"], "start 3 processes (mpirun -n 3 ..)"),
+        (&["40x30", "9", "--depth", "30"], "--ranks 2x1 would work, with a smaller --depth or none"),
+        (&["40x30", "5", "--restart", &kept], "the checkpoint has 6 steps"),
+        (&["40x30", "9", "--restart", &kept, "--param", "a=0.1"], "other parameters"),
+    ];
+    for (case, expected) in cases {
+        let (size, steps, more) = (case[0], case[1], &case[2..]);
+        let arguments =
+            [&["run", "heat2d", "--tile", TILE, "--size", size, "--steps", steps][..], more].concat();
+        let output = finish(on_ranks(mpi, 2, &arguments));
+        assert_ne!(output.code, 0, "{}", output.stdout);
+        assert!(output.stderr.contains(expected), "{case:?}: {}", output.stderr);
+    }
+    // Processes that do not find each other.
+    let other = [("mpicc.mpich", "mpirun.openmpi")].into_iter().find(|(cc, mpirun)| {
+        let there = |name: &str| Command::new(name).arg("--version").output().is_ok();
+        there(cc) && there(mpirun)
+    });
+    if let Some(other) = other {
+        let output = finish(on_ranks(other, 2, &["run", "heat2d", "--size", "40x30", "--steps", "6"]));
+        assert!(output.stderr.contains("different MPIs"), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn a_prediction_says_what_a_run_sends_and_keeps_in_memory() {
+    let Some(mpi) = mpi() else { return };
+    let folder = Folder::new();
+    let cluster = folder.arg("cluster.toml");
+    let measure = ["calibrate", "--mpi", "--rounds", "3", "--machine", "zen4", "-o", &cluster, "--json"];
+    let network = finish(on_ranks(mpi, 2, &measure)).succeeded().json();
+    for value in ["latency_s", "bandwidth_bytes_per_s"] {
+        assert!(network[value].as_f64().unwrap() > 0.0, "{network}");
+    }
+    let case = ["heat2d", "--size", "301x200", "--steps", "11", "--depth", "3", "--json"];
+    let run = [&["run", "--tile", TILE, "--ranks", "2x1"], &case[..]].concat();
+    let run = finish(on_ranks(mpi, 2, &run)).succeeded().json();
+    let more = ["predict", "--strategy", "hhc", "--machine", &cluster, "--ranks", "2"];
+    let predicted = tilewright(&[&more[..], &case[..]].concat()).succeeded().json();
+    let (ranks, counts) = (&run["ranks"], &predicted["counts"]);
+    assert_eq!((&ranks["counts"], &ranks["sent"]), (counts, &predicted["sent"]));
+    let most = ranks["each"].as_array().unwrap().iter().map(|rank| rank["bytes"].as_u64().unwrap()).max();
+    assert_eq!(most, predicted["memory_bytes"].as_u64());
+    for scaling in ["strong", "weak"] {
+        assert_eq!(predicted[scaling].as_array().unwrap().len(), 2, "{predicted}");
+    }
+}

@@ -1,0 +1,401 @@
+//! A program on many ranks of MPI, each with a computer of its own, by the models: how the grid is cut, how deep ghost zones
+//! are, and which tile a rank has, all together; what that takes, and how it scales.
+//!
+//! A band of `k` steps on the rank with the most points and neighbours takes
+//!
+//! ```text
+//! blocking     T(box + ghosts, k) + messages + packing
+//! overlapped   max(T(box, k), messages) + sum over strips of T(strip + ghosts, k) + packing
+//! messages     latency * (messages of the rank) + bytes / bandwidth
+//! packing      4 * bytes through memory: read and written at either end
+//! ```
+//!
+//! where `T` is the time model of a CPU. The tile is the best one for the box with ghost zones of a usual depth; with it the depth is chosen, and
+//! for that depth the tile again. So that redundant work and rows of ghost zones
+//! cost what they cost there.
+
+use crate::error::{Error, Result};
+use crate::load::Stencil;
+use crate::model::{Model, Residence};
+use crate::ranks::{Exchange, exchange, exchange_once, ghosts};
+use crate::{strategies, text};
+use cost_models::machine::{Machine, Network};
+use hhc_codegen::TileSizes;
+use hhc_codegen::strategy::Strategy;
+use optimizer::{Method, Objective};
+use polyhedral::ghost::Ghosts;
+use polyhedral::program::{FieldRole, Program};
+use serde::Serialize;
+
+/// Decompositions that are looked at in full: those whose ranks have the least ghost zones.
+const DECOMPOSITIONS: usize = 3;
+/// The deepest ghost zones that are looked at.
+const DEEPEST: i64 = 4096;
+/// The depth that the first tile is for.
+const USUAL_DEPTH: i64 = 16;
+
+/// A tile of a rank.
+type Tiled = (&'static dyn Strategy, TileSizes);
+
+/// A program on computers that are alike and have a network.
+pub struct Cluster<'a> {
+    stencil: &'a Stencil,
+    machine: &'a Machine,
+    network: &'a Network,
+    ghosts: Ghosts,
+    strategy: &'a str,
+    depth: Option<i64>,
+    /// Seconds of packing per byte of a message.
+    packing: f64,
+}
+
+/// A program on so many ranks.
+#[derive(Debug, Clone, Serialize)]
+pub struct OnCluster {
+    /// Ranks.
+    pub ranks: i64,
+    /// Grid extents.
+    pub size: Vec<i64>,
+    /// Ranks per dimension.
+    pub counts: Vec<i64>,
+    /// Steps between two exchanges.
+    pub depth: i64,
+    /// Whether computing while messages are under way is predicted to pay; else `--blocking`.
+    pub overlapped: bool,
+    /// Strategy of a rank's tiles.
+    pub strategy: &'static str,
+    /// Their sizes.
+    pub tile: String,
+    /// Time of all steps.
+    pub seconds: f64,
+    /// Of it, the own points, as if there were no ghost zones.
+    pub compute_s: f64,
+    /// Points of ghost zones.
+    pub redundant_s: f64,
+    /// Messages, as far as nothing is computed meanwhile.
+    pub exchange_s: f64,
+    /// Packing and unpacking.
+    pub packing_s: f64,
+    /// Points of the largest box over the mean.
+    pub imbalance: f64,
+    /// Bytes of a rank's arrays, ghost zones and padding included.
+    pub memory_bytes: u64,
+    /// What all ranks send.
+    pub sent: Exchange,
+}
+
+/// How the time changes with the number of ranks.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scaling {
+    /// The same grid on more and more ranks; those that have no room for it are left out.
+    pub strong: Vec<Scaled>,
+    /// A grid of that size for each rank.
+    pub weak: Vec<Scaled>,
+}
+
+/// A number of ranks among others.
+#[derive(Debug, Clone, Serialize)]
+pub struct Scaled {
+    /// What it takes.
+    #[serde(flatten)]
+    pub own: OnCluster,
+    /// Points per rank and second over those of one rank.
+    pub efficiency: f64,
+}
+
+/// A box of the rank with the most of everything.
+struct Cut {
+    counts: Vec<i64>,
+    own: Vec<i64>,
+    /// Whether there are ghost points below and above.
+    sides: Vec<[bool; 2]>,
+}
+
+impl<'a> Cluster<'a> {
+    /// Brings a program and computers together; `depth` where it is given.
+    ///
+    /// # Errors
+    /// A program that cannot be spread; a machine without network or calibration.
+    pub fn new(
+        stencil: &'a Stencil,
+        machine: &'a Machine,
+        strategy: &'a str,
+        depth: Option<i64>,
+    ) -> Result<Cluster<'a>> {
+        let Some(cpu) = machine.cpu() else {
+            let message = format!("machine `{}` is a GPU, and ranks of MPI run OpenMP C", machine.name);
+            return Err(Error::infeasible(message).hint("name a machine of kind cpu"));
+        };
+        let Some(network) = &machine.network else {
+            let message = format!("machine `{}` has no table [network]: what a message costs", machine.name);
+            return Err(Error::infeasible(message).hint(
+                "measure it with mpirun -n 2 tilewright calibrate --mpi --machine FILE -o FILE, or write \
+                 latency_s, bandwidth_bytes_per_s, provenance and source",
+            ));
+        };
+        let Some(calibration) = &machine.calibration else {
+            return Err(Error::infeasible(format!("machine `{}` is not calibrated", machine.name)));
+        };
+        // Four passes of each byte through memory by all cores together.
+        let packing = calibration.l_s_per_word.value / cpu.cores as f64;
+        let ghosts = ghosts(&stencil.program)?;
+        Ok(Cluster { stencil, machine, network, ghosts, strategy, depth, packing })
+    }
+
+    fn program(&self) -> &Program {
+        &self.stencil.program
+    }
+
+    /// The best decomposition, depth and tile for so many ranks.
+    ///
+    /// # Errors
+    /// No decomposition fits, with the most ranks that do.
+    pub fn predict(&self, size: &[i64], steps: i64, ranks: i64) -> Result<OnCluster> {
+        execution::layout::grid_points(self.program(), size)?;
+        let mut cuts: Vec<(f64, Cut)> = products(ranks, size.len())
+            .into_iter()
+            .filter(|counts| self.deepest(size, counts) >= self.depth.unwrap_or(1))
+            .map(|counts| self.cut(size, counts))
+            .map(|cut| (self.wide(&cut, 1).iter().map(|&extent| extent as f64).product(), cut))
+            .collect();
+        if cuts.is_empty() {
+            let fits = |ranks: &i64| {
+                products(*ranks, size.len())
+                    .iter()
+                    .any(|counts| self.deepest(size, counts) >= self.depth.unwrap_or(1))
+            };
+            let fewer = (1..ranks).rev().take(4096).find(fits);
+            return Err(Error::infeasible(format!(
+                "a grid of {} points cannot be cut for {ranks} ranks",
+                text::size(size)
+            ))
+            .maybe_hint(fewer.map(|ranks| format!("{ranks} ranks would work"))));
+        }
+        cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
+        cuts.truncate(DECOMPOSITIONS);
+        let mut best: Option<OnCluster> = None;
+        for (_, cut) in &cuts {
+            let own = self.chosen(size, steps, cut)?;
+            if best.as_ref().is_none_or(|best| own.seconds < best.seconds) {
+                best = Some(own);
+            }
+        }
+        best.ok_or_else(|| Error::internal("no decomposition was looked at"))
+    }
+
+    /// The best depth and tile of a decomposition.
+    fn chosen(&self, size: &[i64], steps: i64, cut: &Cut) -> Result<OnCluster> {
+        let depths = self.depths(size, &cut.counts, steps);
+        let deepest = depths.last().copied().unwrap_or(1);
+        let first = self.tile(cut, deepest.min(USUAL_DEPTH))?;
+        let mut best = self.of(size, steps, cut, deepest.min(USUAL_DEPTH), &first)?;
+        for depth in depths {
+            let own = self.of(size, steps, cut, depth, &first)?;
+            if own.seconds < best.seconds {
+                best = own;
+            }
+        }
+        let again = self.of(size, steps, cut, best.depth, &self.tile(cut, best.depth)?)?;
+        Ok(if again.seconds < best.seconds { again } else { best })
+    }
+
+    /// The best tile for a box with ghost zones so deep.
+    fn tile(&self, cut: &Cut, k: i64) -> Result<Tiled> {
+        let model = Model::new(self.stencil, &self.wide(cut, k), k, self.machine.clone(), None)?;
+        let choice = model.tune(self.strategy, Method::Exact, Objective::Time)?.tuned.choice;
+        Ok((strategies::named(choice.strategy)?, choice.tile))
+    }
+
+    /// The same for 1, 2, 4, .. and so many ranks.
+    ///
+    /// # Errors
+    /// As for [`Cluster::predict`], of one rank.
+    pub fn scaling(&self, size: &[i64], steps: i64, most: i64) -> Result<Scaling> {
+        let mut counts: Vec<i64> = std::iter::successors(Some(1), |count| Some(2 * count))
+            .take_while(|&count| count < most)
+            .collect();
+        counts.push(most);
+        let one = self.predict(size, steps, 1)?.seconds;
+        let scaled = |own: OnCluster, more: f64| Scaled { efficiency: one * more / own.seconds, own };
+        let strong = (counts.iter())
+            .filter_map(|&ranks| self.predict(size, steps, ranks).ok())
+            .map(|own| scaled(own.clone(), 1.0 / own.ranks as f64))
+            .collect();
+        let mut weak = Vec::new();
+        for &ranks in &counts {
+            // As near to a cube of boxes as the number allows.
+            let spread = products(ranks, size.len())
+                .into_iter()
+                .min_by_key(|counts| counts.iter().max().copied().unwrap_or(1));
+            let grid: Vec<i64> =
+                spread.iter().flatten().zip(size).map(|(count, extent)| count * extent).collect();
+            if let Ok(own) = self.predict(&grid, steps, ranks) {
+                weak.push(scaled(own, 1.0));
+            }
+        }
+        Ok(Scaling { strong, weak })
+    }
+
+    /// The steps that ghost zones can be deep; as `tw_deepest` of the library.
+    fn deepest(&self, size: &[i64], counts: &[i64]) -> i64 {
+        let program = self.program();
+        let mut deepest = i64::MAX;
+        for (d, (&extent, &count)) in size.iter().zip(counts).enumerate() {
+            if count == 1 && !program.periodic[d] {
+                continue;
+            }
+            let least = extent / count;
+            let ([below, above], frame) = (self.ghosts.reach[d], self.ghosts.frame[d]);
+            let ghosts = if program.periodic[d] { below + above } else { below.min(above) };
+            if least < 1 || least < frame[0].max(frame[1]) || least + ghosts < program.least_size[d] {
+                return 0;
+            }
+            for (reach, frame) in [(below, frame[0]), (above, frame[1])].into_iter().filter(|own| own.0 > 0) {
+                deepest = deepest.min((least - frame) / reach);
+            }
+        }
+        deepest
+    }
+
+    fn cut(&self, size: &[i64], counts: Vec<i64>) -> Cut {
+        let own = size.iter().zip(&counts).map(|(extent, count)| (extent + count - 1) / count).collect();
+        let sides = counts
+            .iter()
+            .zip(&self.program().periodic)
+            .map(|(&count, &periodic)| [periodic || count > 1, periodic || count > 2])
+            .collect();
+        Cut { counts, own, sides }
+    }
+
+    /// Ghost points below and above for `k` steps.
+    fn ghost(&self, cut: &Cut, d: usize, k: i64) -> i64 {
+        let depth = self.ghosts.depth(d, k);
+        (0..2).filter(|&side| cut.sides[d][side]).map(|side| depth[side]).sum()
+    }
+
+    fn wide(&self, cut: &Cut, k: i64) -> Vec<i64> {
+        cut.own.iter().enumerate().map(|(d, own)| own + self.ghost(cut, d, k)).collect()
+    }
+
+    /// Depths that are looked at.
+    fn depths(&self, size: &[i64], counts: &[i64], steps: i64) -> Vec<i64> {
+        if let Some(depth) = self.depth {
+            return vec![depth];
+        }
+        let most = self.deepest(size, counts).min(steps).clamp(1, DEEPEST);
+        if counts.iter().all(|&count| count == 1) && !self.program().is_periodic() {
+            return vec![steps.max(1)];
+        }
+        let powers =
+            std::iter::successors(Some(1), |depth| Some(2 * depth)).take_while(|&depth| depth < most);
+        powers.chain([most]).collect()
+    }
+
+    /// Seconds of `k` steps of a box.
+    fn seconds(&self, own: &[i64], k: i64, tiled: &Tiled) -> Result<f64> {
+        let model = Model::new(self.stencil, own, k, self.machine.clone(), None)?;
+        Ok(model.cost(tiled.0, &tiled.1, Residence::Best)?.0.prediction.seconds)
+    }
+
+    fn of(&self, size: &[i64], steps: i64, cut: &Cut, k: i64, tiled: &Tiled) -> Result<OnCluster> {
+        let program = self.program();
+        let wide = self.wide(cut, k);
+        let points = |extents: &[i64]| extents.iter().map(|&extent| extent as f64).product::<f64>();
+        let all = self.seconds(&wide, k, tiled)?;
+        let cut_off = wide != cut.own;
+        let own = if cut_off { self.seconds(&cut.own, k, tiled).unwrap_or(all).min(all) } else { all };
+        let of_state = |field: &polyhedral::program::Field| match field.role {
+            FieldRole::State { levels, .. } => (levels * field.element.bytes()) as f64,
+            FieldRole::Coefficient => 0.0,
+        };
+        let bytes = (points(&wide) - points(&cut.own)) * program.fields.iter().map(of_state).sum::<f64>();
+        let (mut directions, mut local) = (1.0, 1.0);
+        for (sides, &count) in cut.sides.iter().zip(&cut.counts) {
+            let ways = 1.0 + sides.iter().filter(|&&side| side).count() as f64;
+            directions *= ways;
+            local *= if count == 1 { ways } else { 1.0 };
+        }
+        let messages = directions - local;
+        let network = if messages > 0.0 { self.network.seconds(messages, bytes) } else { 0.0 };
+        let packing = bytes * self.packing;
+        let blocking = (all - own, network, packing);
+        // The core in place, then strips with ghosts on both of their long sides.
+        let overlapped = self
+            .strips(cut, k, tiled)?
+            .map(|(seconds, moved)| (seconds, (network - own).max(0.0), packing + moved * self.packing));
+        let total = |(redundant, messages, packing): (f64, f64, f64)| own + redundant + messages + packing;
+        let (ways, pays) = match overlapped {
+            Some(ways) if total(ways) < total(blocking) => (ways, true),
+            _ => (blocking, false),
+        };
+        let bands = steps as f64 / k as f64;
+        let whole = points(size);
+        let ranks: i64 = cut.counts.iter().product();
+        let sent = exchange(program, &self.ghosts, size, &cut.counts, k, steps);
+        Ok(OnCluster {
+            ranks,
+            size: size.to_vec(),
+            counts: cut.counts.clone(),
+            depth: k,
+            overlapped: pays,
+            strategy: tiled.0.id(),
+            tile: tiled.1.to_string(),
+            seconds: total(ways) * bands,
+            compute_s: own * bands,
+            redundant_s: ways.0 * bands,
+            exchange_s: ways.1 * bands,
+            packing_s: ways.2 * bands,
+            imbalance: points(&cut.own) * ranks as f64 / whole,
+            memory_bytes: array_bytes(program, &wide),
+            sent: sent.and(exchange_once(program, &self.ghosts, size, &cut.counts, k)),
+        })
+    }
+
+    /// Seconds of the strips at the sides of a box, and bytes that are copied for them; `None` where the box is too small.
+    fn strips(&self, cut: &Cut, k: i64, tiled: &Tiled) -> Result<Option<(f64, f64)>> {
+        let program = self.program();
+        let wide = self.wide(cut, k);
+        let (mut core, mut seconds, mut moved) = (cut.own.clone(), 0.0, 0.0);
+        for d in 0..core.len() {
+            for side in (0..2).filter(|&side| cut.sides[d][side]) {
+                let width = self.ghosts.depth(d, k)[side];
+                core[d] -= width;
+                if core[d] < 1 || core[d] < program.least_size[d] {
+                    return Ok(None);
+                }
+                let mut strip = wide.clone();
+                strip[d] = width + self.ghosts.depth(d, k).iter().sum::<i64>();
+                seconds += self.seconds(&strip, k, tiled)?;
+                let points: f64 = strip.iter().map(|&extent| extent as f64).product();
+                moved += points * program.bytes_of_a_point() as f64 / 2.0;
+            }
+        }
+        Ok((seconds > 0.0).then_some((seconds, moved)))
+    }
+}
+
+/// All ways to write `ranks` as a product of so many numbers.
+fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
+    if dimension == 1 {
+        return vec![vec![ranks]];
+    }
+    let divisors = (1..=ranks).filter(|count| ranks % count == 0);
+    let rest = |count: i64| {
+        products(ranks / count, dimension - 1).into_iter().map(move |rest| [vec![count], rest].concat())
+    };
+    divisors.flat_map(rest).collect()
+}
+
+/// Bytes of the arrays of a box: every slot of every field, with rows padded as `tw_strides` of the library pads them.
+pub fn array_bytes(program: &Program, wide: &[i64]) -> u64 {
+    let mut elements = *wide.last().unwrap_or(&0);
+    if wide.len() > 1 {
+        elements = (elements + 15) / 16 * 16;
+        while (elements * 4 + 256) % 4096 < 512 || (elements * 8 + 256) % 4096 < 512 {
+            elements += 16;
+        }
+    }
+    elements *= wide.iter().rev().skip(1).product::<i64>();
+    let level = |bytes: usize| (elements as u64 * bytes as u64 + 64) / 64 * 64;
+    program.fields.iter().map(|field| level(field.element.bytes()) * field.role.slots() as u64).sum()
+}
