@@ -5,9 +5,10 @@ use crate::blocks::Blocks;
 use crate::document::PassedOver;
 use crate::hexagons::Hexagons;
 use crate::interval::Interval;
-use crate::model::{Model, Spent};
+use crate::model::{EVEN, Model, Spent};
 use crate::shapes::{Edges, LeastWork, OfBox, Programs, Shapes};
 use cost_models::form::TimeModel;
+use cost_models::multiprocessor::warps;
 use cost_models::objective::Objective;
 use hhc_codegen::counts::{Family, Problem, SizeOf, Work, last_true};
 use hhc_codegen::strategy;
@@ -259,17 +260,18 @@ fn paper_s(model: &Model, of_box: &OfBox, k: i64) -> Interval {
 /// of its share of the words where it is not alone. All rounds together take what all tiles compute and move.
 fn counted_s(model: &Model, of_box: &OfBox, work: &LeastWork, k: i64) -> Interval {
     let (rounds, last, share) = model.waves(of_box.w.0, k);
-    let tile = model.demands(&work.tile);
+    let warps = work.edges.as_ref().map_or(EVEN, |edges| warps(edges.threads));
+    let tile = model.demands(&work.tile, warps);
     let rest = tile.share(share.min(Interval::exact(0.5)));
     let (whole, partly) = (model.round(&tile, k), model.round(&rest, last));
     let waves = Interval::of(rounds) * whole + partly;
-    let all = model.demands(&work.all);
-    let spread = all.compute.max(all.transfer + all.ahead) / Interval::of(model.limits.n_sm);
+    let all = model.demands(&work.all, EVEN);
+    let spread = all.compute(1).max(all.transfer + all.ahead) / Interval::of(model.limits.n_sm);
     let launches = match &work.edges {
         None => Interval::exact(work.launches) * waves,
         Some(edges) => {
             let (full, others, part) = edges.launches;
-            let clipped = model.demands(&work.tile.times(part).and(&edges.clipped));
+            let clipped = model.demands(&work.tile.times(part).and(&edges.clipped), warps);
             let rest = clipped.share(share.min(Interval::exact(0.5)));
             let clipped = Interval::of(rounds) * model.round(&clipped, k) + model.round(&rest, last);
             let last_round = if last > 0 { partly } else { whole };
@@ -281,14 +283,15 @@ fn counted_s(model: &Model, of_box: &OfBox, work: &LeastWork, k: i64) -> Interva
 }
 
 /// A tile at the edge of the grid takes `a + x` alone where a full one takes `a`. Beside the others of the last round, `u` seconds, it
-/// falls behind, and the rest it does alone: `x * (a + x) / (u + x)` more. With `a <= u` that and `u` together grow with each of the
+/// falls behind, and the rest it does alone: `x * (a + x) / (u + x)` more. With `a <= 2 * u` that and `u` together grow with each of the
 /// three.
 fn edge_s(model: &Model, work: &LeastWork, edges: &Edges, u: f64) -> Interval {
-    let unmoved = |own: &Work| model.demands(own).share(Interval::ZERO);
+    let demands = |own: &Work| model.demands(own, warps(edges.threads));
+    let unmoved = |own: &Work| demands(own).share(Interval::ZERO);
     let a = model.round(&unmoved(&work.tile), 1).low;
-    let most = model.round(&model.demands(&edges.most), 1).high;
+    let most = model.round(&demands(&edges.most), 1).high;
     let x = (model.round(&unmoved(&work.tile.and(&edges.clipped)), 1).low - most).max(0.0);
-    if x == 0.0 || a > u {
+    if x == 0.0 || a > 2.0 * u {
         return Interval::ZERO;
     }
     let [a, x, u] = [a, x, u].map(Interval::exact);

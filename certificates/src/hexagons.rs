@@ -180,10 +180,12 @@ impl Hexagons {
         let last = Threads::last_as_many(self.widest + low - 1, self.threads_per_block);
         (self.widest + high - 1 <= last).then(|| {
             let widest = forms.work(0, [high, 1, 1]);
-            let warps = ceil_div(forms.threads([low, 1, 1]), 32) as f64;
+            let threads = forms.threads([low, 1, 1]);
+            let warps = ceil_div(threads, 32) as f64;
             let (looked_at, copying) = self.at_edges;
             let own = self.rows as f64 * looked_at;
             Edges {
+                threads,
                 most: widest.full,
                 clipped: Work { issued: warps * own, chain: copying * own, ..Work::default() },
                 launches: (widest.full_launches, widest.clipped_launches, widest.part),

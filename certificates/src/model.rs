@@ -6,7 +6,7 @@ use cost_models::form::TimeModel;
 use cost_models::hardware::Hardware;
 use cost_models::machine::{Machine, Provenance};
 use cost_models::multiprocessor::{
-    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP,
+    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP, warps,
 };
 use cost_models::objective::Objective;
 use hhc_codegen::counts::work::Accounting;
@@ -66,13 +66,29 @@ pub(crate) struct Spent {
 /// Seconds of a sub-tile alone on a multiprocessor.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Demands {
-    pub compute: Interval,
+    /// What schedulers issue that have as many warps each, and what shared memory delivers.
+    issue: Interval,
+    shared: Interval,
     pub transfer: Interval,
     pub ahead: Interval,
-    pub wait: Interval,
+    /// From the first instruction of a warp to its last one, and barriers.
+    latency: Interval,
+    barrier: Interval,
+    /// Warps of a block.
+    warps: i64,
 }
 
+/// Warps of a block that all schedulers have as many of: with no other number does it take less.
+pub(crate) const EVEN: i64 = SCHEDULERS as i64;
+
 impl Demands {
+    /// Seconds in which so many tiles at once compute, for each of them: the fullest scheduler has `ceil(warps / 4)` warps.
+    pub fn compute(&self, tiles: i64) -> Interval {
+        let (warps, schedulers) = (tiles.max(1) * self.warps, SCHEDULERS as i64);
+        let fullest = Interval::of(up(warps, schedulers) * schedulers) / Interval::of(warps);
+        (self.issue * fullest).max(self.shared)
+    }
+
     /// With a part of the words.
     pub fn share(&self, share: Interval) -> Demands {
         Demands { transfer: self.transfer * share, ahead: self.ahead * share, ..*self }
@@ -107,7 +123,10 @@ impl Model {
         let known = calibration.c_iter(&problem.program.name, problem.element().name());
         let c_iter = match (known, form) {
             (Some(known), TimeModel::Paper) => number(known.value),
-            _ => rates.compute_s(&Accounting::new(problem).iteration()) * Interval::of(facts.n_v),
+            _ => {
+                let iteration = Accounting::new(problem).iteration();
+                rates.issue_s(&iteration).max(rates.shared_s(&iteration)) * Interval::of(facts.n_v)
+            }
         };
         let flops = Interval::of(problem.operations.flops as i64)
             / Interval::of(problem.program.statements.len() as i64);
@@ -263,26 +282,30 @@ impl Model {
         self.launches(counts.wavefronts) + Interval::of(counts.wavefronts) * (rounds * prism)
     }
 
-    /// Seconds of a piece of work that has a multiprocessor to itself.
-    pub fn demands(&self, work: &Work) -> Demands {
+    /// Seconds of a piece of work of so many warps that has a multiprocessor to itself.
+    pub fn demands(&self, work: &Work, warps: i64) -> Demands {
         let Rates { clock, issue, cached_s, reached, .. } = self.rates;
-        let compute = self.rates.compute_s(work);
         let chain = number(work.chain) * (number(SCHEDULERS) / issue)
             + number(work.waits) * number(NEAR_CYCLES)
             + number(work.far_waits) * number(FAR_CYCLES);
         let words = |words: f64| number(words) * self.l / reached;
         Demands {
-            compute,
+            issue: self.rates.issue_s(work),
+            shared: self.rates.shared_s(work),
             transfer: words(work.words).max(number(work.cached) * cached_s),
             ahead: words(work.ahead),
-            wait: (chain / clock).above(compute) + number(work.barriers) * self.tau,
+            latency: chain / clock,
+            barrier: number(work.barriers) * self.tau,
+            warps,
         }
     }
 
     /// Seconds of a round of `k` sub-tiles, by mean-value analysis of two stations and a delay; memory that does not keep
     /// up is waited for.
     pub fn round(&self, demands: &Demands, k: i64) -> Interval {
-        let Demands { compute, transfer, ahead, wait } = *demands;
+        let Demands { transfer, ahead, latency, barrier, .. } = *demands;
+        let compute = demands.compute(k);
+        let wait = latency.above(compute) + barrier;
         if (compute + transfer + ahead + wait).high == 0.0 {
             return Interval::ZERO;
         }
@@ -317,9 +340,10 @@ impl Model {
     fn counted_s(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Interval {
         let w = counts.tiles_per_wavefront;
         let (rounds, last, share) = self.waves(w, k);
-        let full = self.demands(&work.full);
-        let clipped = self.demands(&work.full.and(&work.clipped));
-        let partly = self.demands(&work.full.times(work.part).and(&work.clipped));
+        let demands = |work: &Work| self.demands(work, warps(counts.threads));
+        let full = demands(&work.full);
+        let clipped = demands(&work.full.and(&work.clipped));
+        let partly = demands(&work.full.times(work.part).and(&work.clipped));
         let both = [(k, Interval::ONE), (last, share)];
         let of = |demands: &Demands| both.map(|(tiles, share)| self.round(&demands.share(share), tiles));
         let (on_full, on_clipped, on_partly) = (of(&full), of(&clipped), of(&partly));
@@ -348,11 +372,13 @@ impl Model {
 }
 
 impl Rates {
-    /// Seconds in which a multiprocessor that waits for nothing executes this.
-    fn compute_s(&self, work: &Work) -> Interval {
-        let cycles = (number(work.issued) / self.issue)
-            .max(number(work.arithmetic) / self.arithmetic)
-            .max(number(work.shared) / self.shared);
-        cycles / self.clock
+    /// Seconds in which schedulers that have as many warps each issue this.
+    fn issue_s(&self, work: &Work) -> Interval {
+        (number(work.issued) / self.issue).max(number(work.arithmetic) / self.arithmetic) / self.clock
+    }
+
+    /// Seconds in which shared memory delivers this.
+    fn shared_s(&self, work: &Work) -> Interval {
+        number(work.shared) / self.shared / self.clock
     }
 }

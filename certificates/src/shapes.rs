@@ -48,6 +48,8 @@ pub(crate) struct LeastWork {
 /// What is known of tiles of one sub-tile each, at edges and elsewhere.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edges {
+    /// Threads of each tile.
+    pub threads: i64,
     /// No full sub-tile executes more.
     pub most: Work,
     /// What one at an edge executes in addition, at least.

@@ -112,7 +112,7 @@ fn generated_code_stays_as_short_as_it_is() {
             ("star2d2r", "hhc", plane, 23.0, 0.11, 1.55),
             ("star3d1r", "hhc", space, 42.5, 1.0, 1.75),
             ("star3d1r", "naive", space, 66.0, 2.0, 1.2),
-            ("star3d1r", "streaming", space, 19.5, 0.15, 1.3),
+            ("star3d1r", "streaming", space, 19.5, 0.15, 1.1),
         ];
         for (turn, (name, strategy, size, most, wide, uneven)) in all.into_iter().enumerate() {
             // The proof of streams takes seconds.
@@ -136,6 +136,7 @@ fn generated_code_stays_as_short_as_it_is() {
                 assert!(value <= most, "{what}: {path} is {value}, more than {most}");
                 value
             };
+            close(number(&found, "covered"), 1.0, 1e-6);
             let steady = at_most("steady.instructions", most);
             at_most("steady.wide_multiplies", wide);
             at_most("imbalance", uneven);
@@ -144,6 +145,8 @@ fn generated_code_stays_as_short_as_it_is() {
                 // Points that blocks share are at most 1.47 times those of the grid, with 8 operations each.
                 at_most("steady.operations", 1.47 * 8.0);
                 at_most("steady.shared_bytes", 9.0);
+                // Streams that fill, and bands of fewer steps.
+                at_most("per_point.instructions", 1.25 * steady);
             }
             assert_eq!(number(&found, "spill_bytes"), 0.0, "{what}");
             let kinds: f64 = found["steady"]["kinds"]

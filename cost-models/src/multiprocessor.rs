@@ -20,3 +20,15 @@ pub const CACHED_BYTES: f64 = 24.0;
 /// Cycles until a device starts the next block, whichever multiprocessor it is for: 4.2 million blocks of one warp each took
 /// 1.2 on an H100.
 pub const START_CYCLES: f64 = 1.2;
+
+/// By how much longer than the mean the scheduler with the most of these warps takes: a warp stays with the scheduler that it
+/// began with, so that of 18 warps two of the four schedulers have five, and take `5 / 4.5` of the mean.
+pub fn fullest_scheduler(warps: i64) -> f64 {
+    let each = warps.max(1) as f64 / SCHEDULERS;
+    each.ceil() / each
+}
+
+/// Warps of a block of so many threads.
+pub fn warps(threads: i64) -> i64 {
+    (threads as f64 / WARP).ceil() as i64
+}

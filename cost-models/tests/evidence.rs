@@ -183,8 +183,8 @@ fn tiles_on_a_simulated_v100() {
         }
     }
     judged.iter().for_each(|(what, own)| own.show(&format!("simulated V100, {what}")));
-    // Tiles of today's text are within 7 % of each other: their order says nothing.
-    let bounds = [("before", 0.16, 0.8, 1.01), ("spread", 0.07, -1.0, 1.07), ("all", 0.13, 0.84, 1.07)];
+    // Tiles of today's text are within 7 % of each other: their order says little.
+    let bounds = [("before", 0.16, 0.8, 1.01), ("spread", 0.05, 0.3, 1.05), ("all", 0.13, 0.9, 1.05)];
     for (what, rms, rank, picked) in bounds {
         let own = &judged[what];
         assert!(own.rms() < rms, "{what}: {}", own.rms());

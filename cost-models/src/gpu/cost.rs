@@ -140,7 +140,7 @@ impl GpuCost {
     /// after the other; `None` for the paper's form.
     pub fn steady_s(&self, resident: &Resident) -> Option<f64> {
         let (time, work) = self.counted(resident)?;
-        Some(time.steady_s(&work[0], resident.k))
+        Some(time.steady_s(&resident.tiles[0], &work[0], resident.k))
     }
 
     /// Seconds of all kernels, by the paper's form.

@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! i     = min(4, n_V / 32)                              warp instructions that begin in a cycle
-//! c     = max(issued / i, arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
+//! f     = ceil(k * warps / 4) / (k * warps / 4)           the fullest of four schedulers over their mean
+//! c     = max(f * issued / i, f * arithmetic / (lanes of its type / 32), shared / (words per cycle / 32))
 //! m     = max(words * L, cached words * L_2)             the multiprocessor's share of the bandwidths
 //! alone = max(chain * 4 / i + waits * 30 + far waits * 480, c) + barriers * tau_sync
 //! ```
@@ -26,7 +27,9 @@
 use crate::constants::TimeConstants;
 use crate::hardware::Hardware;
 use crate::machine::GpuFacts;
-use crate::multiprocessor::{CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP};
+use crate::multiprocessor::{
+    CACHED_BYTES, FAR_CYCLES, NEAR_CYCLES, REACHED, SCHEDULERS, START_CYCLES, WARP, fullest_scheduler, warps,
+};
 use crate::time::{Prediction, Terms};
 use hhc_codegen::counts::{LeastEdges, LeastWork, Problem, TileCounts, TileWork, Work, work::Accounting};
 use polyhedral::program::ElementType;
@@ -64,28 +67,49 @@ impl Counted {
         }
     }
 
-    /// Seconds in which a multiprocessor that waits for nothing executes this.
-    fn compute_s(&self, work: &Work) -> f64 {
-        let cycles =
-            (work.issued / self.issue).max(work.arithmetic / self.arithmetic).max(work.shared / self.shared);
-        cycles / self.clock_hz
+    /// Seconds in which a multiprocessor that waits for nothing executes this, all of its schedulers alike: what they
+    /// issue, and what its banks deliver.
+    fn compute_s(&self, work: &Work) -> [f64; 2] {
+        let issued = (work.issued / self.issue).max(work.arithmetic / self.arithmetic);
+        [issued / self.clock_hz, work.shared / self.shared / self.clock_hz]
     }
 
     /// `C_iter` of a program from its instructions, in seconds on one of `n_v` lanes.
     pub fn c_iter_s(&self, problem: &Problem, n_v: i64) -> f64 {
-        self.compute_s(&Accounting::new(problem).iteration()) * n_v as f64
+        let [issued, shared] = self.compute_s(&Accounting::new(problem).iteration());
+        issued.max(shared) * n_v as f64
     }
 }
 
 /// Seconds of a sub-tile that has a multiprocessor to itself.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Demands {
-    compute: f64,
+    /// What the schedulers issue, all of them alike.
+    issue: f64,
+    shared: f64,
     transfer: f64,
     /// Transfers behind which nobody waits, as long as memory keeps up.
     ahead: f64,
-    /// Latencies and barriers, as far as its own instructions do not fill them.
-    wait: f64,
+    /// Latencies, which its own instructions fill.
+    latency: f64,
+    barrier: f64,
+    /// Warps of a block; [`EVEN`] where that is not known.
+    warps: i64,
+}
+
+/// Warps that all schedulers have as many of.
+const EVEN: i64 = SCHEDULERS as i64;
+
+impl Demands {
+    /// Seconds in which tiles so many at once compute.
+    fn compute(&self, tiles: i64) -> f64 {
+        (self.issue * fullest_scheduler(tiles * self.warps)).max(self.shared)
+    }
+
+    /// With a part of the words.
+    fn share(&self, share: f64) -> Demands {
+        Demands { transfer: self.transfer * share, ahead: self.ahead * share, ..*self }
+    }
 }
 
 /// Where the seconds of a round go.
@@ -148,23 +172,28 @@ pub(super) struct CountedTime<'a> {
 }
 
 impl CountedTime<'_> {
-    fn demands(&self, work: &Work) -> Demands {
+    fn demands(&self, work: &Work, warps: i64) -> Demands {
         let Counted { clock_hz, issue, reached, .. } = *self.rates;
-        let compute = self.rates.compute_s(work);
+        let [issued, shared] = self.rates.compute_s(work);
         let chain =
             work.chain * (SCHEDULERS / issue) + work.waits * NEAR_CYCLES + work.far_waits * FAR_CYCLES;
         Demands {
-            compute,
+            issue: issued,
+            shared,
             transfer: (work.words * self.constants.l_s_per_word / reached)
                 .max(work.cached * self.rates.cached_s),
             ahead: work.ahead * self.constants.l_s_per_word / reached,
-            wait: (chain / clock_hz - compute).max(0.0) + work.barriers * self.constants.tau_sync_s,
+            latency: chain / clock_hz,
+            barrier: work.barriers * self.constants.tau_sync_s,
+            warps,
         }
     }
 
     /// The seconds of a round of `k` sub-tiles on a multiprocessor, by mean-value analysis.
     fn round(&self, demands: &Demands, k: i64) -> Round {
-        let Demands { compute, transfer, ahead, wait } = *demands;
+        let Demands { transfer, ahead, latency, barrier, .. } = *demands;
+        let compute = demands.compute(k);
+        let wait = (latency - compute).max(0.0) + barrier;
         if compute + transfer + ahead + wait == 0.0 {
             return Round::default();
         }
@@ -193,24 +222,20 @@ impl CountedTime<'_> {
     }
 
     /// A round of `k` full sub-tiles.
-    pub fn steady_s(&self, work: &TileWork, k: i64) -> f64 {
-        self.round(&self.demands(&work.full), k).seconds()
+    pub fn steady_s(&self, counts: &TileCounts, work: &TileWork, k: i64) -> f64 {
+        self.round(&self.demands(&work.full, warps(counts.threads)), k).seconds()
     }
 
     pub fn rounds(&self, counts: &TileCounts, work: &TileWork, k: i64) -> Rounds {
         let (number, last, share) = self.waves(counts.tiles_per_wavefront as f64, k);
-        let full = self.demands(&work.full);
-        let clipped = self.demands(&work.full.and(&work.clipped));
-        let some = |demands: &Demands, share: f64| Demands {
-            transfer: demands.transfer * share,
-            ahead: demands.ahead * share,
-            ..*demands
-        };
+        let demands = |work: &Work| self.demands(work, warps(counts.threads));
+        let full = demands(&work.full);
+        let clipped = demands(&work.full.and(&work.clipped));
         let both = [(k, 1.0), (last, share)].map(|(tiles, share)| {
-            (self.round(&some(&full, share), tiles), self.round(&some(&clipped, share), tiles))
+            (self.round(&full.share(share), tiles), self.round(&clipped.share(share), tiles))
         });
-        let partly = self.demands(&work.full.times(work.part).and(&work.clipped));
-        let partly = [(k, 1.0), (last, share)].map(|(tiles, share)| self.round(&some(&partly, share), tiles));
+        let partly = demands(&work.full.times(work.part).and(&work.clipped));
+        let partly = [(k, 1.0), (last, share)].map(|(tiles, share)| self.round(&partly.share(share), tiles));
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
         let inside = both.map(|(full, clipped)| {
             full.times(work.full_sub_tiles).and(&clipped.times(work.clipped_sub_tiles))
@@ -222,7 +247,7 @@ impl CountedTime<'_> {
                 0 => (k, 1.0, 0),
                 last => (last, share, 1),
             };
-            let alone = |demands| self.round(&some(demands, share / tiles as f64), 1).seconds();
+            let alone = |demands: &Demands| self.round(&demands.share(share / tiles as f64), 1).seconds();
             // Beside others each of its sub-tiles takes so much longer; what is left when they are done, it does alone.
             let (usual, longer) = (both[round].0.seconds(), (alone(&clipped) - alone(&full)).max(0.0));
             let left = if longer > 0.0 { longer / (usual + longer) } else { 0.0 };
@@ -268,10 +293,11 @@ impl CountedTime<'_> {
     /// Seconds of all multiprocessors together in which a launch's tiles compute, if nothing is ever waited for.
     pub fn busy_s(&self, counts: &TileCounts, work: &TileWork) -> [f64; 2] {
         let tiles = counts.tiles_per_wavefront as f64 / self.hardware.n_sm as f64;
-        let full = self.demands(&work.full).compute;
-        let clipped = self.demands(&work.full.and(&work.clipped)).compute;
+        let compute = |work: &Work| self.demands(work, EVEN).compute(1);
+        let full = compute(&work.full);
+        let clipped = compute(&work.full.and(&work.clipped));
         let q = work.full_sub_tiles + work.clipped_sub_tiles;
-        let partly = self.demands(&work.full.times(work.part).and(&work.clipped)).compute;
+        let partly = compute(&work.full.times(work.part).and(&work.clipped));
         let launches = work.full_launches + work.clipped_launches * work.part;
         let more = work.full_launches * work.clipped_sub_tiles * (clipped - full)
             + work.clipped_launches * q * (partly - work.part * full);
@@ -285,21 +311,20 @@ impl CountedTime<'_> {
     /// all of them together take what all tiles compute and move, whatever `w` and `k` are.
     pub fn least_s(&self, least: &LeastWork, wavefronts: f64, w: f64, k: i64) -> f64 {
         let (number, last, share) = self.waves(w, k);
-        let tile = self.demands(&least.tile);
-        let share = share.min(0.5);
-        let rest = Demands { transfer: tile.transfer * share, ahead: tile.ahead * share, ..tile };
+        let warps = least.edges.as_ref().map_or(EVEN, |edges| warps(edges.threads));
+        let tile = self.demands(&least.tile, warps);
+        let rest = tile.share(share.min(0.5));
         let (whole, partly) = (self.round(&tile, k).seconds(), self.round(&rest, last).seconds());
         let waves = number * whole + partly;
-        let all = self.demands(&least.all);
-        let spread = all.compute.max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
+        let all = self.demands(&least.all, EVEN);
+        let spread = all.compute(1).max(all.transfer + all.ahead) / self.hardware.n_sm as f64;
         let launches = match &least.edges {
             None => least.launches * waves,
             Some(edges) => {
                 let last_round = if last > 0 { partly } else { whole };
                 let (full, others, part) = edges.launches;
-                let clipped = self.demands(&least.tile.times(part).and(&edges.clipped));
-                let rest =
-                    Demands { transfer: clipped.transfer * share, ahead: clipped.ahead * share, ..clipped };
+                let clipped = self.demands(&least.tile.times(part).and(&edges.clipped), warps);
+                let rest = clipped.share(share.min(0.5));
                 let clipped = number * self.round(&clipped, k).seconds() + self.round(&rest, last).seconds();
                 full * (waves + self.least_edge_s(&least.tile, edges, last_round)) + others * clipped
             }
@@ -310,11 +335,14 @@ impl CountedTime<'_> {
     /// By how much the tiles at the edge of a grid take longer than the others of the last round, `u` seconds, at least.
     ///
     /// With `a` seconds of a full tile alone and `x` more of one at an edge, that is `x * (a + x) / (u + x)`. It grows with `a` and
-    /// `x`, and with `u` falls by less than `u` grows, because `u >= a`: so the least of each bounds the sum.
+    /// `x`, and with `u` falls by less than `u` grows, because `2 * u >= a`: so the least of each bounds the sum. (One tile alone may
+    /// leave schedulers idle that several keep busy, so that `u >= a` need not hold; but `u` is not less than what a tile computes
+    /// alone, nor than what it waits at barriers.)
     fn least_edge_s(&self, tile: &Work, edges: &LeastEdges, u: f64) -> f64 {
-        let unmoved = |work: &Work| Demands { transfer: 0.0, ahead: 0.0, ..self.demands(work) };
+        let demands = |work: &Work| self.demands(work, warps(edges.threads));
+        let unmoved = |work: &Work| demands(work).share(0.0);
         let a = self.round(&unmoved(tile), 1).seconds();
-        let most = self.round(&self.demands(&edges.most), 1).seconds();
+        let most = self.round(&demands(&edges.most), 1).seconds();
         let x = (self.round(&unmoved(&tile.and(&edges.clipped)), 1).seconds() - most).max(0.0);
         if x > 0.0 { x * (a + x) / (u + x) } else { 0.0 }
     }

@@ -125,6 +125,8 @@ pub struct LeastWork {
 /// What is known of tiles of one sub-tile each, at edges and elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct LeastEdges {
+    /// Threads of each of them.
+    pub threads: i64,
     /// No full sub-tile executes more.
     pub most: Work,
     /// What one at an edge executes in addition, at least.

@@ -88,7 +88,8 @@ impl Share {
 
 impl Blocks<'_> {
     /// One block of a launch. Where it goes through many sub-tiles, a few of them are run, and the others are what one
-    /// more adds; that is compared with a run with another one more.
+    /// more adds; that is compared with a run with another one more, and with the points that the block has in the plan: a pipeline
+    /// that fills runs positions that are all alike before the first one that leaves something.
     ///
     /// # Errors
     /// Machine code that cannot be counted.
@@ -140,6 +141,7 @@ impl Blocks<'_> {
     fn extrapolated(&self, launch: &PlannedLaunch, block: [u32; 3]) -> Result<Share> {
         let axes = self.long_axes(launch, block);
         let size = self.layout.size();
+        let points = if axes.is_empty() { 0.0 } else { self.points(launch, block, size)? };
         for few in FEW_SUB_TILES {
             if axes.is_empty() || axes.iter().any(|axis| axis.count < few + 3) {
                 break;
@@ -170,7 +172,11 @@ impl Blocks<'_> {
             // What holds in the middle of a launch holds at its ends.
             let trusted = block != middle_of(launch.grid) && !self.irregular.load(Ordering::Relaxed);
             if trusted || at(&|_| 2)?.does_the_same(&beyond(&|_| 2.0)) {
-                return Ok(beyond(&|number| (axes[number].count - few) as f64));
+                let all = beyond(&|number| (axes[number].count - few) as f64);
+                if (all.points - points).abs() <= 1e-6 * points.max(1.0) {
+                    return Ok(all);
+                }
+                continue;
             }
             self.irregular.store(true, Ordering::Relaxed);
         }

@@ -371,9 +371,10 @@ impl Hexagonal {
         }
         let terms = self.accounting.terms;
         let own = self.rows as f64 * (terms.clipped_row + terms.clipped_pass);
-        let warps = ((self.threads_along([low, 1, 1])[0] + WARP - 1) / WARP) as f64;
+        let threads = self.threads_along([low, 1, 1])[0];
+        let warps = ((threads + WARP - 1) / WARP) as f64;
         let clipped = Work { issued: warps * own, chain: terms.copying * own, ..Work::default() };
-        Some(LeastEdges { most: self.work([high, 1, 1]).full, clipped, launches: self.launches })
+        Some(LeastEdges { threads, most: self.work([high, 1, 1]).full, clipped, launches: self.launches })
     }
 
     /// What all tiles of a box execute at least.
