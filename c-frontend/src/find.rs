@@ -76,8 +76,10 @@ pub fn find(
     let marked = file.marked().map_err(|diagnostic| refuse(vec![*diagnostic]))?;
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
-        if let Err(reason) = search.take(part) {
-            search.leave(function, &part.mark, reason);
+        if let Err(reasons) = search.take(part)
+            && let Err(nearer) = search.take_alone(part, &reasons)
+        {
+            search.leave(function, &part.mark, nearer_reason(reasons, nearer));
         }
     }
     if marked.is_empty() {
@@ -118,6 +120,30 @@ const MOST_REASONS: usize = 5;
 /// Most loops of one file that are looked at.
 const MOST_LOOPS: usize = 400;
 
+/// Most statements of a step that are left out one after the other, because they cannot be tiled.
+const MOST_LEFT_OUT: usize = 6;
+
+/// The reason that is told where a loop is refused, both as a whole and one step at a time: if it is only that something
+/// happens between every two steps, what stands in the way within the step.
+fn nearer_reason(whole: Vec<Diagnostic>, alone: Option<Vec<Diagnostic>>) -> Vec<Diagnostic> {
+    let between = |reason: &Diagnostic| [codes::OBSERVED, codes::CALL].contains(&reason.code);
+    match alone {
+        Some(alone) if whole.iter().all(between) => alone,
+        _ => whole,
+    }
+}
+
+/// A reason; of a call that stays it is known why.
+fn of_call(region: &Region, reason: Diagnostic) -> Diagnostic {
+    let place = &reason.primary.span;
+    let own = |(stmt, _): &&(Span, Diagnostic)| stmt.start < place.end && place.start < stmt.end;
+    match region.kept.iter().find(own).filter(|_| reason.code == codes::CALL) {
+        Some((_, kept)) if kept.primary.span == *place => kept.clone(),
+        Some((_, kept)) => kept.clone().related(place.clone(), "called from here"),
+        None => reason,
+    }
+}
+
 struct Search<'a> {
     file: &'a File<'a>,
     preprocessed: &'a Arc<Preprocessed>,
@@ -136,6 +162,13 @@ impl Search<'_> {
         let Err(reasons) = self.take(&one.part) else { return };
         let (taken, left) = (self.found.len(), self.left.len());
         one.inner.iter().for_each(|inner| self.visit(inner, false));
+        let mut reasons = reasons;
+        if self.left.len() == left && self.found.len() == taken {
+            match self.take_alone(&one.part, &reasons) {
+                Ok(()) => return,
+                Err(nearer) => reasons = nearer_reason(reasons, nearer),
+            }
+        }
         let silent = reasons
             .iter()
             .all(|reason| [codes::NO_TIME_LOOP, codes::NOTHING_COMPUTED].contains(&reason.code));
@@ -153,20 +186,15 @@ impl Search<'_> {
         self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons });
     }
 
+    fn region(&self, part: &Part) -> nest::Result<Region> {
+        let region = self.file.region(part, expanded)?;
+        Ok(nest::unhidden(&region).unwrap_or(region))
+    }
+
     fn take(&mut self, part: &Part) -> Result<(), Vec<Diagnostic>> {
         let one = |diagnostic: Box<Diagnostic>| vec![*diagnostic];
-        let region = self.file.region(part, expanded).map_err(one)?;
-        // Of a call that stays it is known why.
-        let called = |diagnostic: Box<Diagnostic>| {
-            let place = &diagnostic.primary.span;
-            let own = |(stmt, _): &&(Span, Diagnostic)| stmt.start < place.end && place.start < stmt.end;
-            let kept = region.kept.iter().find(own).filter(|_| diagnostic.code == codes::CALL);
-            vec![match kept {
-                Some((_, kept)) if kept.primary.span == *place => kept.clone(),
-                Some((_, kept)) => kept.clone().related(place.clone(), "called from here"),
-                None => (*diagnostic).clone(),
-            }]
-        };
+        let region = self.region(part).map_err(one)?;
+        let called = |diagnostic: Box<Diagnostic>| vec![of_call(&region, *diagnostic)];
         // A function whose loops cannot be seen is why there are none.
         let hidden = |reason: &Diagnostic| match reason.code {
             codes::NO_TIME_LOOP | codes::NOTHING_COMPUTED => self.hidden_loops(&region),
@@ -176,13 +204,53 @@ impl Search<'_> {
             Some(kept) => vec![kept],
             None => called(reason),
         })?;
+        let program = self.program(region, nest)?;
+        self.found.push(program);
+        Ok(())
+    }
+
+    /// Takes what can be tiled of one step at a time, in a loop that is refused as a whole.
+    ///
+    /// # Errors
+    /// What stands in the way in the loops over space, if anything does that is nearer than the reason against the whole.
+    fn take_alone(&mut self, part: &Part, whole: &[Diagnostic]) -> Result<(), Option<Vec<Diagnostic>>> {
+        let region = self.region(part).map_err(|_| None)?;
+        let (mut without, mut first) = (Vec::new(), None);
+        while let Some(nest) = nest::nest_alone(&region, &without) {
+            let found = nest.map_err(|reason| vec![*reason]);
+            let reasons = match found.and_then(|nest| self.program(region.clone(), nest)) {
+                Ok(program) => {
+                    let one_at_a_time = whole.first().map(|reason| {
+                        let (line, column) = self.preprocessed.source.line_column(reason.primary.span.start);
+                        format!("{} (line {line}, column {column})", reason.message)
+                    });
+                    self.found.push(CProgram { one_at_a_time, ..program });
+                    return Ok(());
+                }
+                Err(reasons) => reasons,
+            };
+            // The statement that stands in the way stays as it is written.
+            let place = reasons.first().map(|reason| reason.primary.span.clone());
+            let around = |place: Span| nest::statement_around(&region, &place);
+            let stmt = place.and_then(around).filter(|stmt| !without.contains(stmt));
+            first.get_or_insert(reasons);
+            match stmt {
+                Some(stmt) if without.len() < MOST_LEFT_OUT => without.push(stmt),
+                _ => break,
+            }
+        }
+        Err(first.or_else(|| nest::in_the_way(&region).map(|reason| vec![of_call(&region, reason)])))
+    }
+
+    /// The program of a region and its loops.
+    fn program(&self, region: Region, nest: nest::Nest) -> Result<CProgram, Vec<Diagnostic>> {
         let name = program_name(self.path, self.found.len());
         let file = self.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let description =
             format!("From the loop over `{}` in `{}` of {file}.", nest.time.name, region.function);
         let source = &self.preprocessed.source;
         let program_of = |nest: &nest::Nest| -> Result<_, Vec<Diagnostic>> {
-            let stencil = recognise::recognise(nest).map_err(one)?;
+            let stencil = recognise::recognise(nest).map_err(|diagnostic| vec![*diagnostic])?;
             let program = recognise::draft(&name, &description, nest, &stencil, source);
             Ok((stencil, program.map_err(|found| found.list)?))
         };
@@ -196,10 +264,10 @@ impl Search<'_> {
             }
         };
         let preprocessed = Arc::clone(self.preprocessed);
-        let program = CProgram { preprocessed, region, nest, stencil, program: Arc::new(program) };
+        let program =
+            CProgram { preprocessed, region, nest, stencil, program: Arc::new(program), one_at_a_time: None };
         (self.check)(&program).map_err(|found| found.list)?;
-        self.found.push(program);
-        Ok(())
+        Ok(program)
     }
 
     /// The call that stays of a function which computes arrays in loops, or may do so.

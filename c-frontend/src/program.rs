@@ -20,4 +20,6 @@ pub struct CProgram {
     pub stencil: Stencil,
     /// The program.
     pub program: Arc<Program>,
+    /// Why its steps run one at a time, where they do.
+    pub one_at_a_time: Option<String>,
 }

@@ -373,6 +373,8 @@ fn as_people_write_them() {
     same("converges_somehow.c", &[], &[]);
     same("converges_somehow.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("backwards.c", &[], &[]);
+    same("step_by_step.c", &[], &[]);
+    same("frame_in_sweep.c", &["-DREAL=float"], &[]);
 }
 
 /// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.

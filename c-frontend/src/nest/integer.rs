@@ -3,7 +3,7 @@
 use super::refusal::{Result, error};
 use super::scalars::Held;
 use super::walker::Walker;
-use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp, Variable};
+use crate::ast::{BinaryOp, CType, Expr, ExprKind, Floating, UnaryOp, Variable};
 use crate::codes;
 use crate::integer::{IntType, literal};
 use crate::polynomial::{Polynomial, Symbol};
@@ -264,9 +264,32 @@ impl Walker<'_> {
         }
     }
 
+    /// A bound in which `int`s are converted to `double` and added: the same of the integers, which `double` holds exactly.
+    fn without_conversions(&self, expr: &Expr) -> Expr {
+        let short = |operand: &Expr| match &operand.kind {
+            ExprKind::Cast(ctype, _) => IntType::of(ctype).is_some_and(|own| own.bits <= 32),
+            ExprKind::Name(name) => {
+                let ctype = self.region.variables.get(name).map(|variable| &variable.ctype);
+                ctype.and_then(IntType::of).is_some_and(|own| own.bits <= 32)
+            }
+            _ => literal(operand).is_some(),
+        };
+        let kind = match &expr.kind {
+            ExprKind::Cast(CType::Floating(Floating::Double), operand) if short(operand) => {
+                return (**operand).clone();
+            }
+            ExprKind::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub), left, right) => {
+                let (left, right) = (self.without_conversions(left), self.without_conversions(right));
+                ExprKind::Binary(*operator, Box::new(left), Box::new(right))
+            }
+            _ => return expr.clone(),
+        };
+        Expr { kind, span: expr.span.clone() }
+    }
+
     /// A bound of a space loop.
     pub(super) fn bound(&mut self, expr: &Expr) -> Result<Polynomial> {
-        let expr = &self.folded(expr);
+        let expr = &self.folded(&self.without_conversions(expr));
         let Some(bound) = self.polynomial(expr) else {
             self.check_invariant(expr)?;
             return error(

@@ -10,6 +10,7 @@ mod depends;
 mod element;
 mod exchange;
 mod guards;
+mod idle;
 mod int_type;
 mod integer;
 mod kind;
@@ -37,10 +38,12 @@ pub(crate) use math::is_pure as is_known_function;
 pub use observed::{Control, Observed, Test};
 pub use refusal::Result;
 pub(crate) use scalars::assigned;
-pub(crate) use time::{indexes_target, keeps_levels};
+pub(crate) use time::{indexes_target, keeps_levels, unhidden};
 
 use crate::codes;
 use crate::parse::Region;
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
 use refusal::error;
 use scalars::Environment;
 use std::cell::RefCell;
@@ -54,6 +57,40 @@ use walker::Walker;
 pub fn nest(region: &Region) -> Result<Nest> {
     let found = time::find(region)?;
     let split = observed::split(region, &found)?;
+    nest_of(region, found, split)
+}
+
+/// The loops over space of one step at a time, without the statements at some places: what else the step does is not looked
+/// at. `None` if there are none.
+///
+/// # Errors
+/// The first thing in them that is no iterated stencil.
+pub fn nest_alone(region: &Region, without: &[Span]) -> Option<Result<Nest>> {
+    let found = time::find_alone(region).ok()?;
+    let split = observed::split_alone(region, &found, without)?;
+    Some(nest_of(region, found, Some(split)))
+}
+
+/// The place of the statement of a time loop's body that a place lies in.
+#[must_use]
+pub fn statement_around(region: &Region, inner: &Span) -> Option<Span> {
+    observed::statement_around(region, &time::find_alone(region).ok()?, inner)
+}
+
+/// What keeps the loops over space of a step from being tiled alone, where there are none that can be.
+#[must_use]
+pub fn in_the_way(region: &Region) -> Option<Diagnostic> {
+    observed::in_the_way(region, &time::find_alone(region).ok()?)
+}
+
+/// A call that is no value.
+fn calls(name: &str, place: &Span) -> Diagnostic {
+    Diagnostic::limitation(codes::CALL, place.clone(), format!("a call of {name} in the time loop"))
+        .note("calls with side effects cannot be moved to another order")
+        .hint("take it out of the time loop")
+}
+
+fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Split>) -> Result<Nest> {
     let (region, body) = match &split {
         Some(split) => (&split.region, &split.body),
         None => (region, found.body),
@@ -61,6 +98,11 @@ pub fn nest(region: &Region) -> Result<Nest> {
     let (time, observed) = match &split {
         Some(split) => (split.time_loop(&found), Some(split.observed.clone())),
         None => (time::time_loop(region, found)?, None),
+    };
+    let moved = idle::behind_loops(body);
+    let (body, filled) = match &moved {
+        Some((body, filled)) => (body, filled.as_slice()),
+        None => (body, &[][..]),
     };
     let exchanged = exchange::find(region, body)?;
     let (region, body, turns, exchange, counters) = match &exchanged {
@@ -113,6 +155,7 @@ pub fn nest(region: &Region) -> Result<Nest> {
     walker.find_initial_values();
     walker.check_time_bounds()?;
     walker.find_extents();
+    filled.iter().try_for_each(|source| walker.has_rounds(source))?;
     walker.statement(body)?;
     walker.find_memory(body);
     let mut nest = walker.nest;

@@ -8,7 +8,7 @@ use super::loops::{Element, Leaf, ReadOf, SpaceLoop, Temporary, Touched};
 use super::pieces::same;
 use super::refusal::{Result, error, limitation};
 use super::scalars::{Environment, Held, Kind, assigned_within};
-use super::time::counter;
+use super::time::{Counter, counter};
 use super::typed::{cast, element_of};
 use super::walker::{LoopKey, Walker};
 use crate::ast::{
@@ -188,15 +188,7 @@ impl Walker<'_> {
                     CKind::Name(name) => format!("`{name}`"),
                     _ => "a function".to_owned(),
                 };
-                Err(Box::new(
-                    Diagnostic::limitation(
-                        codes::CALL,
-                        expr.span.clone(),
-                        format!("a call of {name} in the time loop"),
-                    )
-                    .note("calls with side effects cannot be moved to another order")
-                    .hint("take it out of the time loop"),
-                ))
+                Err(Box::new(super::calls(&name, &expr.span)))
             }
             CKind::Cast(CType::Other(name), _) if name == "void" => Ok(()),
             _ => limitation(codes::STATEMENT, &expr.span, "a statement that assigns nothing"),
@@ -350,13 +342,8 @@ impl Walker<'_> {
         Ok(())
     }
 
-    fn space_loop(&mut self, source: &ForLoop) -> Result<()> {
-        let counter = counter(source)?.by_one(source)?;
-        self.check_signs(&counter, &source.head)?;
-        if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
-            let message = format!("the index `{}` is that of a loop around this one", counter.name);
-            return limitation(codes::LOOP_FORM, &source.head, message);
-        }
+    /// The points of a loop, `low <= index < high`.
+    fn points(&mut self, counter: &Counter, source: &ForLoop) -> Result<(Polynomial, Polynomial)> {
         let (first, limit) = (self.bound(&counter.first)?, self.bound(&counter.limit)?);
         let one = Polynomial::number(1);
         let bounds = match (counter.descending, counter.inclusive) {
@@ -367,9 +354,29 @@ impl Walker<'_> {
                 low.zip(first.plus(&one, 1))
             }
         };
-        let Some((low, high)) = bounds else {
-            return limitation(codes::BOUND, &source.head, "the bounds of this loop are too large");
-        };
+        match bounds {
+            Some(bounds) => Ok(bounds),
+            None => limitation(codes::BOUND, &source.head, "the bounds of this loop are too large"),
+        }
+    }
+
+    /// Has the rewritten program ask whether a loop has a round.
+    pub(super) fn has_rounds(&mut self, source: &ForLoop) -> Result<()> {
+        let (low, high) = self.points(&counter(source)?.by_one(source)?, source)?;
+        if let Some(first) = low.plus(&Polynomial::number(1), 1) {
+            self.assumed.borrow_mut().push((first, high));
+        }
+        Ok(())
+    }
+
+    fn space_loop(&mut self, source: &ForLoop) -> Result<()> {
+        let counter = counter(source)?.by_one(source)?;
+        self.check_signs(&counter, &source.head)?;
+        if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
+            let message = format!("the index `{}` is that of a loop around this one", counter.name);
+            return limitation(codes::LOOP_FORM, &source.head, message);
+        }
+        let (low, high) = self.points(&counter, source)?;
         if let Some(count) = high.distance(&low)
             && let Some(from) = low.constant()
             && count <= MOST_UNROLLED

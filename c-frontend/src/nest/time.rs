@@ -82,6 +82,81 @@ impl Found<'_> {
 
 /// The time loop.
 pub(super) fn find(region: &Region) -> Result<Found<'_>> {
+    find_by(region, &indexes_target)
+}
+
+/// The time loop of steps that run one at a time: arrays may keep something of every step, as long as not all of them do.
+pub(super) fn find_alone(region: &Region) -> Result<Found<'_>> {
+    find_by(region, &indexes_all_targets)
+}
+
+/// A region whose time loop has an index that loops within it hide by one of the same name: theirs are called something else.
+pub(crate) fn unhidden(region: &Region) -> Option<Region> {
+    let mut own = region.clone();
+    let mut found = false;
+    for stmt in &mut own.statements {
+        let StmtKind::For(source) = &mut stmt.kind else { continue };
+        let Some(name) = declared_index(source).map(str::to_owned) else { continue };
+        found |= rename_hidden(&mut source.body, &name, &format!("{name}_within"));
+    }
+    found.then_some(own)
+}
+
+fn declared_index(source: &ForLoop) -> Option<&str> {
+    match &source.start.as_ref()?.kind {
+        StmtKind::Declaration(list) => match list.as_slice() {
+            [one] => Some(&one.name),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Renames the indices of inner loops that have a name; whether there are any, and all could be renamed.
+fn rename_hidden(stmt: &mut Stmt, name: &str, fresh: &str) -> bool {
+    match &mut stmt.kind {
+        StmtKind::Block(list) => {
+            let mut found = false;
+            list.iter_mut().for_each(|stmt| found |= rename_hidden(stmt, name, fresh));
+            found
+        }
+        StmtKind::For(source) if declared_index(source) == Some(name) => {
+            let mut plain = true;
+            source.body.walk(&mut |part| match &part.kind {
+                StmtKind::Declaration(list) => plain &= list.iter().all(|one| one.name != name),
+                StmtKind::Other(_, names) => plain &= !names.iter().any(|other| other == name),
+                _ => {}
+            });
+            stmt.walk_expressions(&mut |part| {
+                plain &= match &part.kind {
+                    ExprKind::Other(..) => false,
+                    ExprKind::Name(other) => other != fresh,
+                    _ => true,
+                };
+            });
+            if !plain {
+                return false;
+            }
+            stmt.walk_expressions_mut(&mut |part| {
+                if let ExprKind::Name(other) = &mut part.kind
+                    && other == name
+                {
+                    fresh.clone_into(other);
+                }
+            });
+            if let StmtKind::For(source) = &mut stmt.kind
+                && let Some(Stmt { kind: StmtKind::Declaration(list), .. }) = &mut source.start
+            {
+                list.iter_mut().for_each(|one| fresh.clone_into(&mut one.name));
+            }
+            true
+        }
+        StmtKind::For(source) => rename_hidden(&mut source.body, name, fresh),
+        _ => false,
+    }
+}
+
+fn find_by<'r>(region: &'r Region, indexes: &dyn Fn(&Stmt, &str) -> bool) -> Result<Found<'r>> {
     let mut top = Vec::new();
     let mut open: Vec<&Stmt> = region.statements.iter().rev().collect();
     while let Some(stmt) = open.pop() {
@@ -112,9 +187,8 @@ pub(super) fn find(region: &Region) -> Result<Found<'_>> {
         })
         .collect();
     // A time loop's index is in no subscript of what its body assigns, or only modulo something.
-    let over_space = |found: &Found<'_>| {
-        found.counter.as_ref().is_ok_and(|counter| indexes_target(found.body, &counter.name))
-    };
+    let over_space =
+        |found: &Found<'_>| found.counter.as_ref().is_ok_and(|counter| indexes(found.body, &counter.name));
     let mut candidates: Vec<usize> =
         (0..loops.len()).filter(|at| holds_loops(loops[*at].body) && !over_space(&loops[*at])).collect();
     match (candidates.pop(), candidates.first()) {
@@ -181,17 +255,25 @@ fn none<T>(region: &Region) -> Result<T> {
 pub(crate) fn indexes_target(body: &Stmt, name: &str) -> bool {
     let (mut within, mut alone) = (Vec::new(), Vec::new());
     targets(body, false, &mut within, &mut alone);
-    let found = |target: &&Expr| {
-        let mut found = false;
-        target.walk(&mut |part| {
-            if let ExprKind::Index(_, index) = &part.kind {
-                found |= plainly_in(index, name);
-            }
-        });
-        found
-    };
     let list = if within.is_empty() { alone } else { within };
-    list.iter().any(found)
+    list.iter().any(|target| is_subscript(target, name))
+}
+
+/// The same of every assignment in loops.
+fn indexes_all_targets(body: &Stmt, name: &str) -> bool {
+    let mut within = Vec::new();
+    targets(body, false, &mut within, &mut Vec::new());
+    within.iter().all(|target| is_subscript(target, name))
+}
+
+fn is_subscript(target: &Expr, name: &str) -> bool {
+    let mut found = false;
+    target.walk(&mut |part| {
+        if let ExprKind::Index(_, index) = &part.kind {
+            found |= plainly_in(index, name);
+        }
+    });
+    found
 }
 
 /// The elements that a statement assigns: within loops, and in no loop.

@@ -8,6 +8,13 @@ const MOST_STEPS: i64 = 1 << 30;
 
 /// Finds `tw_steps`, and what the scalars hold behind them.
 pub(super) fn count(observed: &Observed, lines: &mut Lines) {
+    if observed.alone {
+        lines.line("/* Something happens between every two steps. */");
+        lines.line(format!("const ptrdiff_t tw_first = (ptrdiff_t)({});", observed.first));
+        lines.line("const ptrdiff_t tw_steps = 1;");
+        lines.line("(void)tw_first;");
+        return;
+    }
     lines.line("/* How many steps run before something else happens between them. */");
     lines.line("ptrdiff_t tw_quiet = 0;");
     let most = match observed.tests.iter().map(|test| test.most).min() {

@@ -98,6 +98,14 @@ impl Job<'_> {
         }
         let programs: Vec<&CProgram> =
             [&first].into_iter().chain(&others).filter_map(|loops| loops.c.as_ref()).collect();
+        let one_at_a_time = programs.iter().filter_map(|c| {
+            let reason = c_program::one_step_at_a_time(c)?;
+            let (function, line) = c_program::place(c);
+            Some(format!(
+                "the loop in {function}, line {line}, runs one step at a time, each in tiles: {reason}"
+            ))
+        });
+        let one_at_a_time: Vec<String> = one_at_a_time.collect();
         let options = arguments.plan.c.options();
         let (path, with) = (Path::new(&arguments.plan.spec), arguments.with.as_slice());
         let request = |programs, limits| EmitRequest {
@@ -133,7 +141,7 @@ impl Job<'_> {
             more,
             left,
             chosen_by: chosen.by,
-            notes: chosen.caution.into_iter().chain(chosen.passed_over).collect(),
+            notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(one_at_a_time).collect(),
             facts,
             directory,
             files,

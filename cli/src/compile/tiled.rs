@@ -5,6 +5,7 @@ use super::report::{OtherLoop, place_text};
 use crate::error::Result;
 use crate::progress::Session;
 use hhc_codegen::pipeline::Planned;
+use hhc_codegen::strategy::{AUTO, baseline_for};
 use std::sync::Arc;
 use tilewright::c_program::{self, CProgram};
 use tilewright::choice::{self, Chosen, Wish};
@@ -37,6 +38,11 @@ impl Tiled {
         session: &Session,
     ) -> Result<Self> {
         let target = arguments.target.target();
+        // Tiles of several steps would be cut down to one.
+        let one = c.as_ref().and_then(c_program::one_step_at_a_time).is_some() && tiling.strategy == AUTO;
+        let single =
+            Tiling { strategy: baseline_for(&stencil.program).id().to_owned(), tile: tiling.tile.clone() };
+        let tiling = if one { &single } else { tiling };
         let chosen = choice::choose(&stencil, tiling, target, wish, session)?;
         let name = stencil.program.name.clone();
         let stencil = renamed(stencil, arguments);

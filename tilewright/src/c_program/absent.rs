@@ -42,6 +42,11 @@ pub fn place(c: &CProgram) -> (String, usize) {
     match *c {}
 }
 
+/// Why its steps run one at a time, where they do.
+pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
+    match *c {}
+}
+
 /// The stencil in it.
 pub fn program(c: &CProgram) -> &Arc<Program> {
     match *c {}

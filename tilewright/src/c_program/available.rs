@@ -42,6 +42,11 @@ pub fn place(c: &CProgram) -> (String, usize) {
     (c.region.function.clone(), c.preprocessed.source.line_column(c.nest.time.head.start).0)
 }
 
+/// Why its steps run one at a time, where they do.
+pub fn one_step_at_a_time(c: &CProgram) -> Option<&str> {
+    c.one_at_a_time.as_deref()
+}
+
 /// The stencil in it.
 pub fn program(c: &CProgram) -> &Arc<Program> {
     &c.program

@@ -8,11 +8,13 @@ mod available;
 
 #[cfg(not(feature = "c"))]
 pub use absent::{
-    COptions, CProgram, array_uses, headers, other_sources, place, program, read, renamed, rewritten,
+    COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, place, program, read,
+    renamed, rewritten,
 };
 #[cfg(feature = "c")]
 pub use available::{
-    COptions, CProgram, array_uses, headers, other_sources, place, program, read, renamed, rewritten,
+    COptions, CProgram, array_uses, headers, one_step_at_a_time, other_sources, place, program, read,
+    renamed, rewritten,
 };
 
 use serde::Serialize;

@@ -77,8 +77,15 @@ fn fixed(region: &Region, list: &[Stmt], at: usize) -> Vec<(String, ExprKind)> {
         changed.extend(assigned(stmt).0);
         changed.extend(names::indices(stmt));
     }
+    let calls = list.iter().any(|stmt| super::kinds::runs_unknown(region, stmt));
+    let seen = |name: &String| {
+        region.variables.get(name).is_some_and(|one| one.global && !one.constant)
+            || region.addressed.contains(name)
+    };
     let plain = |value: &Expr| {
-        let mut plain = names::only_reads(region, value) && names::of(value).is_disjoint(&changed);
+        let names = names::of(value);
+        let mut plain = names::only_reads(region, value) && names.is_disjoint(&changed);
+        plain &= !calls || !names.iter().any(seen);
         value.walk(&mut |part| {
             plain &= !matches!(
                 part.kind,

@@ -9,7 +9,7 @@ use super::names::{self, indices};
 use crate::ast::{BinaryOp, Expr, ExprKind, Stmt, StmtKind, UnaryOp};
 use crate::codes;
 use crate::nest::refusal::Result;
-use crate::nest::time::{Found, Loop};
+use crate::nest::time::{Found, Loop, counter};
 use crate::parse::Region;
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
@@ -22,7 +22,8 @@ pub(super) fn check(region: &Region, found: &Found<'_>, list: &[Stmt], step: &St
             fixed_loops(stmt, step, list)?;
         }
     }
-    let mut flow = Flow { region, step, assigned: HashSet::new(), exposed: None };
+    let (skipped, timers) = (&step.skipped, &step.timers);
+    let mut flow = Flow { region, skipped, timers, assigned: HashSet::new(), exposed: None };
     list.iter().for_each(|stmt| flow.statement(stmt));
     let head: Vec<&Expr> = match found.source {
         Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
@@ -41,6 +42,35 @@ pub(super) fn check(region: &Region, found: &Found<'_>, list: &[Stmt], step: &St
             .hint(format!("assign `{name}` in each time step before it is read")),
         )),
     }
+}
+
+/// A scalar that one statement of a step leaves behind and that others, or the head of the loop, read, and where they do. The
+/// index of its outermost loop is not meant: that holds what C leaves in it.
+pub(super) fn read_around(
+    region: &Region,
+    found: &Found<'_>,
+    list: &[Stmt],
+    at: usize,
+    step: &Step,
+) -> Option<(String, Span)> {
+    let mut left = crate::nest::scalars::assigned(&list[at]).1;
+    // Numbers of buffers that take turns hold what C leaves in them, too.
+    left.retain(|name| !step.turns.contains(name));
+    if let StmtKind::For(source) = &list[at].kind
+        && let Ok(own) = counter(source)
+    {
+        left.remove(&own.name);
+    }
+    let mut flow =
+        Flow { region, skipped: &left, timers: &step.timers, assigned: HashSet::new(), exposed: None };
+    list[at + 1..].iter().for_each(|stmt| flow.statement(stmt));
+    let head: Vec<&Expr> = match found.source {
+        Loop::For(source) => source.step.iter().chain(&source.condition).collect(),
+        Loop::While(source) => vec![&source.condition],
+    };
+    head.into_iter().for_each(|expr| flow.expression(expr));
+    list[..at].iter().for_each(|stmt| flow.statement(stmt));
+    flow.exposed
 }
 
 /// Loops over other points in every step could leave a scalar alone in some of them.
@@ -80,22 +110,23 @@ fn fixed_loops(stmt: &Stmt, step: &Step, list: &[Stmt]) -> Result<()> {
 
 struct Flow<'a> {
     region: &'a Region,
-    step: &'a Step,
+    /// The scalars that are asked about.
+    skipped: &'a HashSet<String>,
+    timers: &'a HashSet<String>,
     assigned: HashSet<String>,
     exposed: Option<(String, Span)>,
 }
 
 impl Flow<'_> {
     fn reads(&mut self, name: &str, span: &Span) {
-        if self.step.skipped.contains(name) && !self.assigned.contains(name) {
+        if self.skipped.contains(name) && !self.assigned.contains(name) {
             self.exposed.get_or_insert((name.to_owned(), span.clone()));
         }
     }
 
     /// Something else reads variables: `which` of them.
     fn reads_all(&mut self, span: &Span, which: impl Fn(&Region, &str) -> bool) {
-        let mut names: Vec<&String> =
-            self.step.skipped.iter().filter(|name| which(self.region, name)).collect();
+        let mut names: Vec<&String> = self.skipped.iter().filter(|name| which(self.region, name)).collect();
         names.sort();
         for name in names {
             self.reads(name, span);
@@ -186,7 +217,7 @@ impl Flow<'_> {
             ExprKind::Unary(UnaryOp::Address, operand) => {
                 // Where it is read into: `gettimeofday(&now, 0)`.
                 match &operand.kind {
-                    ExprKind::Name(name) if self.step.timers.contains(name) => {
+                    ExprKind::Name(name) if self.timers.contains(name) => {
                         self.assigned.insert(name.clone());
                     }
                     _ => self.expression(operand),

@@ -8,6 +8,7 @@
 //! Where the stencil's statements follow each other, they are replaced (`last_as_written` is not set), and the others run
 //! around them. Where reductions stand among them, the last step runs as it is written.
 
+mod alone;
 mod control;
 mod flat;
 mod flow;
@@ -16,6 +17,7 @@ mod names;
 pub(super) mod parts;
 mod test;
 
+pub(super) use alone::{in_the_way, split_alone, statement_around};
 pub use parts::{Control, Observed, Test};
 
 use super::loops::TimeLoop;
@@ -153,6 +155,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         cut,
         tokens,
         last_as_written,
+        alone: false,
         in_braces: matches!(found.body.kind, StmtKind::Block(_)),
         scalars,
         round,

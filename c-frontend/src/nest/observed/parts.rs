@@ -13,6 +13,8 @@ pub struct Observed {
     pub tokens: Range<usize>,
     /// Whether the last step runs as it is written: `cut` is the whole body then.
     pub last_as_written: bool,
+    /// Whether steps run one at a time: there is no round, and nothing is counted ahead.
+    pub alone: bool,
     /// Whether the body stands in braces.
     pub in_braces: bool,
     /// The scalars that a round counts in, and their types.

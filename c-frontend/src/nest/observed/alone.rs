@@ -1,0 +1,185 @@
+//! Steps that run one at a time: where something must happen between every two of them, the loops over space of one step are
+//! tiled alone.
+//!
+//! Statements of the body that follow each other and compute arrays over space are replaced; all others stay the program's
+//! own text, which runs around them in every step, with arrays that hold what the original's would hold. So nothing needs to
+//! be known of the others but that they do not read what the replaced ones leave in scalars.
+
+use super::kinds::{Kind, Step};
+use super::parts::{Observed, STEP};
+use super::{Split, flat, flow, names, place, test};
+use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
+use crate::codes;
+use crate::nest::calls;
+use crate::nest::scalars::{assigned, declared};
+use crate::nest::time::{Found, Loop};
+use crate::parse::Region;
+use crate::text::{c_text, type_text};
+use polyhedral::diagnostic::Diagnostic;
+use polyhedral::source::Span;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// The statements of one step that are tiled alone, without those at some places; `None` if there are none.
+pub(in crate::nest) fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<Split> {
+    let list: &[Stmt] = match &found.body.kind {
+        StmtKind::Block(list) => list,
+        _ => std::slice::from_ref(found.body),
+    };
+    let list = &flat::statements(own, list);
+    let mut region = own.clone();
+    if let Loop::For(source) = found.source
+        && let Some(StmtKind::Declaration(own)) = source.start.as_ref().map(|start| &start.kind)
+    {
+        region.variables.extend(own.iter().map(|one| (one.name.clone(), one.clone())));
+    }
+    let step = Step::new(&region, found, list, list, &[]);
+    let kept = |at: usize| {
+        !without.contains(&list[at].span)
+            && matches!(step.kinds[at], Kind::Stencil { .. })
+            && computes(&region, &list[at])
+            && flow::read_around(&region, found, list, at, &step).is_none()
+    };
+    // Statements of one call stand at one place, and stay together.
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut start = 0;
+    while start < list.len() {
+        let end = (start..list.len()).find(|at| list[*at].span != list[start].span).unwrap_or(list.len());
+        if (start..end).all(kept) && is_hidden(list, &(start..end)) {
+            match runs.last_mut() {
+                Some(run) if run.end == start => run.end = end,
+                _ => runs.push(start..end),
+            }
+        }
+        start = end;
+    }
+    let loops = |run: &Range<usize>| list[run.clone()].iter().filter(|stmt| reads_around(stmt)).count();
+    let run = runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
+    // What the body declares is known where the loops stand, but not its value.
+    for stmt in &list[..run.start] {
+        if let StmtKind::Declaration(own) = &stmt.kind {
+            region
+                .variables
+                .extend(own.iter().map(|one| (one.name.clone(), Variable { value: None, ..one.clone() })));
+        }
+    }
+    let index = match &step.index {
+        Some(index) => (index.name.clone(), type_text(&region.variables.get(&index.name)?.ctype), index.by),
+        None => (STEP.to_owned(), "long".to_owned(), 1),
+    };
+    if step.index.is_none() {
+        let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
+        test::declare(&mut region, STEP, ctype, &found.head());
+    }
+    let (cut, tokens) = place(&region, found, list, run.clone())?;
+    let body = Stmt { kind: StmtKind::Block(list[run].to_vec()), span: found.body.span.clone() };
+    let observed = Observed {
+        cut,
+        tokens,
+        last_as_written: false,
+        in_braces: matches!(found.body.kind, StmtKind::Block(_)),
+        scalars: Vec::new(),
+        round: Vec::new(),
+        first: if step.index.is_some() { index.0.clone() } else { "0".to_owned() },
+        tests: Vec::new(),
+        asked: Vec::new(),
+        alone: true,
+    };
+    Some(Split { region, body, observed, index })
+}
+
+/// The place of the statement of a time loop's body that a place lies in.
+pub(in crate::nest) fn statement_around(region: &Region, found: &Found<'_>, inner: &Span) -> Option<Span> {
+    let list: &[Stmt] = match &found.body.kind {
+        StmtKind::Block(list) => list,
+        _ => std::slice::from_ref(found.body),
+    };
+    let list = flat::statements(region, list);
+    list.into_iter().map(|stmt| stmt.span).find(|span| span.start <= inner.start && inner.end <= span.end)
+}
+
+/// What keeps the loops over space of a step from being tiled alone: a call in them that is more than a value, or a scalar
+/// that they leave to the others.
+pub(in crate::nest) fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
+    let list: &[Stmt] = match &found.body.kind {
+        StmtKind::Block(list) => list,
+        _ => std::slice::from_ref(found.body),
+    };
+    let list = &flat::statements(region, list);
+    let step = Step::new(region, found, list, list, &[]);
+    let loops = |stmt: &Stmt| matches!(stmt.kind, StmtKind::For(_)) && !assigned(stmt).0.is_empty();
+    for at in (0..list.len()).filter(|at| loops(&list[*at])) {
+        let mut call = None;
+        list[at].walk_expressions(&mut |expr| {
+            if let ExprKind::Call(function, _) = &expr.kind
+                && !names::only_reads(region, expr)
+            {
+                call.get_or_insert((format!("`{}`", c_text(function, &|_| None)), expr.span.clone()));
+            }
+        });
+        if let Some((name, place)) = call {
+            return Some(calls(&name, &place));
+        }
+        if let Some((name, place)) = flow::read_around(region, found, list, at, &step) {
+            let message =
+                format!("`{name}` is read here between two time steps, and loops over space assign it");
+            return Some(
+                Diagnostic::limitation(codes::OBSERVED, place, message)
+                    .related(list[at].span.clone(), "these loops")
+                    .note("tiles compute points in another order, and leave no scalars of the last one")
+                    .hint(format!("compute `{name}` in a loop of its own")),
+            );
+        }
+    }
+    None
+}
+
+/// Whether a statement computes elements of arrays and nothing that others must see happen.
+fn computes(region: &Region, stmt: &Stmt) -> bool {
+    let mut plain = true;
+    stmt.walk(&mut |part| {
+        plain &= !matches!(part.kind, StmtKind::While(_) | StmtKind::Return(_) | StmtKind::Other(..));
+    });
+    stmt.walk_expressions(&mut |expr| {
+        if matches!(expr.kind, ExprKind::Call(..)) {
+            plain &= names::only_reads(region, expr);
+        }
+    });
+    plain
+}
+
+/// Whether nothing else has the names that the statements at one place declare: they are those of a call, or none.
+fn is_hidden(list: &[Stmt], group: &Range<usize>) -> bool {
+    let top: Vec<Stmt> = list[group.clone()]
+        .iter()
+        .filter(|stmt| matches!(stmt.kind, StmtKind::Declaration(_)))
+        .cloned()
+        .collect();
+    let own = declared(&top);
+    own.is_empty()
+        || (0..list.len())
+            .filter(|at| !group.contains(at))
+            .all(|at| names::within(&list[at]).is_disjoint(&own))
+}
+
+/// Whether a loop over space reads elements at other places than it assigns.
+fn reads_around(stmt: &Stmt) -> bool {
+    let StmtKind::For(source) = &stmt.kind else { return false };
+    let (mut written, mut read) = (HashSet::new(), HashSet::new());
+    let subscripts = |expr: &Expr, found: &mut HashSet<String>| {
+        expr.walk(&mut |part| {
+            if let ExprKind::Index(_, index) = &part.kind {
+                found.insert(c_text(index, &|_| None));
+            }
+        });
+    };
+    source.body.walk_expressions(&mut |expr| match &expr.kind {
+        ExprKind::Assign(_, target, value) => {
+            subscripts(target, &mut written);
+            subscripts(value, &mut read);
+        }
+        ExprKind::Index(..) => subscripts(expr, &mut read),
+        _ => {}
+    });
+    !written.is_empty() && !read.is_subset(&written)
+}

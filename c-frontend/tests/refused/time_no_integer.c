@@ -1,9 +1,0 @@
-double u[2][40];
-void f(double end, double dt)
-{
-#pragma scop
-    for (int t = 0; t < end / dt; t++)
-        for (int i = 1; i < 39; i++)
-            u[(t + 1) % 2][i] = 0.5 * u[t % 2][i];
-#pragma endscop
-}
