@@ -1,6 +1,6 @@
 //! What operators and functions of numbers mean.
 
-use super::{Done, Value, fault};
+use super::value::{Done, Value, fault};
 use crate::fault::FaultKind;
 use crate::program::*;
 use polyhedral::source::Span;

@@ -1,6 +1,7 @@
 //! What operators without a function mean: elements in other places.
 
-use super::{Done, Element, Scope, Value, elements, fault, listed, sequence, together, whole};
+use super::Scope;
+use super::value::{Done, Element, Value, elements, fault, listed, sequence, together, whole};
 use crate::fault::FaultKind;
 use crate::program::*;
 use polyhedral::source::Span;
