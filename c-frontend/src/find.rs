@@ -124,9 +124,10 @@ const MOST_LOOPS: usize = 400;
 const MOST_LEFT_OUT: usize = 6;
 
 /// The reason that is told where a loop is refused, both as a whole and one step at a time: if it is only that something
-/// happens between every two steps, what stands in the way within the step.
+/// happens between every two steps, or that arrays keep all of them, what stands in the way within the step.
 fn nearer_reason(whole: Vec<Diagnostic>, alone: Option<Vec<Diagnostic>>) -> Vec<Diagnostic> {
-    let between = |reason: &Diagnostic| [codes::OBSERVED, codes::CALL].contains(&reason.code);
+    let between =
+        |reason: &Diagnostic| [codes::OBSERVED, codes::CALL, codes::NO_TIME_LOOP].contains(&reason.code);
     match alone {
         Some(alone) if whole.iter().all(between) => alone,
         _ => whole,

@@ -83,13 +83,6 @@ pub fn in_the_way(region: &Region) -> Option<Diagnostic> {
     observed::in_the_way(region, &time::find_alone(region).ok()?)
 }
 
-/// A call that is no value.
-fn calls(name: &str, place: &Span) -> Diagnostic {
-    Diagnostic::limitation(codes::CALL, place.clone(), format!("a call of {name} in the time loop"))
-        .note("calls with side effects cannot be moved to another order")
-        .hint("take it out of the time loop")
-}
-
 fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Split>) -> Result<Nest> {
     let (region, body) = match &split {
         Some(split) => (&split.region, &split.body),

@@ -1,5 +1,6 @@
 //! What is wrong with a region.
 
+use crate::codes;
 use polyhedral::diagnostic::{Code, Diagnostic};
 use polyhedral::source::Span;
 
@@ -14,4 +15,11 @@ pub(super) fn error<T>(code: Code, span: &Span, message: impl Into<String>) -> R
 /// What is not supported.
 pub(super) fn limitation<T>(code: Code, span: &Span, message: impl Into<String>) -> Result<T> {
     Err(Box::new(Diagnostic::limitation(code, span.clone(), message)))
+}
+
+/// A call that is more than a value.
+pub(super) fn calls(name: &str, place: &Span) -> Diagnostic {
+    Diagnostic::limitation(codes::CALL, place.clone(), format!("a call of {name} in the time loop"))
+        .note("calls with side effects cannot be moved to another order")
+        .hint("take it out of the time loop")
 }

@@ -188,7 +188,7 @@ impl Walker<'_> {
                     CKind::Name(name) => format!("`{name}`"),
                     _ => "a function".to_owned(),
                 };
-                Err(Box::new(super::calls(&name, &expr.span)))
+                Err(Box::new(super::refusal::calls(&name, &expr.span)))
             }
             CKind::Cast(CType::Other(name), _) if name == "void" => Ok(()),
             _ => limitation(codes::STATEMENT, &expr.span, "a statement that assigns nothing"),

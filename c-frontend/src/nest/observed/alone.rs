@@ -10,7 +10,7 @@ use super::parts::{Observed, STEP};
 use super::{Split, flat, flow, names, place, test};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
-use crate::nest::calls;
+use crate::nest::refusal::calls;
 use crate::nest::scalars::{assigned, declared};
 use crate::nest::time::{Found, Loop};
 use crate::parse::Region;
