@@ -284,36 +284,6 @@ impl<'p> Emitter<'p> {
         if !foldings.iter().all(|folding| folding.function.builtin.is_some()) {
             return self.in_order_block(foldings, ats, steps, start, end);
         }
-        let index = self.changing(Scalar::I64, "i", start);
-        let place = var(&index);
-        let mut results = Vec::new();
-        for folding in foldings {
-            let identities = self.identities(folding);
-            results.push(self.states(folding, "block", identities));
-        }
-        // Lanes without elements would give the identity again.
-        let (groups, ()) = self.block(|emitter| {
-            emitter.groups(foldings, ats, steps, (&index, &end), &results, level);
-        });
-        self.push(Stmt::when((place.clone() + LANES).le(end.clone()), groups));
-        let (rest, ()) = self.block(|emitter| {
-            emitter.add_elements(foldings, ats, &results, steps, &place);
-        });
-        self.push(Stmt::go_on(index, place.lt(end), 1, rest));
-        results
-    }
-
-    /// The elements of whole groups of a block, in lanes, which are brought together in the end.
-    fn groups(
-        &mut self,
-        foldings: &[Folding<'p>],
-        ats: &[At<'p>],
-        steps: &[StepBy<'p>],
-        (index, end): (&str, &C),
-        results: &[Vec<C>],
-        level: Level,
-    ) {
-        let place = var(index);
         let mut lanes: Vec<Vec<C>> = Vec::new();
         for folding in foldings {
             let kinds = scalars(folding.ty);
@@ -333,6 +303,8 @@ impl<'p> Emitter<'p> {
             })
             .collect();
         self.push(Stmt::count("int", lane, 0, LANES, clear));
+        let index = self.changing(Scalar::I64, "i", start);
+        let place = var(&index);
         let lane = self.fresh("l");
         let in_lanes = level.is_simd() && steps.is_empty();
         let (inner, ()) = self.within(in_lanes, |emitter| {
@@ -356,9 +328,10 @@ impl<'p> Emitter<'p> {
             groups.push(Stmt::Pragma("GCC unroll 8".to_owned()));
         }
         groups.push(Stmt::count("int", lane, 0, LANES, inner));
-        self.push(Stmt::go_on(index.to_owned(), (place.clone() + LANES).le(end.clone()), LANES, groups));
+        self.push(Stmt::go_on(index.clone(), (place.clone() + LANES).le(end.clone()), LANES, groups));
         // Each time the upper half onto the lower one.
-        for ((folding, lanes), result) in foldings.iter().zip(&lanes).zip(results) {
+        let mut results = Vec::new();
+        for (folding, lanes) in foldings.iter().zip(&lanes) {
             let mut states: Vec<Vec<C>> =
                 (0..LANES).map(|lane| lanes.iter().map(|own| own.at(lane)).collect()).collect();
             while states.len() > 1 {
@@ -378,8 +351,13 @@ impl<'p> Emitter<'p> {
                     );
                 }
             }
-            self.assign(result, states.remove(0));
+            results.push(self.states(folding, "block", states.remove(0)));
         }
+        let (rest, ()) = self.block(|emitter| {
+            emitter.add_elements(foldings, ats, &results, steps, &place);
+        });
+        self.push(Stmt::go_on(index, place.lt(end), 1, rest));
+        results
     }
 
     /// Brings the elements at a place into the results, and does what else is done there.
