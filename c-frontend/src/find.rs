@@ -10,7 +10,7 @@ use crate::nest;
 use crate::parse::{File, Loop, Part, Region};
 use crate::preprocess::{Options, Preprocessed, preprocess};
 use crate::program::CProgram;
-use crate::{codes, recognise};
+use crate::{codes, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
 use std::path::{Path, PathBuf};
@@ -221,6 +221,12 @@ impl Search<'_> {
             let found = nest.map_err(|reason| vec![*reason]);
             let reasons = match found.and_then(|nest| self.program(region.clone(), nest)) {
                 Ok(program) => {
+                    if let Some((name, why)) = rewrite::moved_in_every_step(&program) {
+                        let note = format!(
+                            "one step at a time could be tiled, and would be slower than as it is written: `{name}` would be copied in every step ({why})"
+                        );
+                        return Err(whole.first().map(|reason| vec![reason.clone().note(note)]));
+                    }
                     let one_at_a_time = whole.first().map(|reason| {
                         let (line, column) = self.preprocessed.source.line_column(reason.primary.span.start);
                         format!("{} (line {line}, column {column})", reason.message)

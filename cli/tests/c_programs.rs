@@ -377,6 +377,38 @@ fn as_people_write_them() {
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);
 }
 
+/// Steps that run one at a time work on the arrays where they are, or stay as they are written.
+#[test]
+fn nothing_is_copied_in_every_step() {
+    let folder = Folder::new();
+    let text = |before: &str, after: &str| {
+        format!(
+            "#include <stdio.h>\nvoid run({before}a{after}, {before}b{after}, int n, int steps)\n{{\n    for (int t = 0; t < steps; t++) {{\n        \
+             for (int i = 1; i < n - 1; i++)\n            for (int j = 1; j < 63; j++)\n                \
+             b[i][j] = (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]) / 4;\n        \
+             printf(\"%g\\n\", b[n / 2][5]);\n        \
+             for (int i = 1; i < n - 1; i++)\n            for (int j = 1; j < 63; j++)\n                \
+             a[i][j] = b[i][j];\n    }}\n}}\n"
+        )
+    };
+    let rows = folder.write("rows.c", text("double **", ""));
+    let out = folder.arg("out");
+    let compiled =
+        |file: &str, target| tilewright(&["compile", file, "--target", target, "-o", &out, "--force"]);
+    let refused = compiled(&rows, "openmp");
+    assert_eq!(refused.code, 2);
+    assert!(
+        refused.stderr.contains("would be copied in every step (its rows may lie anywhere)"),
+        "{}",
+        refused.stderr
+    );
+    let block = folder.write("block.c", text("double (*", ")[64]"));
+    compiled(&block, "openmp").succeeded();
+    let refused = compiled(&block, "cuda");
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("arrays go to the GPU and back in each of them"), "{}", refused.stderr);
+}
+
 /// Time loops without pragmas: several in several functions, calls of functions, edges that are computed twice.
 #[test]
 fn programs_as_they_are() {

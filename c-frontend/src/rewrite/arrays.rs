@@ -91,6 +91,27 @@ fn strides(program: &CProgram, form: &Form) -> Vec<Option<Polynomial>> {
     strides
 }
 
+/// What would be copied or computed by one thread before and behind every step, were steps run one at a time, and why: that
+/// costs as much as a step, or more.
+pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'static str)> {
+    let copied =
+        array_uses(program, Target::OpenMp).into_iter().find_map(|one| Some((one.name, one.copied?)));
+    // One array for several levels: the others have buffers of their own.
+    let short = || {
+        let fields = program.program.fields.iter().enumerate();
+        fields
+            .filter(|(number, field)| {
+                let FieldRole::State { slots, .. } = field.role else { return false };
+                slots > 1 && arrays_of(program, *number) == 1
+            })
+            .find_map(|(number, _)| match &program.stencil.fields[number].what {
+                What::State { form, .. } => Some((form.array.clone(), "it stands for several time levels")),
+                What::Coefficient(_) | What::Place(_) => None,
+            })
+    };
+    copied.or_else(short)
+}
+
 /// How many arrays of the program a field has: one for each of its buffers, none for a value of the place.
 pub(super) fn arrays_of(program: &CProgram, field: usize) -> usize {
     match &program.stencil.fields[field].what {

@@ -13,6 +13,7 @@ mod shield;
 mod sources;
 mod steps;
 
+pub(crate) use arrays::moved_in_every_step;
 pub use arrays::{ArrayUse, array_uses};
 pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;

@@ -2,10 +2,10 @@
 
 use super::arguments::CompileArguments;
 use super::report::{OtherLoop, place_text};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::Session;
 use hhc_codegen::pipeline::Planned;
-use hhc_codegen::strategy::{AUTO, baseline_for};
+use hhc_codegen::strategy::{AUTO, Target, baseline_for};
 use std::sync::Arc;
 use tilewright::c_program::{self, CProgram};
 use tilewright::choice::{self, Chosen, Wish};
@@ -38,8 +38,15 @@ impl Tiled {
         session: &Session,
     ) -> Result<Self> {
         let target = arguments.target.target();
+        let between = c.as_ref().and_then(c_program::one_step_at_a_time);
+        if let Some(reason) = between.filter(|_| target == Target::Cuda) {
+            return Err(Error::wrong_input(format!(
+                "its steps would run one at a time, and arrays go to the GPU and back in each of them: {reason}"
+            ))
+            .hint("--target openmp works on the arrays where they are"));
+        }
         // Tiles of several steps would be cut down to one.
-        let one = c.as_ref().and_then(c_program::one_step_at_a_time).is_some() && tiling.strategy == AUTO;
+        let one = between.is_some() && tiling.strategy == AUTO;
         let single =
             Tiling { strategy: baseline_for(&stencil.program).id().to_owned(), tile: tiling.tile.clone() };
         let tiling = if one { &single } else { tiling };
