@@ -269,11 +269,3 @@ fn ghost_zones_that_are_too_thin_or_stale_are_noticed() {
         assert!(wrong(&native(&plan, &edit), &program, &[37, 61], 19) > 0, "{seeded}");
     }
 }
-
-#[test]
-fn no_ranks_for_grids_that_wrap_around() {
-    let program = parsed(GRAY_SCOTT);
-    let plan = plans(&program, Target::OpenMp, false).swap_remove(0);
-    let refused = openmp::generate_ranks(&plan, None).err().unwrap().to_string();
-    assert!(refused.contains("the grid is periodic"), "{refused}");
-}

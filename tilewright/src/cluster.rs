@@ -26,6 +26,8 @@ use optimizer::{Method, Objective};
 use polyhedral::ghost::Ghosts;
 use polyhedral::program::{FieldRole, Program};
 use serde::Serialize;
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// Decompositions that are looked at in full: those whose ranks have the least ghost zones.
 const DECOMPOSITIONS: usize = 3;
@@ -33,6 +35,8 @@ const DECOMPOSITIONS: usize = 3;
 const DEEPEST: i64 = 4096;
 /// The depth that the first tile is for.
 const USUAL_DEPTH: i64 = 16;
+/// Tiles for more steps are not searched: there are four times as many for 1000 steps as for 16 in the plane, and those are no faster per step by the model.
+const DEEPEST_TILE: i64 = 64;
 
 /// A tile of a rank.
 type Tiled = (&'static dyn Strategy, TileSizes);
@@ -47,6 +51,8 @@ pub struct Cluster<'a> {
     depth: Option<i64>,
     /// Seconds of packing per byte of a message.
     packing: f64,
+    /// Tiles that were chosen, by box and depth: the inner ranks of many grids are alike.
+    tiles: RefCell<HashMap<(Vec<i64>, i64), Tiled>>,
 }
 
 /// A program on so many ranks.
@@ -139,7 +145,8 @@ impl<'a> Cluster<'a> {
         // Four passes of each byte through memory by all cores together.
         let packing = calibration.l_s_per_word.value / cpu.cores as f64;
         let ghosts = ghosts(&stencil.program)?;
-        Ok(Cluster { stencil, machine, network, ghosts, strategy, depth, packing })
+        let tiles = RefCell::default();
+        Ok(Cluster { stencil, machine, network, ghosts, strategy, depth, packing, tiles })
     }
 
     fn program(&self) -> &Program {
@@ -151,6 +158,10 @@ impl<'a> Cluster<'a> {
     /// # Errors
     /// No decomposition fits, with the most ranks that do.
     pub fn predict(&self, size: &[i64], steps: i64, ranks: i64) -> Result<OnCluster> {
+        self.best_of(DECOMPOSITIONS, size, steps, ranks)
+    }
+
+    fn best_of(&self, decompositions: usize, size: &[i64], steps: i64, ranks: i64) -> Result<OnCluster> {
         execution::layout::grid_points(self.program(), size)?;
         let mut cuts: Vec<(f64, Cut)> = products(ranks, size.len())
             .into_iter()
@@ -172,7 +183,7 @@ impl<'a> Cluster<'a> {
             .maybe_hint(fewer.map(|ranks| format!("{ranks} ranks would work"))));
         }
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
-        cuts.truncate(DECOMPOSITIONS);
+        cuts.truncate(decompositions);
         let mut best: Option<OnCluster> = None;
         for (_, cut) in &cuts {
             let own = self.chosen(size, steps, cut)?;
@@ -199,11 +210,18 @@ impl<'a> Cluster<'a> {
         Ok(if again.seconds < best.seconds { again } else { best })
     }
 
-    /// The best tile for a box with ghost zones so deep.
+    /// The best tile for a box with ghost zones so deep, among those for no more than [`DEEPEST_TILE`] steps.
     fn tile(&self, cut: &Cut, k: i64) -> Result<Tiled> {
-        let model = Model::new(self.stencil, &self.wide(cut, k), k, self.machine.clone(), None)?;
+        let k = k.min(DEEPEST_TILE);
+        let key = (self.wide(cut, k), k);
+        if let Some(tiled) = self.tiles.borrow().get(&key) {
+            return Ok(tiled.clone());
+        }
+        let model = Model::new(self.stencil, &key.0, k, self.machine.clone(), None)?;
         let choice = model.tune(self.strategy, Method::Exact, Objective::Time)?.tuned.choice;
-        Ok((strategies::named(choice.strategy)?, choice.tile))
+        let tiled = (strategies::named(choice.strategy)?, choice.tile);
+        self.tiles.borrow_mut().insert(key, tiled.clone());
+        Ok(tiled)
     }
 
     /// The same for 1, 2, 4, .. and so many ranks.
@@ -218,7 +236,10 @@ impl<'a> Cluster<'a> {
         let one = self.predict(size, steps, 1)?.seconds;
         let scaled = |own: OnCluster, more: f64| Scaled { efficiency: one * more / own.seconds, own };
         let strong = (counts.iter())
-            .filter_map(|&ranks| self.predict(size, steps, ranks).ok())
+            .filter_map(|&ranks| {
+                // The last one is the answer itself.
+                self.best_of(if ranks == most { DECOMPOSITIONS } else { 1 }, size, steps, ranks).ok()
+            })
             .map(|own| scaled(own.clone(), 1.0 / own.ranks as f64))
             .collect();
         let mut weak = Vec::new();
@@ -229,7 +250,7 @@ impl<'a> Cluster<'a> {
                 .min_by_key(|counts| counts.iter().max().copied().unwrap_or(1));
             let grid: Vec<i64> =
                 spread.iter().flatten().zip(size).map(|(count, extent)| count * extent).collect();
-            if let Ok(own) = self.predict(&grid, steps, ranks) {
+            if let Ok(own) = self.best_of(1, &grid, steps, ranks) {
                 weak.push(scaled(own, 1.0));
             }
         }

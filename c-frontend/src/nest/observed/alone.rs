@@ -21,7 +21,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 /// The statements of one step that are tiled alone, without those at some places; `None` if there are none.
-pub(in crate::nest) fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<Split> {
+pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<Split> {
     let list: &[Stmt] = match &found.body.kind {
         StmtKind::Block(list) => list,
         _ => std::slice::from_ref(found.body),
@@ -89,7 +89,7 @@ pub(in crate::nest) fn split_alone(own: &Region, found: &Found<'_>, without: &[S
 }
 
 /// The place of the statement of a time loop's body that a place lies in.
-pub(in crate::nest) fn statement_around(region: &Region, found: &Found<'_>, inner: &Span) -> Option<Span> {
+pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span) -> Option<Span> {
     let list: &[Stmt] = match &found.body.kind {
         StmtKind::Block(list) => list,
         _ => std::slice::from_ref(found.body),
@@ -100,7 +100,7 @@ pub(in crate::nest) fn statement_around(region: &Region, found: &Found<'_>, inne
 
 /// What keeps the loops over space of a step from being tiled alone: a call in them that is more than a value, or a scalar
 /// that they leave to the others.
-pub(in crate::nest) fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
+pub fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
     let list: &[Stmt] = match &found.body.kind {
         StmtKind::Block(list) => list,
         _ => std::slice::from_ref(found.body),
