@@ -3,6 +3,7 @@
 //! which each operation and each conversion is that of C.
 
 mod around;
+mod branches;
 mod classify;
 mod condition;
 mod cuts;
@@ -22,6 +23,7 @@ mod outside;
 mod pieces;
 mod refusal;
 mod scalars;
+mod space_loops;
 mod statement;
 mod time;
 mod typed;

@@ -162,7 +162,7 @@ fn is_hidden(list: &[Stmt], group: &Range<usize>) -> bool {
             .all(|at| names::within(&list[at]).is_disjoint(&own))
 }
 
-/// Whether a loop over space reads elements at other places than it assigns.
+/// Whether a loop over space computes with elements at other places than it assigns; copies of edges do not.
 fn reads_around(stmt: &Stmt) -> bool {
     let StmtKind::For(source) = &stmt.kind else { return false };
     let (mut written, mut read) = (HashSet::new(), HashSet::new());
@@ -173,13 +173,15 @@ fn reads_around(stmt: &Stmt) -> bool {
             }
         });
     };
+    let mut copies_only = true;
     source.body.walk_expressions(&mut |expr| match &expr.kind {
-        ExprKind::Assign(_, target, value) => {
+        ExprKind::Assign(combined, target, value) => {
+            copies_only &= combined.is_none() && matches!(value.kind, ExprKind::Index(..));
             subscripts(target, &mut written);
             subscripts(value, &mut read);
         }
         ExprKind::Index(..) => subscripts(expr, &mut read),
         _ => {}
     });
-    !written.is_empty() && !read.is_subset(&written)
+    !copies_only && !written.is_empty() && !read.is_subset(&written)
 }

@@ -1,0 +1,216 @@
+//! Loops over space: their points, cut where conditions on indices change, or unrolled where no array is indexed by them.
+
+use super::cuts::{Cuts, Segment};
+use super::element::subscripts;
+use super::loops::SpaceLoop;
+use super::refusal::{Result, limitation};
+use super::scalars::{Environment, Held, Kind, assigned_within};
+use super::time::{Counter, counter};
+use super::walker::{LoopKey, Walker};
+use crate::ast::{CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable};
+use crate::codes;
+use crate::polynomial::Polynomial;
+
+/// Loops over a number of points that is known and not above this are unrolled where no array is indexed by them.
+const MOST_UNROLLED: i64 = 64;
+
+impl Walker<'_> {
+    /// The points of a loop, `low <= index < high`.
+    fn points(&mut self, counter: &Counter, source: &ForLoop) -> Result<(Polynomial, Polynomial)> {
+        let (first, limit) = (self.bound(&counter.first)?, self.bound(&counter.limit)?);
+        let one = Polynomial::number(1);
+        let bounds = match (counter.descending, counter.inclusive) {
+            (false, false) => Some((first, limit)),
+            (false, true) => limit.plus(&one, 1).map(|high| (first, high)),
+            (true, inclusive) => {
+                let low = limit.plus(&one, if inclusive { 0 } else { 1 });
+                low.zip(first.plus(&one, 1))
+            }
+        };
+        match bounds {
+            Some(bounds) => Ok(bounds),
+            None => limitation(codes::BOUND, &source.head, "the bounds of this loop are too large"),
+        }
+    }
+
+    /// Has the rewritten program ask whether a loop has a round.
+    pub(super) fn has_rounds(&mut self, source: &ForLoop) -> Result<()> {
+        let (low, high) = self.points(&counter(source)?.by_one(source)?, source)?;
+        if let Some(first) = low.plus(&Polynomial::number(1), 1) {
+            self.assumed.borrow_mut().push((first, high));
+        }
+        Ok(())
+    }
+
+    pub(super) fn space_loop(&mut self, source: &ForLoop) -> Result<()> {
+        let counter = counter(source)?.by_one(source)?;
+        self.check_signs(&counter, &source.head)?;
+        if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
+            let message = format!("the index `{}` is that of a loop around this one", counter.name);
+            return limitation(codes::LOOP_FORM, &source.head, message);
+        }
+        let (low, high) = self.points(&counter, source)?;
+        if let Some(count) = high.distance(&low)
+            && let Some(from) = low.constant()
+            && count <= MOST_UNROLLED
+            && !self.indexes_arrays(&source.body, &counter.name)
+        {
+            if counter.type_name.is_none() && self.region.variables.contains_key(&counter.name) {
+                let last = if counter.descending { from - 1 } else { from + count.max(0) };
+                self.nest.unrolled.push((counter.name.clone(), last));
+            }
+            return self.unrolled(source, &counter.name, from, count.max(0), counter.descending);
+        }
+        let type_name = match (&counter.type_name, self.region.variables.get(&counter.name)) {
+            (Some(name), _) => name.clone(),
+            (None, Some(Variable { ctype: CType::Integer { name, .. }, .. })) => name.clone(),
+            (None, Some(_)) => {
+                return limitation(codes::LOOP_FORM, &source.head, "the loop's index is not an integer");
+            }
+            (None, None) => match self.environment.get(&counter.name) {
+                Some(
+                    Held::Integer(..)
+                    | Held::Whole { .. }
+                    | Held::Nothing(Kind::Integer)
+                    | Held::Carried(Kind::Integer, _),
+                ) => "long".to_owned(),
+                _ => return self.unknown(&counter.name, &source.head),
+            },
+        };
+        let declared = counter.type_name.is_some() || !self.region.variables.contains_key(&counter.name);
+        let key = LoopKey {
+            order: self.order.clone(),
+            path: self.path.clone(),
+            low: low.clone(),
+            high: high.clone(),
+        };
+        // Segments of a loop around this one share it.
+        let known = self.keys.iter().position(|other| *other == key);
+        let at = known.unwrap_or_else(|| {
+            self.keys.push(key.clone());
+            self.nest.loops.push(SpaceLoop {
+                name: counter.name.clone(),
+                type_name,
+                low: low.clone(),
+                high: high.clone(),
+                descending: counter.descending,
+                parent: self.path.last().copied(),
+                declared,
+                span: source.head.clone(),
+            });
+            self.nest.loops.len() - 1
+        });
+        let before = self.environment.clone();
+        self.environment.forget(&counter.name);
+        let carried: Vec<(String, Held)> = assigned_within(&source.body)
+            .into_iter()
+            .filter_map(|(name, span)| Some((name.clone(), Held::Carried(self.kind_of_scalar(&name)?, span))))
+            .collect();
+        for (name, held) in &carried {
+            self.environment.set(name, held.clone());
+        }
+        self.environment.elements.clear();
+        let (nest, keys, inside) = (self.nest.clone(), self.keys.clone(), self.environment.clone());
+        loop {
+            let cuts = self.cuts.borrow().get(&key).cloned().unwrap_or_default();
+            let result = self.segments(source, at, &cuts, &inside);
+            let found = self.cuts.borrow().get(&key).cloned().unwrap_or_default();
+            if found == cuts {
+                result?;
+                if let Some(pair) = cuts.assumed(&low, &high) {
+                    self.assumed.borrow_mut().push(pair);
+                }
+                break;
+            }
+            // Conditions are known in shorter segments.
+            self.check_cuts(&found, &source.head)?;
+            self.nest = nest.clone();
+            self.keys.clone_from(&keys);
+        }
+        // Behind the loop: scalars that it assigned hold what its last point left.
+        for (name, held) in carried {
+            if before.get(&name).is_some() || self.environment.get(&name).is_some() {
+                self.environment.set(&name, held);
+            }
+        }
+        // An index that is declared in the time loop may be that of another loop.
+        if before.get(&counter.name).is_some() {
+            self.environment.set(&counter.name, Held::Nothing(Kind::Integer));
+        }
+        self.environment.elements.clear();
+        Ok(())
+    }
+
+    /// Walks a loop's body once for each of its segments.
+    fn segments(&mut self, source: &ForLoop, at: usize, cuts: &Cuts, inside: &Environment) -> Result<()> {
+        let (low, high) = (self.nest.loops[at].low.clone(), self.nest.loops[at].high.clone());
+        let Some(segments) = cuts.segments(&low, &high) else {
+            return limitation(codes::BOUND, &source.head, "the bounds of this loop are too large");
+        };
+        for (number, (first, behind)) in segments.into_iter().enumerate() {
+            self.environment = inside.clone();
+            self.path.push(at);
+            self.narrowed.push((at, first, behind));
+            self.segments.push(Segment { of: at, cuts: cuts.clone(), number });
+            let result = self.statement(&source.body);
+            self.segments.pop();
+            self.narrowed.pop();
+            self.path.pop();
+            result?;
+        }
+        Ok(())
+    }
+
+    /// Whether an index is in a subscript of something that a loop's body assigns.
+    fn indexes_arrays(&self, body: &Stmt, name: &str) -> bool {
+        let mut found = false;
+        body.walk_expressions(&mut |expr| {
+            if let CKind::Assign(_, target, _) | CKind::Step(_, target) = &expr.kind {
+                let (base, indices) = subscripts(target);
+                found |=
+                    matches!(base.kind, CKind::Name(_)) && indices.iter().any(|index| index.mentions(name));
+            }
+        });
+        found
+    }
+
+    fn unrolled(
+        &mut self,
+        source: &ForLoop,
+        name: &str,
+        from: i64,
+        count: i64,
+        descending: bool,
+    ) -> Result<()> {
+        let before = self.environment.clone();
+        for round in 0..count {
+            let value = if descending { from + count - 1 - round } else { from + round };
+            let literal = CExpr {
+                kind: CKind::Integer { value, text: format!("({value})") },
+                span: source.head.clone(),
+            };
+            self.environment.set(name, Held::Integer(Some(Polynomial::number(value)), literal));
+            if let Some(StmtKind::Declaration(variables)) = source.start.as_ref().map(|start| &start.kind)
+                && let Some(variable) = variables.first()
+            {
+                self.environment.set_type(name, variable.ctype.clone());
+            }
+            self.at(usize::try_from(round).unwrap_or(usize::MAX), |this| this.statement(&source.body))?;
+        }
+        self.environment.leave(&before, &[name.to_owned()]);
+        Ok(())
+    }
+
+    fn kind_of_scalar(&self, name: &str) -> Option<Kind> {
+        match self.environment.get(name) {
+            Some(Held::Integer(..) | Held::Whole { .. }) => Some(Kind::Integer),
+            Some(Held::Temporary(_, kind)) => Some(Kind::Floating(*kind)),
+            Some(Held::Nothing(kind) | Held::Carried(kind, _)) => Some(*kind),
+            None => match &self.region.variables.get(name)?.ctype {
+                CType::Integer { .. } => Some(Kind::Integer),
+                CType::Floating(kind) => Some(Kind::Floating(*kind)),
+                _ => Some(Kind::Floating(Floating::Double)),
+            },
+        }
+    }
+}
