@@ -228,3 +228,14 @@ fn a_prediction_says_what_a_run_sends_and_keeps_in_memory() {
         assert_eq!(predicted[scaling].as_array().unwrap().len(), 2, "{predicted}");
     }
 }
+
+#[test]
+fn the_depth_that_is_asked_for_is_predicted() {
+    let cluster = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/cluster.toml");
+    for depth in ["1", "64"] {
+        let arguments = ["predict", "heat2d", "--size", "512x512", "--steps", "400", "--strategy", "hhc"];
+        let more = ["--machine", cluster, "--ranks", "4", "--depth", depth, "--json"];
+        let predicted = tilewright(&[&arguments[..], &more].concat()).succeeded().json();
+        assert_eq!(predicted["depth"].to_string(), depth, "{predicted}");
+    }
+}

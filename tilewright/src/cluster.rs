@@ -199,13 +199,14 @@ impl<'a> Cluster<'a> {
         let depths = self.depths(size, &cut.counts, steps);
         let deepest = depths.last().copied().unwrap_or(1);
         let first = self.tile(cut, deepest.min(USUAL_DEPTH))?;
-        let mut best = self.of(size, steps, cut, deepest.min(USUAL_DEPTH), &first)?;
+        let mut best: Option<OnCluster> = None;
         for depth in depths {
             let own = self.of(size, steps, cut, depth, &first)?;
-            if own.seconds < best.seconds {
-                best = own;
+            if best.as_ref().is_none_or(|best| own.seconds < best.seconds) {
+                best = Some(own);
             }
         }
+        let best = best.ok_or_else(|| Error::internal("no depth was looked at"))?;
         let again = self.of(size, steps, cut, best.depth, &self.tile(cut, best.depth)?)?;
         Ok(if again.seconds < best.seconds { again } else { best })
     }
@@ -233,13 +234,16 @@ impl<'a> Cluster<'a> {
             .take_while(|&count| count < most)
             .collect();
         counts.push(most);
-        let one = self.predict(size, steps, 1)?.seconds;
-        let scaled = |own: OnCluster, more: f64| Scaled { efficiency: one * more / own.seconds, own };
+        let alone = self.predict(size, steps, 1)?;
+        let scaled =
+            |own: OnCluster, more: f64| Scaled { efficiency: alone.seconds * more / own.seconds, own };
+        let on = |size: &[i64], ranks: i64, decompositions: usize| match ranks {
+            1 => Some(alone.clone()),
+            _ => self.best_of(decompositions, size, steps, ranks).ok(),
+        };
+        // The last one is the answer itself.
         let strong = (counts.iter())
-            .filter_map(|&ranks| {
-                // The last one is the answer itself.
-                self.best_of(if ranks == most { DECOMPOSITIONS } else { 1 }, size, steps, ranks).ok()
-            })
+            .filter_map(|&ranks| on(size, ranks, if ranks == most { DECOMPOSITIONS } else { 1 }))
             .map(|own| scaled(own.clone(), 1.0 / own.ranks as f64))
             .collect();
         let mut weak = Vec::new();
@@ -250,7 +254,7 @@ impl<'a> Cluster<'a> {
                 .min_by_key(|counts| counts.iter().max().copied().unwrap_or(1));
             let grid: Vec<i64> =
                 spread.iter().flatten().zip(size).map(|(count, extent)| count * extent).collect();
-            if let Ok(own) = self.best_of(1, &grid, steps, ranks) {
+            if let Some(own) = on(&grid, ranks, 1) {
                 weak.push(scaled(own, 1.0));
             }
         }
