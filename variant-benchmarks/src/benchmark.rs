@@ -1,5 +1,6 @@
 //! What the benchmarks have in common: a function with variants, and inputs for it.
 
+use crate::random::{Random, of_input};
 use adaptive::model::Model;
 use adaptive::{Builder, CodeVariant};
 use std::cell::RefCell;
@@ -112,8 +113,43 @@ pub fn built<B: Benchmark>(model: Option<Model>) -> adaptive::Result<CodeVariant
     }
 }
 
+/// A family of inputs.
+pub trait Family: Copy + 'static {
+    /// Its name.
+    fn name(self) -> &'static str;
+
+    /// What the names of its inputs begin with.
+    fn label(self) -> String {
+        self.name().to_owned()
+    }
+}
+
+/// Inputs of the families in turn; the one that is not seen in training is among held-out ones alone. What is dear to make is kept
+/// while the same input is asked for again, and made `ready` each time.
+pub fn in_turn<F: Family, T: 'static, A: 'static>(
+    inputs: &Inputs,
+    families: &[F],
+    unseen: &str,
+    make: fn(F, &Inputs, &mut Random) -> T,
+    ready: fn(&T) -> A,
+) -> Vec<Input<A>> {
+    let families: Vec<F> =
+        families.iter().copied().filter(|family| inputs.held_out || family.name() != unseen).collect();
+    let shelf = Shelf::default();
+    let one = |at: usize| {
+        let (family, shelf, inputs) = (families[at % families.len()], shelf.clone(), *inputs);
+        let made = move || make(family, &inputs, &mut of_input(inputs.held_out, at));
+        Input {
+            name: format!("{} {at}", family.label()),
+            family: family.name().to_owned(),
+            make: Box::new(move || ready(&shelf.get(at, made))),
+        }
+    };
+    (0..inputs.count).map(one).collect()
+}
+
 /// Inputs made one at a time: what was made last is kept, and given again while it is asked for.
-pub struct Shelf<T> {
+struct Shelf<T> {
     last: Rc<RefCell<Last<T>>>,
 }
 
@@ -134,7 +170,7 @@ impl<T> Default for Shelf<T> {
 
 impl<T> Shelf<T> {
     /// What has this number, made if it was not the last.
-    pub fn get(&self, at: usize, make: impl FnOnce() -> T) -> Arc<T> {
+    fn get(&self, at: usize, make: impl FnOnce() -> T) -> Arc<T> {
         let mut last = self.last.borrow_mut();
         match &*last {
             Some((own, kept)) if *own == at => Arc::clone(kept),

@@ -3,8 +3,8 @@
 //! A call multiplies one matrix by a vector many times, as an iterative solver does: storing the matrix in a format of its own
 //! counts once.
 
-use crate::benchmark::{Benchmark, Input, Inputs, Ran, Shelf, converted};
-use crate::random::{of_input, size};
+use crate::benchmark::{Benchmark, Input, Inputs, Ran, converted, in_turn};
+use crate::random::{Random, size};
 use crate::sparse::generate::Kind;
 use crate::sparse::{Csr, Dia, Ell, Sell, features};
 use adaptive::{Builder, Context};
@@ -100,25 +100,13 @@ impl Benchmark for Spmv {
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Multiply>> {
-        let shelf = Shelf::default();
-        let kinds: Vec<Kind> =
-            Kind::ALL.into_iter().filter(|kind| inputs.held_out || kind.name() != Self::UNSEEN).collect();
-        let one = |at: usize| {
-            let (kind, shelf, inputs) = (kinds[at % kinds.len()], shelf.clone(), *inputs);
-            let make = move || {
-                let mut random = of_input(inputs.held_out, at);
-                let entries = size(&mut random, 1000.min(inputs.largest), inputs.largest);
-                let matrix = kind.matrix(entries, &mut random);
-                let x = (0..matrix.columns()).map(|_| random.random_range(-1.0..1.0)).collect();
-                Multiply::of(Arc::new(matrix), x)
-            };
-            Input {
-                name: format!("{} {at}", kind.name()),
-                family: kind.name().to_owned(),
-                make: Box::new(move || shelf.get(at, &make).again()),
-            }
+        let make = |kind: Kind, inputs: &Inputs, random: &mut Random| {
+            let entries = size(random, 1000.min(inputs.largest), inputs.largest);
+            let matrix = kind.matrix(entries, random);
+            let x = (0..matrix.columns()).map(|_| random.random_range(-1.0..1.0)).collect();
+            Multiply::of(Arc::new(matrix), x)
         };
-        (0..inputs.count).map(one).collect()
+        in_turn(inputs, &Kind::ALL, Self::UNSEEN, make, Multiply::again)
     }
 
     /// Each element within what another order of the sum may change: `length * epsilon * sum |a x|`.

@@ -8,6 +8,7 @@
 mod candidates;
 mod costs;
 mod learn;
+mod listed;
 pub mod nested;
 pub mod nested_uses;
 pub mod uses;

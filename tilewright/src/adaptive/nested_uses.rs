@@ -14,10 +14,8 @@
 //! param = ["n=3"]
 //! ```
 
-use crate::error::{Error, Result};
-use crate::machines::MOST_TOML;
-use execution::ExecutionError;
-use safe_io::input;
+use super::listed;
+use crate::error::Result;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -77,14 +75,8 @@ impl NestedUses {
     /// # Errors
     /// A file that cannot be read, and what is wrong in it.
     pub fn read(path: &Path) -> Result<NestedUses> {
-        let source = input::read_text(path, MOST_TOML).map_err(|source| {
-            Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
-        })?;
-        NestedUses::parse(&source).map_err(|problem| {
-            Error::wrong_input(format!("{}: {}", path.display(), problem.trim_end())).hint(
-                "write `[[inputs]]` with `name` and `input = [\"x=x.npy\"]`; docs/nested.md has all keys",
-            )
-        })
+        let hint = "write `[[inputs]]` with `name` and `input = [\"x=x.npy\"]`; docs/nested.md has all keys";
+        listed::read(path, NestedUses::parse, hint)
     }
 
     fn parse(source: &str) -> std::result::Result<NestedUses, String> {

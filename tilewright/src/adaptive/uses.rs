@@ -8,13 +8,11 @@
 //! tilings = 4                                                      # at most
 //! ```
 
+use super::listed;
 use crate::cpu_model::usable_threads;
-use crate::error::{Error, Result};
-use crate::machines::MOST_TOML;
+use crate::error::Result;
 use crate::text;
-use execution::ExecutionError;
 use polyhedral::program::Program;
-use safe_io::input;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -113,14 +111,9 @@ impl Uses {
     /// # Errors
     /// A file that cannot be read; everything that is wrong in it.
     pub fn read(path: &Path, program: &Program) -> Result<Uses> {
-        let source = input::read_text(path, MOST_TOML).map_err(|source| {
-            Error::Execution(ExecutionError::File { action: "read", path: path.to_owned(), source })
-        })?;
-        Uses::parse(&source, program).map_err(|problem| {
-            Error::wrong_input(format!("{}: {}", path.display(), problem.trim_end())).hint(
-                "write `sizes = [[64, 64], [4096, 4096]]` and `steps = [1, 100]`; docs/cli.md has all keys",
-            )
-        })
+        let hint =
+            "write `sizes = [[64, 64], [4096, 4096]]` and `steps = [1, 100]`; docs/cli.md has all keys";
+        listed::read(path, |source| Uses::parse(source, program), hint)
     }
 
     fn parse(source: &str, program: &Program) -> std::result::Result<Uses, String> {

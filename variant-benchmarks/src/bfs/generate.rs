@@ -1,6 +1,7 @@
 //! Graphs of several kinds, by seed. Edges lead both ways.
 
 use super::Graph;
+use crate::benchmark::Family;
 use crate::random::Random;
 use rand::Rng;
 
@@ -19,12 +20,8 @@ pub enum Kind {
     SmallWorld,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::RMat, Kind::Grid, Kind::Road, Kind::Uniform, Kind::SmallWorld];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
+impl Family for Kind {
+    fn name(self) -> &'static str {
         match self {
             Kind::RMat => "r-mat",
             Kind::Grid => "grid",
@@ -33,6 +30,11 @@ impl Kind {
             Kind::SmallWorld => "small world",
         }
     }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [Kind::RMat, Kind::Grid, Kind::Road, Kind::Uniform, Kind::SmallWorld];
 
     /// A graph with about so many edges, each way counted.
     pub fn graph(self, edges: usize, random: &mut Random) -> Graph {

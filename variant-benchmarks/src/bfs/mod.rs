@@ -11,8 +11,8 @@ mod search;
 pub use graph::Graph;
 pub use search::{Levels, UNREACHED, Way, direction_optimising, fused, iterative, serial};
 
-use crate::benchmark::{Benchmark, Input, Inputs, Ran, Shelf, Spent, timed};
-use crate::random::{of_input, size};
+use crate::benchmark::{Benchmark, Input, Inputs, Ran, Spent, in_turn, timed};
+use crate::random::{Random, size};
 use adaptive::{Builder, Context};
 use generate::Kind;
 use rand::Rng;
@@ -126,26 +126,14 @@ impl Benchmark for Bfs {
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Searching>> {
-        let shelf = Shelf::default();
-        let kinds: Vec<Kind> =
-            Kind::ALL.into_iter().filter(|kind| inputs.held_out || kind.name() != Self::UNSEEN).collect();
-        let one = |at: usize| {
-            let (kind, shelf, inputs) = (kinds[at % kinds.len()], shelf.clone(), *inputs);
-            let make = move || {
-                let mut random = of_input(inputs.held_out, at);
-                let edges = size(&mut random, 2000.min(inputs.largest), inputs.largest);
-                let graph = kind.graph(edges, &mut random);
-                let vertices = graph.vertices() as u32;
-                let sources = (0..SOURCES).map(|_| random.random_range(0..vertices)).collect();
-                Searching::of(graph, sources)
-            };
-            Input {
-                name: format!("{} {at}", kind.name()),
-                family: kind.name().to_owned(),
-                make: Box::new(move || shelf.get(at, make).again()),
-            }
+        let make = |kind: Kind, inputs: &Inputs, random: &mut Random| {
+            let edges = size(random, 2000.min(inputs.largest), inputs.largest);
+            let graph = kind.graph(edges, random);
+            let vertices = graph.vertices() as u32;
+            let sources = (0..SOURCES).map(|_| random.random_range(0..vertices)).collect();
+            Searching::of(graph, sources)
         };
-        (0..inputs.count).map(one).collect()
+        in_turn(inputs, &Kind::ALL, Self::UNSEEN, make, Searching::again)
     }
 
     fn check(own: &Searching) -> Result<(), String> {

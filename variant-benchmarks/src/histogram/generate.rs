@@ -1,5 +1,6 @@
 //! Values of several kinds, by seed.
 
+use crate::benchmark::Family;
 use crate::random::Random;
 use rand::Rng;
 
@@ -18,12 +19,8 @@ pub enum Kind {
     Stripes,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Uniform, Kind::Normal, Kind::Constant, Kind::Image, Kind::Stripes];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
+impl Family for Kind {
+    fn name(self) -> &'static str {
         match self {
             Kind::Uniform => "uniform",
             Kind::Normal => "normal",
@@ -32,6 +29,11 @@ impl Kind {
             Kind::Stripes => "stripes",
         }
     }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [Kind::Uniform, Kind::Normal, Kind::Constant, Kind::Image, Kind::Stripes];
 
     /// Values for so many bins, of which there are 1 to 65536.
     pub fn values(self, count: usize, bins: usize, random: &mut Random) -> Vec<u16> {

@@ -6,8 +6,8 @@ mod generate;
 pub use count::{Share, atomic, private, sorted};
 pub use generate::Kind;
 
-use crate::benchmark::{Benchmark, Input, Inputs, Ran, Shelf, one_call};
-use crate::random::{of_input, size};
+use crate::benchmark::{Benchmark, Input, Inputs, Ran, in_turn, one_call};
+use crate::random::{Random, size};
 use adaptive::{Builder, Context};
 use rand::Rng;
 use std::sync::Arc;
@@ -82,27 +82,15 @@ impl Benchmark for Histogram {
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Counting>> {
-        let shelf = Shelf::default();
-        let kinds: Vec<Kind> =
-            Kind::ALL.into_iter().filter(|kind| inputs.held_out || kind.name() != Self::UNSEEN).collect();
-        let one = |at: usize| {
-            let (kind, shelf, inputs) = (kinds[at % kinds.len()], shelf.clone(), *inputs);
-            let make = move || {
-                let mut random = of_input(inputs.held_out, at);
-                let bins = 1 << random.random_range(8..=16);
-                let count = size(&mut random, LEAST.min(inputs.largest), inputs.largest);
-                (Arc::new(kind.values(count, bins, &mut random)), bins)
-            };
-            Input {
-                name: format!("{} {at}", kind.name()),
-                family: kind.name().to_owned(),
-                make: Box::new(move || {
-                    let (values, bins) = &*shelf.get(at, make);
-                    Counting { values: Arc::clone(values), counts: vec![u32::MAX; *bins] }
-                }),
-            }
+        let make = |kind: Kind, inputs: &Inputs, random: &mut Random| {
+            let bins = 1 << random.random_range(8..=16);
+            let count = size(random, LEAST.min(inputs.largest), inputs.largest);
+            (Arc::new(kind.values(count, bins, random)), bins)
         };
-        (0..inputs.count).map(one).collect()
+        in_turn(inputs, &Kind::ALL, Self::UNSEEN, make, |(values, bins)| Counting {
+            values: Arc::clone(values),
+            counts: vec![u32::MAX; *bins],
+        })
     }
 
     fn check(own: &Counting) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! Matrices of systems of several kinds, by seed.
 
+use crate::benchmark::Family;
 use crate::random::Random;
 use crate::sparse::Csr;
 use rand::Rng;
@@ -21,13 +22,8 @@ pub enum Kind {
     Scaled,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Diffusion, Kind::Shifted, Kind::Convection, Kind::Groups, Kind::Dominant, Kind::Scaled];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
+impl Family for Kind {
+    fn name(self) -> &'static str {
         match self {
             Kind::Diffusion => "diffusion",
             Kind::Shifted => "shifted",
@@ -37,6 +33,12 @@ impl Kind {
             Kind::Scaled => "scaled",
         }
     }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] =
+        [Kind::Diffusion, Kind::Shifted, Kind::Convection, Kind::Groups, Kind::Dominant, Kind::Scaled];
 
     /// A matrix of this kind with about so many entries.
     pub fn matrix(self, entries: usize, random: &mut Random) -> Csr {

@@ -10,8 +10,8 @@ mod precondition;
 pub use krylov::{Method, Solution, solve};
 pub use precondition::{Kind as Preconditioning, Preconditioner};
 
-use crate::benchmark::{Benchmark, Input, Inputs, Ran, Shelf, Spent, timed};
-use crate::random::{of_input, size};
+use crate::benchmark::{Benchmark, Input, Inputs, Ran, Spent, in_turn, timed};
+use crate::random::{Random, size};
 use crate::sparse::Csr;
 use adaptive::{Builder, Context};
 use generate::Kind;
@@ -94,25 +94,13 @@ impl Benchmark for Solvers {
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Solving>> {
-        let shelf = Shelf::default();
-        let kinds: Vec<Kind> =
-            Kind::ALL.into_iter().filter(|kind| inputs.held_out || kind.name() != Self::UNSEEN).collect();
-        let one = |at: usize| {
-            let (kind, shelf, inputs) = (kinds[at % kinds.len()], shelf.clone(), *inputs);
-            let make = move || {
-                let mut random = of_input(inputs.held_out, at);
-                let entries = size(&mut random, 1000.min(inputs.largest), inputs.largest);
-                let matrix = Arc::new(kind.matrix(entries, &mut random));
-                let right = (0..matrix.rows()).map(|_| random.random_range(-1.0..1.0)).collect();
-                Solving { matrix, right: Arc::new(right), x: Vec::new() }
-            };
-            Input {
-                name: format!("{} {at}", kind.name()),
-                family: kind.name().to_owned(),
-                make: Box::new(move || shelf.get(at, make).again()),
-            }
+        let make = |kind: Kind, inputs: &Inputs, random: &mut Random| {
+            let entries = size(random, 1000.min(inputs.largest), inputs.largest);
+            let matrix = Arc::new(kind.matrix(entries, random));
+            let right = (0..matrix.rows()).map(|_| random.random_range(-1.0..1.0)).collect();
+            Solving { matrix, right: Arc::new(right), x: Vec::new() }
         };
-        (0..inputs.count).map(one).collect()
+        in_turn(inputs, &Kind::ALL, Self::UNSEEN, make, Solving::again)
     }
 
     /// The residual itself is small, not only what the solver took for it.

@@ -12,8 +12,8 @@ pub use locality::locality_sort;
 pub use merge::merge_sort;
 pub use radix::radix_sort;
 
-use crate::benchmark::{Benchmark, Input, Inputs, Ran, Shelf, one_call};
-use crate::random::{of_input, size};
+use crate::benchmark::{Benchmark, Family, Input, Inputs, Ran, in_turn, one_call};
+use crate::random::{Random, size};
 use adaptive::{Builder, Context};
 
 /// Neighbours that are looked at where not all are.
@@ -22,7 +22,25 @@ const SAMPLES: usize = 1000;
 /// The benchmark. A sequence is in ascending order by `totalOrder` of IEEE 754: -NaN, -infinity, .., -0, 0, .., infinity, NaN.
 pub struct Sort;
 
+/// Keys in an order, of 64 bits or of 32.
+#[derive(Clone, Copy)]
+struct Wide {
+    order: Order,
+    wide: bool,
+}
+
+impl Family for Wide {
+    fn name(self) -> &'static str {
+        self.order.name()
+    }
+
+    fn label(self) -> String {
+        format!("{}, {} bits,", self.name(), if self.wide { 64 } else { 32 })
+    }
+}
+
 /// Keys to be sorted, and what they were.
+#[derive(Clone)]
 pub struct Sorting {
     /// The keys.
     pub keys: Keys,
@@ -72,28 +90,12 @@ impl Benchmark for Sort {
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Sorting>> {
-        let shelf = Shelf::default();
-        let orders: Vec<Order> =
-            Order::ALL.into_iter().filter(|order| inputs.held_out || order.name() != Self::UNSEEN).collect();
-        let one = |at: usize| {
-            let (order, wide) = (orders[at / 2 % orders.len()], at % 2 == 1);
-            let (shelf, inputs) = (shelf.clone(), *inputs);
-            let make = move || {
-                let mut random = of_input(inputs.held_out, at);
-                let count = size(&mut random, inputs.largest / 200, inputs.largest);
-                let keys = order.keys(count, wide, &mut random);
-                (keys.fingerprint(), keys)
-            };
-            Input {
-                name: format!("{}, {} bits, {at}", order.name(), if wide { 64 } else { 32 }),
-                family: order.name().to_owned(),
-                make: Box::new(move || {
-                    let (fingerprint, keys) = &*shelf.get(at, make);
-                    Sorting { keys: keys.clone(), fingerprint: *fingerprint }
-                }),
-            }
+        let both = Order::ALL.map(|order| [false, true].map(|wide| Wide { order, wide }));
+        let make = |Wide { order, wide }: Wide, inputs: &Inputs, random: &mut Random| {
+            let count = size(random, inputs.largest / 200, inputs.largest);
+            Sorting::new(order.keys(count, wide, random))
         };
-        (0..inputs.count).map(one).collect()
+        in_turn(inputs, both.as_flattened(), Self::UNSEEN, make, Sorting::clone)
     }
 
     fn check(own: &Sorting) -> Result<(), String> {

@@ -1,6 +1,7 @@
 //! Matrices of several kinds, by seed. Each has about as many entries as are asked for.
 
 use super::Csr;
+use crate::benchmark::Family;
 use crate::random::Random;
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -22,13 +23,8 @@ pub enum Kind {
     Mesh,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 6] =
-        [Kind::Stencil, Kind::Band, Kind::Block, Kind::PowerLaw, Kind::Random, Kind::Mesh];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
+impl Family for Kind {
+    fn name(self) -> &'static str {
         match self {
             Kind::Stencil => "stencil",
             Kind::Band => "band",
@@ -38,6 +34,12 @@ impl Kind {
             Kind::Mesh => "mesh",
         }
     }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 6] =
+        [Kind::Stencil, Kind::Band, Kind::Block, Kind::PowerLaw, Kind::Random, Kind::Mesh];
 
     /// A square matrix of this kind.
     pub fn matrix(self, entries: usize, random: &mut Random) -> Csr {

@@ -1,5 +1,6 @@
 //! Shapes of several kinds, by seed.
 
+use crate::benchmark::Family;
 use crate::random::{Random, size};
 use rand::Rng;
 
@@ -21,12 +22,8 @@ pub enum Kind {
     PowersOfTwo,
 }
 
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 5] = [Kind::Square, Kind::Any, Kind::Tall, Kind::Wide, Kind::PowersOfTwo];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
+impl Family for Kind {
+    fn name(self) -> &'static str {
         match self {
             Kind::Square => "square",
             Kind::Any => "any",
@@ -35,6 +32,11 @@ impl Kind {
             Kind::PowersOfTwo => "powers of two",
         }
     }
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 5] = [Kind::Square, Kind::Any, Kind::Tall, Kind::Wide, Kind::PowersOfTwo];
 
     /// Rows, columns, and whether rows lie one after the other.
     pub fn shape(self, largest: usize, random: &mut Random) -> (usize, usize, bool) {

@@ -11,9 +11,10 @@ mod skinny;
 pub use decompose::{c2r, r2c};
 pub use skinny::{MOST_NARROW, skinny_c2r, skinny_r2c};
 
-use crate::benchmark::{Benchmark, Input, Inputs, Ran, one_call};
-use crate::random::of_input;
+use crate::benchmark::{Benchmark, Input, Inputs, Ran, in_turn, one_call};
+use crate::random::Random;
 use adaptive::{Builder, Context};
+use generate::Kind;
 use num::gcd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -83,25 +84,11 @@ impl Benchmark for Transpose {
     }
 
     fn inputs(inputs: &Inputs) -> Vec<Input<Transposing>> {
-        let kinds: Vec<generate::Kind> = generate::Kind::ALL
-            .into_iter()
-            .filter(|kind| inputs.held_out || kind.name() != Self::UNSEEN)
-            .collect();
-        let one = |at: usize| {
-            let (kind, inputs) = (kinds[at % kinds.len()], *inputs);
-            let make = move || {
-                let (rows, columns, row_major) =
-                    kind.shape(inputs.largest, &mut of_input(inputs.held_out, at));
-                let elements = (0..(rows * columns) as u64).map(AtomicU64::new).collect();
-                Transposing { rows, columns, row_major, elements }
-            };
-            Input {
-                name: format!("{} {at}", kind.name()),
-                family: kind.name().to_owned(),
-                make: Box::new(make),
-            }
-        };
-        (0..inputs.count).map(one).collect()
+        let make = |kind: Kind, inputs: &Inputs, random: &mut Random| kind.shape(inputs.largest, random);
+        in_turn(inputs, &Kind::ALL, Self::UNSEEN, make, |&(rows, columns, row_major)| {
+            let elements = (0..(rows * columns) as u64).map(AtomicU64::new).collect();
+            Transposing { rows, columns, row_major, elements }
+        })
     }
 
     /// Every element is where its place before says.

@@ -7,12 +7,12 @@
 
 use super::kinds::{Kind, Step};
 use super::parts::{Observed, STEP};
-use super::{Split, flat, flow, names, place, test};
+use super::{Split, flat, flow, names, place, test, with_index};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::refusal::calls;
 use crate::nest::scalars::{assigned, declared};
-use crate::nest::time::{Found, Loop};
+use crate::nest::time::Found;
 use crate::parse::Region;
 use crate::text::{c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
@@ -22,17 +22,8 @@ use std::ops::Range;
 
 /// The statements of one step that are tiled alone, without those at some places; `None` if there are none.
 pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<Split> {
-    let list: &[Stmt] = match &found.body.kind {
-        StmtKind::Block(list) => list,
-        _ => std::slice::from_ref(found.body),
-    };
-    let list = &flat::statements(own, list);
-    let mut region = own.clone();
-    if let Loop::For(source) = found.source
-        && let Some(StmtKind::Declaration(own)) = source.start.as_ref().map(|start| &start.kind)
-    {
-        region.variables.extend(own.iter().map(|one| (one.name.clone(), one.clone())));
-    }
+    let list = &flat::statements(own, found.body);
+    let mut region = with_index(own, found);
     let step = Step::new(&region, found, list, list, &[]);
     let kept = |at: usize| {
         !without.contains(&list[at].span)
@@ -90,22 +81,14 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
 
 /// The place of the statement of a time loop's body that a place lies in.
 pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span) -> Option<Span> {
-    let list: &[Stmt] = match &found.body.kind {
-        StmtKind::Block(list) => list,
-        _ => std::slice::from_ref(found.body),
-    };
-    let list = flat::statements(region, list);
+    let list = flat::statements(region, found.body);
     list.into_iter().map(|stmt| stmt.span).find(|span| span.start <= inner.start && inner.end <= span.end)
 }
 
 /// What keeps the loops over space of a step from being tiled alone: a call in them that is more than a value, or a scalar
 /// that they leave to the others.
 pub fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
-    let list: &[Stmt] = match &found.body.kind {
-        StmtKind::Block(list) => list,
-        _ => std::slice::from_ref(found.body),
-    };
-    let list = &flat::statements(region, list);
+    let list = &flat::statements(region, found.body);
     let step = Step::new(region, found, list, list, &[]);
     let loops = |stmt: &Stmt| matches!(stmt.kind, StmtKind::For(_)) && !assigned(stmt).0.is_empty();
     for at in (0..list.len()).filter(|at| loops(&list[*at])) {

@@ -9,7 +9,11 @@ use std::collections::HashSet;
 
 /// The statements of a body: blocks whose names are their own are taken apart, and integers that hold the same in each step
 /// stand for their values.
-pub(super) fn statements(region: &Region, list: &[Stmt]) -> Vec<Stmt> {
+pub(super) fn statements(region: &Region, body: &Stmt) -> Vec<Stmt> {
+    let list = match &body.kind {
+        StmtKind::Block(list) => list,
+        _ => std::slice::from_ref(body),
+    };
     let mut found = Vec::new();
     let mut within = HashSet::new();
     flatten(region, list, false, &mut found, &mut within);

@@ -63,6 +63,17 @@ impl Split {
     }
 }
 
+/// The region with what the head of its time loop declares.
+fn with_index(own: &Region, found: &Found<'_>) -> Region {
+    let mut region = own.clone();
+    if let Loop::For(source) = found.source
+        && let Some(StmtKind::Declaration(own)) = source.start.as_ref().map(|start| &start.kind)
+    {
+        region.variables.extend(own.iter().map(|one| (one.name.clone(), one.clone())));
+    }
+    region
+}
+
 /// Takes the observations out of a time loop; `None` if there are none.
 pub(super) fn split(region: &Region, found: &Found<'_>) -> Result<Option<Split>> {
     split_without(region, found, &[])
@@ -70,17 +81,8 @@ pub(super) fn split(region: &Region, found: &Found<'_>) -> Result<Option<Split>>
 
 /// The same, without some comparisons that need no test.
 fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Option<Split>> {
-    let list: &[Stmt] = match &found.body.kind {
-        StmtKind::Block(list) => list,
-        _ => std::slice::from_ref(found.body),
-    };
-    let list = &flat::statements(own, list);
-    let mut region = own.clone();
-    if let Loop::For(source) = found.source
-        && let Some(StmtKind::Declaration(own)) = source.start.as_ref().map(|start| &start.kind)
-    {
-        region.variables.extend(own.iter().map(|one| (one.name.clone(), one.clone())));
-    }
+    let list = &flat::statements(own, found.body);
+    let mut region = with_index(own, found);
     let (tested, tests) = test::find(&mut region, found, list, without);
     let step = Step::new(&region, found, list, &tested, &tests);
     if let Some(stmt) = list.iter().find(|stmt| kinds::keeps_each_step(&step, found, stmt)) {
