@@ -42,6 +42,7 @@ pub mod run;
 mod run_ranks;
 pub mod search;
 pub mod tune;
+mod tune_ranks;
 pub mod validate;
 
 // Shared by the commands.
@@ -180,9 +181,12 @@ fn execute(arguments: &Arguments) -> u8 {
                 .and_then(|report| Printed::of(&report, &session)),
             None => predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session)),
         },
-        Command::Tune(arguments) => {
-            tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session))
-        }
+        Command::Tune(arguments) => match arguments.ranks {
+            Some(ranks) => {
+                tune_ranks::tune(arguments, ranks, &session).and_then(|report| Printed::of(&report, &session))
+            }
+            None => tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session)),
+        },
         Command::Search(arguments) => {
             search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
