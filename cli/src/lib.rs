@@ -32,6 +32,7 @@ pub mod inspect;
 pub mod list;
 pub mod lsp;
 pub mod manual;
+mod mpirun;
 pub mod nested;
 pub mod pareto;
 pub mod pick;
@@ -163,7 +164,10 @@ fn execute(arguments: &Arguments) -> u8 {
             convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Codesign(arguments) => {
-            codesign::codesign(arguments, &session).and_then(|report| Printed::of(&report, &session))
+            codesign::codesign(arguments, &session).and_then(|report| match report {
+                Some(report) => Printed::of(&report, &session),
+                None => Ok(Printed::nothing(0)),
+            })
         }
         Command::Pick(arguments) => {
             pick::pick(arguments, &session).and_then(|report| Printed::of(&report, &session))
