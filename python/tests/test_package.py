@@ -341,6 +341,12 @@ class Importing(unittest.TestCase):
         output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
         self.assertEqual(output.stdout, "[]\n")
 
+    def test_python_without_its_lock_is_refused(self):
+        text = "import sys; sys._is_gil_enabled = lambda: False; import tilewright"
+        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        self.assertEqual(output.returncode, 1)
+        self.assertIn("ImportError: tilewright needs Python's global lock", output.stderr)
+
     def test_other_interpreters_of_a_process_are_refused(self):
         for name in ("_interpreters", "_xxsubinterpreters"):
             try:

@@ -22,6 +22,9 @@ f32 = "f32"
 f64 = "f64"
 """Double precision, as the annotation of a field."""
 
+MOST_STEPS = 10**12
+# Arrays of so many bytes are copied by several threads.
+PARALLEL_COPY = 1 << 23
 NAMES = {"f32": "float32", "f64": "float64"}
 
 # OpenMP's threads do not survive a fork, and what waits for them waits for ever.
@@ -182,6 +185,8 @@ class Stencil:
         steps = _whole(steps, "steps")
         if steps < 0:
             raise WrongInput(f"steps must not be negative, and is {steps}")
+        if steps > MOST_STEPS:
+            raise WrongInput(f"{steps} steps are more than {MOST_STEPS}")
         if len(arrays) > len(self.fields):
             raise WrongInput(f"{self.name} has {len(self.fields)} field(s), and {len(arrays)} arrays were given")
         given: dict[str, Any] = {}
@@ -306,7 +311,7 @@ class Stencil:
                     starts[number] = start.copy()
             for number, start in enumerate(starts):
                 if not _same(of_field[number], start):
-                    np.copyto(of_field[number], start, casting="no")
+                    _copy(np, of_field[number], start, threads)
             slots.extend(of_field)
         used = self._threads(threads, backend)
         built.run(slots, list(checked.values()), list(shape), list(strides), steps, values, used)
@@ -343,7 +348,7 @@ class Stencil:
         other = np.empty(u.shape, dtype)
         slots = [other, out] if steps % 2 else [out, other]
         if slots[0] is not u:
-            np.copyto(slots[0], u)
+            _copy(np, slots[0], u, how[3])
         item = u.itemsize
         strides = [stride // item for stride in u.strides[:-1]]
         threads = how[3]
@@ -574,8 +579,10 @@ def _whole(value: Any, name: str) -> int:
 
 def _number(value: Any, name: str) -> float:
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise WrongInput(f"the parameter {name} is {value!r}, and must be a number") from None
 
 
@@ -603,6 +610,13 @@ def _strides_of(array: Any) -> tuple[int, ...] | None:
     if any(extent == 1 for extent in array.shape) and tuple(stride * size for stride in reversed(found)) != array.strides:
         return None
     return tuple(reversed(found[1:]))
+
+
+def _copy(np: Any, to: Any, start: Any, threads: int | None) -> None:
+    """Copies an array that shares no memory with the other one; large ones by several threads."""
+    many = start.nbytes >= PARALLEL_COPY and threads != 1 and not _forked_after_parallel_calls
+    if not (many and _tilewright.copy(to, start, threads)):
+        np.copyto(to, start, casting="no")
 
 
 def _same(one: Any, other: Any) -> bool:
