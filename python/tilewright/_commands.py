@@ -32,7 +32,7 @@ from ._reports import (
 )
 from ._search import SearchResult
 from ._stencil import Stencil
-from .errors import Internal, of_kind
+from .errors import Internal, WrongInput, of_kind
 
 Found = TypeVar("Found", bound=Report)
 
@@ -44,6 +44,8 @@ def command(name: str, *positional: Any, **options: Any) -> Report:
     it several times; a tuple of integers is a size, a mapping `name=value` pairs. Stencils, results of searches and frames of
     pandas are passed as files.
     """
+    if not name or name.startswith("-"):
+        raise WrongInput(f"{name!r} is no command", ("`tilewright --help` lists them",))
     with tempfile.TemporaryDirectory() as folder:
         words = [name, *(_word(one, folder) for one in positional)]
         for key, value in options.items():

@@ -23,6 +23,8 @@ f64 = "f64"
 """Double precision, as the annotation of a field."""
 
 MOST_STEPS = 10**12
+BACKENDS = (None, "openmp", "cuda", "emulator", "reference")
+TILE_BY = ("auto", "model", "measure", "default")
 # Arrays of so many bytes are copied by several threads.
 PARALLEL_COPY = 1 << 23
 NAMES = {"f32": "float32", "f64": "float64"}
@@ -120,7 +122,7 @@ class Stencil:
         if dtype is None:
             dtype = NAMES[self.fields[0].dtype]
         element = np.dtype(dtype)
-        shape = tuple(int(extent) for extent in shape)
+        shape = tuple(_whole(extent, "an extent") for extent in shape)
         if not shape or 0 in shape:
             return np.empty(shape, element)
         strides, length = self._native.padded(list(shape))
@@ -182,6 +184,21 @@ class Stencil:
             how = (strategy, tile, machine, threads, tile_by, calibrate, contract, 0)
             if self._run_again(arrays[0], steps, out, how, named):
                 return out
+        if self._native.is_c:
+            raise Infeasible(
+                "a C program's loops run on the program's own arrays", ("rewrite it with `tilewright compile prog.c`",)
+            )
+        if not self._native.fixed_boundary:
+            raise Infeasible(
+                f"{self.name} has `boundary per_slot`: its edges are what each stored level holds, and a run starts from fewer levels",
+                ("leave the boundary out: then edges keep the newest level's values",),
+            )
+        for given_name, value, known in (("backend", backend, BACKENDS), ("tile_by", tile_by, TILE_BY)):
+            if value not in known:
+                raise WrongInput(f"there is no {given_name} {value!r}", (f"there are {', '.join(filter(None, known))}",))
+        for given_name, text in (("strategy", strategy), ("machine", machine), ("tile", tile)):
+            if not isinstance(text, str) and (text is not None or given_name == "strategy") and not isinstance(text, Mapping):
+                raise WrongInput(f"{given_name} is {text!r}, and a name was expected")
         steps = _whole(steps, "steps")
         if steps < 0:
             raise WrongInput(f"steps must not be negative, and is {steps}")
@@ -210,10 +227,6 @@ class Stencil:
         if named:
             known = [*self.parameters, *self.series, *(field.name for field in self.fields)]
             raise WrongInput(f"{self.name} has no `{next(iter(named))}`", (f"it has {', '.join(known)}",))
-        if self._native.is_c or not self._native.fixed_boundary:
-            raise Infeasible(
-                "a C program's loops run on the program's own arrays", ("rewrite it with `tilewright compile prog.c`",)
-            )
         if threads is not None:
             threads = _whole(threads, "threads")
             if not 1 <= threads <= 4096:
@@ -444,7 +457,7 @@ class Stencil:
                     raise WrongInput(f"out has shape {array.shape}, and {field.name} has {shape}")
                 if not _writeable(array):
                     raise WrongInput(f"the array for {field.name} in out is read-only")
-                if 0 not in shape and any(stride == 0 for stride, extent in zip(array.strides, shape) if extent > 1):
+                if 0 not in shape and _points_meet(array):
                     raise WrongInput(f"the points of the array for {field.name} in out lie upon each other")
                 if any(_overlap(array, other) for other in all_arrays):
                     raise WrongInput("two arrays of out overlap")
@@ -555,6 +568,16 @@ def _writeable(array: Any) -> bool:
     return bool(array.writeable if isinstance(array, OnDevice) else array.flags.writeable)
 
 
+def _points_meet(array: Any) -> bool:
+    """Whether two points of an array may be one place: along no order of its dimensions is each stride beyond what lies within."""
+    reach = int(array.dtype.itemsize)
+    for stride, extent in sorted((abs(stride), extent) for stride, extent in zip(array.strides, array.shape) if extent > 1):
+        if stride < reach:
+            return True
+        reach += (extent - 1) * stride
+    return False
+
+
 def _overlap(one: Any, other: Any) -> bool:
     """Whether two arrays may share memory; such on different sides never do."""
     import numpy as np
@@ -658,7 +681,7 @@ def stencil(
     if text is not None:
         if spec is not None:
             raise WrongInput("either a text or a name was expected")
-        return _again("text", text, element)
+        return _again("text", _encodable(text), element)
     if spec is None:
         return lambda function: stencil(function, dtype=dtype)
     if callable(spec):
@@ -666,7 +689,18 @@ def stencil(
 
         name, found = translate(spec, element)
         return _again("function", "".join(found.parts), element, found.name, found.source, found.origins)
-    return _again("load", os.fspath(spec), element)
+    return _again("load", _encodable(os.fspath(spec)), element)
+
+
+def _encodable(text: Any) -> str:
+    """A text that is one: Python's may have halves of letters."""
+    if not isinstance(text, str):
+        raise WrongInput(f"a text was expected, and is a {type(text).__qualname__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise WrongInput(f"{text!r:.80} is no text in UTF-8") from None
+    return text
 
 
 def _element(dtype: Any) -> str | None:
