@@ -51,11 +51,13 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def pairs(values: Mapping[str, Any]) -> str:
-    """Names and values as a table in HTML; tables among the values are folded away."""
+    """Names and values as a table in HTML; tables and what has parts are folded away."""
     plain, folded = "", ""
     for name, value in values.items():
         if is_table(value):
             folded += f"<details><summary>{escape(name)} ({len(value)})</summary>{table(value)}</details>"
+        elif isinstance(value, dict) and any(isinstance(one, (dict, list)) for one in value.values()):
+            folded += f"<details><summary>{escape(name)}</summary>{pairs(value)}</details>"
         elif value is not None and value != [] and value != {}:
             plain += f'<tr><th style="text-align: left">{escape(name)}</th><td style="text-align: left">{text(value)}</td></tr>'
     return f"<table>{plain}</table>{folded}"
