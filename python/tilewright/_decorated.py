@@ -72,6 +72,10 @@ class Text:
         write()
         self.origins.append((start, self.length, *self.place(node)))
 
+    def whole(self, node: Any, text: str) -> None:
+        """Adds a text that is made of a node."""
+        self.of(node, lambda: self.add(text))
+
     def refuse(self, node: Any, message: str, hint: str) -> ProgramError:
         line = self.source.split("\n")[node.lineno - 1]
         # Columns of syntax trees count bytes.
@@ -243,15 +247,11 @@ class Function:
         for one in self.fields:
             element = self.type_of(one)
             text.add("    ")
-            declared = f"{self.kind(one.arg)} {one.arg}: {element};\n"
-            text.of(one, lambda declared=declared: text.add(declared))
+            text.whole(one, f"{self.kind(one.arg)} {one.arg}: {element};\n")
         for one, default in self.parameters:
             text.add("    ")
 
-            def parameter(one: Any = one, default: Any = default) -> None:
-                text.add(f"param {one.arg} = {self.number(default, one)}")
-
-            text.of(one, parameter)
+            text.whole(one, f"param {one.arg} = {self.number(default, one)}")
             text.add(";\n")
         body = self.node.body
         if body and isinstance(body[0], ast.Expr) and isinstance(getattr(body[0].value, "value", None), str):
@@ -302,14 +302,13 @@ class Function:
         """A number of Python's as the language writes it."""
         if isinstance(value, bool) or not isinstance(value, Real):
             raise self.text.refuse(node, f"{value!r} is not a number", "parameters and constants of a stencil are numbers")
-        whole = isinstance(value, Integral)
         try:
             found = float(value)
         except OverflowError:
             found = math.inf
         if not math.isfinite(found):
             raise self.text.refuse(node, f"{value!r} is no number that a stencil can have", "constants are finite")
-        return repr(int(value)) if whole else repr(found)
+        return repr(int(value)) if isinstance(value, Integral) else repr(found)
 
     def statement(self, node: ast.stmt) -> None:
         text = self.text
@@ -372,14 +371,14 @@ class Function:
         elif isinstance(node, ast.Subscript) and self.value(node.value) is not None:
             # An element of a table of constants.
             try:
-                element = self.value(node.value)[ast.literal_eval(node.slice)]
+                constant = self.value(node.value)[ast.literal_eval(node.slice)]
             except (ValueError, TypeError, LookupError):
                 raise text.refuse(
                     node,
                     f"`{ast.unparse(node)}` is not one number",
                     "what is not an argument of the function is a constant; pass arrays as arguments",
                 ) from None
-            number = self.number(element, node)
+            number = self.number(constant, node)
             text.add(f"({number})" if number.startswith("-") else number)
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             text.add(node.value.id)
@@ -398,10 +397,10 @@ class Function:
         elif isinstance(node, ast.Compare) and all(type(one) in OPERATORS for one in node.ops):
             sides = [node.left, *node.comparators]
             text.add("(")
-            for number, operator in enumerate(node.ops):
-                if number:
+            for at, operator in enumerate(node.ops):
+                if at:
                     text.add(" && ")
-                self.parts("", [sides[number], sides[number + 1]], f" {OPERATORS[type(operator)]} ", "")
+                self.parts("", [sides[at], sides[at + 1]], f" {OPERATORS[type(operator)]} ", "")
             text.add(")")
         elif isinstance(node, ast.BoolOp):
             self.parts("(", list(node.values), f" {OPERATORS[type(node.op)]} ", ")")
@@ -445,7 +444,7 @@ class Function:
                     f"`{ast.unparse(node)}` is a function of {home}, and no function of a stencil",
                     "write numpy.minimum or numpy.maximum" if whole else "write what it computes in its place",
                 )
-            name = getattr(meant, "__name__", name)
+            name = str(getattr(meant, "__name__", name))
         return FUNCTIONS.get(name, name)
 
     def indices_of(self, nodes: list[Any]) -> None:
@@ -455,8 +454,9 @@ class Function:
             if number:
                 self.text.add(", ")
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-                sign = OPERATORS[type(node.op)]
-                self.text.of(node, lambda node=node, sign=sign: self.parts("", [node.left, node.right], f" {sign} ", ""))
+                start = self.text.length
+                self.parts("", [node.left, node.right], f" {OPERATORS[type(node.op)]} ", "")
+                self.text.origins.append((start, self.text.length, *self.text.place(node)))
             else:
                 self.expression(node)
         self.text.add("]")

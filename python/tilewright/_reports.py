@@ -45,7 +45,7 @@ class Report(Mapping[str, Any]):
 
     def frame(self, key: str | None = None) -> Any:
         """The list of records under `key` as a frame of pandas; without a key the only such list."""
-        import pandas
+        import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         if key is None:
             lists = [name for name, value in self._data.items() if is_table(value)]

@@ -50,7 +50,7 @@ class SearchResult:
 
     def frame(self) -> Any:
         """The trials as a frame of pandas."""
-        import pandas
+        import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         return pandas.DataFrame(
             [{**trial.configuration, "status": trial.status, **trial.metrics} for trial in self.trials]

@@ -23,7 +23,7 @@ f64 = "f64"
 """Double precision, as the annotation of a field."""
 
 MOST_STEPS = 10**12
-BACKENDS = (None, "openmp", "cuda", "emulator", "reference")
+BACKENDS = ("openmp", "cuda", "emulator", "reference")
 TILE_BY = ("auto", "model", "measure", "default")
 # Arrays of so many bytes are copied by several threads.
 PARALLEL_COPY = 1 << 23
@@ -193,9 +193,9 @@ class Stencil:
                 f"{self.name} has `boundary per_slot`: its edges are what each stored level holds, and a run starts from fewer levels",
                 ("leave the boundary out: then edges keep the newest level's values",),
             )
-        for given_name, value, known in (("backend", backend, BACKENDS), ("tile_by", tile_by, TILE_BY)):
-            if value not in known:
-                raise WrongInput(f"there is no {given_name} {value!r}", (f"there are {', '.join(filter(None, known))}",))
+        for given_name, value, choices in (("backend", backend, BACKENDS), ("tile_by", tile_by, TILE_BY)):
+            if value not in choices and not (value is None and given_name == "backend"):
+                raise WrongInput(f"there is no {given_name} {value!r}", (f"there are {', '.join(choices)}",))
         for given_name, text in (("strategy", strategy), ("machine", machine), ("tile", tile)):
             if not isinstance(text, str) and (text is not None or given_name == "strategy") and not isinstance(text, Mapping):
                 raise WrongInput(f"{given_name} is {text!r}, and a name was expected")
