@@ -25,6 +25,8 @@ f64 = "f64"
 MOST_STEPS = 10**12
 BACKENDS = ("openmp", "cuda", "emulator", "reference")
 TILE_BY = ("auto", "model", "measure", "default")
+# New arrays of at most so many bytes have no gaps.
+SMALL = 1 << 20
 # Arrays of so many bytes are copied by several threads.
 PARALLEL_COPY = 1 << 23
 NAMES = {"f32": "float32", "f64": "float64"}
@@ -180,10 +182,11 @@ class Stencil:
         import numpy as np
 
         on_host = backend is None or backend == "openmp"
-        if out is not None and self._simple and on_host and len(arrays) == 1 and tile.__class__ is not dict:
+        if self._simple and on_host and len(arrays) == 1 and tile.__class__ is not dict:
             how = (strategy, tile, machine, threads, tile_by, calibrate, contract, 0)
-            if self._run_again(arrays[0], steps, out, how, named):
-                return out
+            found = self._run_again(arrays[0], steps, out, how, named)
+            if found is not None:
+                return found
         if self._native.is_c:
             raise Infeasible(
                 "a C program's loops run on the program's own arrays", ("rewrite it with `tilewright compile prog.c`",)
@@ -335,28 +338,37 @@ class Stencil:
 
     __call__ = run
 
-    def _run_again(self, u: Any, steps: Any, out: Any, how: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    def _run_again(self, u: Any, steps: Any, out: Any, how: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """The usual case, for small grids in a loop: code that is there already, and two arrays without gaps. Whatever is
-        unusual is left to `run`, and nothing is changed then."""
+        unusual is left to `run`: then this is `None`, and nothing is changed."""
         import numpy as np
 
-        if type(u) is not np.ndarray or type(out) is not np.ndarray or type(steps) is not int or steps < 0:
-            return False
-        built = self._built.get(("openmp", u.shape, min(max(steps, 1).bit_length(), 10), *how))
+        if type(u) is not np.ndarray or type(steps) is not int or steps < 0:
+            return None
+        # Gaps between the rows of new arrays are for large ones.
+        if type(out) is not np.ndarray and (out is not None or u.nbytes > SMALL):
+            return None
+        try:
+            built = self._built.get(("openmp", u.shape, min(max(steps, 1).bit_length(), 10), *how))
+        except TypeError:
+            # Nothing that a choice can be.
+            return None
         if built is None or not built.in_place or _forked_after_parallel_calls:
-            return False
+            return None
         dtype = NAMES[self.fields[0].dtype]
-        # Without gaps, aligned, writeable, in this machine's order of bytes; `u` may be read-only.
-        if not out.flags.carray or not u.flags.c_contiguous or not u.flags.aligned:
-            return False
-        if u.shape != out.shape or u.dtype != dtype or out.dtype != dtype or 0 in u.shape or 1 in u.shape:
-            return False
-        if u is not out and np.may_share_memory(u, out):
-            return False
+        # Without gaps, aligned, in this machine's order of bytes; `u` may be read-only.
+        if not u.flags.c_contiguous or not u.flags.aligned or u.dtype != dtype or 0 in u.shape or 1 in u.shape:
+            return None
+        if out is None:
+            out = np.empty(u.shape, dtype)
+        elif not out.flags.carray or u.shape != out.shape or out.dtype != dtype:
+            return None
+        elif u is not out and np.may_share_memory(u, out):
+            return None
         values = self._values
         if named:
             if not named.keys() <= self.parameters.keys():
-                return False
+                return None
             values = [_number(named.get(name, default), name) for name, default in self.parameters.items()]
         other = np.empty(u.shape, dtype)
         slots = [other, out] if steps % 2 else [out, other]
@@ -369,7 +381,7 @@ class Stencil:
             threads = self._threads(threads, "openmp")
         built.run(slots, [], list(u.shape), strides, steps, values, threads)
         self._local.last = RunInfo("openmp", built.strategy, built.tile, tuple(built.notes), ())
-        return True
+        return out
 
     def _threads(self, threads: int | None, backend: str) -> int | None:
         """How many threads compute."""
