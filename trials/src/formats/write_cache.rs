@@ -198,4 +198,26 @@ mod tests {
         // Two things of one name cannot be told apart in a record.
         assert!(write_kernel_tuner(&path, &names, &trials, "block", "kernel").is_err());
     }
+
+    #[test]
+    fn newer_versions_are_read() {
+        // The objective is a list, and what failed has no value.
+        let of = |objective: &str, response: Option<&str>| {
+            let text = format!(
+                "{{\"kernel_name\": \"k\", \"tune_params_keys\": [\"x\"], \"objective\": {objective}, \"cache\": {{\
+                 \"1\": {{\"x\": 1, \"time\": 2.5}}, \"2\": {{\"x\": 2, \"__error__\": \"CompilationFailedConfig\"}}}}}}"
+            );
+            let options = ReadOptions { response: response.map(str::to_owned), ..ReadOptions::default() };
+            Recording::from_bytes(Path::new("file"), text.as_bytes(), &options)
+        };
+        let found = of("[\"time\"]", None).unwrap();
+        assert_eq!(found.response, "time");
+        assert_eq!(found.trials[1].outcome.status, Status::CompileError);
+        assert_eq!(found.trials[0].outcome.response("time"), Some(2.5));
+        // Another objective is not the time.
+        assert!(of("[\"energy\"]", None).unwrap_err().to_string().contains("it has no `energy`"));
+        let several = of("[\"time\", \"energy\"]", None).unwrap_err();
+        assert!(several.to_string().contains("2 objectives"), "{several}");
+        assert_eq!(of("[\"time\", \"energy\"]", Some("time")).unwrap().response, "time");
+    }
 }

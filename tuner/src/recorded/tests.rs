@@ -33,31 +33,6 @@ fn caches_of_kernel_tuner() {
 }
 
 #[test]
-fn caches_of_newer_kernel_tuners() {
-    // The objective is a list, and what failed has no value.
-    let newer =
-        CACHE.replace("\"time\": \"CompilationFailedConfig\"", "\"__error__\": \"CompilationFailedConfig\"");
-    let of = |objective: &str, response: Option<&str>| {
-        let text = newer.replace("\"cache\":", &format!("\"objective\": {objective}, \"cache\":")) + "}}";
-        let response = response.map(str::to_owned);
-        Recorded::from_bytes(
-            Path::new("file"),
-            text.as_bytes(),
-            &ReadOptions { response, ..ReadOptions::default() },
-        )
-    };
-    let recorded = of("[\"time\"]", None).unwrap();
-    assert_eq!(recorded.response, "time");
-    assert_eq!(recorded.trials[1].status, Status::CompileError);
-    assert_eq!(recorded.trials[2].response("time"), Some(1.5));
-    // Another objective is not the time.
-    assert!(of("[\"energy\"]", None).unwrap_err().to_string().contains("it has no `energy`"));
-    let several = of("[\"time\", \"energy\"]", None).unwrap_err();
-    assert!(several.to_string().contains("2 objectives"), "{several}");
-    assert_eq!(of("[\"time\", \"energy\"]", Some("time")).unwrap().response, "time");
-}
-
-#[test]
 fn t4_and_t1() {
     let recorded = read(
         r#"{"metadata": {"timeunit": "seconds"}, "results": [
