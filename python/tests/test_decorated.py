@@ -175,11 +175,17 @@ class Mistakes(unittest.TestCase):
                 self.answer(master, f"    u[t+1, i] = {rate} * (u[t, i-1] + u[t, i+1])\n")
                 self.answer(master, "\n")
             said = self.answer(master, "print(mine.text)\n")
+            for line in ("try:", "    @tilewright.stencil", "    def wrong(t, i, u):", "        u[t+1, i] = v"):
+                self.answer(master, line + "\n")
+            self.answer(master, "except tilewright.ProgramError as error:\n")
+            self.answer(master, "    print(error.diagnostics[0].line, error.diagnostics[0].column)\n")
+            said += self.answer(master, "\n")
         finally:
             shell.kill()
             shell.wait()
             os.close(master)
         self.assertIn("0.25 * (u[t, i-1]", said)
+        self.assertIn("4 21", said)
 
     @staticmethod
     def answer(terminal, line):

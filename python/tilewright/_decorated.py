@@ -108,11 +108,11 @@ def typed(function: Any) -> list[str]:
     for said in (_history(), _input()):
         for at in reversed([at for at, line in enumerate(said) if line.lstrip().startswith(f"def {function.__name__}")]):
             start = at
-            while start > 0 and said[start - 1].startswith("@"):
+            while start > 0 and said[start - 1].lstrip().startswith("@"):
                 start -= 1
             try:
                 lines = inspect.getblock(said[start:])
-                if is_source_of(function, definition_in("".join(lines), "<stdin>")):
+                if is_source_of(function, definition_in("\n" + "".join(lines), "<stdin>")):
                     return lines
             except (SyntaxError, StopIteration, IndentationError):
                 continue
