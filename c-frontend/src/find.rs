@@ -161,6 +161,10 @@ impl Search<'_> {
             return;
         }
         let Err(reasons) = self.take(&one.part) else { return };
+        // The loop over colours within is none over time.
+        if reasons.iter().any(|reason| reason.code == codes::COLOURS) {
+            return self.leave(&one.function, &one.part.mark, reasons);
+        }
         let (taken, left) = (self.found.len(), self.left.len());
         one.inner.iter().for_each(|inner| self.visit(inner, false));
         let mut reasons = reasons;

@@ -107,6 +107,16 @@ fn sweeps_in_order() {
     same("gauss_seidel_lines.c", &[], &["--tile", "st=4,s0=23"]);
 }
 
+/// Updates in place in colours, by strategies that take points in any order.
+#[test]
+fn sweeps_in_colours() {
+    same("red_black.c", &[], &[]);
+    same("red_black.c", &["-DSTEPS=1"], &["--strategy", "naive"]);
+    same("red_black.c", &["-DSTEPS=12"], &["--strategy", "time-skewing"]);
+    same("colours.c", &[], &["--strategy", "naive"]);
+    same("colours.c", &["-DSTEPS=4"], &[]);
+}
+
 #[test]
 fn numbers_of_buffers() {
     same("counted_buffers.c", &[], &SMALL_2D);
@@ -776,12 +786,13 @@ fn on_the_emulator(folder: &Folder, name: &str, flags: &[&str]) -> PathBuf {
 
 #[test]
 fn cuda_programs_run_as_a_whole() {
-    let programs: [(&str, &[&str]); 5] = [
+    let programs: [(&str, &[&str]); 6] = [
         ("staggered.c", &["--tile", "st=4,s0=4,s1=8"]),
         ("wave_three_buffers.c", &[]),
         ("steps_of_two.c", &[]),
         ("far_reaching.c", &["-DREAL=double"]),
         ("cells.c", &["-DCELL=_Bool"]),
+        ("red_black.c", &["-DSTEPS=3"]),
     ];
     for (name, flags) in programs {
         let folder = Folder::new();

@@ -19,11 +19,11 @@ from typing import Any, Callable
 from .errors import Diagnostic, ProgramError
 
 OPERATORS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
     ast.And: "&&", ast.Or: "||",
 }  # fmt: skip
-"""Operators of both languages. Where Python evaluates otherwise (`**`, `//`, `%`, `@`), there is none."""
+"""Operators of both languages. Where Python evaluates otherwise (`**`, `//`, `@`), there is none."""
 
 FUNCTIONS = {
     "fabs": "abs", "absolute": "abs", "minimum": "min", "maximum": "max", "power": "pow",

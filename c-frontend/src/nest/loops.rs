@@ -1,5 +1,6 @@
 //! What a region does in one time step: its loops, and what they assign and read.
 
+use super::colours::Colours;
 use super::observed::parts::Observed;
 use crate::ast::{CType, Expr};
 use crate::polynomial::Polynomial;
@@ -28,6 +29,8 @@ pub struct Nest {
     pub series: Vec<Series>,
     /// Indices of loops that were unrolled and are declared outside, and the values that they end with.
     pub unrolled: Vec<(String, i64)>,
+    /// The passes of a round of the time loop, where each computes points of one colour: then the loops are those of all points.
+    pub colours: Option<Colours>,
     /// Pointers that take turns.
     pub turns: Vec<Turns>,
     /// Where they are exchanged, at the end of each time step.

@@ -5,6 +5,7 @@
 mod around;
 mod branches;
 mod classify;
+mod colours;
 mod condition;
 mod cuts;
 mod depends;
@@ -31,6 +32,7 @@ mod value;
 mod walker;
 mod whole;
 
+pub use colours::{Colours, parities};
 pub(crate) use element::AROUND;
 pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
@@ -106,6 +108,8 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         }
         None => (region, body, Vec::new(), None, Vec::new()),
     };
+    let coloured = colours::find(region, body);
+    let body = coloured.as_ref().map_or(body, |(body, _)| body);
     let moves = exchanged.as_ref().map(|found| found.moves.clone()).unwrap_or_default();
     let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
@@ -118,6 +122,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         scalars: Vec::new(),
         series: Vec::new(),
         unrolled: Vec::new(),
+        colours: coloured.as_ref().map(|(_, colours)| colours.clone()),
         turns,
         exchange,
         moves,

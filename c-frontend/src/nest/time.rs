@@ -34,13 +34,10 @@ impl Counter {
         Err(Box::new(
             Diagnostic::limitation(codes::LOOP_FORM, place.clone(), "the loop does not count by one")
                 .note(
-                    "loops over space compute every point of a box; orders of every second one (red-black) are not \
-                     tiled",
+                    "loops over space compute every point of a box; updates in place of every second one (red-black) are \
+                     taken where all of the time loop are such loops, one for each colour, which differ in the colour alone",
                 )
-                .hint(
-                    "write the loop as `for (i = low; i < high; i++)`, from another array (Jacobi) or in order \
-                     (Gauss-Seidel)",
-                ),
+                .hint("write the loop as `for (i = low; i < high; i++)`, or give every colour a loop of this form"),
         ))
     }
 }

@@ -153,7 +153,11 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
     for d in 0..stencil.dimension {
         lines.line(format!("tw.tw_n[{d}] = tw_high{d} - tw_low{d};"));
     }
-    lines.line("tw.tw_steps = tw_steps;");
+    match &nest.colours {
+        // Each pass over the points of a colour is a step.
+        Some(colours) => lines.line(format!("tw.tw_steps = {} * tw_steps;", colours.passes.len())),
+        None => lines.line("tw.tw_steps = tw_steps;"),
+    }
     decide(program, boxes, lines);
     before(lines);
     lines.block("if (!tw_reason)", |lines| {

@@ -272,7 +272,15 @@ impl ProgramShape {
                 let (first, second) = (compare[which % 6], compare[which / 6 % 6]);
                 let join = ["&&", "||"][which / 36 % 2];
                 let not = ["", "!"][which / 72 % 2];
-                format!("({not}(({a}) {first} ({b})) {join} ({c}) {second} ({d}) ? {then} : {otherwise})")
+                let indices = &INDICES[..self.dimension];
+                let place = match which / 144 % 4 {
+                    0 => format!(" && ({} + t) % 2 == 0", indices.join(" + ")),
+                    1 => format!(" || (5 - {} - t) % 3 != {}", indices.join(" - "), which / 576 % 3),
+                    _ => String::new(),
+                };
+                format!(
+                    "({not}(({a}) {first} ({b})) {join} ({c}) {second} ({d}){place} ? {then} : {otherwise})"
+                )
             }
         }
     }

@@ -38,6 +38,14 @@ const SWEEPS: &[(&str, &str, &[&[i64]])] = &[
         "st=6,s0=8,s1=13",
         &[&[5, 5], &[23, 19], &[41, 61]],
     ),
+    // What a point becomes depends on where it lies.
+    (
+        "stencil s(t, i, j) { field u: f32;
+           u[t+1, i, j] = (i + 2 * j + t) % 3 != 1 ? 0.25 * (u[t+1, i-1, j] + u[t+1, i, j-1] + u[t, i+1, j] + u[t, i, j+1])
+             : (j - i) % 4 == 3 ? u[t+1, i-1, j] : 0.5 * u[t, i, j]; }",
+        "st=4,s0=8,s1=13",
+        &[&[5, 5], &[41, 61]],
+    ),
     // Three dimensions, the last one whole, a local, old levels further back.
     (
         "stencil s(t, i, j, k) { field u: f32;
