@@ -77,7 +77,7 @@ pub fn find(
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
         if let Err(reasons) = search.take(part)
-            && let Err(nearer) = search.take_alone(part, &reasons)
+            && let Err(nearer) = search.take_alone(part, &reasons, true)
         {
             search.leave(function, &part.mark, nearer_reason(reasons, nearer));
         }
@@ -126,8 +126,9 @@ const MOST_LEFT_OUT: usize = 6;
 /// The reason that is told where a loop is refused, both as a whole and one step at a time: if it is only that something
 /// happens between every two steps, or that arrays keep all of them, what stands in the way within the step.
 fn nearer_reason(whole: Vec<Diagnostic>, alone: Option<Vec<Diagnostic>>) -> Vec<Diagnostic> {
-    let between =
-        |reason: &Diagnostic| [codes::OBSERVED, codes::CALL, codes::NO_TIME_LOOP].contains(&reason.code);
+    let between = |reason: &Diagnostic| {
+        [codes::OBSERVED, codes::CALL, codes::NO_TIME_LOOP, codes::TIME_SUBSCRIPT].contains(&reason.code)
+    };
     match alone {
         Some(alone) if whole.iter().all(between) => alone,
         _ => whole,
@@ -169,7 +170,7 @@ impl Search<'_> {
         one.inner.iter().for_each(|inner| self.visit(inner, false));
         let mut reasons = reasons;
         if self.left.len() == left && self.found.len() == taken {
-            match self.take_alone(&one.part, &reasons) {
+            match self.take_alone(&one.part, &reasons, outermost) {
                 Ok(()) => return,
                 Err(nearer) => reasons = nearer_reason(reasons, nearer),
             }
@@ -218,10 +219,16 @@ impl Search<'_> {
     ///
     /// # Errors
     /// What stands in the way in the loops over space, if anything does that is nearer than the reason against the whole.
-    fn take_alone(&mut self, part: &Part, whole: &[Diagnostic]) -> Result<(), Option<Vec<Diagnostic>>> {
+    fn take_alone(
+        &mut self,
+        part: &Part,
+        whole: &[Diagnostic],
+        outermost: bool,
+    ) -> Result<(), Option<Vec<Diagnostic>>> {
         let region = self.region(part).map_err(|_| None)?;
         let (mut without, mut first) = (Vec::new(), None);
-        while let Some(nest) = nest::nest_alone(&region, &without) {
+        let step = nest::OneStep { region: &region, outermost };
+        while let Some(nest) = step.nest(&without) {
             let found = nest.map_err(|reason| vec![*reason]);
             let reasons = match found.and_then(|nest| self.program(region.clone(), nest)) {
                 Ok(program) => {
@@ -242,7 +249,7 @@ impl Search<'_> {
             };
             // The statement that stands in the way stays as it is written.
             let place = reasons.first().map(|reason| reason.primary.span.clone());
-            let around = |place: Span| nest::statement_around(&region, &place);
+            let around = |place: Span| step.statement_around(&place);
             let stmt = place.and_then(around).filter(|stmt| !without.contains(stmt));
             first.get_or_insert(reasons);
             match stmt {
@@ -250,7 +257,7 @@ impl Search<'_> {
                 _ => break,
             }
         }
-        Err(first.or_else(|| nest::in_the_way(&region).map(|reason| vec![of_call(&region, reason)])))
+        Err(first.or_else(|| step.in_the_way().map(|reason| vec![of_call(&region, reason)])))
     }
 
     /// The program of a region and its loops.
@@ -327,11 +334,18 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
         body.walk(&mut |stmt| {
             let StmtKind::For(inner) = &stmt.kind else { return };
             let Some(index) = index_of(inner.start.as_ref()) else { return };
+            // The index, and what is computed of it: `k = i + n * j;`.
+            let mut names = vec![index.to_owned()];
+            let moves = |value: &Expr, names: &[String]| names.iter().any(|name| value.mentions(name));
             inner.body.walk_expressions(&mut |expr| {
-                if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &expr.kind {
-                    target.walk(&mut |part| {
-                        found |= matches!(&part.kind, ExprKind::Index(_, at) if at.mentions(index));
-                    });
+                let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &expr.kind else { return };
+                match (&target.kind, &expr.kind) {
+                    (ExprKind::Name(name), ExprKind::Assign(_, _, value)) if moves(value, &names) => {
+                        names.push(name.clone());
+                    }
+                    _ => target.walk(&mut |part| {
+                        found |= matches!(&part.kind, ExprKind::Index(_, at) if moves(at, &names));
+                    }),
                 }
             });
         });

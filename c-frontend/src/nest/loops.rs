@@ -15,6 +15,8 @@ pub struct Nest {
     pub time: TimeLoop,
     /// How its steps are taken together, where it does more than to compute its stencil.
     pub observed: Option<Observed>,
+    /// The variable that chooses the level of arrays that keep one of each step, where steps run one at a time.
+    pub level: Option<String>,
     /// All space loops.
     pub loops: Vec<SpaceLoop>,
     /// The assignments of arrays, in the order of the text.
@@ -46,6 +48,8 @@ pub struct Nest {
     pub memory: Vec<String>,
     /// Pointers that must not be null: C texts, in an order in which each may be evaluated if those before are not null.
     pub pointers: Vec<String>,
+    /// Conditions under which the program ends in a function that is called: C texts.
+    pub ends: Vec<String>,
     /// The declared extents of arrays, outermost first; `None` where none is known.
     pub extents: HashMap<String, Vec<Option<Polynomial>>>,
     /// The arrays that lie in one piece, or of which each buffer does.

@@ -82,9 +82,12 @@ pub(super) fn find(region: &Region) -> Result<Found<'_>> {
     find_by(region, &indexes_target)
 }
 
-/// The time loop of steps that run one at a time: arrays may keep something of every step, as long as not all of them do.
-pub(super) fn find_alone(region: &Region) -> Result<Found<'_>> {
-    find_by(region, &indexes_all_targets)
+/// The time loop of steps that run one at a time: arrays may keep something of every step, as long as not all of them do,
+/// or, with `levels`, each level is computed of earlier ones.
+pub(super) fn find_alone(region: &Region, levels: bool) -> Result<Found<'_>> {
+    find_by(region, &|body, name| {
+        indexes_all_targets(body, name) && !(levels && keeps_levels(body, name).is_some())
+    })
 }
 
 /// A region whose time loop has an index that loops within it hide by one of the same name: theirs are called something else.
@@ -199,7 +202,7 @@ fn find_by<'r>(region: &'r Region, indexes: &dyn Fn(&Stmt, &str) -> bool) -> Res
                 let message = format!("`{array}` keeps a level for each round of the loop over `{name}`");
                 return Err(Box::new(
                     Diagnostic::limitation(codes::TIME_SUBSCRIPT, place, message)
-                        .note("tiles overlap several time steps and hold a few levels; arrays that keep all are not written")
+                        .note("tiles overlap several time steps and hold a few levels; arrays that keep all are tiled one step at a time, if the level is their first subscript")
                         .hint(format!(
                             "keep two levels, such as `[({name} + 1) % 2]` and `[{name} % 2]`, and copy every so many steps what is needed later"
                         )),

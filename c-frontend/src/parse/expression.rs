@@ -83,7 +83,11 @@ impl Converter<'_> {
                     "&" => UnaryOp::Address,
                     _ => return Err(self.unreadable(node)),
                 };
-                ExprKind::Unary(operator, self.field(node, "argument")?)
+                let operand = self.field(node, "argument")?;
+                match operator {
+                    UnaryOp::Dereference => dereferenced(*operand),
+                    _ => ExprKind::Unary(operator, operand),
+                }
             }
             "assignment_expression" => {
                 let operator = operator(self);
@@ -184,6 +188,41 @@ impl Converter<'_> {
             return Ok(ExprKind::Cast(ctype, Box::new(value)));
         }
         Ok(ExprKind::Call(Box::new(self.expression(function)?), arguments))
+    }
+}
+
+/// `*(p + i * n + j)` is `p[i * n + j]`, as C defines it; the pointer comes first. Each part is added to the pointer, so that
+/// none of them is converted to the type of another one.
+fn dereferenced(operand: Expr) -> ExprKind {
+    let (mut at, mut parts) = (&operand, Vec::new());
+    loop {
+        match &at.kind {
+            ExprKind::Binary(BinaryOp::Add, left, right) => {
+                parts.push((**right).clone());
+                at = left;
+            }
+            ExprKind::Binary(BinaryOp::Sub, left, right) if crate::integer::literal(right).is_some() => {
+                let kind = ExprKind::Unary(UnaryOp::Minus, right.clone());
+                parts.push(Expr { kind, span: right.span.clone() });
+                at = left;
+            }
+            _ => break,
+        }
+    }
+    let plain = matches!(at.kind, ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Member(..));
+    let long = CType::Integer { name: "long".to_owned(), unsigned: false };
+    let several = parts.len() > 1;
+    let sum = parts.into_iter().rev().map(|part| {
+        let span = part.span.clone();
+        if several { Expr { kind: ExprKind::Cast(long.clone(), Box::new(part)), span } } else { part }
+    });
+    let sum = sum.reduce(|sum, part| {
+        let span = sum.span.start..part.span.end.max(sum.span.start);
+        Expr { kind: ExprKind::Binary(BinaryOp::Add, Box::new(sum), Box::new(part)), span }
+    });
+    match sum {
+        Some(index) if plain => ExprKind::Index(Box::new(at.clone()), Box::new(index)),
+        _ => ExprKind::Unary(UnaryOp::Dereference, Box::new(operand)),
     }
 }
 

@@ -31,10 +31,10 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
                     _ if program.nest.integers.contains_key(&form.array) => {
                         Some("its integers are computed as floating-point numbers")
                     }
-                    Target::OpenMp if !in_one_piece(program, form) => Some("its rows may lie anywhere"),
                     Target::OpenMp if !is_adjacent(program, form) => {
                         Some("neighbours of a row are not adjacent")
                     }
+                    Target::OpenMp if !in_one_piece(program, form) => Some(ROWS),
                     Target::OpenMp => None,
                 };
                 (&form.array, copied)
@@ -65,6 +65,8 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     uses
 }
 
+/// Rows that were allocated one after the other have one distance, which the program finds out when it runs.
+const ROWS: &str = "unless its rows have one distance";
 const OTHER_ROWS: &str = "its rows have another distance than those of the first array in place";
 
 /// Whether the distances of neighbours are known and not the same.
@@ -94,8 +96,8 @@ fn strides(program: &CProgram, form: &Form) -> Vec<Option<Polynomial>> {
 /// What would be copied or computed by one thread before and behind every step, were steps run one at a time, and why: that
 /// costs as much as a step, or more.
 pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'static str)> {
-    let copied =
-        array_uses(program, Target::OpenMp).into_iter().find_map(|one| Some((one.name, one.copied?)));
+    let uses = array_uses(program, Target::OpenMp).into_iter();
+    let copied = uses.filter(|one| one.copied != Some(ROWS)).find_map(|one| Some((one.name, one.copied?)));
     // One array for several levels: the others have buffers of their own.
     let short = || {
         let fields = program.program.fields.iter().enumerate();
