@@ -75,8 +75,8 @@ pub fn nest_alone(region: &Region, without: &[Span]) -> Option<Result<Nest>> {
 
 /// The place of the statement of a time loop's body that a place lies in.
 #[must_use]
-pub fn statement_around(region: &Region, inner: &Span) -> Option<Span> {
-    observed::statement_around(region, &time::find_alone(region).ok()?, inner)
+pub fn statement_around(region: &Region, inner: &Span, without: &[Span]) -> Option<Span> {
+    observed::statement_around(region, &time::find_alone(region).ok()?, inner, without)
 }
 
 /// What keeps the loops over space of a step from being tiled alone, where there are none that can be.

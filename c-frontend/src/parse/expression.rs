@@ -32,7 +32,11 @@ impl Converter<'_> {
     }
 
     fn not_a_number(&self, node: Node<'_>) -> Box<Diagnostic> {
-        let message = format!("`{}` is not a number that can be read", self.text(node));
+        let text = self.text(node);
+        let message = match text.contains(['i', 'j']) {
+            true => "complex numbers are not supported".to_owned(),
+            false => format!("`{text}` is not a number that can be read"),
+        };
         Box::new(Diagnostic::limitation(codes::EXPRESSION, self.span(node), message))
     }
 
@@ -83,7 +87,11 @@ impl Converter<'_> {
                     "&" => UnaryOp::Address,
                     _ => return Err(self.unreadable(node)),
                 };
-                ExprKind::Unary(operator, self.field(node, "argument")?)
+                let operand = self.field(node, "argument")?;
+                match element(operator, *operand) {
+                    Ok(element) => element,
+                    Err(operand) => ExprKind::Unary(operator, Box::new(operand)),
+                }
             }
             "assignment_expression" => {
                 let operator = operator(self);
@@ -184,6 +192,42 @@ impl Converter<'_> {
             return Ok(ExprKind::Cast(ctype, Box::new(value)));
         }
         Ok(ExprKind::Call(Box::new(self.expression(function)?), arguments))
+    }
+}
+
+/// `*(a + i * n + j)` is `a[i * n + j]`; what is none is given back.
+fn element(operator: UnaryOp, operand: Expr) -> std::result::Result<ExprKind, Expr> {
+    if operator != UnaryOp::Dereference || pointer_of(&operand).is_none() {
+        return Err(operand);
+    }
+    // The sum leans to the left: its terms from the last to the first.
+    let (mut terms, mut at) = (Vec::new(), operand);
+    while let ExprKind::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub), left, right) = at.kind {
+        terms.push((operator, *right, at.span));
+        at = *left;
+    }
+    let mut index: Option<Expr> = None;
+    for (operator, term, span) in terms.into_iter().rev() {
+        let kind = match (index.take(), operator) {
+            (None, BinaryOp::Sub) => ExprKind::Unary(UnaryOp::Minus, Box::new(term)),
+            (None, _) => term.kind,
+            (Some(sum), operator) => ExprKind::Binary(operator, Box::new(sum), Box::new(term)),
+        };
+        index = Some(Expr { kind, span });
+    }
+    match index {
+        Some(index) => Ok(ExprKind::Index(Box::new(at), Box::new(index))),
+        None => Err(at),
+    }
+}
+
+/// The pointer that a sum starts with, if it looks like one.
+fn pointer_of(sum: &Expr) -> Option<&Expr> {
+    let ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, left, _) = &sum.kind else { return None };
+    match &left.kind {
+        ExprKind::Binary(..) => pointer_of(left),
+        ExprKind::Name(_) | ExprKind::Member(..) | ExprKind::Index(..) => Some(left),
+        _ => None,
     }
 }
 
