@@ -10,6 +10,7 @@ use crate::nest;
 use crate::parse::{File, Loop, Part, Region};
 use crate::preprocess::{Options, Preprocessed, preprocess};
 use crate::program::CProgram;
+use crate::told::{own_names, with_own_names};
 use crate::{codes, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
@@ -189,6 +190,14 @@ impl Search<'_> {
 
     fn leave(&mut self, function: &str, head: &Span, reasons: Vec<Diagnostic>) {
         let (line, _) = self.preprocessed.source.line_column(head.start);
+        let known = |word: &str| self.file.has_word(word);
+        let told = |reason: Diagnostic| {
+            let reason = with_own_names(reason, &known);
+            // Their declarations are not read.
+            let complex = [codes::UNKNOWN_NAME, codes::SYNTAX].contains(&reason.code) && known("_Complex");
+            if complex { reason.note("complex numbers are not supported") } else { reason }
+        };
+        let reasons = reasons.into_iter().map(told).collect();
         self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons });
     }
 
@@ -234,13 +243,14 @@ impl Search<'_> {
                 Ok(program) => {
                     if let Some((name, why)) = rewrite::moved_in_every_step(&program) {
                         let note = format!(
-                            "one step at a time could be tiled, and would be slower than as it is written: `{name}` would be copied in every step ({why})"
+                            "one step at a time could be tiled, and would be slower than as it is written: {name} would be copied in every step ({why})"
                         );
                         return Err(whole.first().map(|reason| vec![reason.clone().note(note)]));
                     }
                     let one_at_a_time = whole.first().map(|reason| {
                         let (line, column) = self.preprocessed.source.line_column(reason.primary.span.start);
-                        format!("{} (line {line}, column {column})", reason.message)
+                        let message = own_names(&reason.message, &|word| self.file.has_word(word));
+                        format!("{message} (line {line}, column {column})")
                     });
                     self.found.push(CProgram { one_at_a_time, ..program });
                     return Ok(());
@@ -249,8 +259,8 @@ impl Search<'_> {
             };
             // The statement that stands in the way stays as it is written.
             let place = reasons.first().map(|reason| reason.primary.span.clone());
-            let around = |place: Span| step.statement_around(&place);
-            let stmt = place.and_then(around).filter(|stmt| !without.contains(stmt));
+            let around = |place: Span| step.statement_around(&place, &without);
+            let stmt = place.and_then(around);
             first.get_or_insert(reasons);
             match stmt {
                 Some(stmt) if without.len() < MOST_LEFT_OUT => without.push(stmt),
@@ -316,15 +326,31 @@ impl Search<'_> {
                 .iter()
                 .any(|(call, name)| place.start <= call.start && call.end <= place.end && computes(name))
         };
-        region.kept.iter().find(own).map(|(_, reason)| reason.clone())
+        let through_pointer = || {
+            let (place, name) =
+                names.iter().find(|(_, name)| region.variables.contains_key(name.as_str()))?;
+            let message = format!("a call through the pointer `{name}`");
+            Some(
+                Diagnostic::limitation(codes::CALL, place.clone(), message)
+                    .note("which function it calls, and so what it computes, is known only when the program runs")
+                    .hint("call each function by its name, in a loop of its own: `if (kernel == smooth) for (t ..) smooth(..);`"),
+            )
+        };
+        region.kept.iter().find(own).map(|(_, reason)| reason.clone()).or_else(through_pointer)
     }
 
     /// Whether each round of a loop computes an array at the indices of loops in it; one whose calls cannot be taken apart
     /// may.
     fn computes_over_space(&self, one: &Loop, outermost: bool) -> bool {
-        self.file
-            .region(&one.part, expanded)
-            .is_ok_and(|region| !region.kept.is_empty() || computes_over_space(&region, outermost))
+        match self.file.region(&one.part, expanded) {
+            Ok(region) => {
+                !region.kept.is_empty()
+                    || self.hidden_loops(&region).is_some()
+                    || computes_over_space(&region, outermost)
+            }
+            // Numbers such as `1.0i`.
+            Err(reason) => [codes::EXPRESSION, codes::SYNTAX].contains(&reason.code) && !one.inner.is_empty(),
+        }
     }
 }
 

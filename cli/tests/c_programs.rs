@@ -336,6 +336,12 @@ fn programs_by_chance_with_integers() {
     by_chance(4, crate::generated_integers::program);
 }
 
+/// The same of programs whose time loops count, test, print and treat edges in many ways.
+#[test]
+fn programs_by_chance_with_time_loops() {
+    by_chance(2, crate::generated_loops::program);
+}
+
 fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {
     let count =
         std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);
@@ -385,6 +391,8 @@ fn as_people_write_them() {
     same("backwards.c", &[], &[]);
     same("step_by_step.c", &[], &[]);
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);
+    same("neighbours_by_loops.c", &[], &[]);
+    same("beside_functions.c", &[], &[]);
 }
 
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.

@@ -88,10 +88,10 @@ impl OneStep<'_> {
         Some(nest_of(self.region, found, Some(split)))
     }
 
-    /// The place of the statement of the time loop's body that a place lies in.
+    /// The place of the statement of the time loop's body that a place lies in, but for some that are known.
     #[must_use]
-    pub fn statement_around(&self, inner: &Span) -> Option<Span> {
-        observed::statement_around(self.region, &self.found()?, inner)
+    pub fn statement_around(&self, inner: &Span, without: &[Span]) -> Option<Span> {
+        observed::statement_around(self.region, &self.found()?, inner, without)
     }
 
     /// What keeps the loops over space from being tiled alone, where there are none that can be.

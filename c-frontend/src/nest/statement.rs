@@ -99,7 +99,7 @@ impl Walker<'_> {
         }
     }
 
-    fn assign_scalar(&mut self, name: &str, kind: Kind, value: &CExpr, span: &Span) -> Result<()> {
+    pub(super) fn assign_scalar(&mut self, name: &str, kind: Kind, value: &CExpr, span: &Span) -> Result<()> {
         let value = &self.folded(value);
         let held = match kind {
             Kind::Integer => {
@@ -189,6 +189,15 @@ impl Walker<'_> {
                 Err(Box::new(super::refusal::calls(&name, &expr.span)))
             }
             CKind::Cast(CType::Other(name), _) if name == "void" => Ok(()),
+            _ if c_text(expr, &|_| None).contains("__assert_fail") => Err(Box::new(
+                Diagnostic::limitation(
+                    codes::STATEMENT,
+                    expr.span.clone(),
+                    "this `assert` may end the program at any point",
+                )
+                .note("tiles compute points in another order, of several time steps")
+                .hint("switch asserts off for the compilation with -DNDEBUG, or assert before the time loop"),
+            )),
             _ => limitation(codes::STATEMENT, &expr.span, "a statement that assigns nothing"),
         }
     }

@@ -394,6 +394,7 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return form(&condition.span, "the loop's condition is not a comparison of its index");
     };
+    let (left, right) = &alone(left, right, &name);
     let is_index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(other) if *other == name);
     let (operator, limit) = if is_index(left) {
         (*operator, right)
@@ -445,6 +446,18 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
         }
     };
     Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending, by: by.abs() })
+}
+
+/// `i + 1 < n` compares `i` with `n - 1`.
+fn alone(left: &Expr, right: &Expr, name: &str) -> (Box<Expr>, Box<Expr>) {
+    if let ExprKind::Binary(BinaryOp::Add, index, by) = &left.kind
+        && matches!(&index.kind, ExprKind::Name(own) if own == name)
+        && integer::literal(by).is_some_and(|by| by > 0)
+    {
+        let kind = ExprKind::Binary(BinaryOp::Sub, Box::new(right.clone()), by.clone());
+        return (index.clone(), Box::new(Expr { kind, span: right.span.clone() }));
+    }
+    (Box::new(left.clone()), Box::new(right.clone()))
 }
 
 /// The time loop of a region that computes nothing but its stencil.
@@ -549,7 +562,13 @@ impl Walker<'_> {
                     Some(format!("this bound depends on `{name}`, which changes in the time loop"))
                 }
                 ExprKind::Name(name) if self.states.contains(name) => {
-                    Some(format!("this bound depends on the data, on `{name}`"))
+                    let pointer = self.region.variables.get(name).is_some_and(|one| {
+                        matches!(&one.ctype, CType::Pointer(to) if !matches!(**to, CType::Floating(_) | CType::Integer { .. }))
+                    });
+                    Some(match pointer {
+                        true => format!("this bound is read through `{name}`, which points to something else in each time step"),
+                        false => format!("this bound depends on the data, on `{name}`"),
+                    })
                 }
                 _ => None,
             };

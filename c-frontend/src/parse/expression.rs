@@ -32,7 +32,11 @@ impl Converter<'_> {
     }
 
     fn not_a_number(&self, node: Node<'_>) -> Box<Diagnostic> {
-        let message = format!("`{}` is not a number that can be read", self.text(node));
+        let text = self.text(node);
+        let message = match text.contains(['i', 'j']) {
+            true => "complex numbers are not supported".to_owned(),
+            false => format!("`{text}` is not a number that can be read"),
+        };
         Box::new(Diagnostic::limitation(codes::EXPRESSION, self.span(node), message))
     }
 
@@ -195,26 +199,22 @@ impl Converter<'_> {
 /// none of them is converted to the type of another one.
 fn dereferenced(operand: Expr) -> ExprKind {
     let (mut at, mut parts) = (&operand, Vec::new());
-    loop {
-        match &at.kind {
-            ExprKind::Binary(BinaryOp::Add, left, right) => {
-                parts.push((**right).clone());
-                at = left;
-            }
-            ExprKind::Binary(BinaryOp::Sub, left, right) if crate::integer::literal(right).is_some() => {
-                let kind = ExprKind::Unary(UnaryOp::Minus, right.clone());
-                parts.push(Expr { kind, span: right.span.clone() });
-                at = left;
-            }
-            _ => break,
-        }
+    while let ExprKind::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub), left, right) = &at.kind {
+        parts.push((*operator, right));
+        at = left;
     }
     let plain = matches!(at.kind, ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Member(..));
     let long = CType::Integer { name: "long".to_owned(), unsigned: false };
     let several = parts.len() > 1;
-    let sum = parts.into_iter().rev().map(|part| {
-        let span = part.span.clone();
-        if several { Expr { kind: ExprKind::Cast(long.clone(), Box::new(part)), span } } else { part }
+    let sum = parts.into_iter().rev().map(|(operator, part)| {
+        let (part, span) = ((**part).clone(), part.span.clone());
+        let with = |kind: ExprKind| Expr { kind, span: span.clone() };
+        let literal = crate::integer::literal(&part).is_some();
+        let part = match several || operator == BinaryOp::Sub && !literal {
+            true => with(ExprKind::Cast(long.clone(), Box::new(part))),
+            false => part,
+        };
+        if operator == BinaryOp::Sub { with(ExprKind::Unary(UnaryOp::Minus, Box::new(part))) } else { part }
     });
     let sum = sum.reduce(|sum, part| {
         let span = sum.span.start..part.span.end.max(sum.span.start);

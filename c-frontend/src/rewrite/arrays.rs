@@ -37,12 +37,12 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
                     Target::OpenMp if !in_one_piece(program, form) => Some(ROWS),
                     Target::OpenMp => None,
                 };
-                (&form.array, copied)
+                (form.array.as_str(), copied)
             }
-            What::Place(text) => (text, Some("its values are computed once")),
+            What::Place(_) => ("values of the place", Some("they are computed once")),
         };
         if !uses.iter().any(|other| other.name == *name && other.copied == copied) {
-            uses.push(ArrayUse { name: name.clone(), copied });
+            uses.push(ArrayUse { name: name.to_owned(), copied });
         }
     }
     // Strides are those of the first such array that changes.

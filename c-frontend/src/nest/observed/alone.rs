@@ -68,6 +68,7 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     }
     let loops = |run: &Run| list[run.range.clone()].iter().filter(|stmt| reads_around(stmt)).count();
     let Run { range: run, behind } = runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
+    let run = if behind.is_empty() { without_points(list, run) } else { run };
     let part = |at: usize| if kept(at) { Some(list[at].clone()) } else { step.stencil[at].clone() };
     let computed: Vec<Stmt> = run.clone().filter_map(part).collect();
     // What the body declares is known where the loops stand, but not its value.
@@ -108,10 +109,19 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
     Some(Split { region, body, observed, index, level })
 }
 
-/// The place of the statement of a time loop's body that a place lies in.
-pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span) -> Option<Span> {
+/// The place of the statement of a time loop's body that a place lies in, which may be that of a function that it calls; but
+/// for some that are known.
+pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span, without: &[Span]) -> Option<Span> {
     let list = flat::statements(region, found.body);
-    list.into_iter().map(|stmt| stmt.span).find(|span| span.start <= inner.start && inner.end <= span.end)
+    let around = |span: &Span| span.start <= inner.start && inner.end <= span.end;
+    let holds = |stmt: &&Stmt| {
+        let mut holds = around(&stmt.span);
+        stmt.walk_expressions(&mut |part| holds |= part.span == *inner);
+        stmt.walk(&mut |part| holds |= part.span == *inner);
+        holds
+    };
+    let spans = list.iter().filter(holds).map(|stmt| stmt.span.clone());
+    spans.into_iter().find(|span| !without.contains(span))
 }
 
 /// What keeps the loops over space of a step from being tiled alone: a call in them that is more than a value, or a scalar
@@ -172,6 +182,34 @@ fn computes(region: &Region, stmt: &Stmt) -> bool {
         }
     });
     plain
+}
+
+/// Without the assignments of single elements at either end: they take no time, and as sources they would need an array.
+fn without_points(list: &[Stmt], mut run: Range<usize>) -> Range<usize> {
+    let is_point = |at: usize| {
+        let assigns = |stmt: &Stmt| match &stmt.kind {
+            StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) => {
+                !matches!(target.kind, ExprKind::Name(_))
+            }
+            _ => false,
+        };
+        let shared = |other: Option<usize>| {
+            other.and_then(|other| list.get(other)).is_some_and(|other| other.span == list[at].span)
+        };
+        let alone = !shared(at.checked_sub(1)) && !shared(Some(at + 1));
+        alone
+            && match &list[at].kind {
+                StmtKind::If(_, then, None) => assigns(then),
+                _ => assigns(&list[at]),
+            }
+    };
+    while run.len() > 1 && is_point(run.end - 1) {
+        run.end -= 1;
+    }
+    while run.len() > 1 && is_point(run.start) {
+        run.start += 1;
+    }
+    run
 }
 
 /// Whether nothing else has the names that the statements at one place declare: they are those of a call, or none.
