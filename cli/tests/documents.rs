@@ -1,7 +1,7 @@
 //! What scripts rely on: keys of the JSON documents, files and their names, help texts.
 
 use crate::support::shown::{self, Shown};
-use crate::support::{Folder, command, everything, finish, quick_compiler, tilewright, without_nvrtc};
+use crate::support::{Folder, command, everything, finish, tilewright, without_nvrtc};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -101,13 +101,9 @@ fn shown_commands_run() {
             let start = std::time::Instant::now();
             let mut command = crate::support::command(&words);
             command.current_dir(folder.path("."));
-            // NVRTC takes up to half a minute for the tiles that a search passes over: once.
-            let tunes = shown.command() == "tune" && shown.outputs().is_empty();
-            if !everything() {
-                // What a search measures may be a script, with a compiler of its own.
-                let compiles = ["run", "compile", "check"].contains(&shown.command());
-                command.envs(compiles.then(|| ("CC", quick_compiler())));
-                command.envs(tunes.then_some(("TILEWRIGHT_NVRTC", "none")));
+            // NVRTC takes up to half a minute for the tiles that a search passes over.
+            if shown.command() == "tune" && !everything() {
+                command.env("TILEWRIGHT_NVRTC", "none");
             }
             let output = crate::support::finish(command);
             assert_eq!(
