@@ -123,7 +123,8 @@ fn generated_code_stays_as_short_as_it_is() {
             // The proof of streams takes seconds.
             let in_turn = (architecture == 90) == turn.is_multiple_of(2);
             let both = everything() && strategy != "streaming";
-            let others = ["heat2d", "box2d1r", "star2d2r"].contains(&name) || (name, strategy) == ("star3d1r", "hhc");
+            let others =
+                ["heat2d", "box2d1r", "star2d2r"].contains(&name) || (name, strategy) == ("star3d1r", "hhc");
             if (!in_turn && !both) || (others && !everything()) {
                 continue;
             }

@@ -400,9 +400,9 @@ pub fn turn_of(name: &str) -> usize {
     name.bytes().map(usize::from).sum()
 }
 
-/// Whether one of several runs for a program: every second one, in turn, or all.
+/// Whether one of several runs for a program: every third one, in turn, or all.
 fn in_turn(program: &Program, number: usize) -> bool {
-    everything() || (turn_of(&program.name) + number).is_multiple_of(2)
+    everything() || (turn_of(&program.name) + number).is_multiple_of(3)
 }
 
 /// Whether all is run, as in `make test-long`, of what else runs in turn.
@@ -410,7 +410,7 @@ pub fn everything() -> bool {
     std::env::var_os("TILEWRIGHT_ALL").is_some()
 }
 
-/// Everything that a program goes through: the preferred strategy and, of the others that take it, every second one, in turn, or
+/// Everything that a program goes through: the preferred strategy and, of the others that take it, every third one, in turn, or
 /// all; with small tiles and, in turn, with their default ones, at odd sizes, for few and many steps, in three layouts.
 pub fn agrees_with_reference(program: &Arc<Program>) {
     let dimension = program.dimension();
