@@ -8,7 +8,7 @@ use hhc_codegen::backend::openmp::{self, Caches};
 use std::collections::BTreeSet;
 
 const USES: &str =
-    "ranges = [{ from = [32, 32], to = [4096, 4096], count = 3 }]\nsteps = [1, 100]\nthreads = [1, 2]\n";
+    "ranges = [{ from = [32, 32], to = [1024, 1024], count = 3 }]\nsteps = [1, 100]\nthreads = [1, 2]\n";
 
 /// C chooses what the model chooses, and all tilings compute the same.
 #[test]
