@@ -63,7 +63,7 @@ pub fn journals(folder: &Path) -> Vec<PathBuf> {
         .flatten()
         .map(|entry| entry.path())
         .filter(of_part)
-        .filter(|path| super::journal::is_own(path))
+        .filter(|path| safe_io::journal::is_own(path))
         .collect();
     found.sort();
     found
