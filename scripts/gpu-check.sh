@@ -23,7 +23,7 @@ prebuilt=
 while [ $# -gt 0 ]; do
     case $1 in
         --quick) quick=1 ;;
-        --prebuilt) prebuilt=${2:-}; shift ;;
+        --prebuilt) if [ $# -gt 1 ]; then prebuilt=$2; shift; else quick=usage; fi ;;
         *) prebuilt=; quick=usage ;;
     esac
     shift || break
