@@ -300,8 +300,6 @@ proptest! {
         }
         request.most_height = Some(most_height * problem.program.statements.len() as i64);
         request.sure_of_registers = sure_of_registers;
-        // `auto` leaves it out.
-        request.strategies.push(of("overlapped"));
         request.strategies.retain(|own| own.takes(&problem.program, &problem.cone).is_ok());
         let strategies = request.strategies.len();
         let direct = parts_by_enumeration(&request);

@@ -16,6 +16,7 @@
 //! and one round of the time loop is `K` steps. Here passes are brought to the same loops over all points, with a table of the
 //! parities that each computes. Which points those are must be known from literals alone.
 
+use super::parities::Colours;
 use super::time::{counter, indexes_target};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, UnaryOp};
 use crate::integer;
@@ -27,29 +28,6 @@ use std::collections::HashMap;
 const MOST_PASSES: usize = 8;
 /// Most loops over space.
 const MOST_LOOPS: usize = 3;
-
-/// The passes of a round of the time loop, each over the points of a colour.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Colours {
-    /// The indices of the loops over space, outermost first.
-    pub indices: Vec<String>,
-    /// Of each pass, whether it computes the points with these parities: entry `p` stands for indices whose parities are the
-    /// bits of `p`, that of index `k` bit `k`.
-    pub passes: Vec<Vec<bool>>,
-}
-
-impl Colours {
-    /// Whether no pass computes both of two points at this distance, in the order of the indices.
-    pub fn separate(&self, distance: &[i64]) -> bool {
-        let by = parities(distance.iter().copied());
-        self.passes.iter().all(|own| (0..own.len()).all(|p| !(own[p] && own[p ^ by])))
-    }
-}
-
-/// The bits of some parities.
-pub fn parities(numbers: impl Iterator<Item = i64>) -> usize {
-    numbers.enumerate().map(|(k, number)| (number.rem_euclid(2) as usize) << k).sum()
-}
 
 /// The body of a time loop with all passes as loops over all points, which are there once, and what they were.
 pub(super) fn find(region: &Region, body: &Stmt) -> Option<(Stmt, Colours)> {

@@ -1,7 +1,7 @@
 //! What a region does in one time step: its loops, and what they assign and read.
 
-use super::colours::Colours;
 use super::observed::parts::Observed;
+use super::parities::Colours;
 use crate::ast::{CType, Expr};
 use crate::polynomial::Polynomial;
 use polyhedral::program::{self, ElementType};

@@ -21,6 +21,7 @@ mod math;
 mod memory;
 mod observed;
 mod outside;
+mod parities;
 mod pieces;
 mod refusal;
 mod scalars;
@@ -32,7 +33,6 @@ mod value;
 mod walker;
 mod whole;
 
-pub use colours::{Colours, parities};
 pub(crate) use element::AROUND;
 pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
@@ -40,6 +40,7 @@ pub use loops::{
 };
 pub(crate) use math::{END, ENDS, is_pure as is_known_function};
 pub use observed::{Control, Observed, Test};
+pub use parities::{Colours, parities};
 pub use refusal::Result;
 pub(crate) use scalars::assigned;
 pub(crate) use time::{indexes_target, keeps_levels, unhidden};
