@@ -36,8 +36,7 @@ fn on_ranks((cc, mpirun): (&str, &str), ranks: usize, arguments: &[&str]) -> Com
 
 /// The compiler of an MPI, which optimises less than it is asked to.
 fn with_mpi<'a>(command: &'a mut Command, cc: &str) -> &'a mut Command {
-    // Wrappers of MPI take no quotes.
-    let quick = quick_compiler().replace('\'', "");
+    let quick = quick_compiler(true);
     command.envs(["OMPI_CC", "MPICH_CC"].map(|name| (name, quick.clone())));
     command.env("MPICC", cc).env("OMP_NUM_THREADS", "1")
 }

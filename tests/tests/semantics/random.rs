@@ -366,7 +366,7 @@ fn config(cases: u32) -> ProptestConfig {
 }
 
 proptest! {
-    #![proptest_config(config(30))]
+    #![proptest_config(config(if everything() { 30 } else { 15 }))]
 
     /// Every instance once, every read finds its level, no races, full tiles full.
     #[test]
@@ -403,7 +403,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(4))]
+    #![proptest_config(config(if everything() { 4 } else { 2 }))]
 
     /// The CUDA text, emulated, computes them too, without a violation.
     #[test]
@@ -433,7 +433,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config(if everything() { 12 } else { 8 }))]
+    #![proptest_config(config(if everything() { 12 } else { 5 }))]
 
     /// The compiled text computes the values of the reference, bit for bit.
     #[test]

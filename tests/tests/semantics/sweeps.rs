@@ -1,7 +1,7 @@
 //! Sweeps in order (Gauss-Seidel) and time skewing: compiled code against the reference, bit for bit; random sweeps; plans
 //! with a skew that is one short, which the proof and the run must both refuse; and strategies that refuse sweeps.
 
-use crate::harness::{Problem, compiled, library_text, parsed, planned, shipped, strict};
+use crate::harness::{Problem, compiled, everything, library_text, parsed, planned, shipped, strict};
 use hhc_codegen::int_expr::{int, var};
 use hhc_codegen::plan::RowOrder;
 use hhc_codegen::strategy::{self, Target};
@@ -109,7 +109,7 @@ fn random() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 8, failure_persistence: None, max_shrink_iters: 20, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: if everything() { 8 } else { 4 }, failure_persistence: None, max_shrink_iters: 20, ..ProptestConfig::default() })]
 
     #[test]
     fn random_sweeps_agree_with_the_reference(
