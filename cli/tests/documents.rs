@@ -82,11 +82,12 @@ fn is_expensive(command: &Shown) -> bool {
 /// Whether a command takes seconds, and other tests have one like it: run with all, or where later lines read what it makes.
 fn is_dear(command: &Shown) -> bool {
     let has = |word: &str| command.words.iter().any(|own| own == word);
-    let trains = command.command() == "adaptive" && has("train");
+    let learns = |action: &str| command.command() == "adaptive" && has(action);
     has("--adaptive")
         || has("--uncertainty")
-        || (command.command() == "predict" && has("--ranks"))
-        || (trains && command.words.iter().any(|word| word.ends_with(".toml")))
+        || (["predict", "tune"].contains(&command.command()) && has("--ranks"))
+        || learns("transfer")
+        || (learns("train") && command.words.iter().any(|word| word.ends_with(".toml")))
 }
 
 /// What the manuals and the help texts show works as it is shown.
