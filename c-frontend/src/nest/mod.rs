@@ -79,6 +79,12 @@ pub fn statement_around(region: &Region, inner: &Span, without: &[Span]) -> Opti
     observed::statement_around(region, &time::find_alone(region).ok()?, inner, without)
 }
 
+/// The places of the statements of a time loop's body that assign single elements.
+#[must_use]
+pub fn points_between(region: &Region) -> Vec<Span> {
+    time::find_alone(region).map_or_else(|_| Vec::new(), |found| observed::points_between(region, &found))
+}
+
 /// What keeps the loops over space of a step from being tiled alone, where there are none that can be.
 #[must_use]
 pub fn in_the_way(region: &Region) -> Option<Diagnostic> {
