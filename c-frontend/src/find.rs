@@ -4,7 +4,7 @@
 //! within one that is taken are not looked at. A loop that computes arrays over space in each of its rounds, and is no
 //! iterated stencil, is left, with the reason.
 
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::inline::expanded;
 use crate::nest;
 use crate::parse::{File, Loop, Part, Region};
@@ -241,7 +241,16 @@ impl Search<'_> {
             let found = nest.map_err(|reason| vec![*reason]);
             let reasons = match found.and_then(|nest| self.program(region.clone(), nest)) {
                 Ok(program) => {
-                    if let Some((name, why)) = rewrite::moved_in_every_step(&program) {
+                    let moved = rewrite::moved_in_every_step(&program);
+                    // Points between loops are sources, which take an array; as they are written they take no time.
+                    let points = step.points_between();
+                    if moved.as_ref().is_some_and(|(name, _)| name == rewrite::PLACE)
+                        && points.iter().any(|point| !without.contains(point))
+                    {
+                        without.extend(points);
+                        continue;
+                    }
+                    if let Some((name, why)) = moved {
                         let note = format!(
                             "one step at a time could be tiled, and would be slower than as it is written: {name} would be copied in every step ({why})"
                         );
@@ -327,12 +336,16 @@ impl Search<'_> {
                 .any(|(call, name)| place.start <= call.start && call.end <= place.end && computes(name))
         };
         let through_pointer = || {
-            let (place, name) =
-                names.iter().find(|(_, name)| region.variables.contains_key(name.as_str()))?;
-            let message = format!("a call through the pointer `{name}`");
+            // Also a prototype within a function.
+            let is_pointer = |name: &str| {
+                let ctype = region.variables.get(name).map(|one| &one.ctype);
+                matches!(ctype, Some(CType::Pointer(_) | CType::Array(..) | CType::Other(_)))
+            };
+            let (place, name) = names.iter().find(|(_, name)| is_pointer(name))?;
+            let message = format!("a call of `{name}`, which is declared without its source");
             Some(
                 Diagnostic::limitation(codes::CALL, place.clone(), message)
-                    .note("which function it calls, and so what it computes, is known only when the program runs")
+                    .note("which function a pointer calls, and so what it computes, is known only when the program runs")
                     .hint("call each function by its name, in a loop of its own: `if (kernel == smooth) for (t ..) smooth(..);`"),
             )
         };

@@ -100,6 +100,12 @@ impl OneStep<'_> {
     pub fn in_the_way(&self) -> Option<Diagnostic> {
         observed::in_the_way(self.region, &self.found()?)
     }
+
+    /// The places of the statements of the time loop's body that assign single elements.
+    #[must_use]
+    pub fn points_between(&self) -> Vec<Span> {
+        self.found().map_or_else(Vec::new, |found| observed::points_between(self.region, &found))
+    }
 }
 
 fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Split>) -> Result<Nest> {

@@ -469,7 +469,11 @@ pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
         None => match region.variables.get(&counter.name).map(|variable| &variable.ctype) {
             Some(CType::Integer { name, .. }) => name.clone(),
             Some(_) => {
-                return limitation(codes::TIME_LOOP, &head, "the time loop's index is not an integer");
+                let message = "the time loop's index is not an integer";
+                return Err(Box::new(
+                    Diagnostic::limitation(codes::TIME_LOOP, head, message)
+                        .hint(format!("declare `{}` as `int`", counter.name)),
+                ));
             }
             None => {
                 return error(

@@ -39,7 +39,7 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
                 };
                 (form.array.as_str(), copied)
             }
-            What::Place(_) => ("values of the place", Some("they are computed once")),
+            What::Place(_) => (PLACE, Some("they are computed once")),
         };
         if !uses.iter().any(|other| other.name == *name && other.copied == copied) {
             uses.push(ArrayUse { name: name.to_owned(), copied });
@@ -67,6 +67,9 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
 
 /// Rows that were allocated one after the other have one distance, which the program finds out when it runs.
 const ROWS: &str = "unless its rows have one distance";
+/// What values are called that follow from the place alone.
+pub(crate) const PLACE: &str = "values of the place";
+
 const OTHER_ROWS: &str = "its rows have another distance than those of the first array in place";
 
 /// Whether the distances of neighbours are known and not the same.

@@ -186,30 +186,38 @@ fn computes(region: &Region, stmt: &Stmt) -> bool {
 
 /// Without the assignments of single elements at either end: they take no time, and as sources they would need an array.
 fn without_points(list: &[Stmt], mut run: Range<usize>) -> Range<usize> {
-    let is_point = |at: usize| {
-        let assigns = |stmt: &Stmt| match &stmt.kind {
-            StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) => {
-                !matches!(target.kind, ExprKind::Name(_))
-            }
-            _ => false,
-        };
-        let shared = |other: Option<usize>| {
-            other.and_then(|other| list.get(other)).is_some_and(|other| other.span == list[at].span)
-        };
-        let alone = !shared(at.checked_sub(1)) && !shared(Some(at + 1));
-        alone
-            && match &list[at].kind {
-                StmtKind::If(_, then, None) => assigns(then),
-                _ => assigns(&list[at]),
-            }
-    };
-    while run.len() > 1 && is_point(run.end - 1) {
+    while run.len() > 1 && is_point(list, run.end - 1) {
         run.end -= 1;
     }
-    while run.len() > 1 && is_point(run.start) {
+    while run.len() > 1 && is_point(list, run.start) {
         run.start += 1;
     }
     run
+}
+
+/// The places of the statements that assign single elements.
+pub fn points_between(region: &Region, found: &Found<'_>) -> Vec<Span> {
+    let list = flat::statements(region, found.body);
+    (0..list.len()).filter(|at| is_point(&list, *at)).map(|at| list[at].span.clone()).collect()
+}
+
+/// Whether a statement assigns a single element, alone at its place.
+fn is_point(list: &[Stmt], at: usize) -> bool {
+    let assigns = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) => {
+            !matches!(target.kind, ExprKind::Name(_))
+        }
+        _ => false,
+    };
+    let shared = |other: Option<usize>| {
+        other.and_then(|other| list.get(other)).is_some_and(|other| other.span == list[at].span)
+    };
+    let alone = !shared(at.checked_sub(1)) && !shared(Some(at + 1));
+    alone
+        && match &list[at].kind {
+            StmtKind::If(_, then, None) => assigns(then),
+            _ => assigns(&list[at]),
+        }
 }
 
 /// Whether nothing else has the names that the statements at one place declare: they are those of a call, or none.

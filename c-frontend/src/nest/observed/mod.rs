@@ -18,7 +18,7 @@ pub(super) mod parts;
 mod residue;
 mod test;
 
-pub(super) use alone::{in_the_way, split_alone, statement_around};
+pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
 pub use parts::{Control, Observed, Test};
 
 use super::loops::TimeLoop;
