@@ -88,10 +88,7 @@ examples:
 	$(CARGO) test --locked --workspace --no-fail-fast --doc
 
 test-long: setup nvrtc ## what takes longer: what `make test` runs in turn, 1,000 C programs by chance, builds without features
-	TILEWRIGHT_ALL=1 $(AS_BUILT) --test semantics
-	TILEWRIGHT_ALL=1 $(AS_BUILT) --test all --test back_ends -- $(IN_TURN)
-	TILEWRIGHT_ALL=1 $(AS_BUILT) --test library -- certificates
-	TILEWRIGHT_ALL=1 $(AS_BUILT) --lib -- least_flat_top
+	TILEWRIGHT_ALL=1 $(CARGO) test --locked --workspace --no-fail-fast --lib --bins --test '*'
 	TILEWRIGHT_PROGRAMS=1000 $(AS_BUILT) --test all -- c_programs::programs_by_chance --nocapture
 	RUSTC_WORKSPACE_WRAPPER= $(CARGO) test --locked --release --package tilewright-optimizer --test exact -- --ignored --nocapture closed_form
 	RUSTC_WORKSPACE_WRAPPER= TILEWRIGHT_TEXTS=1000000 $(CARGO) test --locked --release --package tilewright-nested --test all mutated_texts
@@ -99,10 +96,6 @@ test-long: setup nvrtc ## what takes longer: what `make test` runs in turn, 1,00
 
 # What `make test` has built is used again: some of `tests/` is named, as there.
 AS_BUILT = $(CARGO) test --locked --workspace --test architecture
-# Tests of the programs `all` of which `make test` runs a part: their names, or parts of them.
-IN_TURN = cuda::no_shipped_kernel cuda::teams_of_warps cuda_emulated::two_dimensions emulator_generated:: \
-	emulated_kernels_have clean_under_sanitizers inspect:: models:: a_cost_model_measures shown_commands_run \
-	compile_for_cuda every_implementation interpreters_bits faults_in_kernels nvrtc_compiles the_package_does
 
 package: setup ## pack every crate, and build each from its package alone (cargo 1.90 or later)
 	$(CARGO) package --locked --workspace --exclude tilewright-tests --exclude tilewright-benches --exclude tilewright-variant-benchmarks --exclude tilewright-python

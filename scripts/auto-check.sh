@@ -1,12 +1,20 @@
 #!/usr/bin/env bash
-# `run --strategy auto` against each strategy on this computer's CPU, for all shipped stencils or those that are named: rounds
-# in turn, the least time of each, and how far auto is behind the best. For an otherwise idle machine; takes half an hour.
+# `run --strategy auto` against each strategy on this computer's CPU, for all shipped stencils or those that are named, by name
+# or as files: rounds in turn, the least time of each, and how far auto is behind the best. For an otherwise idle machine; takes half an hour.
 # Strategies that refuse a stencil are left out; another failure ends the script.
 #
-# usage: scripts/auto-check.sh [STENCIL]...     ROUNDS=3 TILEWRIGHT=target/release/tilewright
+# usage: scripts/auto-check.sh [STENCIL | FILE.stencil]...     ROUNDS=3 TILEWRIGHT=target/release/tilewright
 #        GRIDS="4000000:1000 4000x4000:100 256x256x256:50" extents and steps in one, two and three dimensions
 set -euo pipefail
 
+# Files are those of the folder in which this is called.
+named=()
+for one in "$@"; do
+    case $one in
+    *.stencil) named+=("$(realpath "$one")") ;;
+    *) named+=("$one") ;;
+    esac
+done
 cd "$(dirname "$0")/.."
 tilewright=${TILEWRIGHT:-target/release/tilewright}
 rounds=${ROUNDS:-3}
@@ -14,8 +22,8 @@ grids=${GRIDS:-4000000:1000 4000x4000:100 256x256x256:50}
 strategies="auto hhc naive time-skewing diamond"
 # The choice is made on this computer, not for the machine that tests name.
 unset TILEWRIGHT_MACHINE
-python3 - "$tilewright" "$rounds" "$strategies" "$grids" "$@" <<'END'
-import json, subprocess, sys
+python3 - "$tilewright" "$rounds" "$strategies" "$grids" ${named[@]+"${named[@]}"} <<'END'
+import json, re, subprocess, sys
 
 command, rounds, strategies, grids = sys.argv[1], int(sys.argv[2]), sys.argv[3].split(), sys.argv[4].split()
 wanted = sys.argv[5:]
@@ -30,12 +38,19 @@ def call(*arguments):
     return None
 
 
-far, wrong, seen = [], [], 0
-for stencil in call("list")["stencils"]:
-    name, dimension = stencil["name"], stencil["dimension"]
-    if wanted and name not in wanted:
-        continue
-    seen += 1
+def dimension_of(path):
+    with open(path, encoding="utf-8") as file:
+        head = re.search(r"^\s*stencil\s+\w+\s*\(([^)]*)\)", file.read(), re.M)
+    return head[1].count(",") if head else sys.exit(f"{path} holds no stencil")
+
+
+shipped = {stencil["name"]: stencil["dimension"] for stencil in call("list")["stencils"]}
+unknown = [name for name in wanted if name not in shipped and not name.endswith(".stencil")]
+if unknown:
+    sys.exit(f"no shipped stencil is called {' or '.join(unknown)}")
+far, wrong = [], []
+for name in wanted or shipped:
+    dimension = shipped.get(name) or dimension_of(name)
     size, steps = grids[dimension - 1].split(":")
     # Least seconds of each code, and the code that each strategy took: the same one runs as fast under either name.
     least_of, taken, sums = {}, {}, set()
@@ -56,8 +71,6 @@ for stencil in call("list")["stencils"]:
     print(f"{name} {size} {steps} steps: auto {behind:.3f} of the best{'' if len(sums) == 1 else '  RESULTS DIFFER'}")
     for strategy, code in sorted(taken.items(), key=lambda item: least_of[item[1]]):
         print(f"    {strategy:14} {least_of[code]:9.4f} s  {code}", flush=True)
-if seen == 0:
-    sys.exit(f"no shipped stencil is called {' or '.join(wanted)}")
 print(f"auto is more than 5 % behind the best for: {', '.join(far) or 'none'}")
 sys.exit(f"results differ for: {', '.join(wrong)}" if wrong else 0)
 END

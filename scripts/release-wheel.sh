@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds a wheel for this machine into target/wheels and tries it: names and versions of its symbols (auditwheel on Linux, abi3audit),
-# type stubs against the module (mypy's stubtest), and a run in a fresh virtual environment, where the tutorial is typed.
+# types of the whole package against what is there (mypy's stubtest), and runs in a fresh virtual environment: the tutorial is typed,
+# and the package's own tests run, with the newest NumPy and the oldest one that is supported.
 #
 #   scripts/release-wheel.sh              builds the wheel first
 #   scripts/release-wheel.sh WHEEL        checks a wheel that is there
@@ -38,8 +39,17 @@ trap 'rm -rf "$fresh"' EXIT
 python3 -m venv "$fresh/venv"
 "$fresh/venv/bin/pip" install --quiet --disable-pip-version-check "$wheel" mypy==2.4.1
 # Not in the folder that has the package's sources.
-(cd "$fresh" && MYPYPATH='' venv/bin/python -m mypy.stubtest tilewright._tilewright --ignore-missing-stub)
+(cd "$fresh" && MYPYPATH='' venv/bin/python -m mypy.stubtest tilewright)
 cp docs/tutorial.md "$fresh"
 python3 scripts/blocks.py python "$fresh/tutorial.md" >"$fresh/tutorial.py"
 (cd "$fresh" && PATH="$fresh/venv/bin:$PATH" TILEWRIGHT_CACHE="$fresh/cache" python tutorial.py)
+cp python/tests/test_package.py "$fresh"
+for numpy in "numpy>=2" "numpy==1.26.*"; do
+    # The oldest one is not made for the newest Pythons.
+    if ! "$fresh/venv/bin/pip" install --quiet --disable-pip-version-check --only-binary :all: "$numpy"; then
+        echo "release: $numpy is not there for this Python"
+        continue
+    fi
+    (cd "$fresh" && TILEWRIGHT_CACHE="$fresh/cache" venv/bin/python -m unittest -q test_package)
+done
 echo "release: $wheel"

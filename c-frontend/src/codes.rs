@@ -43,6 +43,7 @@ codes! {
     REDUCTION = "TW1404", "a scalar that is carried from point to point";
     LIVE_OUT = "TW1405", "a scalar computed in the loop and used behind it";
     NOTHING_COMPUTED = "TW1406", "a region that computes no array";
+    COLOURS = "TW1407", "passes over the points of colours (red-black) that are not steps of their own";
     CALL = "TW1501", "a call that is no function of math.h and cannot be replaced by what the function does";
     TYPE = "TW1502", "a value of a type other than float, double and integers";
     EXPRESSION = "TW1503", "an operation that stencils do not have";

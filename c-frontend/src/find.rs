@@ -4,12 +4,13 @@
 //! within one that is taken are not looked at. A loop that computes arrays over space in each of its rounds, and is no
 //! iterated stencil, is left, with the reason.
 
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind};
+use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind};
 use crate::inline::expanded;
 use crate::nest;
 use crate::parse::{File, Loop, Part, Region};
 use crate::preprocess::{Options, Preprocessed, preprocess};
 use crate::program::CProgram;
+use crate::told::{own_names, with_own_names};
 use crate::{codes, recognise, rewrite};
 use polyhedral::diagnostic::{Diagnostic, Diagnostics};
 use polyhedral::source::Span;
@@ -77,7 +78,7 @@ pub fn find(
     let wanted = |function: &str| options.function.as_ref().is_none_or(|name| name == function);
     for (function, part) in marked.iter().filter(|(function, _)| wanted(function)) {
         if let Err(reasons) = search.take(part)
-            && let Err(nearer) = search.take_alone(part, &reasons)
+            && let Err(nearer) = search.take_alone(part, &reasons, true)
         {
             search.leave(function, &part.mark, nearer_reason(reasons, nearer));
         }
@@ -126,8 +127,9 @@ const MOST_LEFT_OUT: usize = 6;
 /// The reason that is told where a loop is refused, both as a whole and one step at a time: if it is only that something
 /// happens between every two steps, or that arrays keep all of them, what stands in the way within the step.
 fn nearer_reason(whole: Vec<Diagnostic>, alone: Option<Vec<Diagnostic>>) -> Vec<Diagnostic> {
-    let between =
-        |reason: &Diagnostic| [codes::OBSERVED, codes::CALL, codes::NO_TIME_LOOP].contains(&reason.code);
+    let between = |reason: &Diagnostic| {
+        [codes::OBSERVED, codes::CALL, codes::NO_TIME_LOOP, codes::TIME_SUBSCRIPT].contains(&reason.code)
+    };
     match alone {
         Some(alone) if whole.iter().all(between) => alone,
         _ => whole,
@@ -161,11 +163,15 @@ impl Search<'_> {
             return;
         }
         let Err(reasons) = self.take(&one.part) else { return };
+        // The loop over colours within is none over time.
+        if reasons.iter().any(|reason| reason.code == codes::COLOURS) {
+            return self.leave(&one.function, &one.part.mark, reasons);
+        }
         let (taken, left) = (self.found.len(), self.left.len());
         one.inner.iter().for_each(|inner| self.visit(inner, false));
         let mut reasons = reasons;
         if self.left.len() == left && self.found.len() == taken {
-            match self.take_alone(&one.part, &reasons) {
+            match self.take_alone(&one.part, &reasons, outermost) {
                 Ok(()) => return,
                 Err(nearer) => reasons = nearer_reason(reasons, nearer),
             }
@@ -184,6 +190,14 @@ impl Search<'_> {
 
     fn leave(&mut self, function: &str, head: &Span, reasons: Vec<Diagnostic>) {
         let (line, _) = self.preprocessed.source.line_column(head.start);
+        let known = |word: &str| self.file.has_word(word);
+        let told = |reason: Diagnostic| {
+            let reason = with_own_names(reason, &known);
+            // Their declarations are not read.
+            let complex = [codes::UNKNOWN_NAME, codes::SYNTAX].contains(&reason.code) && known("_Complex");
+            if complex { reason.note("complex numbers are not supported") } else { reason }
+        };
+        let reasons = reasons.into_iter().map(told).collect();
         self.left.push(Left { function: function.to_owned(), head: head.clone(), line, reasons });
     }
 
@@ -214,22 +228,38 @@ impl Search<'_> {
     ///
     /// # Errors
     /// What stands in the way in the loops over space, if anything does that is nearer than the reason against the whole.
-    fn take_alone(&mut self, part: &Part, whole: &[Diagnostic]) -> Result<(), Option<Vec<Diagnostic>>> {
+    fn take_alone(
+        &mut self,
+        part: &Part,
+        whole: &[Diagnostic],
+        outermost: bool,
+    ) -> Result<(), Option<Vec<Diagnostic>>> {
         let region = self.region(part).map_err(|_| None)?;
         let (mut without, mut first) = (Vec::new(), None);
-        while let Some(nest) = nest::nest_alone(&region, &without) {
+        let step = nest::OneStep { region: &region, outermost };
+        while let Some(nest) = step.nest(&without) {
             let found = nest.map_err(|reason| vec![*reason]);
             let reasons = match found.and_then(|nest| self.program(region.clone(), nest)) {
                 Ok(program) => {
-                    if let Some((name, why)) = rewrite::moved_in_every_step(&program) {
+                    let moved = rewrite::moved_in_every_step(&program);
+                    // Points between loops are sources, which take an array; as they are written they take no time.
+                    let points = step.points_between();
+                    if moved.as_ref().is_some_and(|(name, _)| name == rewrite::PLACE)
+                        && points.iter().any(|point| !without.contains(point))
+                    {
+                        without.extend(points);
+                        continue;
+                    }
+                    if let Some((name, why)) = moved {
                         let note = format!(
-                            "one step at a time could be tiled, and would be slower than as it is written: `{name}` would be copied in every step ({why})"
+                            "one step at a time could be tiled, and would be slower than as it is written: {name} would be copied in every step ({why})"
                         );
                         return Err(whole.first().map(|reason| vec![reason.clone().note(note)]));
                     }
                     let one_at_a_time = whole.first().map(|reason| {
                         let (line, column) = self.preprocessed.source.line_column(reason.primary.span.start);
-                        format!("{} (line {line}, column {column})", reason.message)
+                        let message = own_names(&reason.message, &|word| self.file.has_word(word));
+                        format!("{message} (line {line}, column {column})")
                     });
                     self.found.push(CProgram { one_at_a_time, ..program });
                     return Ok(());
@@ -238,15 +268,15 @@ impl Search<'_> {
             };
             // The statement that stands in the way stays as it is written.
             let place = reasons.first().map(|reason| reason.primary.span.clone());
-            let around = |place: Span| nest::statement_around(&region, &place);
-            let stmt = place.and_then(around).filter(|stmt| !without.contains(stmt));
+            let around = |place: Span| step.statement_around(&place, &without);
+            let stmt = place.and_then(around);
             first.get_or_insert(reasons);
             match stmt {
                 Some(stmt) if without.len() < MOST_LEFT_OUT => without.push(stmt),
                 _ => break,
             }
         }
-        Err(first.or_else(|| nest::in_the_way(&region).map(|reason| vec![of_call(&region, reason)])))
+        Err(first.or_else(|| step.in_the_way().map(|reason| vec![of_call(&region, reason)])))
     }
 
     /// The program of a region and its loops.
@@ -305,15 +335,35 @@ impl Search<'_> {
                 .iter()
                 .any(|(call, name)| place.start <= call.start && call.end <= place.end && computes(name))
         };
-        region.kept.iter().find(own).map(|(_, reason)| reason.clone())
+        let through_pointer = || {
+            // Also a prototype within a function.
+            let is_pointer = |name: &str| {
+                let ctype = region.variables.get(name).map(|one| &one.ctype);
+                matches!(ctype, Some(CType::Pointer(_) | CType::Array(..) | CType::Other(_)))
+            };
+            let (place, name) = names.iter().find(|(_, name)| is_pointer(name))?;
+            let message = format!("a call of `{name}`, which is declared without its source");
+            Some(
+                Diagnostic::limitation(codes::CALL, place.clone(), message)
+                    .note("which function a pointer calls, and so what it computes, is known only when the program runs")
+                    .hint("call each function by its name, in a loop of its own: `if (kernel == smooth) for (t ..) smooth(..);`"),
+            )
+        };
+        region.kept.iter().find(own).map(|(_, reason)| reason.clone()).or_else(through_pointer)
     }
 
     /// Whether each round of a loop computes an array at the indices of loops in it; one whose calls cannot be taken apart
     /// may.
     fn computes_over_space(&self, one: &Loop, outermost: bool) -> bool {
-        self.file
-            .region(&one.part, expanded)
-            .is_ok_and(|region| !region.kept.is_empty() || computes_over_space(&region, outermost))
+        match self.file.region(&one.part, expanded) {
+            Ok(region) => {
+                !region.kept.is_empty()
+                    || self.hidden_loops(&region).is_some()
+                    || computes_over_space(&region, outermost)
+            }
+            // Numbers such as `1.0i`.
+            Err(reason) => [codes::EXPRESSION, codes::SYNTAX].contains(&reason.code) && !one.inner.is_empty(),
+        }
     }
 }
 
@@ -323,11 +373,18 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
         body.walk(&mut |stmt| {
             let StmtKind::For(inner) = &stmt.kind else { return };
             let Some(index) = index_of(inner.start.as_ref()) else { return };
+            // The index, and what is computed of it: `k = i + n * j;`.
+            let mut names = vec![index.to_owned()];
+            let moves = |value: &Expr, names: &[String]| names.iter().any(|name| value.mentions(name));
             inner.body.walk_expressions(&mut |expr| {
-                if let ExprKind::Assign(_, target, _) | ExprKind::Step(_, target) = &expr.kind {
-                    target.walk(&mut |part| {
-                        found |= matches!(&part.kind, ExprKind::Index(_, at) if at.mentions(index));
-                    });
+                let (ExprKind::Assign(_, target, _) | ExprKind::Step(_, target)) = &expr.kind else { return };
+                match (&target.kind, &expr.kind) {
+                    (ExprKind::Name(name), ExprKind::Assign(_, _, value)) if moves(value, &names) => {
+                        names.push(name.clone());
+                    }
+                    _ => target.walk(&mut |part| {
+                        found |= matches!(&part.kind, ExprKind::Index(_, at) if moves(at, &names));
+                    }),
                 }
             });
         });

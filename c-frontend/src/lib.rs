@@ -41,6 +41,7 @@ mod program;
 pub mod recognise;
 pub mod rewrite;
 pub mod text;
+mod told;
 
 pub use find::{Found, Left};
 pub use nest::Nest;

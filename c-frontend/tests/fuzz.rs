@@ -70,9 +70,11 @@ fn cut(text: &str, at: Index) -> usize {
     (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
+/// So many cases where all is run, as in `make test-long`, else a third.
 fn config(cases: u32) -> ProptestConfig {
+    let all = std::env::var_os("TILEWRIGHT_ALL").is_some();
     ProptestConfig {
-        cases,
+        cases: if all { cases } else { cases / 3 },
         rng_seed: proptest::test_runner::RngSeed::Fixed(4),
         failure_persistence: None,
         ..ProptestConfig::default()

@@ -32,6 +32,7 @@ pub mod inspect;
 pub mod list;
 pub mod lsp;
 pub mod manual;
+mod mpirun;
 pub mod nested;
 pub mod pareto;
 pub mod pick;
@@ -42,6 +43,7 @@ pub mod run;
 mod run_ranks;
 pub mod search;
 pub mod tune;
+mod tune_ranks;
 pub mod validate;
 
 // Shared by the commands.
@@ -162,7 +164,10 @@ fn execute(arguments: &Arguments) -> u8 {
             convert::convert(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }
         Command::Codesign(arguments) => {
-            codesign::codesign(arguments, &session).and_then(|report| Printed::of(&report, &session))
+            codesign::codesign(arguments, &session).and_then(|report| match report {
+                Some(report) => Printed::of(&report, &session),
+                None => Ok(Printed::nothing(0)),
+            })
         }
         Command::Pick(arguments) => {
             pick::pick(arguments, &session).and_then(|report| Printed::of(&report, &session))
@@ -180,9 +185,12 @@ fn execute(arguments: &Arguments) -> u8 {
                 .and_then(|report| Printed::of(&report, &session)),
             None => predict::predict(arguments, &session).and_then(|report| Printed::of(&report, &session)),
         },
-        Command::Tune(arguments) => {
-            tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session))
-        }
+        Command::Tune(arguments) => match arguments.ranks {
+            Some(ranks) => {
+                tune_ranks::tune(arguments, ranks, &session).and_then(|report| Printed::of(&report, &session))
+            }
+            None => tune::tune(arguments, &session).and_then(|report| Printed::of(&report, &session)),
+        },
         Command::Search(arguments) => {
             search::search(arguments, &session).and_then(|report| Printed::of(&report, &session))
         }

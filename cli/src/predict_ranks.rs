@@ -5,6 +5,7 @@ use crate::predict::PredictArguments;
 use crate::progress::Session;
 use crate::report::{self, Report};
 use crate::{drawing, load, outputs};
+use cost_models::machine::Machine;
 use plots::{Axis, Chart, Layer, Point, Scale, Series};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -52,16 +53,7 @@ pub fn predict(arguments: &PredictArguments, ranks: i64, session: &Session) -> R
     let cluster = Cluster::new(&stencil, &machine, &arguments.plan.strategy, arguments.depth)?;
     let own = session.stage("search", || cluster.predict(size, arguments.steps, ranks))?;
     let scaling = session.stage("scaling", || cluster.scaling(size, arguments.steps, ranks))?;
-    let mut notes =
-        vec!["each rank has a machine of its own; the network has room for all ranks at once".to_owned()];
-    if let Some(cpu) = machine.cpu()
-        && own.memory_bytes as f64 > cpu.memory_bytes
-    {
-        notes.push(format!(
-            "a rank's arrays do not fit into the {} of a machine",
-            report::bytes(cpu.memory_bytes)
-        ));
-    }
+    let notes = notes(&own, &machine);
     let report = PredictRanksReport {
         stencil: stencil.program.name.clone(),
         machine: machine.name.clone(),
@@ -75,6 +67,15 @@ pub fn predict(arguments: &PredictArguments, ranks: i64, session: &Session) -> R
         drawing::write(path, report.chart().svg())?;
     }
     Ok(report)
+}
+
+/// What holds of a prediction for ranks.
+pub fn notes(own: &OnCluster, machine: &Machine) -> Vec<String> {
+    let usual = "each rank has a machine of its own; the network has room for all ranks at once".to_owned();
+    let memory = machine.cpu().map_or(f64::INFINITY, |cpu| cpu.memory_bytes);
+    let much = (own.memory_bytes as f64 > memory)
+        .then(|| format!("a rank's arrays do not fit into the {} of a machine", report::bytes(memory)));
+    [usual].into_iter().chain(much).collect()
 }
 
 impl PredictRanksReport {

@@ -5,7 +5,7 @@ use crate::printed::Printed;
 use crate::progress::Session;
 use crate::ranks_report::{KeptReport, RanksReport};
 use crate::run::{self, BackendName, RunArguments, RunReport};
-use crate::{initial_data, load, outputs, report};
+use crate::{initial_data, load, mpirun, outputs, report};
 use execution::ranks::World;
 use hhc_codegen::plan_counts;
 use std::time::Duration;
@@ -15,22 +15,13 @@ use tilewright::ranks::Ranks;
 use tilewright::{Stencil, machines};
 use toolchain::clock::Timing;
 
-/// Variables by which `mpirun` and `srun` with PMI tell a process how many there are.
-const COUNTS: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
-
 /// The ranks that a run is for: those that are asked for, or that `mpirun` started; none for a process by itself.
 pub fn wanted(arguments: &RunArguments) -> Option<Ranks> {
     let kept = arguments.checkpoint.is_some() || arguments.restart.is_some();
     match &arguments.ranks {
         Some(ranks) => Some(ranks.0.clone()),
-        None => (kept || started() > 1).then_some(Ranks::Auto),
+        None => (kept || mpirun::count() > 1).then_some(Ranks::Auto),
     }
-}
-
-/// How many processes `mpirun` started, as far as it says.
-fn started() -> usize {
-    let counts = COUNTS.into_iter().filter_map(|name| std::env::var(name).ok()?.parse().ok());
-    counts.max().unwrap_or(1)
 }
 
 /// Refuses several processes of which each takes itself for all.
@@ -38,11 +29,11 @@ fn started() -> usize {
 /// # Errors
 /// They do.
 pub fn joined(world: &World) -> Result<()> {
-    if world.count == 1 && started() > 1 {
+    if world.count == 1 && mpirun::count() > 1 {
         return Err(Error::wrong_input(format!(
             "mpirun started {} processes, but they do not find each other: mpirun and the compiler for MPI belong to \
              different MPIs",
-            started()
+            mpirun::count()
         ))
         .hint("name the compiler of mpirun's MPI in $MPICC (mpicc.openmpi or mpicc.mpich), or take the other mpirun"));
     }

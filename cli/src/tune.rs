@@ -62,6 +62,13 @@ pub struct TuneArguments {
     /// Use this type for all fields instead of their own
     #[arg(long, value_name = "TYPE")]
     pub dtype: Option<ElementTypeName>,
+    /// Spread the grid over so many ranks of MPI, each on a machine with a network: decomposition, depth of ghost zones and
+    /// tile are chosen together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_000_000), allow_negative_numbers = true)]
+    pub ranks: Option<i64>,
+    /// Time steps between two exchanges of ghost zones; the best where not given
+    #[arg(long, value_name = "N", requires = "ranks", value_parser = clap::value_parser!(i64).range(1..), allow_negative_numbers = true)]
+    pub depth: Option<i64>,
     /// Write the evidence that no tile is better, for `tilewright check-certificate` (GPUs; method exact)
     #[arg(long, value_name = "FILE")]
     pub certificate: Option<PathBuf>,

@@ -1,6 +1,6 @@
 //! `codesign` and `pareto` as a user runs them: files, documents, resuming, diagnostics, and the page in a browser.
 
-use crate::support::{Folder, tilewright};
+use crate::support::{Folder, command, finish, tilewright};
 use approx::assert_relative_eq;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -64,6 +64,46 @@ fn hostile_folder() -> (Folder, String) {
 
 fn read(folder: &Folder, name: &str) -> String {
     std::fs::read_to_string(folder.path(name)).unwrap()
+}
+
+/// Processes share a sweep, as `mpirun` starts them and as a user does; without the second one its part is taken over.
+#[test]
+fn processes_share_a_study() {
+    let (folder, workload) = folder();
+    let arguments =
+        |out: &str| ["codesign", &workload, "--what-if", "none", "-o", &folder.arg(out)].map(str::to_owned);
+    let run = |out: &str, more: &[&str], variables: &[(&str, String)]| {
+        let arguments = arguments(out);
+        let all: Vec<&str> = arguments.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        let mut command = command(&all);
+        command.envs(variables.iter().map(|(name, value)| (*name, value)));
+        finish(command).succeeded()
+    };
+    run("alone", &[], &[]);
+    std::thread::scope(|scope| {
+        let rank = |rank: usize| {
+            let variables =
+                [("OMPI_COMM_WORLD_SIZE", "3".to_owned()), ("OMPI_COMM_WORLD_RANK", rank.to_string())];
+            scope.spawn(move || run("ranks", &[], &variables))
+        };
+        let [first, second, third] = [0, 1, 2].map(rank).map(|own| own.join().unwrap());
+        assert!(first.stdout.contains("best") && second.stdout.is_empty() && third.stdout.is_empty());
+        assert!(third.stderr.contains("part 3 of 3 is done"), "{}", third.stderr);
+    });
+    run("parts", &["--part", "3/3"], &[]);
+    run("parts", &["--part", "1/3"], &[]);
+    for out in ["ranks", "parts"] {
+        for name in ["designs.csv", "pareto.csv", "report.json", "report.html"] {
+            let [alone, shared] = ["alone", out].map(|out| read(&folder, &format!("{out}/{name}")));
+            assert_eq!(alone, shared, "{out}/{name}");
+        }
+    }
+    for part in ["0/3", "4/3", "2", "1/x", "+1/2", ""] {
+        let arguments = arguments("wrong");
+        let all: Vec<&str> = arguments.iter().map(String::as_str).chain(["--part", part]).collect();
+        let refused = tilewright(&all);
+        assert_eq!(refused.code, 2, "{part}: {}", refused.stderr);
+    }
 }
 
 #[test]

@@ -154,6 +154,7 @@ fn a_cpu_is_calibrated_and_validated() {
         "openmp",
         "--stencil",
         "jacobi2d",
+        "--quick",
         "--rounds",
         "1",
         "--threads",

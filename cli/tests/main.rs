@@ -14,6 +14,8 @@ mod generated;
 mod generated_calls;
 #[path = "support/generated_integers.rs"]
 mod generated_integers;
+#[path = "support/generated_loops.rs"]
+mod generated_loops;
 mod inspect;
 mod models;
 mod nested;

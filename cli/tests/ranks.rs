@@ -36,8 +36,7 @@ fn on_ranks((cc, mpirun): (&str, &str), ranks: usize, arguments: &[&str]) -> Com
 
 /// The compiler of an MPI, which optimises less than it is asked to.
 fn with_mpi<'a>(command: &'a mut Command, cc: &str) -> &'a mut Command {
-    // Wrappers of MPI take no quotes.
-    let quick = quick_compiler().replace('\'', "");
+    let quick = quick_compiler(true);
     command.envs(["OMPI_CC", "MPICH_CC"].map(|name| (name, quick.clone())));
     command.env("MPICC", cc).env("OMP_NUM_THREADS", "1")
 }
@@ -238,4 +237,32 @@ fn the_depth_that_is_asked_for_is_predicted() {
         let predicted = tilewright(&[&arguments[..], &more].concat()).succeeded().json();
         assert_eq!(predicted["depth"].to_string(), depth, "{predicted}");
     }
+}
+
+#[test]
+fn decomposition_depth_and_tile_are_tuned_together() {
+    let cluster = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/cluster.toml");
+    let arguments = ["tune", "heat2d", "--size", "512x300", "--steps", "40", "--strategy", "hhc"];
+    let more = ["--machine", cluster, "--ranks", "6"];
+    let tuned = tilewright(&[&arguments[..], &more, &["--json"]].concat()).succeeded().json();
+    let all = tuned["decompositions"].as_array().unwrap();
+    assert_eq!(all.len(), 4, "1x6, 2x3, 3x2 and 6x1: {tuned}");
+    let seconds = |own: &serde_json::Value| own["seconds"].as_f64().unwrap();
+    assert!(all.windows(2).all(|pair| seconds(&pair[0]) <= seconds(&pair[1])), "{tuned}");
+    // No prediction for another depth of the same decompositions is faster.
+    for depth in ["1", "2", "8", "40"] {
+        let arguments = [&["predict"], &arguments[1..], &more, &["--depth", depth, "--json"]].concat();
+        let predicted = tilewright(&arguments).succeeded().json();
+        assert!(seconds(&tuned) <= 1.0001 * seconds(&predicted), "{tuned} {predicted}");
+    }
+    // The command that is printed runs what was tuned.
+    if let Some(mpi) = mpi() {
+        let command = tuned["command"].as_str().unwrap();
+        let run: Vec<&str> = command.split(' ').skip(4).chain(["--verify", "--json"]).collect();
+        let run = finish(on_ranks(mpi, 6, &run)).succeeded().json();
+        assert_eq!((&run["ranks"]["counts"], &run["ranks"]["sent"]), (&tuned["counts"], &tuned["sent"]));
+    }
+    let refused = tilewright(&[&arguments[..], &more, &["--objective", "energy"]].concat());
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(refused.stderr.contains("--objective is of one computer"), "{}", refused.stderr);
 }

@@ -205,6 +205,11 @@ fn an_external_command_measures_and_nothing_twice() {
     tilewright(&t4).succeeded();
     let t4: Value = serde_json::from_str(&std::fs::read_to_string(&export).unwrap()).unwrap();
     assert_eq!(t4["results"].as_array().unwrap().len(), 19);
+    let cache = folder.arg("trials.cache.json");
+    let again = ["search", "--replay", &export, "--method", "random", "--budget", "50", "--export", &cache];
+    tilewright(&again).succeeded();
+    let cache: Value = serde_json::from_str(&std::fs::read_to_string(&cache).unwrap()).unwrap();
+    assert_eq!(cache["cache"].as_object().unwrap().len(), 19);
     // Another command means other trials, which come behind; none of them counts for this one.
     let other =
         ["search", "--space", &problem, "--command", "echo {x}", "--trials", &trials, "--budget", "3"];

@@ -1,6 +1,6 @@
 //! One store of trials for all commands: what any of them writes, every other reads and goes on with.
 
-use crate::support::{Folder, Output, command, finish, tilewright};
+use crate::support::{Folder, Output, command, everything, finish, tilewright};
 use ::trials::{ReadOptions, Recording, Setting, Store, Trial};
 use serde_json::Value;
 use std::path::Path;
@@ -71,7 +71,7 @@ fn read(file: &str, what: &str) -> Value {
     explained.json()
 }
 
-/// All pairs: the second command adds to what the first has written, and all of it is read.
+/// Every second pair, or all: the second command adds to what the first has written, and all of it is read.
 #[test]
 fn every_command_reads_and_goes_on_with_what_every_other_has_written() {
     let folder = Folder::new();
@@ -91,8 +91,11 @@ fn every_command_reads_and_goes_on_with_what_every_other_has_written() {
     // The others write as one of these does.
     let kinds: Vec<_> =
         writers.iter().zip(&files).filter(|((name, _), _)| !["reference", "model"].contains(name)).collect();
-    for ((first, _), (file, before)) in &kinds {
-        for ((second, arguments), (_, added)) in &kinds {
+    for (row, ((first, _), (file, before))) in kinds.iter().enumerate() {
+        for (column, ((second, arguments), (_, added))) in kinds.iter().enumerate() {
+            if (row + column) % 2 == 1 && !everything() {
+                continue;
+            }
             let pair = folder.arg("pair.db");
             std::fs::copy(file, &pair).unwrap();
             write(arguments, &pair);

@@ -12,7 +12,7 @@ use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, Values, ValuesMut, ValuesRef, check_memory};
 use crate::initial::{prepare_boundary, row_in_domain};
 use crate::layout::Layout;
-use crate::row::{RowCode, RowElement, Sources};
+use crate::row::{Place, RowCode, RowElement, Sources};
 use polyhedral::program::{Access, Boundary, ElementType, Field, FieldId, FieldRole, Program};
 use rayon::prelude::*;
 use std::collections::VecDeque;
@@ -211,7 +211,8 @@ fn sweep(
     let mut values = std::mem::replace(newest, stand_in);
     let sources = sources(program, code, step, data, histories);
     if program.is_periodic() {
-        let around = Around { program, code, sources: &sources, series: &series, layout, domain: &domain };
+        let around =
+            Around { program, code, sources: &sources, series: &series, layout, domain: &domain, step };
         match values.view_mut() {
             ValuesMut::F32(values) => around.update(values),
             ValuesMut::F64(values) => around.update(values),
@@ -220,8 +221,8 @@ fn sweep(
         return Ok(());
     }
     match values.view_mut() {
-        ValuesMut::F32(values) => update_domain(code, (&sources, &series), layout, &domain, values),
-        ValuesMut::F64(values) => update_domain(code, (&sources, &series), layout, &domain, values),
+        ValuesMut::F32(values) => update_domain(code, (&sources, &series), layout, (step, &domain), values),
+        ValuesMut::F64(values) => update_domain(code, (&sources, &series), layout, (step, &domain), values),
     }
     histories[target.0].levels[0] = values;
     Ok(())
@@ -276,7 +277,8 @@ impl InOrder<'_> {
                 let element = begin + column as usize;
                 let mut value = [zero];
                 let sources = sources(self.program, self.code, self.step, self.data, histories);
-                self.code.run(&mut registers, &sources, element, &mut value);
+                let place = Place { element, step: self.step, row: &row, column };
+                self.code.run(&mut registers, &sources, place, &mut value);
                 T::elements_mut(histories[target.0].levels[0].view_mut())[element] = value[0];
             }
             // The next row, lexicographically.
@@ -296,6 +298,7 @@ struct Around<'a> {
     series: &'a [f64],
     layout: &'a Layout,
     domain: &'a [(i64, i64)],
+    step: i64,
 }
 
 impl Around<'_> {
@@ -312,7 +315,7 @@ impl Around<'_> {
                     if !row_in_domain(segment.row, self.layout.size(), self.domain) {
                         return;
                     }
-                    let row = self.row(segment.row);
+                    let row = row_coordinates(segment.row, self.layout.size());
                     let low = (first as usize).max(segment.column);
                     let high = (end as usize).min(segment.column + segment.length);
                     let mut at = low;
@@ -320,23 +323,14 @@ impl Around<'_> {
                         let (sources, count) =
                             self.from(&row, at, high - at, segment.offset - segment.column);
                         let cells = &mut cells[at - segment.column..][..count];
-                        self.code.run(registers, &sources, segment.offset + at - segment.column, cells);
+                        let element = segment.offset + at - segment.column;
+                        let place = Place { element, step: self.step, row: &row, column: at as i64 };
+                        self.code.run(registers, &sources, place, cells);
                         at += count;
                     }
                 });
             },
         );
-    }
-
-    /// The coordinates of a row.
-    fn row(&self, mut number: usize) -> Vec<i64> {
-        let size = self.layout.size();
-        let mut row = vec![0; size.len() - 1];
-        for d in (0..row.len()).rev() {
-            row[d] = (number % size[d] as usize) as i64;
-            number /= size[d] as usize;
-        }
-        row
     }
 
     /// The arrays that the point in this column of a row reads, with what to add to its element, and how many points from
@@ -368,6 +362,16 @@ impl Around<'_> {
     }
 }
 
+/// The coordinates of a row of the grid.
+fn row_coordinates(mut number: usize, size: &[i64]) -> Vec<i64> {
+    let mut row = vec![0; size.len() - 1];
+    for d in (0..row.len()).rev() {
+        row[d] = (number % size[d] as usize) as i64;
+        number /= size[d] as usize;
+    }
+    row
+}
+
 fn linear_offset(offset: &[i64], layout: &Layout) -> isize {
     offset.iter().zip(layout.strides()).map(|(&offset, &stride)| offset as isize * stride as isize).sum()
 }
@@ -376,7 +380,7 @@ fn update_domain<T: RowElement>(
     code: &RowCode,
     (sources, series): (&Sources<'_>, &[f64]),
     layout: &Layout,
-    domain: &[(i64, i64)],
+    (step, domain): (i64, &[(i64, i64)]),
     values: &mut [T],
 ) {
     let Some(&(first, end)) = domain.last() else { return };
@@ -395,7 +399,13 @@ fn update_domain<T: RowElement>(
                 let high = end.min(column + segment.length);
                 if low < high && row_in_domain(segment.row, layout.size(), domain) {
                     let cells = &mut cells[low - column..high - column];
-                    code.run(registers, sources, segment.offset + low - column, cells);
+                    let row = match code.asks_for_places() {
+                        true => row_coordinates(segment.row, layout.size()),
+                        false => Vec::new(),
+                    };
+                    let element = segment.offset + low - column;
+                    let place = Place { element, step, row: &row, column: low as i64 };
+                    code.run(registers, sources, place, cells);
                 }
             });
         },

@@ -8,8 +8,8 @@
 use crate::element::Element;
 use crate::grid::{ValuesMut, ValuesRef};
 use polyhedral::program::{
-    Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, SeriesId,
-    Statement,
+    Access, BinaryOp, CompareOp, Condition, Congruence, ElementType, Expr, ExprKind, Function, Program,
+    SeriesId, Statement,
 };
 
 /// Points that one instruction works on at a time; the registers of a statement stay in the L1 cache.
@@ -39,11 +39,33 @@ enum Operation {
 enum Instruction {
     F32(Operation),
     F64(Operation),
-    Narrow { from: Operand, to: usize },
-    Widen { from: Operand, to: usize },
-    And { a: usize, b: usize, to: usize },
-    Or { a: usize, b: usize, to: usize },
-    Not { a: usize, to: usize },
+    Narrow {
+        from: Operand,
+        to: usize,
+    },
+    Widen {
+        from: Operand,
+        to: usize,
+    },
+    And {
+        a: usize,
+        b: usize,
+        to: usize,
+    },
+    Or {
+        a: usize,
+        b: usize,
+        to: usize,
+    },
+    Not {
+        a: usize,
+        to: usize,
+    },
+    /// Entry of [`RowCode::congruences`].
+    Congruent {
+        own: usize,
+        to: usize,
+    },
 }
 
 /// A statement compiled for evaluation by rows.
@@ -59,7 +81,21 @@ pub struct RowCode {
     registers_f32: usize,
     registers_f64: usize,
     masks: usize,
+    congruences: Vec<Congruence>,
     result: Operand,
+}
+
+/// The first of some points in a row.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<'a> {
+    /// Its element in the arrays.
+    pub element: usize,
+    /// The time step.
+    pub step: i64,
+    /// The coordinates of the row, where [`RowCode::asks_for_places`]; else anything.
+    pub row: &'a [i64],
+    /// The coordinate along the row.
+    pub column: i64,
 }
 
 /// For each entry of [`RowCode::reads`]: the array, and what to add to the element of a point.
@@ -130,6 +166,7 @@ impl RowCode {
                 registers_f32: 0,
                 registers_f64: 0,
                 masks: 0,
+                congruences: Vec::new(),
                 result: Operand::Kept(0),
             },
             locals: Vec::new(),
@@ -166,22 +203,45 @@ impl RowCode {
         registers
     }
 
-    /// Evaluates the statement at the points that lie at elements `start .. start + to.len()`, all in one
-    /// row, and stores the values in `to`.
+    /// Whether the values depend on the coordinates of points.
+    pub fn asks_for_places(&self) -> bool {
+        !self.congruences.is_empty()
+    }
+
+    /// Evaluates the statement at `to.len()` points of one row, from a place on, and stores the values in `to`.
     pub fn run<T: RowElement>(
         &self,
         registers: &mut Registers,
         sources: &Sources,
-        start: usize,
+        first: Place<'_>,
         to: &mut [T],
     ) {
         for (piece, to) in to.chunks_mut(LANES).enumerate() {
-            let window = Window { sources, start: start + piece * LANES, length: to.len() };
+            let before = piece * LANES;
+            let window = Window { sources, start: first.element + before, length: to.len() };
             for instruction in &self.instructions {
-                window.execute(registers, instruction);
+                match *instruction {
+                    Instruction::Congruent { own, to } => {
+                        let column = first.column + before as i64;
+                        let mask = &mut registers.masks[to][..window.length];
+                        along(&self.congruences[own], Place { column, ..first }, mask);
+                    }
+                    _ => window.execute(registers, instruction),
+                }
             }
             to.copy_from_slice(window.operand(registers, self.result));
         }
+    }
+}
+
+/// Whether a congruence holds at points of a row, from the first one on.
+fn along(own: &Congruence, first: Place<'_>, mask: &mut [bool]) {
+    let point: Vec<i64> = first.row.iter().copied().chain([first.column]).collect();
+    let mut remainder = own.remainder(first.step, &point);
+    let factor = own.space.last().copied().unwrap_or(0);
+    for mask in mask {
+        *mask = remainder == own.residue;
+        remainder = (remainder + factor) % own.modulus;
     }
 }
 
@@ -254,6 +314,13 @@ impl Builder<'_> {
                 let to = self.mask();
                 self.code.instructions.push(Instruction::Not { a, to });
                 self.free_masks.push(a);
+                to
+            }
+            Condition::Congruent(own) => {
+                self.code.congruences.push(own.clone());
+                let to = self.mask();
+                let own = self.code.congruences.len() - 1;
+                self.code.instructions.push(Instruction::Congruent { own, to });
                 to
             }
         }
@@ -392,6 +459,8 @@ impl Window<'_> {
             Instruction::And { a, b, to } => self.logic(registers, a, b, to, |a, b| a & b),
             Instruction::Or { a, b, to } => self.logic(registers, a, b, to, |a, b| a | b),
             Instruction::Not { a, to } => self.logic(registers, a, a, to, |a, _| !a),
+            // It needs the place, and is done where that is known.
+            Instruction::Congruent { .. } => {}
         }
     }
 

@@ -357,7 +357,7 @@ impl RandomProgram {
     }
 
     fn condition(&mut self, depth: usize) -> Condition {
-        match self.dice.roll(if depth == 0 { 1 } else { 4 }) {
+        match self.dice.roll(if depth == 0 { 1 } else { 5 }) {
             0 => {
                 use CompareOp::*;
                 let op = [Less, LessEqual, Greater, GreaterEqual, Equal, NotEqual][self.dice.roll(6)];
@@ -366,6 +366,13 @@ impl RandomProgram {
             }
             1 => Condition::And(Box::new(self.condition(depth - 1)), Box::new(self.condition(depth - 1))),
             2 => Condition::Or(Box::new(self.condition(depth - 1)), Box::new(self.condition(depth - 1))),
+            3 => {
+                let mut number = || self.dice.roll(9) as i64 - 4;
+                let (time, residue) = (number(), number());
+                let space = (0..self.dimension).map(|_| number()).collect();
+                let modulus = 2 + self.dice.roll(4) as i64;
+                Condition::Congruent(Congruence::new(time, space, modulus, residue))
+            }
             _ => Condition::Not(Box::new(self.condition(depth - 1))),
         }
     }

@@ -105,12 +105,12 @@ fn team(program: Program, strategy: &str, tile: &str, problems: &[(&[i64], i64)]
     }
 }
 
-/// Several strips and chunks, grids narrower than a strip, and bands of all lengths.
+/// Several strips and chunks, grids narrower than a strip, and bands of all lengths; every second team, or all.
 #[test]
 fn teams_of_warps() {
     let problems: [(&[i64], i64); 6] =
         [(&[17, 151], 9), (&[16, 152], 3), (&[11, 128], 1), (&[7, 65], 6), (&[9, 40], 5), (&[5, 6], 12)];
-    for (name, tile) in [
+    for (number, (name, tile)) in [
         ("star2d1r", "rpl=2,steps=2,warps=2,rows=5"),
         ("star2d1r", "rpl=4,steps=1,warps=3,rows=6"),
         ("box2d1r", "rpl=3,steps=2,warps=2,rows=5"),
@@ -118,36 +118,52 @@ fn teams_of_warps() {
         ("asym2d", "rpl=2,steps=2,warps=1,rows=5"),
         ("gradient2d", "rpl=2,steps=1,warps=2,rows=6"),
         ("varcoef2d", "rpl=2,steps=2,warps=2,rows=5"),
-    ] {
-        team(polyhedral::shipped::load(name).unwrap(), "warp-pipeline", tile, &problems);
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        if number % 2 == 0 || everything() {
+            team(polyhedral::shipped::load(name).unwrap(), "warp-pipeline", tile, &problems);
+        }
     }
 }
 
 /// The same in three dimensions: several blocks along each of them, with slices of one row and of more, and rows that are read in
-/// the newest plane or in no other one.
+/// the newest plane or in no other one; every third stream, or all.
 #[test]
 fn streams_of_planes() {
     let problems: [(&[i64], i64); 5] =
         [(&[11, 15, 71], 5), (&[9, 17, 65], 2), (&[6, 23, 64], 1), (&[7, 7, 40], 4), (&[5, 6, 7], 12)];
-    for (name, tile) in [
+    for (number, (name, tile)) in [
         ("star3d1r", "rpl=1,rows=2,steps=2,warps=4,planes=5"),
         ("heat3d", "rpl=2,rows=1,steps=1,warps=5,planes=4"),
         ("star3d1r", "rpl=1,rows=7,steps=3,warps=1,planes=6"),
         ("star3d2r", "rpl=1,rows=3,steps=2,warps=4,planes=5"),
         ("box3d1r", "rpl=2,rows=2,steps=2,warps=4,planes=5"),
         ("varcoef3d", "rpl=1,rows=1,steps=2,warps=6,planes=4"),
-    ] {
-        team(polyhedral::shipped::load(name).unwrap(), "streaming", tile, &problems);
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        if number % 3 == 1 || everything() {
+            team(polyhedral::shipped::load(name).unwrap(), "streaming", tile, &problems);
+        }
     }
     let double = polyhedral::shipped::load("star3d1r").unwrap();
     let double = double.with_element_type(polyhedral::program::ElementType::F64);
     team(double, "streaming", "rpl=2,rows=3,steps=2,warps=3,planes=4", &problems[..2]);
     // One-sided reads: levels that are not behind each other along the stream, and nothing beside slices on one side.
-    for text in [
+    for (number, text) in [
         "u[t, i, j-1, k] + u[t, i-1, j, k+1] + u[t, i, j, k]",
         "u[t, i+1, j+2, k] + u[t, i, j, k-1] + sqrt(abs(u[t, i+1, j, k]))",
         "u[t, i+1, j, k+1] + u[t, i-2, j, k]",
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        if number < 2 && !everything() {
+            continue;
+        }
         let text =
             format!("stencil sided(t, i, j, k) {{ field u: f32; u[t+1, i, j, k] = 0.25 * ({text}); }}");
         let program = polyhedral::parse("sided", &text).unwrap();
@@ -243,6 +259,28 @@ fn teams_without_a_text_are_refused() {
     assert!(matches!(error, PlanError::Unsupported { .. }), "{error}");
 }
 
+/// Whether all is run, as in `make test-long`, of what else runs in turn: compilers take seconds for each.
+fn everything() -> bool {
+    std::env::var_os("TILEWRIGHT_ALL").is_some()
+}
+
+/// A number that differs between programs, for what runs in turn.
+fn turn_of(name: &str) -> usize {
+    name.bytes().map(usize::from).sum()
+}
+
+/// Of several tiles of a program one, in turn, or all.
+fn in_turn<'a>(name: &str, tiles: &[&'a str]) -> Vec<&'a str> {
+    let turn = turn_of(name) / 3 % tiles.len();
+    let chosen = |&(number, _): &(usize, &&str)| everything() || number == turn;
+    tiles.iter().enumerate().filter(chosen).map(|(_, &tile)| tile).collect()
+}
+
+/// Whether a program's turn is come: that of some of each kind, or of all.
+fn its_turn(name: &str) -> bool {
+    everything() || turn_of(name) % 3 == 1
+}
+
 fn shipped(name: &str, strategy: &str, tile: &str, sizes: &[&[i64]], steps: &[i64]) {
     check(polyhedral::shipped::load(name).unwrap(), strategy, tile, sizes, steps);
 }
@@ -255,32 +293,32 @@ const SIZES_3D: [&[i64]; 3] = [&[19, 17, 23], &[7, 12, 29], &[5, 6, 7]];
 #[test]
 fn one_dimension() {
     for name in ["jacobi1d", "heat1d", "leapfrog1d"] {
-        shipped(name, "hhc", "st=3,s0=5", &SIZES_1D, &STEPS);
-        shipped(name, "hhc", "st=1,s0=40", &SIZES_1D, &STEPS);
-        shipped(name, "naive", "s0=32", &SIZES_1D, &STEPS);
+        for tile in in_turn(name, &["st=3,s0=5", "st=1,s0=40"]) {
+            shipped(name, "hhc", tile, &SIZES_1D, &STEPS);
+        }
+        if its_turn(name) {
+            shipped(name, "naive", "s0=32", &SIZES_1D, &STEPS);
+        }
     }
 }
 
 fn two_dimensions(name: &str, tiles: &[&str]) {
-    for tile in tiles {
+    for tile in in_turn(name, tiles) {
         shipped(name, "hhc", tile, &SIZES_2D, &STEPS);
     }
-    shipped(name, "naive", "s0=4,s1=16", &SIZES_2D[..2], &[5]);
+    if its_turn(name) {
+        shipped(name, "naive", "s0=4,s1=16", &SIZES_2D[..2], &[5]);
+    }
 }
 
-/// Two of three tiles each, in turn, and one stencil of those that read the same points; with `TILEWRIGHT_ALL=1`, as in
-/// `make test-long`, all.
+/// One stencil of those that read the same points, or all.
 #[test]
 fn two_dimensions_one_statement() {
-    let all = std::env::var_os("TILEWRIGHT_ALL").is_some();
     let tiles = ["st=2,s0=3,s1=8", "st=3,s0=4,s1=5", "st=1,s0=1,s1=32"];
-    let names = ["heat2d", "gradient2d", "box2d1r", "varcoef2d", "wave2d"];
-    for (turn, name) in names.into_iter().enumerate() {
-        let left_out = tiles[turn % 3];
-        let chosen: Vec<&str> = tiles.into_iter().filter(|&tile| all || tile != left_out).collect();
-        two_dimensions(name, &chosen);
+    for name in ["heat2d", "gradient2d", "box2d1r", "varcoef2d", "wave2d"] {
+        two_dimensions(name, &tiles);
     }
-    for name in ["jacobi2d", "laplacian2d", "star2d1r"].into_iter().filter(|_| all) {
+    for name in ["jacobi2d", "laplacian2d", "star2d1r"].into_iter().filter(|_| everything()) {
         two_dimensions(name, &tiles);
     }
 }
@@ -301,9 +339,12 @@ fn two_dimensions_several_statements() {
 #[test]
 fn three_dimensions() {
     for name in ["heat3d", "star3d2r", "box3d1r", "varcoef3d"] {
-        shipped(name, "hhc", "st=2,s0=4,s1=5,s2=8", &SIZES_3D, &[1, 6]);
-        shipped(name, "hhc", "st=1,s0=3,s1=4,s2=16", &SIZES_3D[..2], &[5]);
-        shipped(name, "naive", "s0=2,s1=4,s2=8", &SIZES_3D[..2], &[3]);
+        for tile in in_turn(name, &["st=2,s0=4,s1=5,s2=8", "st=1,s0=3,s1=4,s2=16"]) {
+            shipped(name, "hhc", tile, &SIZES_3D, &[1, 6]);
+        }
+        if its_turn(name) {
+            shipped(name, "naive", "s0=2,s1=4,s2=8", &SIZES_3D[..2], &[3]);
+        }
     }
 }
 
@@ -358,10 +399,12 @@ fn edges_in_two_dimensions() {
         ("fdtd2d_driven", ["st=4,s0=4,s1=8", "st=8,s0=4,s1=16"]),
     ] {
         let program = polyhedral::shipped::load(name).unwrap_or_else(|| special(name));
-        for tile in tiles {
+        for tile in in_turn(name, &tiles) {
             check(program.clone(), "hhc", tile, &SIZES_2D, &STEPS);
         }
-        check(program, "naive", "s0=4,s1=16", &SIZES_2D, &[5]);
+        if its_turn(name) {
+            check(program, "naive", "s0=4,s1=16", &SIZES_2D, &[5]);
+        }
     }
 }
 

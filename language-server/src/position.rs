@@ -20,6 +20,13 @@ impl<'a> Lines<'a> {
         Range::new(self.position(span.start), self.position(span.end))
     }
 
+    /// The bytes of a range; what lies beyond the text is its end, and a range that ends before it begins is empty.
+    pub(crate) fn bytes(&self, range: Range) -> std::ops::Range<usize> {
+        let offset = |position| self.offset(position).unwrap_or(self.text.len());
+        let start = offset(range.start);
+        start..offset(range.end).max(start)
+    }
+
     fn position(&self, offset: usize) -> Position {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
@@ -62,5 +69,12 @@ mod tests {
         assert_eq!(lines.position(99), Position::new(1, 1));
         assert_eq!(lines.offset(Position::new(0, 99)), Some(6));
         assert_eq!(lines.offset(Position::new(2, 0)), None);
+        let range = |from: (u32, u32), to: (u32, u32)| {
+            lines.bytes(Range::new(Position::new(from.0, from.1), Position::new(to.0, to.1)))
+        };
+        assert_eq!(range((0, 1), (0, 3)), 1..5);
+        assert_eq!(range((0, 4), (1, 0)), 6..7);
+        assert_eq!(range((1, 0), (9, 9)), 7..8);
+        assert_eq!(range((1, 1), (0, 0)), 8..8);
     }
 }

@@ -97,12 +97,19 @@ impl Server {
                 (document.uri, Some(document.version), found)
             }
             notification::DidChangeTextDocument::METHOD => {
-                let mut changed = read::<lsp_types::DidChangeTextDocumentParams>(heard.params)?;
-                // Whole texts were asked for; the last one counts.
-                let text = changed.content_changes.pop().filter(|change| change.range.is_none())?.text;
+                let changed = read::<lsp_types::DidChangeTextDocumentParams>(heard.params)?;
                 let open = self.documents.get_mut(changed.text_document.uri.as_str())?;
-                open.clone_from(&text);
-                let found = diagnostics(&changed.text_document.uri, &text);
+                // One after the other: places are those of the text that the changes before have made.
+                for change in changed.content_changes {
+                    match change.range {
+                        Some(range) => {
+                            let bytes = Lines::new(open).bytes(range);
+                            open.replace_range(bytes, &change.text);
+                        }
+                        None => *open = change.text,
+                    }
+                }
+                let found = diagnostics(&changed.text_document.uri, open);
                 (changed.text_document.uri, Some(changed.text_document.version), found)
             }
             notification::DidCloseTextDocument::METHOD => {
@@ -134,7 +141,7 @@ impl Server {
 fn capabilities() -> InitializeResult {
     InitializeResult {
         capabilities: ServerCapabilities {
-            text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::FULL)),
+            text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::INCREMENTAL)),
             hover_provider: Some(HoverProviderCapability::Simple(true)),
             ..ServerCapabilities::default()
         },

@@ -74,7 +74,7 @@ fn mistakes_are_published_where_they_are() {
         notify("exit", Value::Null),
     ]);
     assert_eq!(code, 0);
-    assert_eq!(said[0]["result"]["capabilities"]["textDocumentSync"], 1);
+    assert_eq!(said[0]["result"]["capabilities"]["textDocumentSync"], 2);
     let published: Vec<&Value> = said
         .iter()
         .filter(|one| one["method"] == "textDocument/publishDiagnostics")
@@ -91,6 +91,31 @@ fn mistakes_are_published_where_they_are() {
     assert_eq!(mistake["range"]["start"], json!({"line": 4, "character": 35}));
     assert_eq!(mistake["range"]["end"], json!({"line": 4, "character": 36}));
     assert_eq!(said.last().unwrap(), &json!({"jsonrpc": "2.0", "id": 1, "result": null}));
+}
+
+/// A part of a text in the place of another one, each place as line and UTF-16 units.
+fn part(from: (usize, usize), to: (usize, usize), text: &str) -> Value {
+    let place = |(line, character): (usize, usize)| json!({"line": line, "character": character});
+    json!({"range": {"start": place(from), "end": place(to)}, "text": text})
+}
+
+#[test]
+fn changes_of_parts_make_the_same_text() {
+    let wrong = GOOD.replace("a * (u", "/* \u{1f600} */ w * (u");
+    // In two parts: the second one's place is behind what the first one has put in.
+    let parts = [
+        part((4, 26), (4, 26), "/* \u{1f600} */ "),
+        part((4, 35), (4, 36), "w"),
+        part((6, 0), (6, 0), "// end"),
+        part((6, 0), (99, 0), ""),
+    ];
+    let document = json!({"uri": FILE, "version": 2});
+    let changed =
+        notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": parts}));
+    let (said, _) = talk(&[begin(), open(GOOD), changed]);
+    let (whole, _) = talk(&[begin(), open(GOOD), change(&wrong)]);
+    assert_eq!(said, whole);
+    assert_eq!(said[2]["params"]["diagnostics"].as_array().unwrap().len(), 1);
 }
 
 #[test]
@@ -179,8 +204,11 @@ proptest! {
 
     /// Whatever comes, the server ends, and what it has said is whole.
     #[test]
-    fn broken_conversations_end(cut in 0..2000usize, byte in any::<u8>(), text in ".{0,80}", line in 0..9usize, character in 0..200usize) {
-        let messages = [begin(), open(GOOD), change(&(GOOD.to_owned() + &text)), hover(1, line, character), change(&text), hover(2, line, character)];
+    fn broken_conversations_end(cut in 0..2000usize, byte in any::<u8>(), text in ".{0,80}", line in 0..9usize, character in 0..200usize, end in 0..9usize) {
+        let parts = json!([part((line, character), (end, character / 2), &text), part((end, 3), (line, character), "\u{1f600}")]);
+        let document = json!({"uri": FILE, "version": 3});
+        let parts = notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": parts}));
+        let messages = [begin(), open(GOOD), change(&(GOOD.to_owned() + &text)), parts.clone(), hover(1, line, character), change(&text), parts, hover(2, line, character)];
         let mut input: Vec<u8> = messages.iter().flat_map(|message| framed(&message.to_string())).collect();
         let at = cut % input.len();
         input[at] = byte;

@@ -265,7 +265,7 @@ fn parts_by_enumeration(request: &Request<'_>) -> BTreeMap<Vec<&'static str>, (u
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(if std::env::var_os("TILEWRIGHT_ALL").is_some() { 200 } else { 50 }))]
 
     /// Over all strategies, the exact search has the value of the exhaustive one; each part is solved exactly, and the best of them
     /// is the best of the strategies' optima.

@@ -164,6 +164,8 @@ pub enum BinaryOp {
     Mul,
     /// `/`
     Div,
+    /// `%`
+    Rem,
     /// A comparison.
     Compare(CompareOp),
     /// `&&`

@@ -173,7 +173,7 @@ fn count(expr: &Expr, sum: &mut Operations, used: &mut [bool]) {
             let mut conditions = vec![&**condition];
             while let Some(condition) = conditions.pop() {
                 match condition {
-                    Condition::Compare(..) => sum.compares += 1,
+                    Condition::Compare(..) | Condition::Congruent(_) => sum.compares += 1,
                     Condition::And(left, right) | Condition::Or(left, right) => {
                         sum.logical += 1;
                         conditions.extend([&**left, &**right]);

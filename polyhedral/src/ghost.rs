@@ -68,6 +68,14 @@ pub enum GhostError {
         /// The statement's name.
         statement: String,
     },
+    /// A statement whose value depends on where its point lies.
+    #[error(
+        "statement {statement} has conditions on the indices, which a box of the grid counts from its own first point and step"
+    )]
+    Indices {
+        /// The statement's name.
+        statement: String,
+    },
     /// A boundary of its own in every slot.
     #[error("every stored time level has a boundary of its own")]
     PerSlot,
@@ -137,7 +145,7 @@ impl Ghosts {
     /// The ghost zones that a program needs for a box of its grid.
     ///
     /// # Errors
-    /// [`GhostError::InOrder`] and [`GhostError::PerSlot`] for programs that have none.
+    /// [`GhostError::InOrder`], [`GhostError::Indices`] and [`GhostError::PerSlot`] for programs that have none.
     pub fn of(program: &Program) -> Result<Ghosts, GhostError> {
         if program.boundary == Boundary::PerSlot {
             return Err(GhostError::PerSlot);
@@ -148,7 +156,7 @@ impl Ghosts {
     /// The ghost zones around a whole periodic grid; none along dimensions that do not wrap around.
     ///
     /// # Errors
-    /// [`GhostError::InOrder`].
+    /// [`GhostError::InOrder`] and [`GhostError::Indices`].
     pub fn around(program: &Program) -> Result<Ghosts, GhostError> {
         let mut zones = Ghosts::zones(program)?;
         for (d, _) in program.periodic.iter().enumerate().filter(|(_, periodic)| !**periodic) {
@@ -167,6 +175,10 @@ impl Ghosts {
     fn zones(program: &Program) -> Result<Ghosts, GhostError> {
         if let Some(statement) = program.sweeps_in_order().next() {
             return Err(GhostError::InOrder { statement: program.statement_name(statement) });
+        }
+        let asks = |statement: &Statement| !statement.congruences().is_empty();
+        if let Some(statement) = program.statements.iter().position(asks) {
+            return Err(GhostError::Indices { statement: program.statement_name(statement) });
         }
         let largest = |all: &mut dyn Iterator<Item = Margin>| {
             all.fold(vec![[0; 2]; program.dimension()], |mut most, margin| {
@@ -397,6 +409,10 @@ mod tests {
                 Ok(ghosts) => ghosts,
                 Err(GhostError::InOrder { .. }) => {
                     assert_eq!(program.name, "seidel2d");
+                    continue;
+                }
+                Err(GhostError::Indices { .. }) => {
+                    assert_eq!(program.name, "redblack2d");
                     continue;
                 }
                 Err(error) => panic!("{}: {error}", program.name),

@@ -5,8 +5,8 @@
 use crate::domain::{EXTENTS, condition};
 use crate::draft::margin;
 use crate::program::{
-    Access, BinaryOp, Boundary, CompareOp, Condition, ElementType, Expr, ExprKind, FieldId, FieldRole,
-    Function, Local, Program, Statement,
+    Access, BinaryOp, Boundary, CompareOp, Condition, Congruence, ElementType, Expr, ExprKind, FieldId,
+    FieldRole, Function, Local, Program, Statement,
 };
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -386,7 +386,7 @@ impl Printer<'_> {
 
     fn condition(&self, condition: &Condition, least: u8, text: &mut String) {
         let strength = match condition {
-            Condition::Compare(..) => COMPARE,
+            Condition::Compare(..) | Condition::Congruent(_) => COMPARE,
             Condition::And(..) => AND,
             Condition::Or(..) => OR,
             Condition::Not(_) => UNARY,
@@ -424,6 +424,7 @@ impl Printer<'_> {
                 text.push_str(" || ");
                 self.condition(right, OR + 1, text);
             }
+            Condition::Congruent(own) => text.push_str(&self.congruence(own)),
             Condition::Not(inner) => {
                 text.push('!');
                 self.condition(inner, UNARY, text);
@@ -432,6 +433,26 @@ impl Printer<'_> {
         if parentheses {
             text.push(')');
         }
+    }
+}
+
+impl Printer<'_> {
+    /// `(i + 2 * j) % 3 == 1`
+    fn congruence(&self, own: &Congruence) -> String {
+        let indices = self.program.space_indices.iter().chain([&self.program.time_index]);
+        let factors = own.space.iter().chain([&own.time]);
+        let terms = indices.zip(factors).filter(|(_, factor)| **factor != 0);
+        let terms: Vec<String> = terms
+            .map(|(index, factor)| match factor {
+                1 => index.clone(),
+                factor => format!("{factor} * {index}"),
+            })
+            .collect();
+        let sum = match &terms[..] {
+            [one] if !one.contains('*') => one.clone(),
+            terms => format!("({})", terms.join(" + ")),
+        };
+        format!("{sum} % {} == {}", own.modulus, own.residue)
     }
 }
 

@@ -315,6 +315,43 @@ pub enum Condition {
     Or(Box<Condition>, Box<Condition>),
     /// `!a`
     Not(Box<Condition>),
+    /// A condition on the step and the point alone.
+    Congruent(Congruence),
+}
+
+/// Whether a sum of the indices is congruent to a number: `time*t + sum of space_d * s_d = residue (mod modulus)`. All factors
+/// and the residue are at least 0 and less than the modulus, which is at least 2.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Congruence {
+    /// The factor of the time step.
+    pub time: i64,
+    /// The factor of each space index.
+    pub space: Vec<i64>,
+    /// What the sum is taken modulo.
+    pub modulus: i64,
+    /// What it shall be.
+    pub residue: i64,
+}
+
+impl Congruence {
+    /// The congruence with factors and residue brought into their range; `modulus` is at least 2.
+    pub fn new(time: i64, space: Vec<i64>, modulus: i64, residue: i64) -> Congruence {
+        let reduced = |number: i64| number.rem_euclid(modulus);
+        let space = space.into_iter().map(reduced).collect();
+        Congruence { time: reduced(time), space, modulus, residue: reduced(residue) }
+    }
+
+    /// The left side at a point of a time step, modulo the modulus.
+    pub fn remainder(&self, step: i64, point: &[i64]) -> i64 {
+        let term = |factor: i64, index: i64| factor * index.rem_euclid(self.modulus);
+        let space = self.space.iter().zip(point).map(|(&factor, &index)| term(factor, index));
+        (term(self.time, step) + space.sum::<i64>()).rem_euclid(self.modulus)
+    }
+
+    /// Whether it holds at a point of a time step.
+    pub fn holds(&self, step: i64, point: &[i64]) -> bool {
+        self.remainder(step, point) == self.residue
+    }
 }
 
 /// Comparison operators.
@@ -393,11 +430,21 @@ impl Program {
         Program { periodic: vec![false; self.dimension()], ..self.clone() }
     }
 
-    /// The least number of steps, at least 1, after which every field's newest levels lie where its initial levels were:
-    /// the least common multiple of the fields' slots.
+    /// The least number of steps, at least 1, after which every field's newest levels lie where its initial levels were, and
+    /// conditions on the time step hold where they held: the least common multiple of the fields' slots and of the moduli. Runs
+    /// can be cut into pieces of so many steps, each of which begins at step 0.
     pub fn cycle(&self) -> i64 {
         let slots = self.fields.iter().map(|field| field.role.slots().max(1) as i64);
-        slots.fold(1, |multiple, slots| (multiple / gcd(multiple, slots)).saturating_mul(slots))
+        let statements = self.statements.iter().flat_map(Statement::congruences);
+        let periods = statements.map(|own| own.modulus / gcd(own.modulus, own.time));
+        slots
+            .chain(periods)
+            .fold(1, |multiple, period| (multiple / gcd(multiple, period)).saturating_mul(period))
+    }
+
+    /// Whether some statement has conditions on indices.
+    pub fn has_congruences(&self) -> bool {
+        self.statements.iter().any(|statement| !statement.congruences().is_empty())
     }
 
     /// The points that statement `k` computes on the user's grid of this size: those of [`Program::domain`], and all along
@@ -475,6 +522,24 @@ impl Statement {
     /// Whether the statement computes points far from the boundary of a large grid.
     pub fn is_interior(&self) -> bool {
         self.domain.iter().all(|interval| interval.is_wide())
+    }
+
+    /// The values of which it is made: those of its locals, and what it stores.
+    pub fn values(&self) -> impl Iterator<Item = &Expr> {
+        self.locals.iter().map(|local| &local.value).chain([&self.value])
+    }
+
+    /// The conditions on indices in its values.
+    pub fn congruences(&self) -> Vec<&Congruence> {
+        let mut list = Vec::new();
+        for value in self.values() {
+            value.walk_conditions(|condition| {
+                if let Condition::Congruent(own) = condition {
+                    list.push(own);
+                }
+            });
+        }
+        list
     }
 }
 

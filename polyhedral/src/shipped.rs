@@ -33,6 +33,7 @@ shipped![
     "fdtd2d_driven",
     "skewed2d",
     "seidel2d",
+    "redblack2d",
     "heat3d",
     "laplacian3d",
     "star3d1r",

@@ -61,6 +61,8 @@ pub enum TokenKind {
     Star,
     #[token("/")]
     Slash,
+    #[token("%")]
+    Percent,
     #[token("<")]
     Less,
     #[token("<=")]
@@ -128,6 +130,7 @@ impl TokenKind {
             TokenKind::Minus => "`-`",
             TokenKind::Star => "`*`",
             TokenKind::Slash => "`/`",
+            TokenKind::Percent => "`%`",
             TokenKind::Less => "`<`",
             TokenKind::LessEqual => "`<=`",
             TokenKind::Greater => "`>`",
@@ -215,7 +218,6 @@ fn report(text: &str, bad: &Token) -> Diagnostic {
     let diagnostic = Diagnostic::error(Code::UNEXPECTED_CHARACTER, bad.span.clone(), message);
     match first {
         '^' => diagnostic.hint("there is no power operator; write `x * x`"),
-        '%' => diagnostic.hint("there is no remainder operator"),
         '&' => diagnostic.hint("write `&&` for `and`"),
         '|' => diagnostic.hint("write `||` for `or`"),
         '#' => diagnostic.hint("comments start with `//`"),

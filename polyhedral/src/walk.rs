@@ -30,6 +30,7 @@ impl Expr {
                                 conditions.extend([&**left, &**right]);
                             }
                             Condition::Not(inner) => conditions.push(inner),
+                            Condition::Congruent(_) => {}
                         }
                     }
                 }
@@ -63,11 +64,30 @@ impl Expr {
                                 conditions.extend([&mut **left, &mut **right]);
                             }
                             Condition::Not(inner) => conditions.push(inner),
+                            Condition::Congruent(_) => {}
                         }
                     }
                 }
             }
         }
+    }
+
+    /// Calls `visit` on every condition of the selects in this expression, each before those that it is made of.
+    pub fn walk_conditions<'a>(&'a self, mut visit: impl FnMut(&'a Condition)) {
+        self.walk(|expr| {
+            let ExprKind::Select(condition, ..) = &expr.kind else { return };
+            let mut conditions = vec![&**condition];
+            while let Some(condition) = conditions.pop() {
+                visit(condition);
+                match condition {
+                    Condition::Compare(..) | Condition::Congruent(_) => {}
+                    Condition::And(left, right) | Condition::Or(left, right) => {
+                        conditions.extend([&**left, &**right]);
+                    }
+                    Condition::Not(inner) => conditions.push(inner),
+                }
+            }
+        });
     }
 
     /// Number of nodes of the tree.

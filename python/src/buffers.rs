@@ -155,3 +155,80 @@ impl Buffers {
 
 /// Elements of one type or the other.
 pub type Elements<'a> = execution::grid::ValuesRef<'a>;
+
+/// Copies an array into another one by several threads: large ones are new memory, whose pages the system gives one after the
+/// other. `false`, and nothing done, where the two are not alike, or rows lie in several pieces.
+#[pyfunction]
+#[pyo3(signature = (to, from, threads, /))]
+pub fn copy(
+    py: Python<'_>,
+    to: &Bound<'_, PyAny>,
+    from: &Bound<'_, PyAny>,
+    threads: Option<usize>,
+) -> PyResult<bool> {
+    for element in [ElementType::F32, ElementType::F64] {
+        let (Ok(to), Ok(from)) = (Held::of(to, element), Held::of(from, element)) else { continue };
+        let (Some(into), Some(rows)) = (Rows::of(&to, element), Rows::of(&from, element)) else {
+            return Ok(false);
+        };
+        if to.is_read_only() || to.shape() != from.shape() {
+            return Ok(false);
+        }
+        let available = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = threads.unwrap_or_else(available).clamp(1, rows.count.max(1));
+        py.detach(|| {
+            std::thread::scope(|scope| {
+                for part in 0..threads {
+                    let range = part * rows.count / threads..(part + 1) * rows.count / threads;
+                    let (into, rows) = (&into, &rows);
+                    scope.spawn(move || into.copy_from(rows, range));
+                }
+            });
+        });
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// The rows of a buffer that is held: as many bytes each, in one piece.
+struct Rows {
+    /// The address of the first one.
+    first: usize,
+    /// Extents and strides, in bytes, of all dimensions but the innermost.
+    outer: Vec<(usize, isize)>,
+    bytes: usize,
+    count: usize,
+}
+
+impl Rows {
+    fn of(held: &Held, element: ElementType) -> Option<Rows> {
+        let (&extent, outer) = held.shape().split_last()?;
+        let (&stride, strides) = held.strides().split_last()?;
+        if stride != element.bytes() as isize && extent > 1 {
+            return None;
+        }
+        let outer: Vec<(usize, isize)> = outer.iter().copied().zip(strides.iter().copied()).collect();
+        let count = outer.iter().map(|(extent, _)| extent).product();
+        Some(Rows { first: held.first() as usize, outer, bytes: extent * element.bytes(), count })
+    }
+
+    /// The address of a row.
+    fn row(&self, mut number: usize) -> usize {
+        let mut address = self.first;
+        for &(extent, stride) in self.outer.iter().rev() {
+            address = address.wrapping_add_signed((number % extent) as isize * stride);
+            number /= extent;
+        }
+        address
+    }
+
+    fn copy_from(&self, from: &Rows, rows: std::ops::Range<usize>) {
+        for number in rows {
+            // SAFETY: both buffers are held and have this row; the caller of Python's function gives two that do not overlap,
+            // and where they do, `copy` copies what is there.
+            unsafe {
+                std::ptr::copy(from.row(number) as *const u8, self.row(number) as *mut u8, self.bytes);
+            }
+        }
+    }
+}

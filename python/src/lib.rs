@@ -8,6 +8,7 @@ mod build;
 mod device;
 mod errors;
 mod program;
+mod recorded;
 mod search;
 mod watched;
 
@@ -17,11 +18,15 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _tilewright {
     #[pymodule_export]
+    use super::buffers::copy;
+    #[pymodule_export]
     use super::build::Built;
     #[pymodule_export]
     use super::device::{DeviceMemory, device_of, dlpack};
     #[pymodule_export]
     use super::program::Program;
+    #[pymodule_export]
+    use super::recorded::{record, recorded};
     #[pymodule_export]
     use super::search::search;
     #[pymodule_export]

@@ -68,19 +68,29 @@ impl Function<'_> {
 
 /// A configuration as a dict.
 fn configuration<'py>(py: Python<'py>, space: &Space, point: &Point) -> PyResult<Bound<'py, PyDict>> {
+    let names = space.parameters().iter().map(Parameter::name);
+    levels_of(py, names.zip(&space.values(point)))
+}
+
+/// Names and levels as a dict.
+pub fn levels_of<'py, 'a>(
+    py: Python<'py>,
+    levels: impl Iterator<Item = (&'a str, &'a Value)>,
+) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    for (parameter, value) in space.parameters().iter().zip(space.values(point)) {
+    for (name, value) in levels {
         match value {
-            Value::Boolean(value) => all.set_item(parameter.name(), value)?,
-            Value::Integer(value) => all.set_item(parameter.name(), value)?,
-            Value::Real(value) => all.set_item(parameter.name(), value)?,
-            Value::Text(value) => all.set_item(parameter.name(), value)?,
+            Value::Boolean(value) => all.set_item(name, value)?,
+            Value::Integer(value) => all.set_item(name, value)?,
+            Value::Real(value) => all.set_item(name, value)?,
+            Value::Text(value) => all.set_item(name, value)?,
         }
     }
     Ok(all)
 }
 
-fn value(of: &Bound<'_, PyAny>) -> PyResult<Value> {
+/// A level that Python gives.
+pub fn value(of: &Bound<'_, PyAny>) -> PyResult<Value> {
     if of.is_instance_of::<PyBool>() {
         Ok(Value::Boolean(of.extract()?))
     } else if of.is_instance_of::<PyInt>() {
@@ -93,7 +103,13 @@ fn value(of: &Bound<'_, PyAny>) -> PyResult<Value> {
 }
 
 /// One trial as Python gets it: the configuration, how it ended, its metrics, and why it failed.
-type Trial<'py> = (Bound<'py, PyDict>, &'static str, BTreeMap<String, f64>, String);
+pub type Trial<'py> = (Bound<'py, PyDict>, &'static str, BTreeMap<String, f64>, String);
+
+/// A trial of a configuration.
+pub fn trial_of<'py>(configuration: Bound<'py, PyDict>, outcome: &Outcome) -> Trial<'py> {
+    let metrics = outcome.metrics.iter().map(|(name, metric)| (name.clone(), metric.value)).collect();
+    (configuration, outcome.status.name(), metrics, outcome.message.clone())
+}
 
 /// Searches the least `metric` of a function; returns the trials in order, and the number of the best.
 #[pyfunction]
@@ -137,10 +153,7 @@ pub fn search<'py>(
         Err(Stop::Interrupted) => return Err(failed(TunerError::Interrupted)),
         Err(Stop::Failed(error)) => return Err(failed(error)),
     }
-    let one = |trial: &tuner::Tried| {
-        let metrics = trial.metrics.iter().map(|(name, metric)| (name.clone(), metric.value)).collect();
-        Ok((configuration(py, &space, &trial.point)?, trial.status.name(), metrics, trial.message.clone()))
-    };
+    let one = |trial: &tuner::Tried| Ok(trial_of(configuration(py, &space, &trial.point)?, &trial.outcome));
     Ok((trials.iter().map(one).collect::<PyResult<_>>()?, best))
 }
 

@@ -62,7 +62,7 @@ fn the_package_does_what_it_says() {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("TILEWRIGHT_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
         .env("TILEWRIGHT_STATE", folder.path().join("state"))
-        .envs(quick.then(|| ("CC", format!("sh '{}/../tests/quick-cc.sh'", source.display()))))
+        .envs(quick.then(|| ("CC", format!("sh '{}/../tests/quick-cc.sh' 0", source.display()))))
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);

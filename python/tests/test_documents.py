@@ -105,6 +105,19 @@ class Pages(unittest.TestCase):
         wanted = tilewright.stencil("heat2d").run(u, steps=50, backend="reference")[100, 150]
         self.assertEqual(said.stdout, f"{wanted:.6f}\n")
 
+    def test_the_site_finds_all_pages_and_files(self):
+        # What ends the build of the site: a page that no list has, and a link to a folder.
+        index = (ROOT / "docs/index.md").read_text()
+        listed = {line for block in re.findall(r"```\{toctree\}\n(.*?)```", index, re.S) for line in block.splitlines()}
+        docs = ROOT / "docs"
+        for page in [*docs.glob("*.md"), *docs.glob("howto/*.md")]:
+            name = str(page.relative_to(docs).with_suffix(""))
+            self.assertTrue(name in listed or name == "index", f"{page} is in no list of docs/index.md")
+        for page in docs.rglob("*.md"):
+            prose = re.sub(r"^```.*?^```|`[^`\n]*`", "code", page.read_text(), flags=re.S | re.M)
+            for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", prose):
+                self.assertTrue((page.parent / link).is_file() or link == "examples.md", f"{page.relative_to(ROOT)}: {link}")
+
     def test_every_fence_is_in_a_language_that_is_run_or_shown(self):
         # `toml`, `json`, `lua`, `rust`, `cpp`, `cuda` have tests of their own, or are read by others.
         known = {"", "text", "python", "sh", "c", "toml", "json", "lua", "rust", "cpp", "cuda", "{toctree}"}

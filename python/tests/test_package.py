@@ -136,15 +136,28 @@ class Running(unittest.TestCase):
             ("2 arrays were given", lambda: heat2d.run(u, u, steps=1)),
             ("given twice", lambda: heat2d.run(u, u=u, steps=1)),
             ("out has shape", lambda: heat2d.run(u, steps=1, out=u[1:])),
+            ("lie upon each other", lambda: heat2d.run(u, steps=1, out=np.lib.stride_tricks.as_strided(np.zeros(900, np.float32), u.shape, (60, 4)))),
             ("lie upon each other", lambda: heat2d.run(u, steps=1, out=np.lib.stride_tricks.as_strided(u, u.shape, (0, 4)))),
             ("masked", lambda: heat2d.run(np.ma.masked_less(u, 0.5), steps=1)),
             ("threads is 0", lambda: heat2d.run(u, steps=1, threads=0)),
             ("order of another", lambda: heat2d.run(u.astype(u.dtype.newbyteorder()), steps=1)),
             ("no strategy|unknown strategy", lambda: heat2d.run(u, steps=1, strategy="x")),
             ("backend", lambda: heat2d.run(u, steps=1, backend="x")),
+            ("tile_by", lambda: heat2d.run(u, steps=1, tile_by="x")),
+            ("strategy is None", lambda: heat2d.run(u, steps=1, strategy=None)),
+            ("tile is 5", lambda: heat2d.run(u, steps=1, tile=5)),
+            ("parameter a", lambda: heat2d.run(u, steps=1, a="0.1")),
+            ("more than", lambda: heat2d.run(u, steps=10**30)),
+            ("an extent is 3.5", lambda: heat2d.empty((3.5, 4))),
+            ("no text in UTF-8", lambda: tilewright.stencil(text="\ud800")),
+            ("no text in UTF-8", lambda: tilewright.stencil("\udcff")),
+            ("no command", lambda: tilewright.command("--help")),
         ]:
-            with self.subTest(message), self.assertRaisesRegex((wrong, ValueError), message):
+            with self.subTest(message), self.assertRaisesRegex(wrong, message):
                 call()
+        per_slot = tilewright.stencil(text=TEXT.replace("u[t+1", "boundary per_slot; u[t+1"))
+        with self.assertRaisesRegex(tilewright.Infeasible, "per_slot"):
+            per_slot.run(np.ones(9), steps=1)
         frozen = u.copy()
         frozen.flags.writeable = False
         with self.assertRaisesRegex(wrong, "read-only"):
@@ -340,6 +353,12 @@ class Importing(unittest.TestCase):
         text = "import sys, tilewright; print([name for name in ('numpy', 'pandas', 'scipy') if name in sys.modules])"
         output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
         self.assertEqual(output.stdout, "[]\n")
+
+    def test_python_without_its_lock_is_refused(self):
+        text = "import sys; sys._is_gil_enabled = lambda: False; import tilewright"
+        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+        self.assertEqual(output.returncode, 1)
+        self.assertIn("ImportError: tilewright needs Python's global lock", output.stderr)
 
     def test_other_interpreters_of_a_process_are_refused(self):
         for name in ("_interpreters", "_xxsubinterpreters"):

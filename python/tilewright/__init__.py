@@ -16,6 +16,11 @@ import sys as _sys
 if _sys.version_info < (3, 11):
     raise ImportError("tilewright needs Python 3.11 or later")
 
+# Runs take turns by the lock of Python, and what a decorated function is made of may not change meanwhile.
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError("tilewright needs Python's global lock: start Python with PYTHON_GIL=1, or take a build that has it")
+
+
 def _is_main_interpreter() -> bool:
     for name in ("_interpreters", "_xxsubinterpreters"):
         try:
@@ -32,8 +37,7 @@ if not _is_main_interpreter():
 
 from . import _tilewright
 from ._commands import (
-    Drawing,
-    Report,
+    adaptive,
     analyze,
     calibrate,
     codesign,
@@ -42,33 +46,61 @@ from ._commands import (
     draw,
     explain,
     machines,
+    nested,
     pareto,
     predict,
     stencils,
     tune,
     validate,
 )
-from ._search import SearchResult, Trial, search
+from ._display import Drawing
+from ._reports import (
+    Analysis,
+    Calibration,
+    Codesign,
+    Compilation,
+    Explanation,
+    Front,
+    Machine,
+    Prediction,
+    Report,
+    ShippedStencil,
+    Tuning,
+    Validation,
+)
+from ._search import SearchResult, Trial, search, trials
 from ._stencil import Field, RunInfo, Stencil, f32, f64, stencil
 from .errors import Diagnostic, Failed, Infeasible, Internal, ProgramError, TilewrightError, WrongInput
 
 __version__: str = _tilewright.version()
 
 __all__ = [
+    "Analysis",
+    "Calibration",
+    "Codesign",
+    "Compilation",
     "Diagnostic",
     "Drawing",
+    "Explanation",
     "Failed",
     "Field",
+    "Front",
     "Infeasible",
     "Internal",
+    "Machine",
+    "Prediction",
     "ProgramError",
     "Report",
     "RunInfo",
     "SearchResult",
+    "ShippedStencil",
     "Stencil",
     "TilewrightError",
     "Trial",
+    "Tuning",
+    "Validation",
     "WrongInput",
+    "adaptive",
     "analyze",
     "calibrate",
     "codesign",
@@ -79,11 +111,13 @@ __all__ = [
     "f32",
     "f64",
     "machines",
+    "nested",
     "pareto",
     "predict",
     "search",
     "stencil",
     "stencils",
+    "trials",
     "tune",
     "validate",
 ]

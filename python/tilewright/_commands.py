@@ -11,96 +11,41 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from ._display import Drawing
+from ._reports import (
+    Analysis,
+    Calibration,
+    Codesign,
+    Compilation,
+    Explanation,
+    Front,
+    Machine,
+    Prediction,
+    Report,
+    ShippedStencil,
+    Tuning,
+    Validation,
+)
+from ._search import SearchResult
 from ._stencil import Stencil
-from .errors import Internal, of_kind
+from .errors import Internal, WrongInput, of_kind
 
-
-class Report(Mapping[str, Any]):
-    """What a command found: a mapping with the keys of its JSON document, which are attributes, too."""
-
-    def __init__(self, data: dict[str, Any]) -> None:
-        self._data = data
-
-    def __getitem__(self, key: str) -> Any:
-        return _seen(self._data[key])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._data)
-
-    def __len__(self) -> int:
-        return len(self._data)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or "_data" not in self.__dict__:
-            raise AttributeError(name)
-        try:
-            return self[name]
-        except KeyError:
-            raise AttributeError(f"{self._data.get('schema', 'the report')} has no `{name}`") from None
-
-    def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *self._data]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._data
-
-    def __setstate__(self, data: dict[str, Any]) -> None:
-        self._data = data
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON document."""
-        return self._data
-
-    def frame(self, key: str | None = None) -> Any:
-        """The list of records under `key` as a frame of pandas; without a key the only such list."""
-        import pandas
-
-        if key is None:
-            lists = [name for name, value in self._data.items() if _is_table(value)]
-            if len(lists) != 1:
-                raise KeyError(f"name one of the tables {lists}")
-            key = lists[0]
-        return pandas.json_normalize(self._data[key])
-
-    def __repr__(self) -> str:
-        return f"Report({json.dumps(self._data, indent=2)})"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = "".join(
-            f"<tr><th>{escape(str(key))}</th><td>{escape(_short(value))}</td></tr>" for key, value in self._data.items()
-        )
-        return f"<table>{rows}</table>"
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= 200 else text[:197] + "..."
-
-
-def _seen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return Report(value)
-    if isinstance(value, list):
-        return [_seen(one) for one in value]
-    return value
+Found = TypeVar("Found", bound=Report)
 
 
 def command(name: str, *positional: Any, **options: Any) -> Report:
     """Runs `tilewright NAME POSITIONAL... --OPTION VALUE...` and returns its JSON document.
 
     Underscores of options are hyphens; `True` is an option without a value, `False` and `None` leave it out; a list gives
-    it several times; a tuple of integers is a size, a mapping `name=value` pairs.
+    it several times; a tuple of integers is a size, a mapping `name=value` pairs. Stencils, results of searches and frames of
+    pandas are passed as files.
     """
+    if not name or name.startswith("-"):
+        raise WrongInput(f"{name!r} is no command", ("`tilewright --help` lists them",))
     with tempfile.TemporaryDirectory() as folder:
         words = [name, *(_word(one, folder) for one in positional)]
         for key, value in options.items():
@@ -113,21 +58,20 @@ def command(name: str, *positional: Any, **options: Any) -> Report:
         return _run([*words, "--json"])
 
 
-class Drawing:
-    """A drawing in SVG, which notebooks show."""
-
-    def __init__(self, svg: str) -> None:
-        self.svg = svg
-
-    def _repr_svg_(self) -> str:
-        return self.svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it into a file."""
-        Path(path).write_text(self.svg, encoding="utf-8")
-
-    def __repr__(self) -> str:
-        return f"<drawing, {len(self.svg)} bytes of SVG>"
+def _drawn(kind: type[Found], name: str, *positional: Any, **options: Any) -> Found:
+    """What a command found, with what it draws, where the caller wants no file of it."""
+    if options.get("svg") is not None:
+        return kind(command(name, *positional, **options).to_dict())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "drawing.svg"
+        data = command(name, *positional, **{**options, "svg": path}).to_dict()
+        # As if nobody had asked for the file.
+        if "svg" in data:
+            data["svg"] = None
+        if "written" in data:
+            data["written"] = [one for one in data["written"] if one != str(path)]
+        drawing = Drawing(path.read_text(encoding="utf-8")) if path.exists() else None
+    return kind(data, drawing)
 
 
 def draw(name: str, *positional: Any, **options: Any) -> Drawing:
@@ -148,7 +92,15 @@ def _word(value: Any, folder: str) -> str:
         if kind == "load" and element is None:
             return what
         path = Path(folder) / f"{value.name}.stencil"
-        path.write_text(value.text)
+        path.write_text(value.text, encoding="utf-8")
+        return str(path)
+    if isinstance(value, SearchResult):
+        path = Path(folder) / "trials.json"
+        value.save(path)
+        return str(path)
+    if hasattr(value, "to_csv"):
+        path = Path(folder) / "frame.csv"
+        value.to_csv(path, index=False)
         return str(path)
     if isinstance(value, tuple) and all(isinstance(one, int) for one in value):
         return "x".join(str(one) for one in value)
@@ -192,56 +144,66 @@ def _run(words: list[str]) -> Report:
     return Report(document)
 
 
-def analyze(spec: Any, **options: Any) -> Report:
+def analyze(spec: Any, **options: Any) -> Analysis:
     """Dependences, cone and counts of a stencil: `tilewright analyze`."""
-    return command("analyze", spec, **options)
+    return _drawn(Analysis, "analyze", spec, **options)
 
 
-def compile(spec: Any, output: Any, **options: Any) -> Report:
+def compile(spec: Any, output: Any, **options: Any) -> Compilation:
     """C or CUDA for projects, written into the folder `output`: `tilewright compile`."""
-    return command("compile", spec, output=output, **options)
+    return Compilation(command("compile", spec, output=output, **options).to_dict())
 
 
-def predict(spec: Any, **options: Any) -> Report:
+def predict(spec: Any, **options: Any) -> Prediction:
     """Time and energy of a tile on a machine by the models: `tilewright predict`."""
-    return command("predict", spec, **options)
+    return _drawn(Prediction, "predict", spec, **options)
 
 
-def tune(spec: Any, **options: Any) -> Report:
+def tune(spec: Any, **options: Any) -> Tuning:
     """The best tile for a machine: `tilewright tune`."""
-    return command("tune", spec, **options)
+    return Tuning(command("tune", spec, **options).to_dict())
 
 
-def calibrate(**options: Any) -> Report:
+def calibrate(**options: Any) -> Calibration:
     """Measures this machine: `tilewright calibrate`."""
-    return command("calibrate", **options)
+    return Calibration(command("calibrate", **options).to_dict())
 
 
-def validate(spec: Any, **options: Any) -> Report:
+def validate(spec: Any, **options: Any) -> Validation:
     """Predictions beside measured runs: `tilewright validate`."""
-    return command("validate", spec, **options)
+    return Validation(command("validate", spec, **options).to_dict())
 
 
-def codesign(study: Any, **options: Any) -> Report:
+def codesign(study: Any, **options: Any) -> Codesign:
     """A sweep of architectures: `tilewright codesign`."""
-    return command("codesign", study, **options)
+    return Codesign(command("codesign", study, **options).to_dict())
 
 
-def pareto(results: Any, **options: Any) -> Report:
-    """The front of a sweep: `tilewright pareto`."""
-    return command("pareto", results, **options)
+def pareto(results: Any, **options: Any) -> Front:
+    """The front of a sweep, of trials or of a frame: `tilewright pareto`."""
+    return _drawn(Front, "pareto", results, **options)
 
 
-def explain(trials: Any, **options: Any) -> Report:
-    """Which parameters matter in recorded trials: `tilewright explain`."""
-    return command("explain", trials, **options)
+def explain(trials: Any, **options: Any) -> Explanation:
+    """Which parameters matter in trials, of a file or of a search: `tilewright explain`."""
+    return _drawn(Explanation, "explain", trials, **options)
 
 
-def machines() -> list[Report]:
+def nested(action: str, *positional: Any, **options: Any) -> Report:
+    """Programs on nested sequences: `tilewright nested ACTION`, as in `nested("compile", "scan", output="folder")`."""
+    return command("nested", action, *positional, **options)
+
+
+def adaptive(action: str, *positional: Any, **options: Any) -> Report:
+    """Choosing among implementations by their inputs: `tilewright adaptive ACTION`."""
+    return command("adaptive", action, *positional, **options)
+
+
+def machines() -> list[Machine]:
     """The shipped machines."""
-    return command("list").machines
+    return [Machine(one.to_dict()) for one in command("list").machines]
 
 
-def stencils() -> list[Report]:
+def stencils() -> list[ShippedStencil]:
     """The shipped stencils."""
-    return command("list").stencils
+    return [ShippedStencil(one.to_dict()) for one in command("list").stencils]

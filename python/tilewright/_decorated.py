@@ -6,18 +6,42 @@ Each part of the text remembers the part of the function that it was made of, so
 from __future__ import annotations
 
 import ast
+import builtins
+import dis
 import inspect
-import textwrap
+import math
+import os
+import stat
+import sys
+from numbers import Integral, Real
 from typing import Any, Callable
 
 from .errors import Diagnostic, ProgramError
 
 OPERATORS: dict[type, str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Mod: "%",
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
     ast.And: "&&", ast.Or: "||",
 }  # fmt: skip
-"""Operators of both languages. Where Python evaluates otherwise (`**`, `//`, `%`, `@`), there is none."""
+"""Operators of both languages. Where Python evaluates otherwise (`**`, `//`, `@`), there is none."""
+
+FUNCTIONS = {
+    "fabs": "abs", "absolute": "abs", "minimum": "min", "maximum": "max", "power": "pow",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
+    "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
+    # To even, as Python and NumPy round; `round` of C rounds halves away from zero.
+    "round": "rint", "float32": "f32", "float64": "f64", "float": "f64",
+}  # fmt: skip
+"""Functions that Python's libraries call otherwise than the language does."""
+
+SAID: dict[type, str] = {
+    ast.For: "a loop", ast.While: "a loop", ast.If: "an `if`", ast.Return: "a `return`", ast.AugAssign: "an update",
+    ast.Expr: "an expression", ast.FunctionDef: "a function", ast.Import: "an import", ast.ImportFrom: "an import",
+    ast.Assign: "an assignment of several things at once",
+}  # fmt: skip
+
+LIBRARIES = ("math", "numpy", "builtins", "tilewright", "cupy")
+"""Where functions come from that mean what the language's functions mean."""
 
 
 class Text:
@@ -48,6 +72,10 @@ class Text:
         write()
         self.origins.append((start, self.length, *self.place(node)))
 
+    def whole(self, node: Any, text: str) -> None:
+        """Adds a text that is made of a node."""
+        self.of(node, lambda: self.add(text))
+
     def refuse(self, node: Any, message: str, hint: str) -> ProgramError:
         line = self.source.split("\n")[node.lineno - 1]
         # Columns of syntax trees count bytes.
@@ -57,29 +85,117 @@ class Text:
         return ProgramError(shown, (hint,), (found,))
 
 
-def source_of(function: Callable[..., Any]) -> tuple[str, str, int]:
-    """Text of the file of a function, the file's name, and the line of the function."""
+def source_of(function: Any) -> tuple[str, str]:
+    """Text of a function, each line at its own number in its file, and the file's name."""
     try:
         lines, first = inspect.getsourcelines(function)
         file = inspect.getsourcefile(function) or "<function>"
-    except (OSError, TypeError) as error:
-        name = getattr(function, "__name__", "?")
-        raise ProgramError(
-            f"the source of `{name}` cannot be read: {error}",
-            ("write the function in a file or a notebook cell, or pass the text of the stencil language",),
-        ) from None
-    # Only the function, at the place that it has in its file.
-    return "\n" * (first - 1) + textwrap.dedent("".join(lines)), file, len(lines[0]) - len(lines[0].lstrip())
+    except (OSError, TypeError, IndexError) as error:
+        lines, first, file = typed(function), function.__code__.co_firstlineno, function.__code__.co_filename
+        if not lines:
+            raise ProgramError(
+                f"the source of `{function.__name__}` cannot be read: {error}",
+                ("write the function in a file or a notebook cell, or pass the text of the stencil language",),
+            ) from None
+    return "\n" * (first - 1) + "".join(lines), file
+
+
+def typed(function: Any) -> list[str]:
+    """The lines of a function that was typed at Python's prompt, or stands in a file that Python reads as its input: the last
+    ones of which the function may have been compiled."""
+    if function.__code__.co_filename != "<stdin>":
+        return []
+    for said in (_history(), _input()):
+        for at in reversed([at for at, line in enumerate(said) if line.lstrip().startswith(f"def {function.__name__}")]):
+            start = at
+            while start > 0 and said[start - 1].lstrip().startswith("@"):
+                start -= 1
+            try:
+                lines = inspect.getblock(said[start:])
+                if is_source_of(function, definition_in("\n" + "".join(lines), "<stdin>")):
+                    return lines
+            except (SyntaxError, StopIteration, IndentationError):
+                continue
+    return []
+
+
+def _history() -> list[str]:
+    """What was typed at the prompt."""
+    readline = sys.modules.get("readline")
+    if readline is None:
+        return []
+    items = (readline.get_history_item(at) for at in range(1, readline.get_current_history_length() + 1))
+    return [f"{line}\n" for item in items for line in (item or "").split("\n")]
+
+
+def _input() -> list[str]:
+    """The whole standard input, where it is a file."""
+    try:
+        size = os.fstat(0).st_size if stat.S_ISREG(os.fstat(0).st_mode) else 0
+        return os.pread(0, size, 0).decode(errors="replace").splitlines(keepends=True)
+    except (OSError, AttributeError):
+        return []
+
+
+def parsed(source: str, file: str) -> ast.Module:
+    """The syntax tree, with the lines and columns of the file: an indented function stands in a block."""
+    if not source.lstrip("\n")[:1].isspace():
+        return ast.parse(source, file)
+    # The line before an indented function is not its own.
+    before = len(source) - len(source.lstrip("\n")) - 1
+    return ast.parse(source[:before] + "if 1:" + source[before:], file)
+
+
+def definition_in(source: str, file: str) -> Any:
+    """The first function of a text."""
+    tree = parsed(source, file)
+    return next(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
 
 
 def translate(function: Callable[..., Any], element: str | None) -> tuple[str, Text]:
     """The function's name, and its text in the stencil language."""
-    source, file, _ = source_of(function)
-    tree = ast.parse(source, file)
-    definition = next(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    function = inspect.unwrap(function)
+    if not inspect.isfunction(function):
+        raise ProgramError(f"{function!r} is not a function that is written in Python")
+    source, file = source_of(function)
+    try:
+        definition = definition_in(source, file)
+    except (SyntaxError, StopIteration):
+        raise ProgramError(
+            f"the source of `{function.__name__}` cannot be read: there is no `def` in it",
+            ("write the function in a file or a notebook cell, or pass the text of the stencil language",),
+        ) from None
     text = Text(source, file)
+    if isinstance(definition, ast.AsyncFunctionDef):
+        raise text.refuse(definition, "a stencil is no coroutine", "write `def`")
+    if not is_source_of(function, definition):
+        raise ProgramError(
+            f"{file}:{definition.lineno} is not what `{function.__name__}` was compiled from",
+            ("the file has changed since: import it again",),
+        )
     Function(definition, text, element, function).write()
     return definition.name, text
+
+
+def is_source_of(function: Any, definition: Any) -> bool:
+    """Whether a function was compiled from this text: its code has the same names, numbers and operators, in the same order."""
+    alone = type(definition)(**{**dict(ast.iter_fields(definition)), "decorator_list": []})
+    module = ast.fix_missing_locations(ast.Module([ast.copy_location(alone, definition)], []))
+    found = compile(module, "<stencil>", "exec", dont_inherit=True).co_consts
+    code = next(one for one in found if inspect.iscode(one) and one.co_name == definition.name)
+    return made_of(code) == made_of(function.__code__)
+
+
+def made_of(code: Any) -> list[Any]:
+    """What of a function's code does not depend on what stands around the function: a variable of a function around it, or a
+    module that is imported there, is read by other instructions."""
+    found: list[Any] = [code.co_name, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    for one in dis.get_instructions(code):
+        if one.opname.startswith(("BINARY", "COMPARE", "UNARY", "STORE")):
+            found.append((one.opname, one.argrepr))
+        elif isinstance(one.argval, (str, float, complex)) or (one.opname.startswith("LOAD") and one.opcode in dis.hasconst):
+            found.append(repr(one.argval) if not inspect.iscode(one.argval) else "code")
+    return found
 
 
 class Function:
@@ -91,12 +207,18 @@ class Function:
         if arguments.vararg or arguments.kwarg:
             raise text.refuse(node, "a stencil has no `*arguments`", "name each index, field and parameter")
         named = [*arguments.posonlyargs, *arguments.args]
-        defaults = dict(zip([one.arg for one in named[len(named) - len(arguments.defaults) :]], arguments.defaults))
-        for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults):
-            named.append(one)
-            if default is not None:
-                defaults[one.arg] = default
-        self.globals = getattr(function, "__globals__", {})
+        # Their values, whatever they were computed from.
+        given = function.__defaults__ or ()
+        defaults = dict(zip([one.arg for one in named[len(named) - len(given) :]], given))
+        named += arguments.kwonlyargs
+        defaults |= function.__kwdefaults__ or {}
+        self.outside = {**vars(builtins), **function.__globals__}
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            try:
+                self.outside[name] = cell.cell_contents
+            except ValueError:
+                # It is assigned later.
+                self.outside.pop(name, None)
         used = {
             sub.value.id: sub for sub in ast.walk(node) if isinstance(sub, ast.Subscript) and isinstance(sub.value, ast.Name)
         }
@@ -112,6 +234,8 @@ class Function:
         self.fields = [one for one in plain if one.arg in used or one.annotation is not None]
         self.indices = [one for one in plain if one not in self.fields]
         self.written, self.used = written, used
+        stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+        self.inside = {*stored, *(one.arg for one in named)}
         annotated = [one for one in self.fields if one.annotation is not None]
         if not element:
             self.element = self.type_of(annotated[0]) if annotated else "f64"
@@ -123,15 +247,11 @@ class Function:
         for one in self.fields:
             element = self.type_of(one)
             text.add("    ")
-            text.of(one, lambda: text.add(f"{self.kind(one.arg)} {one.arg}: {element};\n"))
+            text.whole(one, f"{self.kind(one.arg)} {one.arg}: {element};\n")
         for one, default in self.parameters:
             text.add("    ")
 
-            def parameter() -> None:
-                text.add(f"param {one.arg} = ")
-                self.expression(default)
-
-            text.of(one, parameter)
+            text.whole(one, f"param {one.arg} = {self.number(default, one)}")
             text.add(";\n")
         body = self.node.body
         if body and isinstance(body[0], ast.Expr) and isinstance(getattr(body[0].value, "value", None), str):
@@ -159,11 +279,36 @@ class Function:
         note = one.annotation
         if note is None:
             return self.element
-        name = note.value if isinstance(note, ast.Constant) else getattr(note, "attr", getattr(note, "id", None))
         known = {"f32": "f32", "float32": "f32", "f64": "f64", "float64": "f64", "float": "f64"}
+        name = note.value if isinstance(note, ast.Constant) else getattr(note, "attr", getattr(note, "id", None))
         if name not in known:
+            # A name of one's own for a type.
+            meant = self.value(note)
+            name = meant if isinstance(meant, str) else getattr(meant, "__name__", None)
+        if not isinstance(name, str) or name not in known:
             raise self.text.refuse(note, "this is not a type of a field", "use tilewright.f32 or tilewright.f64")
         return known[name]
+
+    def value(self, node: ast.AST) -> Any:
+        """What a name, or an attribute of a name, means outside the function; `None` where it means nothing there."""
+        if isinstance(node, ast.Name):
+            return None if node.id in self.inside else self.outside.get(node.id)
+        if isinstance(node, ast.Attribute):
+            owner = self.value(node.value)
+            return None if owner is None else getattr(owner, node.attr, None)
+        return None
+
+    def number(self, value: Any, node: ast.AST) -> str:
+        """A number of Python's as the language writes it."""
+        if isinstance(value, bool) or not isinstance(value, Real):
+            raise self.text.refuse(node, f"{value!r} is not a number", "parameters and constants of a stencil are numbers")
+        try:
+            found = float(value)
+        except OverflowError:
+            found = math.inf
+        if not math.isfinite(found):
+            raise self.text.refuse(node, f"{value!r} is no number that a stencil can have", "constants are finite")
+        return repr(int(value)) if isinstance(value, Integral) else repr(found)
 
     def statement(self, node: ast.stmt) -> None:
         text = self.text
@@ -198,7 +343,7 @@ class Function:
             return
         raise text.refuse(
             node,
-            "a stencil has assignments only",
+            f"a stencil has assignments only, and this is {SAID.get(type(node), ast.unparse(node))}",
             "`u[t+1, i, j] = ...` computes points, `name = ...` names a value; time and space have no loops of their own",
         )
 
@@ -217,18 +362,24 @@ class Function:
         text = self.text
         if isinstance(node, ast.Constant) and type(node.value) in (int, float):
             text.add(repr(node.value))
-        elif isinstance(node, ast.Name):
-            known = {one.arg for one in [*self.indices, *self.fields, *(one for one, _ in self.parameters)]}
-            local = any(
-                isinstance(one, ast.Name) and one.id == node.id and isinstance(one.ctx, ast.Store)
-                for one in ast.walk(self.node)
-            )
-            value = self.globals.get(node.id)
-            if node.id not in known and not local and type(value) in (int, float):
-                # A constant of the module, as it is now.
-                text.add(repr(value) if value >= 0 else f"({value!r})")
-            else:
-                text.add(node.id)
+        elif isinstance(node, ast.Name) and (node.id in self.inside or node.id not in self.outside):
+            text.add(node.id)
+        elif isinstance(node, (ast.Name, ast.Attribute)) and self.value(node) is not None:
+            # A constant, as it is now.
+            number = self.number(self.value(node), node)
+            text.add(f"({number})" if number.startswith("-") else number)
+        elif isinstance(node, ast.Subscript) and self.value(node.value) is not None:
+            # An element of a table of constants.
+            try:
+                constant = self.value(node.value)[ast.literal_eval(node.slice)]
+            except (ValueError, TypeError, LookupError):
+                raise text.refuse(
+                    node,
+                    f"`{ast.unparse(node)}` is not one number",
+                    "what is not an argument of the function is a constant; pass arrays as arguments",
+                ) from None
+            number = self.number(constant, node)
+            text.add(f"({number})" if number.startswith("-") else number)
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             text.add(node.value.id)
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -246,10 +397,10 @@ class Function:
         elif isinstance(node, ast.Compare) and all(type(one) in OPERATORS for one in node.ops):
             sides = [node.left, *node.comparators]
             text.add("(")
-            for number, operator in enumerate(node.ops):
-                if number:
+            for at, operator in enumerate(node.ops):
+                if at:
                     text.add(" && ")
-                self.parts("", [sides[number], sides[number + 1]], f" {OPERATORS[type(operator)]} ", "")
+                self.parts("", [sides[at], sides[at + 1]], f" {OPERATORS[type(operator)]} ", "")
             text.add(")")
         elif isinstance(node, ast.BoolOp):
             self.parts("(", list(node.values), f" {OPERATORS[type(node.op)]} ", ")")
@@ -257,12 +408,12 @@ class Function:
             self.parts("(", [node.test], "", " ? ")
             self.parts("", [node.body, node.orelse], " : ", ")")
         elif isinstance(node, ast.Call) and not node.keywords:
-            name = getattr(node.func, "attr", getattr(node.func, "id", None))
-            if name is None:
-                raise text.refuse(node, "this is not a function", "see the functions of the language")
-            # As NumPy and math have them.
-            name = {"fabs": "abs", "absolute": "abs", "minimum": "min", "maximum": "max", "power": "pow"}.get(name, name)
-            self.parts(f"{name}(", list(node.args), ", ", ")")
+            name = self.called(node.func)
+            if name == "where" and len(node.args) == 3:
+                self.parts("(", [node.args[0]], "", " ? ")
+                self.parts("", node.args[1:], " : ", ")")
+            else:
+                self.parts(f"{name}(", list(node.args), ", ", ")")
         else:
             raise text.refuse(
                 node,
@@ -271,6 +422,31 @@ class Function:
                 "sqrt, exp, min and max are",
             )
 
+    def called(self, node: ast.expr) -> str:
+        """The language's name of a function. One that is not Python's or NumPy's is not taken for that of the same name."""
+        name = getattr(node, "attr", getattr(node, "id", None))
+        if not isinstance(name, str) or not isinstance(node, (ast.Name, ast.Attribute)):
+            raise self.text.refuse(node, "this is not a function", "see the functions of the language")
+        meant = self.value(node)
+        if meant is None:
+            # The function is never called, and may use names that are nowhere: those of the language and its usual libraries.
+            owner = node.value if isinstance(node, ast.Attribute) else None
+            known = owner is None or (isinstance(owner, ast.Name) and owner.id in ("np", "numpy", "math"))
+            if not known or (isinstance(owner, ast.Name) and self.value(owner) is not None) or name in self.inside:
+                raise self.text.refuse(node, f"`{ast.unparse(node)}` is not known", "see the functions of the language")
+        elif not isinstance(meant, str) or meant != name:
+            home = getattr(meant, "__module__", None) or type(meant).__module__
+            library = home.partition(".")[0]
+            whole = library == "numpy" and name in ("min", "max", "amin", "amax")
+            if library not in LIBRARIES or whole or type(meant).__name__ == "vectorize":
+                raise self.text.refuse(
+                    node,
+                    f"`{ast.unparse(node)}` is a function of {home}, and no function of a stencil",
+                    "write numpy.minimum or numpy.maximum" if whole else "write what it computes in its place",
+                )
+            name = str(getattr(meant, "__name__", name))
+        return FUNCTIONS.get(name, name)
+
     def indices_of(self, nodes: list[Any]) -> None:
         """Indices are `i`, `i + 1`, `i - 1`, `1 + i`, without parentheses."""
         self.text.add("[")
@@ -278,8 +454,9 @@ class Function:
             if number:
                 self.text.add(", ")
             if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-                sign = OPERATORS[type(node.op)]
-                self.text.of(node, lambda node=node, sign=sign: self.parts("", [node.left, node.right], f" {sign} ", ""))
+                start = self.text.length
+                self.parts("", [node.left, node.right], f" {OPERATORS[type(node.op)]} ", "")
+                self.text.origins.append((start, self.text.length, *self.text.place(node)))
             else:
                 self.expression(node)
         self.text.add("]")

@@ -1,12 +1,29 @@
-"""Searching the parameters of a Python function."""
+"""Searching the parameters of a Python function or of a command, and files of trials."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Callable, Mapping, Sequence
 
 from . import _tilewright
 from .errors import WrongInput
+
+FORMATS = {".csv": "csv", ".cache.json": "kernel-tuner", ".json": "t4"}
+"""Formats of files by how their names end; the first one that fits."""
+
+INVALIDITY = {
+    "correct": "ok",
+    "constraints": "invalid",
+    "compile": "compile-error",
+    "runtime": "run-error",
+    "correctness": "wrong-result",
+    "timeout": "timeout",
+}
+"""How trials ended, by the words of T4."""
 
 
 @dataclass(frozen=True)
@@ -21,23 +38,69 @@ class Trial:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found: the best configuration and its value, `None` where every one failed, and all trials in order."""
+    """What a search found: the best configuration and its value, `None` where every one failed, and all trials in order.
+    `metric` is what was minimised; `kernel` and `device` are what a file says of them."""
 
     best: dict[str, Any] | None
     value: float | None
     trials: tuple[Trial, ...]
+    metric: str = "value"
+    kernel: str = field(default="", repr=False)
+    device: str = field(default="", repr=False)
 
     def frame(self) -> Any:
         """The trials as a frame of pandas."""
-        import pandas
+        import pandas  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
         return pandas.DataFrame(
             [{**trial.configuration, "status": trial.status, **trial.metrics} for trial in self.trials]
         )
 
+    def save(self, path: str | os.PathLike[str], *, kernel: str | None = None, device: str | None = None) -> None:
+        """Writes the trials into a file: a cache of Kernel Tuner where the name ends in `.cache.json`, T4 in `.json`, or `.csv`.
+
+        Kernel Tuner takes the metric `time` for milliseconds; its simulation mode replays such a file with the same `kernel`.
+        """
+        name = os.fspath(path)
+        for end, file_format in FORMATS.items():
+            if name.endswith(end):
+                break
+        else:
+            raise WrongInput(f"{name} ends in none of {', '.join(FORMATS)}, so that the format is not known")
+        trials = [(trial.configuration, trial.status, trial.metrics, trial.message) for trial in self.trials]
+        if not trials:
+            raise WrongInput("there are no trials to write")
+        kernel = self.kernel if kernel is None else kernel
+        device = self.device if device is None else device
+        _tilewright.record(name, file_format, trials, self.metric, kernel, device)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        from ._display import table
+
+        best = "every configuration failed"
+        if self.best is not None:
+            pairs = ", ".join(f"{name} = {value!r}" for name, value in self.best.items())
+            best = f"<b>{escape(self.metric)} {self.value:g}</b> at {escape(pairs)}"
+        of_least = sorted(self.trials, key=lambda one: (one.status != "ok", one.metrics.get(self.metric, 0)))
+        rows = [{**one.configuration, "status": one.status, **one.metrics} for one in of_least]
+        return f"<p>{best}, of {len(self.trials)} trials</p>{table(rows)}"
+
+
+def trials(path: str | os.PathLike[str], *, metric: str | None = None) -> SearchResult:
+    """The trials of a file: a cache of Kernel Tuner, T4, CSV, or a store of ours; plain or packed by gzip.
+
+    `metric` is what counts; where none is given, what the file says. Numbers are in the file's units.
+    """
+    found, kernel, device, all_trials = _tilewright.recorded(os.fspath(path), metric)
+    if not all_trials:
+        raise WrongInput(f"{os.fspath(path)} has no trials")
+    return _result([Trial(*trial) for trial in all_trials], found, kernel, device)
+
 
 def search(
-    function: Callable[[dict[str, Any]], Any],
+    function: Callable[[dict[str, Any]], Any] | str,
     space: Mapping[str, Sequence[Any]],
     *,
     budget: int = 50,
@@ -46,23 +109,100 @@ def search(
     metric: str = "value",
     time_limit: float | None = None,
     seed: int = 1,
+    timeout: float = 60,
 ) -> SearchResult:
-    """Looks for the configuration with the least value of `function`.
+    """Looks for the configuration with the least value of a function, or of a command.
 
     `function` gets a dict with one value for each parameter of `space` and returns a number, a dict of numbers of which
     `metric` is minimised, or `None` where the configuration is not possible. What it raises is that configuration's
     failure; Ctrl-C ends the search. `method` is one of those of `tilewright search`; `constraints` are expressions such as
-    `"block * rows <= 1024"`. At most `budget` configurations are tried, each once.
+    `"block * rows <= 1024"`. At most `budget` configurations are tried, each once, and none is begun after `time_limit` seconds.
+
+    A string is a command for the shell, as `tilewright search --command` takes it: `{name}` stands for a value, and the last
+    line of its output is a number, or JSON with metrics. It is ended after `timeout` seconds.
     """
-    if not callable(function):
-        raise WrongInput("a function was expected")
+    if not isinstance(function, str) and not callable(function):
+        raise WrongInput("a function was expected, or a command")
     if budget < 1:
         raise WrongInput("the budget must be at least 1")
-    levels = [(str(name), list(values)) for name, values in space.items()]
-    trials, best = _tilewright.search(
+    if isinstance(constraints, str):
+        raise WrongInput("constraints are a list of expressions", (f"constraints=[{constraints!r}]",))
+    levels = [(str(name), [_level(str(name), value) for value in values]) for name, values in space.items()]
+    if isinstance(function, str):
+        return _search_command(function, levels, budget, method, constraints, metric, time_limit, seed, timeout)
+    tried, best = _tilewright.search(
         function, levels, list(constraints), metric, method, int(budget), time_limit, int(seed)
     )
-    found = tuple(Trial(*trial) for trial in trials)
+    found = tuple(Trial(*trial) for trial in tried)
     if best is None:
-        return SearchResult(None, None, found)
-    return SearchResult(found[best].configuration, found[best].metrics[metric], found)
+        return SearchResult(None, None, found, metric)
+    return SearchResult(found[best].configuration, found[best].metrics[metric], found, metric)
+
+
+def _level(name: str, value: Any) -> bool | int | float | str:
+    """A value of a parameter as one of Python's own: NumPy's numbers are."""
+    if getattr(value, "shape", None) == () and hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool):
+        return value
+    for plain in (int, float, str):
+        # Enumerations and the like are what they are made of.
+        if isinstance(value, plain):
+            value = plain(value)
+            if plain is int and not -(2**63) <= value < 2**63:
+                raise WrongInput(f"{value}, a value of {name}, has more than 64 bits")
+            return value
+    raise WrongInput(f"{value!r}, a value of {name}, is neither a number nor a boolean nor a text")
+
+
+def _search_command(
+    line: str,
+    levels: list[tuple[str, list[Any]]],
+    budget: int,
+    method: str,
+    constraints: Sequence[str],
+    metric: str,
+    time_limit: float | None,
+    seed: int,
+    timeout: float,
+) -> SearchResult:
+    from ._commands import command
+
+    types = {bool: "bool", int: "int", float: "float", str: "string"}
+    listed = [{"Name": name, "Type": types[type(own[0])] if own else "int", "Values": own} for name, own in levels]
+    with tempfile.TemporaryDirectory() as folder:
+        space, file = Path(folder) / "space.json", Path(folder) / "trials.json"
+        problem = {"General": {"BenchmarkName": "command"}, "ConfigurationSpace": {"TuningParameters": listed}}
+        space.write_text(json.dumps(problem), encoding="utf-8")
+        report = command(
+            "search",
+            space=space,
+            command=line,
+            budget=int(budget),
+            method=method,
+            where=list(constraints),
+            response=None if metric == "value" else metric,
+            time_limit=None if time_limit is None else max(1, round(time_limit)),
+            seed=int(seed),
+            timeout=max(1, round(timeout)),
+            export=file,
+        )
+        document = json.loads(file.read_text(encoding="utf-8"))
+    found = [_of_t4(result, [name for name, _ in levels]) for result in document["results"]]
+    return _result(found, report["response"], line, document["metadata"]["device"])
+
+
+def _of_t4(result: dict[str, Any], names: list[str]) -> Trial:
+    """A result as the command writes it; what failed has a text in place of a number."""
+    metrics = {one["name"]: one["value"] for one in result["measurements"] if not isinstance(one["value"], str)}
+    message = "".join(one["value"] for one in result["measurements"] if isinstance(one["value"], str))
+    configuration = {name: result["configuration"][name] for name in names}
+    return Trial(configuration, INVALIDITY[result["invalidity"]], metrics, message)
+
+
+def _result(found: list[Trial], metric: str, kernel: str, device: str) -> SearchResult:
+    good = [trial for trial in found if trial.status == "ok" and metric in trial.metrics]
+    if not good:
+        return SearchResult(None, None, tuple(found), metric, kernel, device)
+    best = min(good, key=lambda trial: trial.metrics[metric])
+    return SearchResult(best.configuration, best.metrics[metric], tuple(found), metric, kernel, device)

@@ -22,6 +22,13 @@ f32 = "f32"
 f64 = "f64"
 """Double precision, as the annotation of a field."""
 
+MOST_STEPS = 10**12
+BACKENDS = ("openmp", "cuda", "emulator", "reference")
+TILE_BY = ("auto", "model", "measure", "default")
+# New arrays of at most so many bytes have no gaps.
+SMALL = 1 << 20
+# Arrays of so many bytes are copied by several threads.
+PARALLEL_COPY = 1 << 23
 NAMES = {"f32": "float32", "f64": "float64"}
 
 # OpenMP's threads do not survive a fork, and what waits for them waits for ever.
@@ -117,7 +124,7 @@ class Stencil:
         if dtype is None:
             dtype = NAMES[self.fields[0].dtype]
         element = np.dtype(dtype)
-        shape = tuple(int(extent) for extent in shape)
+        shape = tuple(_whole(extent, "an extent") for extent in shape)
         if not shape or 0 in shape:
             return np.empty(shape, element)
         strides, length = self._native.padded(list(shape))
@@ -175,13 +182,31 @@ class Stencil:
         import numpy as np
 
         on_host = backend is None or backend == "openmp"
-        if out is not None and self._simple and on_host and len(arrays) == 1 and tile.__class__ is not dict:
+        if self._simple and on_host and len(arrays) == 1 and tile.__class__ is not dict:
             how = (strategy, tile, machine, threads, tile_by, calibrate, contract, 0)
-            if self._run_again(arrays[0], steps, out, how, named):
-                return out
+            found = self._run_again(arrays[0], steps, out, how, named)
+            if found is not None:
+                return found
+        if self._native.is_c:
+            raise Infeasible(
+                "a C program's loops run on the program's own arrays", ("rewrite it with `tilewright compile prog.c`",)
+            )
+        if not self._native.fixed_boundary:
+            raise Infeasible(
+                f"{self.name} has `boundary per_slot`: its edges are what each stored level holds, and a run starts from fewer levels",
+                ("leave the boundary out: then edges keep the newest level's values",),
+            )
+        for given_name, value, choices in (("backend", backend, BACKENDS), ("tile_by", tile_by, TILE_BY)):
+            if value not in choices and not (value is None and given_name == "backend"):
+                raise WrongInput(f"there is no {given_name} {value!r}", (f"there are {', '.join(choices)}",))
+        for given_name, text in (("strategy", strategy), ("machine", machine), ("tile", tile)):
+            if not isinstance(text, str) and (text is not None or given_name == "strategy") and not isinstance(text, Mapping):
+                raise WrongInput(f"{given_name} is {text!r}, and a name was expected")
         steps = _whole(steps, "steps")
         if steps < 0:
             raise WrongInput(f"steps must not be negative, and is {steps}")
+        if steps > MOST_STEPS:
+            raise WrongInput(f"{steps} steps are more than {MOST_STEPS}")
         if len(arrays) > len(self.fields):
             raise WrongInput(f"{self.name} has {len(self.fields)} field(s), and {len(arrays)} arrays were given")
         given: dict[str, Any] = {}
@@ -205,10 +230,6 @@ class Stencil:
         if named:
             known = [*self.parameters, *self.series, *(field.name for field in self.fields)]
             raise WrongInput(f"{self.name} has no `{next(iter(named))}`", (f"it has {', '.join(known)}",))
-        if self._native.is_c or not self._native.fixed_boundary:
-            raise Infeasible(
-                "a C program's loops run on the program's own arrays", ("rewrite it with `tilewright compile prog.c`",)
-            )
         if threads is not None:
             threads = _whole(threads, "threads")
             if not 1 <= threads <= 4096:
@@ -306,7 +327,7 @@ class Stencil:
                     starts[number] = start.copy()
             for number, start in enumerate(starts):
                 if not _same(of_field[number], start):
-                    np.copyto(of_field[number], start, casting="no")
+                    _copy(np, of_field[number], start, threads)
             slots.extend(of_field)
         used = self._threads(threads, backend)
         built.run(slots, list(checked.values()), list(shape), list(strides), steps, values, used)
@@ -317,33 +338,42 @@ class Stencil:
 
     __call__ = run
 
-    def _run_again(self, u: Any, steps: Any, out: Any, how: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    def _run_again(self, u: Any, steps: Any, out: Any, how: tuple[Any, ...], named: dict[str, Any]) -> Any:
         """The usual case, for small grids in a loop: code that is there already, and two arrays without gaps. Whatever is
-        unusual is left to `run`, and nothing is changed then."""
+        unusual is left to `run`: then this is `None`, and nothing is changed."""
         import numpy as np
 
-        if type(u) is not np.ndarray or type(out) is not np.ndarray or type(steps) is not int or steps < 0:
-            return False
-        built = self._built.get(("openmp", u.shape, min(max(steps, 1).bit_length(), 10), *how))
+        if type(u) is not np.ndarray or type(steps) is not int or steps < 0:
+            return None
+        # Gaps between the rows of new arrays are for large ones.
+        if type(out) is not np.ndarray and (out is not None or u.nbytes > SMALL):
+            return None
+        try:
+            built = self._built.get(("openmp", u.shape, min(max(steps, 1).bit_length(), 10), *how))
+        except TypeError:
+            # Nothing that a choice can be.
+            return None
         if built is None or not built.in_place or _forked_after_parallel_calls:
-            return False
+            return None
         dtype = NAMES[self.fields[0].dtype]
-        # Without gaps, aligned, writeable, in this machine's order of bytes; `u` may be read-only.
-        if not out.flags.carray or not u.flags.c_contiguous or not u.flags.aligned:
-            return False
-        if u.shape != out.shape or u.dtype != dtype or out.dtype != dtype or 0 in u.shape or 1 in u.shape:
-            return False
-        if u is not out and np.may_share_memory(u, out):
-            return False
+        # Without gaps, aligned, in this machine's order of bytes; `u` may be read-only.
+        if not u.flags.c_contiguous or not u.flags.aligned or u.dtype != dtype or 0 in u.shape or 1 in u.shape:
+            return None
+        if out is None:
+            out = np.empty(u.shape, dtype)
+        elif not out.flags.carray or u.shape != out.shape or out.dtype != dtype:
+            return None
+        elif u is not out and np.may_share_memory(u, out):
+            return None
         values = self._values
         if named:
             if not named.keys() <= self.parameters.keys():
-                return False
+                return None
             values = [_number(named.get(name, default), name) for name, default in self.parameters.items()]
         other = np.empty(u.shape, dtype)
         slots = [other, out] if steps % 2 else [out, other]
         if slots[0] is not u:
-            np.copyto(slots[0], u)
+            _copy(np, slots[0], u, how[3])
         item = u.itemsize
         strides = [stride // item for stride in u.strides[:-1]]
         threads = how[3]
@@ -351,7 +381,7 @@ class Stencil:
             threads = self._threads(threads, "openmp")
         built.run(slots, [], list(u.shape), strides, steps, values, threads)
         self._local.last = RunInfo("openmp", built.strategy, built.tile, tuple(built.notes), ())
-        return True
+        return out
 
     def _threads(self, threads: int | None, backend: str) -> int | None:
         """How many threads compute."""
@@ -439,7 +469,7 @@ class Stencil:
                     raise WrongInput(f"out has shape {array.shape}, and {field.name} has {shape}")
                 if not _writeable(array):
                     raise WrongInput(f"the array for {field.name} in out is read-only")
-                if 0 not in shape and any(stride == 0 for stride, extent in zip(array.strides, shape) if extent > 1):
+                if 0 not in shape and _points_meet(array):
                     raise WrongInput(f"the points of the array for {field.name} in out lie upon each other")
                 if any(_overlap(array, other) for other in all_arrays):
                     raise WrongInput("two arrays of out overlap")
@@ -550,6 +580,16 @@ def _writeable(array: Any) -> bool:
     return bool(array.writeable if isinstance(array, OnDevice) else array.flags.writeable)
 
 
+def _points_meet(array: Any) -> bool:
+    """Whether two points of an array may be one place: along no order of its dimensions is each stride beyond what lies within."""
+    reach = int(array.dtype.itemsize)
+    for stride, extent in sorted((abs(stride), extent) for stride, extent in zip(array.strides, array.shape) if extent > 1):
+        if stride < reach:
+            return True
+        reach += (extent - 1) * stride
+    return False
+
+
 def _overlap(one: Any, other: Any) -> bool:
     """Whether two arrays may share memory; such on different sides never do."""
     import numpy as np
@@ -574,8 +614,10 @@ def _whole(value: Any, name: str) -> int:
 
 def _number(value: Any, name: str) -> float:
     try:
+        if isinstance(value, (str, bytes)):
+            raise TypeError
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise WrongInput(f"the parameter {name} is {value!r}, and must be a number") from None
 
 
@@ -603,6 +645,13 @@ def _strides_of(array: Any) -> tuple[int, ...] | None:
     if any(extent == 1 for extent in array.shape) and tuple(stride * size for stride in reversed(found)) != array.strides:
         return None
     return tuple(reversed(found[1:]))
+
+
+def _copy(np: Any, to: Any, start: Any, threads: int | None) -> None:
+    """Copies an array that shares no memory with the other one; large ones by several threads."""
+    many = start.nbytes >= PARALLEL_COPY and threads != 1 and not _forked_after_parallel_calls
+    if not (many and _tilewright.copy(to, start, threads)):
+        np.copyto(to, start, casting="no")
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -644,7 +693,7 @@ def stencil(
     if text is not None:
         if spec is not None:
             raise WrongInput("either a text or a name was expected")
-        return _again("text", text, element)
+        return _again("text", _encodable(text), element)
     if spec is None:
         return lambda function: stencil(function, dtype=dtype)
     if callable(spec):
@@ -652,7 +701,18 @@ def stencil(
 
         name, found = translate(spec, element)
         return _again("function", "".join(found.parts), element, found.name, found.source, found.origins)
-    return _again("load", os.fspath(spec), element)
+    return _again("load", _encodable(os.fspath(spec)), element)
+
+
+def _encodable(text: Any) -> str:
+    """A text that is one: Python's may have halves of letters."""
+    if not isinstance(text, str):
+        raise WrongInput(f"a text was expected, and is a {type(text).__qualname__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise WrongInput(f"{text!r:.80} is no text in UTF-8") from None
+    return text
 
 
 def _element(dtype: Any) -> str | None:

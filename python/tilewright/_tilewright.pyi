@@ -1,6 +1,6 @@
 from typing import Any, Callable, final
 
-__all__ = ["Built", "DeviceMemory", "Program", "device_of", "dlpack", "main", "search", "shipped", "version"]
+__all__ = ["Built", "DeviceMemory", "Program", "copy", "device_of", "dlpack", "main", "record", "recorded", "search", "shipped", "version"]
 
 @final
 class Program:
@@ -56,6 +56,7 @@ class DeviceMemory:
     @staticmethod
     def holding(device: int, values: bytes) -> DeviceMemory: ...
 
+def copy(to: Any, from_: Any, threads: int | None, /) -> bool: ...
 def device_of(address: int) -> int | None: ...
 def dlpack(capsule: Any) -> tuple[int, int, int, int, int, list[int], list[int] | None, bool]: ...
 def search(
@@ -68,6 +69,17 @@ def search(
     seconds: float | None,
     seed: int,
 ) -> tuple[list[tuple[dict[str, Any], str, dict[str, float], str]], int | None]: ...
+def record(
+    path: str,
+    format: str,
+    trials: list[tuple[dict[str, Any], str, dict[str, float], str]],
+    metric: str,
+    kernel: str,
+    device: str,
+) -> None: ...
+def recorded(
+    path: str, metric: str | None
+) -> tuple[str, str, str, list[tuple[dict[str, Any], str, dict[str, float], str]]]: ...
 def main(arguments: list[str]) -> int: ...
 def shipped() -> list[str]: ...
 def version() -> str: ...

@@ -31,6 +31,8 @@ use std::collections::HashMap;
 
 /// Decompositions that are looked at in full: those whose ranks have the least ghost zones.
 const DECOMPOSITIONS: usize = 3;
+/// The same where the choice is what was asked for.
+const DECOMPOSITIONS_TO_TUNE: usize = 16;
 /// The deepest ghost zones that are looked at.
 const DEEPEST: i64 = 4096;
 /// The depth that the first tile is for.
@@ -161,7 +163,27 @@ impl<'a> Cluster<'a> {
         self.best_of(DECOMPOSITIONS, size, steps, ranks)
     }
 
+    /// Each decomposition with the depth and the tile that suit it, the fastest first: all of them, or, where there are more than
+    /// 16, those whose ranks have the least ghost zones.
+    ///
+    /// # Errors
+    /// As for [`Cluster::predict`].
+    pub fn tune(&self, size: &[i64], steps: i64, ranks: i64) -> Result<Vec<OnCluster>> {
+        self.best_first(DECOMPOSITIONS_TO_TUNE, size, steps, ranks)
+    }
+
     fn best_of(&self, decompositions: usize, size: &[i64], steps: i64, ranks: i64) -> Result<OnCluster> {
+        let best = self.best_first(decompositions, size, steps, ranks)?.into_iter().next();
+        best.ok_or_else(|| Error::internal("no decomposition was looked at"))
+    }
+
+    fn best_first(
+        &self,
+        decompositions: usize,
+        size: &[i64],
+        steps: i64,
+        ranks: i64,
+    ) -> Result<Vec<OnCluster>> {
         execution::layout::grid_points(self.program(), size)?;
         let mut cuts: Vec<(f64, Cut)> = products(ranks, size.len())
             .into_iter()
@@ -184,14 +206,10 @@ impl<'a> Cluster<'a> {
         }
         cuts.sort_by(|a, b| a.0.total_cmp(&b.0));
         cuts.truncate(decompositions);
-        let mut best: Option<OnCluster> = None;
-        for (_, cut) in &cuts {
-            let own = self.chosen(size, steps, cut)?;
-            if best.as_ref().is_none_or(|best| own.seconds < best.seconds) {
-                best = Some(own);
-            }
-        }
-        best.ok_or_else(|| Error::internal("no decomposition was looked at"))
+        let mut all =
+            cuts.iter().map(|(_, cut)| self.chosen(size, steps, cut)).collect::<Result<Vec<_>>>()?;
+        all.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        Ok(all)
     }
 
     /// The best depth and tile of a decomposition.

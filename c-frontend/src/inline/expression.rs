@@ -1,10 +1,10 @@
 //! Calls within values.
 
-use super::exits;
 use super::inliner::{Inliner, refuse};
 use super::rename::is_pure;
+use super::{ends, exits};
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, Stmt, StmtKind};
-use crate::nest::Result;
+use crate::nest::{ENDS, Result};
 use polyhedral::source::Span;
 use std::collections::HashMap;
 
@@ -78,6 +78,14 @@ impl Inliner<'_> {
         Ok((a, Box::new(self.expression(b, out)?)))
     }
 
+    /// The value of a call of a function whose value is an integer, where it is nothing but a value.
+    pub(super) fn index(&mut self, name: &str, arguments: &[Expr], place: &Span) -> Option<Expr> {
+        let function = self.function(name, arguments.len(), place).ok()?;
+        matches!(function.returns, CType::Integer { .. })
+            .then(|| self.called(name, arguments.to_vec(), place, None).ok())
+            .flatten()
+    }
+
     /// The value of a call.
     fn called(
         &mut self,
@@ -144,14 +152,16 @@ impl Inliner<'_> {
 }
 
 /// Most parts of a value that is made of a function.
-const MOST_PARTS: usize = 400;
+const MOST_PARTS: usize = 4000;
 
 /// What local variables hold, as values of what the function is given.
 type Held = HashMap<String, (CType, Option<Expr>)>;
 
 /// A body that is a value: returns under conditions, and names for values before them, which may change.
 fn as_value(list: &[Stmt]) -> Option<Expr> {
-    let found = returned(list, Held::new(), 0)?;
+    let none = Expr { kind: ExprKind::Integer { value: 0, text: "0".to_owned() }, span: 0..0 };
+    let int = CType::Integer { name: "int".to_owned(), unsigned: false };
+    let found = returned(list, Held::from([(ENDS.to_owned(), (int, Some(none)))]), 0)?;
     let (mut parts, mut pure) = (0, true);
     found.walk(&mut |part| {
         parts += 1;
@@ -168,7 +178,10 @@ fn returned(list: &[Stmt], mut held: Held, depth: usize) -> Option<Expr> {
     for (at, stmt) in list.iter().enumerate() {
         let rest = &list[at + 1..];
         match &stmt.kind {
-            StmtKind::Return(Some(value)) => return put(value, &held),
+            StmtKind::Return(Some(value)) => {
+                let (_, ended) = held.get(ENDS)?;
+                return Some(ends::unless(ended.as_ref()?, put(value, &held)?));
+            }
             StmtKind::Block(inner) if may_return(stmt) => {
                 return returned(&[inner.as_slice(), rest].concat(), held, depth + 1);
             }
@@ -219,6 +232,14 @@ fn hold(stmt: &Stmt, held: &mut Held) -> Option<()> {
                 };
                 held.insert(variable.name.clone(), (variable.ctype.clone(), value));
             }
+        }
+        StmtKind::Expr(Expr { kind: ExprKind::Call(function, arguments), .. }) => {
+            let (ExprKind::Name(name), [condition]) = (&function.kind, arguments.as_slice()) else {
+                return None;
+            };
+            let (ctype, before) = held.get(ENDS).filter(|_| name == ENDS)?.clone();
+            let either = ends::either(before?, put(condition, held)?);
+            held.insert(ENDS.to_owned(), (ctype, Some(either)));
         }
         StmtKind::Expr(Expr { kind: ExprKind::Assign(operator, target, value), .. }) => {
             let ExprKind::Name(name) = &target.kind else { return None };

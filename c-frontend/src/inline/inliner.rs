@@ -61,7 +61,7 @@ impl Inliner<'_> {
             Ok(None) => self.file.function_elsewhere(name, place),
             found => found,
         };
-        let function = match found {
+        let mut function = match found {
             Ok(Some(function)) => function,
             Ok(None) if is_known_function(name) => {
                 return refuse(name, place, "the program declares a function of this name itself", None);
@@ -74,6 +74,7 @@ impl Inliner<'_> {
                 return refuse(name, place, &reason.message, Some((reason.primary.span.clone(), "this")));
             }
         };
+        function.body = super::ends::asked(function.body, &|name| self.own.contains(name));
         if function.parameters.len() != arguments {
             return refuse(
                 name,

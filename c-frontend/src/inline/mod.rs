@@ -6,6 +6,7 @@
 //! plain C without calls, in which each statement has its own place in the user's file.
 
 mod bind;
+mod ends;
 mod exits;
 mod expression;
 mod inliner;

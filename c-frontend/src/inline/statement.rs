@@ -140,6 +140,15 @@ impl Inliner<'_> {
                         && self.is_own(name)
                     {
                         let arguments = self.arguments(arguments.clone(), out)?;
+                        // An integer may become a subscript, which is followed as a value.
+                        if let Some(value) = self.index(name, &arguments, &value.span) {
+                            let kind = ExprKind::Assign(None, target.clone(), Box::new(value));
+                            out.push(Stmt {
+                                kind: StmtKind::Expr(Expr { kind, span: place }),
+                                span: span.clone(),
+                            });
+                            return Ok(());
+                        }
                         return self.call(&name.clone(), arguments, &value.span.clone(), Some(&target), out);
                     }
                     let target = Box::new(self.expression(*target, Some(out))?);

@@ -4,8 +4,10 @@
 //! Such an index is `i` plus a number, and a mark ([`Symbol::Around`]) that says so; the mark goes along with sums and
 //! products, and is taken off where the index becomes a subscript. What has a mark is no bound and is compared with nothing.
 
+use super::math::END;
 use super::walker::Walker;
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
+use crate::integer::IntType;
 use crate::polynomial::{Polynomial, Symbol};
 use crate::text::c_text;
 use polyhedral::lower::MOST_OFFSET;
@@ -51,13 +53,116 @@ impl Walker<'_> {
         if self.path.is_empty() {
             return None;
         }
+        if is_end(then) {
+            return if self.holds_never(condition) { self.polynomial(otherwise) } else { None };
+        }
+        if let Some(found) = self.remainder_from_zero(condition, then, otherwise) {
+            return Some(found);
+        }
         let (then, otherwise) = (self.polynomial(then)?, self.polynomial(otherwise)?);
-        if let Some(holds) = self.decided(condition) {
+        if let Some(holds) = self.decided(condition).or_else(|| self.decided_by_length(condition)) {
             return Some(if holds { then } else { otherwise });
         }
         [(&otherwise, &then, true), (&then, &otherwise, false)]
             .into_iter()
             .find_map(|(inner, outer, holds)| self.chosen(condition, inner, outer, holds))
+    }
+
+    /// `r < 0 ? r + n : r`, where `r` is `(i - 1) % n`; also with `abs(n)`, since a loop that has rounds ends above 0.
+    fn remainder_from_zero(&self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Option<Polynomial> {
+        let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+        let (raised, plain) = match operator {
+            BinaryOp::Less => (then, otherwise),
+            BinaryOp::GreaterEqual => (otherwise, then),
+            _ => return None,
+        };
+        let ExprKind::Binary(BinaryOp::Rem, value, n) = &without_casts(plain).kind else { return None };
+        let ExprKind::Binary(BinaryOp::Add, remainder, added) = &without_casts(raised).kind else {
+            return None;
+        };
+        let added = match &without_casts(added).kind {
+            ExprKind::Call(function, arguments) if !self.is_own("abs") => {
+                match (&function.kind, arguments.as_slice()) {
+                    (ExprKind::Name(name), [one]) if name == "abs" => one,
+                    _ => return None,
+                }
+            }
+            _ => added,
+        };
+        let same =
+            |a: &Expr, b: &Expr| c_text(without_casts(a), &|_| None) == c_text(without_casts(b), &|_| None);
+        let zero = crate::integer::literal(right) == Some(0);
+        (zero && same(left, plain) && same(remainder, plain) && same(added, n)).then_some(())?;
+        self.reduced(value, n)
+    }
+
+    /// `((i - 1) % n + n) % n`
+    pub(super) fn around_twice(&self, left: &Expr, n: &Expr) -> Option<Polynomial> {
+        let ExprKind::Binary(BinaryOp::Add, a, b) = &without_casts(left).kind else { return None };
+        let same =
+            |a: &Expr, b: &Expr| c_text(without_casts(a), &|_| None) == c_text(without_casts(b), &|_| None);
+        let (remainder, added) = if same(b, n) { (a, b) } else { (b, a) };
+        let ExprKind::Binary(BinaryOp::Rem, value, by) = &without_casts(remainder).kind else { return None };
+        (same(added, n) && same(by, n)).then_some(())?;
+        self.reduced(value, n)
+    }
+
+    /// An index plus something, modulo `n` as mathematics has it, for numbers with a sign.
+    fn reduced(&self, value: &Expr, n: &Expr) -> Option<Polynomial> {
+        let signed = |expr: &Expr| self.int_type(expr).is_some_and(|own| !own.promoted().unsigned);
+        (signed(value) && signed(n)).then_some(())?;
+        let (value, n) = (self.polynomial(value)?, self.polynomial(n)?);
+        let (at, rest) = value.index_plus()?;
+        self.runs_whole(at, &n)?;
+        let shifts = [-1, 0, 1, 2].map(|turns| rest.plus(&n, -turns)?.constant());
+        let shift = shifts.into_iter().flatten().min_by_key(|shift| shift.abs())?;
+        self.marked(at, shift, &n)
+    }
+
+    /// Whether a condition does not hold, or not on grids of some size, which are asked for then.
+    fn holds_never(&self, condition: &Expr) -> bool {
+        if let ExprKind::Binary(BinaryOp::Or, left, right) = &condition.kind {
+            return self.holds_never(left) && self.holds_never(right);
+        }
+        self.truth(condition).or_else(|| self.decided_by_length(condition)) == Some(false)
+    }
+
+    /// A comparison of what does not change, whose sides are apart as far as an open loop is long, but for a number: on all grids
+    /// of some size it has one answer, and smaller ones run as they are written.
+    fn decided_by_length(&self, condition: &Expr) -> Option<bool> {
+        use BinaryOp::*;
+        let ExprKind::Binary(operator, left, right) = &condition.kind else { return None };
+        let (a, b) = (self.polynomial(left)?, self.polynomial(right)?);
+        let difference = a.plus(&b, -1)?;
+        if !difference.is_invariant() || !self.compared_as_numbers((left, &a), (right, &b)) {
+            return None;
+        }
+        let length = |at: &usize| {
+            let source = self.nest.loops.get(*at)?;
+            source
+                .high
+                .plus(&source.low, -1)
+                .filter(|length| length.constant().is_none() && length.magnitude() > 0)
+        };
+        let lengths: Vec<Polynomial> = self.path.iter().filter_map(length).collect();
+        let like = |value: &Polynomial| lengths.iter().any(|length| value.distance(length).is_some());
+        let opposite = Polynomial::number(0).plus(&difference, -1)?;
+        let (large, left_is_more) = if like(&difference) {
+            (difference, true)
+        } else if like(&opposite) {
+            (opposite, false)
+        } else {
+            return None;
+        };
+        let holds = match operator {
+            Greater | GreaterEqual => left_is_more,
+            Less | LessEqual => !left_is_more,
+            NotEqual => true,
+            Equal => false,
+            _ => return None,
+        };
+        self.assumed.borrow_mut().push((Polynomial::number(1), large));
+        Some(holds)
     }
 
     /// `condition ? a[n - 1] : a[i - 1]` as `a[condition ? n - 1 : i - 1]`, whose index wraps around.
@@ -200,6 +305,23 @@ impl Walker<'_> {
         }
         let mark = Symbol::Around { index: at, shift, period: Box::new(n.clone()) };
         index.plus(&Polynomial::symbol(mark), 1)
+    }
+}
+
+/// Whether a value stands for the program's end.
+fn is_end(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Other(kind, _) if kind == END)
+}
+
+/// A value without conversions around it to types with a sign that hold every `int`.
+fn without_casts(expr: &Expr) -> &Expr {
+    match &expr.kind {
+        ExprKind::Cast(ctype, operand)
+            if IntType::of(ctype).is_some_and(|own| own.bits >= 32 && !own.unsigned) =>
+        {
+            without_casts(operand)
+        }
+        _ => expr,
     }
 }
 

@@ -1,6 +1,7 @@
 //! In which types C computes the integers of a region, and whether they stand for the numbers that they seem to.
 
 use super::classify::question;
+use super::math::END;
 use super::walker::Walker;
 use crate::ast::{BinaryOp, CType, Expr, ExprKind, UnaryOp};
 use crate::integer::{IntType, constant, is_unsigned, literal_type};
@@ -55,6 +56,7 @@ impl Walker<'_> {
                 Some(self.int_type(then)?.common(self.int_type(otherwise)?))
             }
             ExprKind::Other(kind, _) if kind == "sizeof expression" => Some(IntType::SIZE),
+            ExprKind::Other(kind, _) if kind == END => Some(IntType::INT),
             _ => None,
         }
     }

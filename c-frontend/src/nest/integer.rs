@@ -50,6 +50,12 @@ impl Walker<'_> {
                 is_one_of_two(&inner).then(|| Polynomial::number(1).plus(&inner, -1)).flatten()
             }
             ExprKind::Binary(operator, left, right) => {
+                // `((i - 1) % n + n) % n`
+                if *operator == BinaryOp::Rem
+                    && let Some(around) = self.around_twice(left, right)
+                {
+                    return Some(around);
+                }
                 let (a, b) = (self.polynomial(left)?, self.polynomial(right)?);
                 match operator {
                     BinaryOp::Add => a.plus(&b, 1),

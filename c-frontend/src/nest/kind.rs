@@ -3,7 +3,7 @@
 use super::classify::{is_signed_infinity, question, special_number};
 use super::depends::Depends;
 use super::element::subscripts;
-use super::math::math_function;
+use super::math::{END, math_function};
 use super::refusal::{Result, error, limitation};
 use super::scalars::{Held, Kind};
 use super::walker::Walker;
@@ -142,6 +142,11 @@ impl Walker<'_> {
                 }
             },
             CKind::Other(kind, _) if kind == "sizeof expression" => Ok(Kind::Integer),
+            CKind::Other(kind, _) if kind == END => {
+                let message =
+                    "a function that may end the program here, under a condition that is not known before";
+                limitation(codes::CALL, &expr.span, message)
+            }
             CKind::Assign(..) | CKind::Step(..) | CKind::Comma(..) => {
                 limitation(codes::EXPRESSION, &expr.span, "an assignment within a value")
             }

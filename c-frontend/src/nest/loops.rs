@@ -1,6 +1,7 @@
 //! What a region does in one time step: its loops, and what they assign and read.
 
 use super::observed::parts::Observed;
+use super::parities::Colours;
 use crate::ast::{CType, Expr};
 use crate::polynomial::Polynomial;
 use polyhedral::program::{self, ElementType};
@@ -14,6 +15,8 @@ pub struct Nest {
     pub time: TimeLoop,
     /// How its steps are taken together, where it does more than to compute its stencil.
     pub observed: Option<Observed>,
+    /// The variable that chooses the level of arrays that keep one of each step, where steps run one at a time.
+    pub level: Option<String>,
     /// All space loops.
     pub loops: Vec<SpaceLoop>,
     /// The assignments of arrays, in the order of the text.
@@ -28,6 +31,8 @@ pub struct Nest {
     pub series: Vec<Series>,
     /// Indices of loops that were unrolled and are declared outside, and the values that they end with.
     pub unrolled: Vec<(String, i64)>,
+    /// The passes of a round of the time loop, where each computes points of one colour: then the loops are those of all points.
+    pub colours: Option<Colours>,
     /// Pointers that take turns.
     pub turns: Vec<Turns>,
     /// Where they are exchanged, at the end of each time step.
@@ -43,6 +48,8 @@ pub struct Nest {
     pub memory: Vec<String>,
     /// Pointers that must not be null: C texts, in an order in which each may be evaluated if those before are not null.
     pub pointers: Vec<String>,
+    /// Conditions under which the program ends in a function that is called: C texts.
+    pub ends: Vec<String>,
     /// The declared extents of arrays, outermost first; `None` where none is known.
     pub extents: HashMap<String, Vec<Option<Polynomial>>>,
     /// The arrays that lie in one piece, or of which each buffer does.

@@ -32,7 +32,13 @@ pub(crate) fn is_pure(name: &str) -> bool {
         || question(name).is_some()
         || is_signed_infinity(name)
         || special_number(name).is_some()
+        || name == ENDS
 }
+
+/// The question whether a function that is called would end the program: `exit(1);` under a condition.
+pub(crate) const ENDS: &str = "tw_ends";
+/// What stands for the value of a function where it has ended the program.
+pub(crate) const END: &str = "end of the program";
 
 /// Whether a function stands for a number such as infinity.
 pub(super) fn is_special(function: &Expr) -> bool {

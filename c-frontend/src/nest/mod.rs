@@ -5,6 +5,7 @@
 mod around;
 mod branches;
 mod classify;
+mod colours;
 mod condition;
 mod cuts;
 mod depends;
@@ -20,6 +21,7 @@ mod math;
 mod memory;
 mod observed;
 mod outside;
+mod parities;
 mod pieces;
 mod refusal;
 mod scalars;
@@ -36,8 +38,9 @@ pub use loops::{
     Element, Leaf, Narrowed, Nest, Order, Read, ReadOf, Scalar, Series, SpaceLoop, Temporary, TimeLoop,
     Touched, Turns,
 };
-pub(crate) use math::is_pure as is_known_function;
+pub(crate) use math::{END, ENDS, is_pure as is_known_function};
 pub use observed::{Control, Observed, Test};
+pub use parities::{Colours, parities};
 pub use refusal::Result;
 pub(crate) use scalars::assigned;
 pub(crate) use time::{indexes_target, keeps_levels, unhidden};
@@ -62,27 +65,47 @@ pub fn nest(region: &Region) -> Result<Nest> {
     nest_of(region, found, split)
 }
 
-/// The loops over space of one step at a time, without the statements at some places: what else the step does is not looked
-/// at. `None` if there are none.
-///
-/// # Errors
-/// The first thing in them that is no iterated stencil.
-pub fn nest_alone(region: &Region, without: &[Span]) -> Option<Result<Nest>> {
-    let found = time::find_alone(region).ok()?;
-    let split = observed::split_alone(region, &found, without)?;
-    Some(nest_of(region, found, Some(split)))
+/// The loops over space of one step of a time loop: what else the step does is not looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct OneStep<'a> {
+    /// The time loop.
+    pub region: &'a Region,
+    /// Whether no loop stands around it: then it may be the one over the levels of an array that keeps them all.
+    pub outermost: bool,
 }
 
-/// The place of the statement of a time loop's body that a place lies in.
-#[must_use]
-pub fn statement_around(region: &Region, inner: &Span) -> Option<Span> {
-    observed::statement_around(region, &time::find_alone(region).ok()?, inner)
-}
+impl OneStep<'_> {
+    fn found(&self) -> Option<time::Found<'_>> {
+        time::find_alone(self.region, self.outermost).ok()
+    }
 
-/// What keeps the loops over space of a step from being tiled alone, where there are none that can be.
-#[must_use]
-pub fn in_the_way(region: &Region) -> Option<Diagnostic> {
-    observed::in_the_way(region, &time::find_alone(region).ok()?)
+    /// The loops without the statements at some places. `None` if there are none.
+    ///
+    /// # Errors
+    /// The first thing in them that is no iterated stencil.
+    pub fn nest(&self, without: &[Span]) -> Option<Result<Nest>> {
+        let found = self.found()?;
+        let split = observed::split_alone(self.region, &found, without)?;
+        Some(nest_of(self.region, found, Some(split)))
+    }
+
+    /// The place of the statement of the time loop's body that a place lies in, but for some that are known.
+    #[must_use]
+    pub fn statement_around(&self, inner: &Span, without: &[Span]) -> Option<Span> {
+        observed::statement_around(self.region, &self.found()?, inner, without)
+    }
+
+    /// What keeps the loops over space from being tiled alone, where there are none that can be.
+    #[must_use]
+    pub fn in_the_way(&self) -> Option<Diagnostic> {
+        observed::in_the_way(self.region, &self.found()?)
+    }
+
+    /// The places of the statements of the time loop's body that assign single elements.
+    #[must_use]
+    pub fn points_between(&self) -> Vec<Span> {
+        self.found().map_or_else(Vec::new, |found| observed::points_between(self.region, &found))
+    }
 }
 
 fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Split>) -> Result<Nest> {
@@ -106,11 +129,14 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         }
         None => (region, body, Vec::new(), None, Vec::new()),
     };
+    let coloured = colours::find(region, body);
+    let body = coloured.as_ref().map_or(body, |(body, _)| body);
     let moves = exchanged.as_ref().map(|found| found.moves.clone()).unwrap_or_default();
     let (states, assigned) = scalars::assigned(body);
     let nest = Nest {
         time,
         observed,
+        level: split.as_ref().and_then(|split| split.level.clone()),
         loops: Vec::new(),
         leaves: Vec::new(),
         reads: Vec::new(),
@@ -118,6 +144,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         scalars: Vec::new(),
         series: Vec::new(),
         unrolled: Vec::new(),
+        colours: coloured.as_ref().map(|(_, colours)| colours.clone()),
         turns,
         exchange,
         moves,
@@ -125,6 +152,7 @@ fn nest_of(region: &Region, found: time::Found<'_>, split: Option<observed::Spli
         assumed: Vec::new(),
         memory: region.members.iter().map(|member| format!("&{member}")).collect(),
         pointers: Vec::new(),
+        ends: Vec::new(),
         extents: HashMap::new(),
         blocks: HashSet::new(),
         blocks_of_buffers: HashSet::new(),

@@ -2,7 +2,7 @@
 
 use super::depends::Depends;
 use super::loops::{ReadOf, Scalar, Series};
-use super::math::is_pure;
+use super::math::{END, is_pure};
 use super::refusal::{Result, limitation};
 use super::scalars::Held;
 use super::walker::Walker;
@@ -98,7 +98,7 @@ impl Walker<'_> {
     }
 
     /// Calls in values from outside must be of math.h, and nothing may change anything.
-    fn check_calls(&self, expr: &CExpr) -> Result<()> {
+    pub(super) fn check_calls(&self, expr: &CExpr) -> Result<()> {
         let mut problem = Ok(());
         expr.walk(&mut |part| {
             if problem.is_err() {
@@ -114,6 +114,7 @@ impl Walker<'_> {
                 CKind::Assign(..) | CKind::Step(..) => {
                     limitation(codes::EXPRESSION, &part.span, "an assignment within a value")
                 }
+                CKind::Other(kind, _) if kind == END => self.kind_of(part).map(drop),
                 CKind::Turn { from, .. } => limitation(
                     codes::TIME_VALUE,
                     &part.span,

@@ -109,6 +109,7 @@ fn same_condition(a: &Condition, b: &Condition) -> bool {
         (Compare(one, a, b), Compare(other, c, d)) => one == other && same(a, c) && same(b, d),
         (And(a, b), And(c, d)) | (Or(a, b), Or(c, d)) => same_condition(a, c) && same_condition(b, d),
         (Not(a), Not(b)) => same_condition(a, b),
+        (Congruent(a), Congruent(b)) => a == b,
         _ => false,
     }
 }

@@ -7,9 +7,11 @@ use super::refusal::{Result, limitation};
 use super::scalars::{Environment, Held, Kind, assigned_within};
 use super::time::{Counter, counter};
 use super::walker::{LoopKey, Walker};
-use crate::ast::{CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable};
+use crate::ast::{
+    BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Floating, ForLoop, Stmt, StmtKind, Variable,
+};
 use crate::codes;
-use crate::polynomial::Polynomial;
+use crate::polynomial::{Polynomial, Symbol};
 
 /// Loops over a number of points that is known and not above this are unrolled where no array is indexed by them.
 const MOST_UNROLLED: i64 = 64;
@@ -48,6 +50,9 @@ impl Walker<'_> {
         if counter.name == self.nest.time.name || self.open_loop(&counter.name).is_some() {
             let message = format!("the index `{}` is that of a loop around this one", counter.name);
             return limitation(codes::LOOP_FORM, &source.head, message);
+        }
+        if let Some(rounds) = self.rounds_beside(&counter, source) {
+            return self.unrolled_beside(source, &counter, rounds);
         }
         let (low, high) = self.points(&counter, source)?;
         if let Some(count) = high.distance(&low)
@@ -172,6 +177,46 @@ impl Walker<'_> {
             }
         });
         found
+    }
+
+    /// The number of rounds of a loop over the neighbours of a point, `for (a = i - 1; a <= i + 1; a++)`, which no array that
+    /// is computed is indexed by.
+    fn rounds_beside(&self, counter: &Counter, source: &ForLoop) -> Option<i64> {
+        let (first, limit) =
+            (self.polynomial(&self.folded(&counter.first))?, self.polynomial(&self.folded(&counter.limit))?);
+        let of_index = |value: &Polynomial| {
+            value.symbols().iter().any(|symbol| matches!(symbol, Symbol::Index(_))) && !value.has_time()
+        };
+        let changed = assigned_within(&source.body);
+        let stays = |name: &String| !counter.first.mentions(name) && !counter.limit.mentions(name);
+        let own = counter.type_name.is_some() || !self.region.variables.contains_key(&counter.name);
+        let rounds = limit.distance(&first)? + i64::from(counter.inclusive);
+        (of_index(&first)
+            && own
+            && !counter.descending
+            && rounds <= MOST_UNROLLED
+            && changed.iter().all(|(name, _)| stays(name) && *name != counter.name)
+            && !self.indexes_arrays(&source.body, &counter.name))
+        .then_some(rounds.max(0))
+    }
+
+    fn unrolled_beside(&mut self, source: &ForLoop, counter: &Counter, rounds: i64) -> Result<()> {
+        let before = self.environment.clone();
+        let place = &counter.first.span;
+        let made = |kind| CExpr { kind, span: place.clone() };
+        for round in 0..rounds {
+            let by = made(CKind::Integer { value: round, text: round.to_string() });
+            let value = made(CKind::Binary(BinaryOp::Add, Box::new(counter.first.clone()), Box::new(by)));
+            if let Some(StmtKind::Declaration(variables)) = source.start.as_ref().map(|start| &start.kind)
+                && let Some(variable) = variables.first()
+            {
+                self.environment.set_type(&counter.name, variable.ctype.clone());
+            }
+            self.assign_scalar(&counter.name, Kind::Integer, &value, place)?;
+            self.at(usize::try_from(round).unwrap_or(usize::MAX), |this| this.statement(&source.body))?;
+        }
+        self.environment.leave(&before, std::slice::from_ref(&counter.name));
+        Ok(())
     }
 
     fn unrolled(

@@ -4,15 +4,16 @@ use super::around;
 use super::element::subscripts;
 use super::exchange;
 use super::loops::{Element, Leaf, Temporary, Touched};
+use super::math::ENDS;
 use super::pieces::same;
 use super::refusal::{Result, error, limitation};
 use super::scalars::{Held, Kind};
 use super::typed::{cast, element_of};
 use super::walker::Walker;
-use crate::ast::{BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Stmt, StmtKind, Variable};
+use crate::ast::{BinaryOp, CType, Expr as CExpr, ExprKind as CKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::codes;
 use crate::polynomial::Polynomial;
-use crate::text::type_text;
+use crate::text::{c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::program::{Expr, ExprKind, LocalId};
 use polyhedral::source::Span;
@@ -98,7 +99,7 @@ impl Walker<'_> {
         }
     }
 
-    fn assign_scalar(&mut self, name: &str, kind: Kind, value: &CExpr, span: &Span) -> Result<()> {
+    pub(super) fn assign_scalar(&mut self, name: &str, kind: Kind, value: &CExpr, span: &Span) -> Result<()> {
         let value = &self.folded(value);
         let held = match kind {
             Kind::Integer => {
@@ -177,6 +178,9 @@ impl Walker<'_> {
                 self.at(0, |this| this.expression_statement(left))?;
                 self.at(1, |this| this.expression_statement(right))
             }
+            CKind::Call(function, arguments) if matches!(&function.kind, CKind::Name(name) if name == ENDS) => {
+                arguments.iter().try_for_each(|condition| self.ends_under(condition))
+            }
             CKind::Call(function, _) => {
                 let name = match &function.kind {
                     CKind::Name(name) => format!("`{name}`"),
@@ -185,7 +189,81 @@ impl Walker<'_> {
                 Err(Box::new(super::refusal::calls(&name, &expr.span)))
             }
             CKind::Cast(CType::Other(name), _) if name == "void" => Ok(()),
+            _ if c_text(expr, &|_| None).contains("__assert_fail") => Err(Box::new(
+                Diagnostic::limitation(
+                    codes::STATEMENT,
+                    expr.span.clone(),
+                    "this `assert` may end the program at any point",
+                )
+                .note("tiles compute points in another order, of several time steps")
+                .hint("switch asserts off for the compilation with -DNDEBUG, or assert before the time loop"),
+            )),
             _ => limitation(codes::STATEMENT, &expr.span, "a statement that assigns nothing"),
+        }
+    }
+
+    /// Where the program would end under a condition, the loop runs as it is written: it is asked before.
+    fn ends_under(&mut self, condition: &CExpr) -> Result<()> {
+        if self.truth(condition) == Some(false) {
+            return Ok(());
+        }
+        if let CKind::Binary(BinaryOp::Or, left, right) = &condition.kind {
+            self.ends_under(left)?;
+            return self.ends_under(right);
+        }
+        if let Some(pointers) = self.null_pointers(condition) {
+            for pointer in pointers {
+                if !self.nest.pointers.contains(&pointer) {
+                    self.nest.pointers.push(pointer);
+                }
+            }
+            return Ok(());
+        }
+        if !self.depends(condition).is_constant() {
+            return Err(Box::new(
+                Diagnostic::limitation(
+                    codes::STATEMENT,
+                    condition.span.clone(),
+                    "the program ends here under a condition that is not known before the loop",
+                )
+                .note("a condition that does not change in the time loop can be asked before it"),
+            ));
+        }
+        let condition = self.without_integers(condition);
+        self.check_calls(&condition)?;
+        let condition = self.guarded(&condition, self.depends(&condition))?;
+        for address in self.addresses(&condition) {
+            self.reads_memory(c_text(&address, &|name| self.integer_text(name)));
+        }
+        let text = c_text(&condition, &|name| self.integer_text(name));
+        if !self.nest.ends.contains(&text) {
+            self.nest.ends.push(text);
+        }
+        Ok(())
+    }
+
+    /// The pointers of which a condition asks whether one is null: a variable, or those that take turns in it.
+    fn null_pointers(&self, condition: &CExpr) -> Option<Vec<String>> {
+        let null = |expr: &CExpr| match &expr.kind {
+            CKind::Cast(CType::Pointer(_), value) => crate::integer::literal(value) == Some(0),
+            _ => crate::integer::literal(expr) == Some(0),
+        };
+        let pointer = match &condition.kind {
+            CKind::Binary(BinaryOp::Equal, pointer, other) if null(other) => pointer,
+            CKind::Binary(BinaryOp::Equal, other, pointer) if null(other) => pointer,
+            CKind::Unary(UnaryOp::Not, pointer) => pointer,
+            _ => return None,
+        };
+        match &pointer.kind {
+            CKind::Name(name) => {
+                let variable = self.region.variables.get(name)?;
+                matches!(variable.ctype, CType::Pointer(_)).then(|| vec![name.clone()])
+            }
+            CKind::Index(first, turn) if matches!(turn.kind, CKind::Turn { .. }) => {
+                let CKind::Name(first) = &first.kind else { return None };
+                self.nest.turns.iter().find(|circle| circle.first() == Some(first)).cloned()
+            }
+            _ => None,
         }
     }
 

@@ -34,13 +34,10 @@ impl Counter {
         Err(Box::new(
             Diagnostic::limitation(codes::LOOP_FORM, place.clone(), "the loop does not count by one")
                 .note(
-                    "loops over space compute every point of a box; orders of every second one (red-black) are not \
-                     tiled",
+                    "loops over space compute every point of a box; updates in place of every second one (red-black) are \
+                     taken where all of the time loop are such loops, one for each colour, which differ in the colour alone",
                 )
-                .hint(
-                    "write the loop as `for (i = low; i < high; i++)`, from another array (Jacobi) or in order \
-                     (Gauss-Seidel)",
-                ),
+                .hint("write the loop as `for (i = low; i < high; i++)`, or give every colour a loop of this form"),
         ))
     }
 }
@@ -85,9 +82,12 @@ pub(super) fn find(region: &Region) -> Result<Found<'_>> {
     find_by(region, &indexes_target)
 }
 
-/// The time loop of steps that run one at a time: arrays may keep something of every step, as long as not all of them do.
-pub(super) fn find_alone(region: &Region) -> Result<Found<'_>> {
-    find_by(region, &indexes_all_targets)
+/// The time loop of steps that run one at a time: arrays may keep something of every step, as long as not all of them do,
+/// or, with `levels`, each level is computed of earlier ones.
+pub(super) fn find_alone(region: &Region, levels: bool) -> Result<Found<'_>> {
+    find_by(region, &|body, name| {
+        indexes_all_targets(body, name) && !(levels && keeps_levels(body, name).is_some())
+    })
 }
 
 /// A region whose time loop has an index that loops within it hide by one of the same name: theirs are called something else.
@@ -202,7 +202,7 @@ fn find_by<'r>(region: &'r Region, indexes: &dyn Fn(&Stmt, &str) -> bool) -> Res
                 let message = format!("`{array}` keeps a level for each round of the loop over `{name}`");
                 return Err(Box::new(
                     Diagnostic::limitation(codes::TIME_SUBSCRIPT, place, message)
-                        .note("tiles overlap several time steps and hold a few levels; arrays that keep all are not written")
+                        .note("tiles overlap several time steps and hold a few levels; arrays that keep all are tiled one step at a time, if the level is their first subscript")
                         .hint(format!(
                             "keep two levels, such as `[({name} + 1) % 2]` and `[{name} % 2]`, and copy every so many steps what is needed later"
                         )),
@@ -394,6 +394,7 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     let ExprKind::Binary(operator, left, right) = &condition.kind else {
         return form(&condition.span, "the loop's condition is not a comparison of its index");
     };
+    let (left, right) = &alone(left, right, &name);
     let is_index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(other) if *other == name);
     let (operator, limit) = if is_index(left) {
         (*operator, right)
@@ -447,6 +448,18 @@ pub(super) fn counter(source: &ForLoop) -> Result<Counter> {
     Ok(Counter { name, type_name, first, limit: (**limit).clone(), inclusive, descending, by: by.abs() })
 }
 
+/// `i + 1 < n` compares `i` with `n - 1`.
+fn alone(left: &Expr, right: &Expr, name: &str) -> (Box<Expr>, Box<Expr>) {
+    if let ExprKind::Binary(BinaryOp::Add, index, by) = &left.kind
+        && matches!(&index.kind, ExprKind::Name(own) if own == name)
+        && integer::literal(by).is_some_and(|by| by > 0)
+    {
+        let kind = ExprKind::Binary(BinaryOp::Sub, Box::new(right.clone()), by.clone());
+        return (index.clone(), Box::new(Expr { kind, span: right.span.clone() }));
+    }
+    (Box::new(left.clone()), Box::new(right.clone()))
+}
+
 /// The time loop of a region that computes nothing but its stencil.
 pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
     let (head, counter) = (found.head(), found.counter?);
@@ -456,7 +469,11 @@ pub(super) fn time_loop(region: &Region, found: Found<'_>) -> Result<TimeLoop> {
         None => match region.variables.get(&counter.name).map(|variable| &variable.ctype) {
             Some(CType::Integer { name, .. }) => name.clone(),
             Some(_) => {
-                return limitation(codes::TIME_LOOP, &head, "the time loop's index is not an integer");
+                let message = "the time loop's index is not an integer";
+                return Err(Box::new(
+                    Diagnostic::limitation(codes::TIME_LOOP, head, message)
+                        .hint(format!("declare `{}` as `int`", counter.name)),
+                ));
             }
             None => {
                 return error(
@@ -549,7 +566,13 @@ impl Walker<'_> {
                     Some(format!("this bound depends on `{name}`, which changes in the time loop"))
                 }
                 ExprKind::Name(name) if self.states.contains(name) => {
-                    Some(format!("this bound depends on the data, on `{name}`"))
+                    let pointer = self.region.variables.get(name).is_some_and(|one| {
+                        matches!(&one.ctype, CType::Pointer(to) if !matches!(**to, CType::Floating(_) | CType::Integer { .. }))
+                    });
+                    Some(match pointer {
+                        true => format!("this bound is read through `{name}`, which points to something else in each time step"),
+                        false => format!("this bound depends on the data, on `{name}`"),
+                    })
                 }
                 _ => None,
             };

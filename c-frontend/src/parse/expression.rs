@@ -32,7 +32,11 @@ impl Converter<'_> {
     }
 
     fn not_a_number(&self, node: Node<'_>) -> Box<Diagnostic> {
-        let message = format!("`{}` is not a number that can be read", self.text(node));
+        let text = self.text(node);
+        let message = match text.contains(['i', 'j']) {
+            true => "complex numbers are not supported".to_owned(),
+            false => format!("`{text}` is not a number that can be read"),
+        };
         Box::new(Diagnostic::limitation(codes::EXPRESSION, self.span(node), message))
     }
 
@@ -83,7 +87,11 @@ impl Converter<'_> {
                     "&" => UnaryOp::Address,
                     _ => return Err(self.unreadable(node)),
                 };
-                ExprKind::Unary(operator, self.field(node, "argument")?)
+                let operand = self.field(node, "argument")?;
+                match operator {
+                    UnaryOp::Dereference => dereferenced(*operand),
+                    _ => ExprKind::Unary(operator, operand),
+                }
             }
             "assignment_expression" => {
                 let operator = operator(self);
@@ -184,6 +192,37 @@ impl Converter<'_> {
             return Ok(ExprKind::Cast(ctype, Box::new(value)));
         }
         Ok(ExprKind::Call(Box::new(self.expression(function)?), arguments))
+    }
+}
+
+/// `*(p + i * n + j)` is `p[i * n + j]`, as C defines it; the pointer comes first. Each part is added to the pointer, so that
+/// none of them is converted to the type of another one.
+fn dereferenced(operand: Expr) -> ExprKind {
+    let (mut at, mut parts) = (&operand, Vec::new());
+    while let ExprKind::Binary(operator @ (BinaryOp::Add | BinaryOp::Sub), left, right) = &at.kind {
+        parts.push((*operator, right));
+        at = left;
+    }
+    let plain = matches!(at.kind, ExprKind::Name(_) | ExprKind::Index(..) | ExprKind::Member(..));
+    let long = CType::Integer { name: "long".to_owned(), unsigned: false };
+    let several = parts.len() > 1;
+    let sum = parts.into_iter().rev().map(|(operator, part)| {
+        let (part, span) = ((**part).clone(), part.span.clone());
+        let with = |kind: ExprKind| Expr { kind, span: span.clone() };
+        let literal = crate::integer::literal(&part).is_some();
+        let part = match several || operator == BinaryOp::Sub && !literal {
+            true => with(ExprKind::Cast(long.clone(), Box::new(part))),
+            false => part,
+        };
+        if operator == BinaryOp::Sub { with(ExprKind::Unary(UnaryOp::Minus, Box::new(part))) } else { part }
+    });
+    let sum = sum.reduce(|sum, part| {
+        let span = sum.span.start..part.span.end.max(sum.span.start);
+        Expr { kind: ExprKind::Binary(BinaryOp::Add, Box::new(sum), Box::new(part)), span }
+    });
+    match sum {
+        Some(index) if plain => ExprKind::Index(Box::new(at.clone()), Box::new(index)),
+        _ => ExprKind::Unary(UnaryOp::Dereference, Box::new(operand)),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::codes;
 use crate::preprocess::{Mark, Preprocessed, words};
 use converter::{Converter, Result};
 use declare::declared_name;
-use names::{addressed, changed, functions, names_within};
+use names::{addressed, changed, functions, holds_call, names_within};
 use polyhedral::diagnostic::Diagnostic;
 use polyhedral::source::Span;
 use std::cell::OnceCell;
@@ -61,7 +61,7 @@ pub struct Loop {
     pub part: Part,
     /// The loops directly in it.
     pub inner: Vec<Loop>,
-    /// Whether it calls functions that the file declares.
+    /// Whether it calls functions, or names some that the file declares.
     pub calls: bool,
 }
 
@@ -147,7 +147,8 @@ impl<'a> File<'a> {
             }
             let mut inner = Vec::new();
             self.loops_below(child, function, (depth + 1, declared), &mut inner);
-            let mut calls = false;
+            // Also a call through a pointer.
+            let mut calls = holds_call(child);
             names_within(child, &self.source.text, &mut |_, name| calls |= declared.contains(name));
             let span = self.source.origin.span(child.byte_range());
             let body =

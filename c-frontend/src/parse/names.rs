@@ -21,6 +21,20 @@ pub(super) fn names_within(node: Node<'_>, text: &str, visit: &mut dyn FnMut(Ran
     }
 }
 
+/// Whether something is called in a node.
+pub(super) fn holds_call(node: Node<'_>) -> bool {
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        if node.kind() == "call_expression" {
+            return true;
+        }
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        open.extend(children);
+    }
+    false
+}
+
 /// The names of what a file assigns or takes the address of.
 pub(super) fn changed(root: Node<'_>, text: &str) -> HashSet<String> {
     let mut found = HashSet::new();

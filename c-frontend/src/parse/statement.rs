@@ -3,7 +3,7 @@
 use super::converter::{Converter, Result};
 use super::expression::inner;
 use super::names::names_within;
-use crate::ast::{ForLoop, Stmt, StmtKind, WhileLoop};
+use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind, WhileLoop};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
 use tree_sitter::Node;
@@ -29,7 +29,9 @@ impl Converter<'_> {
                 let mut cursor = node.walk();
                 let mut list = Vec::new();
                 for child in node.named_children(&mut cursor).filter(|child| child.kind() != "comment") {
-                    list.push(self.statement(child)?);
+                    let mut stmt = self.statement(child)?;
+                    start_before(list.last(), &mut stmt);
+                    list.push(stmt);
                 }
                 StmtKind::Block(list)
             }
@@ -130,4 +132,30 @@ impl Converter<'_> {
         names_within(node, &self.source.text, &mut |_, name| names.push(name.to_owned()));
         StmtKind::Other(node.kind().trim_end_matches("_statement").replace('_', " "), names)
     }
+}
+
+/// `i = 0; for (; i < n; i++)` says where its index starts: in the statement before.
+fn start_before(before: Option<&Stmt>, stmt: &mut Stmt) {
+    let StmtKind::For(source) = &mut stmt.kind else { return };
+    let (None, Some(ExprKind::Step(_, index)), Some(before)) =
+        (&source.start, source.step.as_ref().map(|step| &step.kind), before)
+    else {
+        return;
+    };
+    let value = match &before.kind {
+        StmtKind::Declaration(list) => list.last().and_then(|one| match &index.kind {
+            ExprKind::Name(name) if one.name == *name => one.value.clone(),
+            _ => None,
+        }),
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, value), .. })
+            if target.kind == index.kind && matches!(index.kind, ExprKind::Name(_)) =>
+        {
+            Some((**value).clone())
+        }
+        _ => None,
+    };
+    let Some(value) = value.filter(|value| crate::integer::literal(value).is_some()) else { return };
+    let span = before.span.clone();
+    let kind = ExprKind::Assign(None, index.clone(), Box::new(value));
+    source.start = Some(Stmt { kind: StmtKind::Expr(Expr { kind, span: span.clone() }), span });
 }

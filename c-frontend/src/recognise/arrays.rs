@@ -29,6 +29,8 @@ pub struct Position {
     pub axes: Vec<(Axis, Polynomial)>,
     /// The component.
     pub component: Polynomial,
+    /// The distance of levels, where the component is one of those that an array keeps of all steps.
+    pub levels: Option<Polynomial>,
 }
 
 /// How the elements of an array, or of a component, are written.
@@ -119,9 +121,18 @@ pub struct Cell {
     pub from: Option<String>,
     /// Indices of space.
     pub space: Vec<Polynomial>,
+    /// Indices of the component, in order.
+    pub components: Vec<Polynomial>,
 }
 
 impl Cell {
+    /// Whether it is in another component of its array than another one, whatever the program's integers are.
+    pub fn is_apart(&self, other: &Cell) -> bool {
+        let differ = |(a, b): (&Polynomial, &Polynomial)| a.distance(b).is_some_and(|by| by != 0);
+        self.components.len() == other.components.len()
+            && self.components.iter().zip(&other.components).any(differ)
+    }
+
     fn choose(&mut self, (shift, modulus, from): (i64, i64, Option<String>)) {
         self.buffer = Some((shift, modulus));
         self.from = from;
@@ -133,6 +144,8 @@ pub struct Forms {
     /// Per array, per index: whether it is flattened, with the strides, largest first; or what it is.
     roles: HashMap<String, Vec<Role>>,
     turns: Vec<Turns>,
+    /// What chooses the level of arrays that keep all of them.
+    level: Option<Symbol>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -140,8 +153,8 @@ enum Role {
     Buffer,
     Component,
     Space,
-    /// Strides of the axes; which of them chooses the buffer.
-    Flat(Vec<Polynomial>, Option<usize>),
+    /// Strides of the axes; which of them chooses the buffer; whether the first one chooses the level.
+    Flat(Vec<Polynomial>, Option<usize>, bool),
 }
 
 /// Sorts the indices of all arrays.
@@ -155,31 +168,36 @@ pub fn forms(nest: &Nest) -> Result<Forms> {
         elements.entry(&element.array).or_default().push(element);
     }
     let mut roles = HashMap::new();
+    let level = nest.level.clone().map(Symbol::Constant);
     for (array, list) in elements {
         let count = list.iter().map(|element| element.indices.len()).max().unwrap_or(0);
         let found: Vec<Role> = (0..count)
-            .map(|position| role(list.iter().filter_map(|element| element.indices.get(position))))
+            .map(|position| {
+                role(list.iter().filter_map(|element| element.indices.get(position)), level.as_ref())
+            })
             .collect();
         roles.insert(array.to_owned(), found);
     }
-    Ok(Forms { roles, turns: nest.turns.clone() })
+    Ok(Forms { roles, turns: nest.turns.clone(), level })
 }
 
-fn role<'a>(indices: impl Iterator<Item = &'a Polynomial> + Clone) -> Role {
+fn role<'a>(indices: impl Iterator<Item = &'a Polynomial> + Clone, level: Option<&Symbol>) -> Role {
     let buffer = |symbol: &Symbol| matches!(symbol, Symbol::TimeModulo { .. });
+    let chooses_level = |symbol: &Symbol| Some(symbol) == level;
     let mixed = |index: &Polynomial| {
         let loops = index.indices();
         let alone = loops.len() == 1 && index.index_plus().is_some();
         loops.len() > 1
             || (loops.len() == 1 && !alone)
-            || (loops.len() == 1 && index.symbols().iter().any(buffer))
+            || (loops.len() == 1
+                && index.symbols().iter().any(|symbol| buffer(symbol) || chooses_level(symbol)))
     };
     if indices.clone().any(mixed) {
         let mut strides: Vec<Polynomial> = vec![Polynomial::number(1)];
-        let mut buffers: Option<Polynomial> = None;
+        let (mut buffers, mut levels): (Option<Polynomial>, Option<Polynomial>) = (None, None);
         for index in indices {
             for symbol in index.symbols() {
-                let moves = matches!(symbol, Symbol::Index(_)) || buffer(&symbol);
+                let moves = matches!(symbol, Symbol::Index(_)) || buffer(&symbol) || chooses_level(&symbol);
                 let Some(stride) = index.coefficient(&symbol).filter(|_| moves) else { continue };
                 let stride = if stride.magnitude() < 0 {
                     Polynomial::number(0).plus(&stride, -1).unwrap_or_default()
@@ -189,6 +207,9 @@ fn role<'a>(indices: impl Iterator<Item = &'a Polynomial> + Clone) -> Role {
                 if buffer(&symbol) {
                     buffers = Some(stride.clone());
                 }
+                if chooses_level(&symbol) {
+                    levels = Some(stride.clone());
+                }
                 if !strides.contains(&stride) {
                     strides.push(stride);
                 }
@@ -196,7 +217,9 @@ fn role<'a>(indices: impl Iterator<Item = &'a Polynomial> + Clone) -> Role {
         }
         strides.sort_by_key(|stride| std::cmp::Reverse(stride.magnitude()));
         let at = buffers.and_then(|buffers| strides.iter().position(|stride| *stride == buffers));
-        return Role::Flat(strides, at);
+        // Levels that lie one behind the other.
+        let leveled = levels.is_some_and(|levels| strides.len() > 1 && strides[0] == levels);
+        return Role::Flat(strides, at, leveled);
     }
     if indices.clone().any(|index| index.symbols().iter().any(buffer)) {
         Role::Buffer
@@ -224,7 +247,13 @@ impl Forms {
     pub fn cell_and_form(&self, element: &Element) -> Result<(Cell, Form)> {
         let fail = |diagnostic: Diagnostic| Err(Box::new(diagnostic));
         let roles = self.roles.get(&element.array).map_or(&[][..], Vec::as_slice);
-        let mut cell = Cell { key: element.array.clone(), buffer: None, from: None, space: Vec::new() };
+        let mut cell = Cell {
+            key: element.array.clone(),
+            buffer: None,
+            from: None,
+            space: Vec::new(),
+            components: Vec::new(),
+        };
         let turns = self.turns.iter().find(|circle| circle[0] == element.array).cloned().unwrap_or_default();
         let mut form = Form { array: element.array.clone(), positions: Vec::new(), turns, counter: None };
         for (role, index) in roles.iter().zip(&element.indices) {
@@ -247,6 +276,7 @@ impl Forms {
             match role {
                 Role::Component => {
                     cell.key.push_str(&format!("[{}]", index.to_c(&plain)));
+                    cell.components.push(index.clone());
                     position.component = index.clone();
                 }
                 Role::Space => {
@@ -265,8 +295,9 @@ impl Forms {
                     position.axes.push((Axis::Buffer, one));
                     cell.choose(self.buffer(element, index)?);
                 }
-                Role::Flat(strides, buffers) => {
-                    let parts = divide(index, strides).ok_or_else(|| {
+                Role::Flat(strides, buffers, leveled) => {
+                    let level = self.level.as_ref().filter(|_| *leveled);
+                    let parts = divide(index, strides, level).filter(|parts| !*leveled || parts[0].is_invariant()).ok_or_else(|| {
                         Box::new(
                             Diagnostic::limitation(
                                 codes::SUBSCRIPT,
@@ -277,6 +308,13 @@ impl Forms {
                         )
                     })?;
                     for (at, (part, stride)) in parts.into_iter().zip(strides).enumerate() {
+                        if at == 0 && *leveled {
+                            cell.key.push_str(&format!("[{}]", part.to_c(&plain)));
+                            position.component = part.times(stride).ok_or_else(|| too_large(element))?;
+                            position.levels = Some(stride.clone());
+                            cell.components.push(part);
+                            continue;
+                        }
                         if Some(at) == *buffers && cell.buffer.is_some() {
                             let message = format!("two subscripts of `{}` choose a buffer", element.array);
                             return fail(Diagnostic::limitation(
@@ -349,6 +387,11 @@ impl Forms {
     }
 }
 
+fn too_large(element: &Element) -> Box<Diagnostic> {
+    let message = format!("a subscript of `{}` is too large", element.array);
+    Box::new(Diagnostic::limitation(codes::SUBSCRIPT, element.span.clone(), message))
+}
+
 fn plain(symbol: &Symbol) -> String {
     match symbol {
         Symbol::Constant(text) => text.clone(),
@@ -357,13 +400,13 @@ fn plain(symbol: &Symbol) -> String {
 }
 
 /// A flattened index by its strides, largest first: per stride a loop's index or a buffer, plus something.
-fn divide(index: &Polynomial, strides: &[Polynomial]) -> Option<Vec<Polynomial>> {
+fn divide(index: &Polynomial, strides: &[Polynomial], level: Option<&Symbol>) -> Option<Vec<Polynomial>> {
     let mut rest = index.clone();
     let mut parts = Vec::with_capacity(strides.len());
     for (at, stride) in strides.iter().enumerate() {
         let mut part = Polynomial::default();
         for symbol in index.symbols() {
-            if matches!(symbol, Symbol::Constant(_)) {
+            if matches!(symbol, Symbol::Constant(_)) && Some(&symbol) != level {
                 continue;
             }
             let factor = index.coefficient(&symbol)?;

@@ -1,5 +1,6 @@
 //! The stencil as a program.
 
+use super::colours::in_colours;
 use super::points::temporaries_of;
 use super::stencil::{Stencil, What};
 use crate::nest::{Nest, Result};
@@ -164,6 +165,7 @@ fn assemble(name: &str, description: &str, nest: &Nest, stencil: &Stencil) -> Re
         {
             value = local.value;
         }
+        let value = in_colours(nest, stencil, statement, value)?;
         statements.push(DraftStatement {
             target: FieldId(statement.target),
             locals,

@@ -130,8 +130,8 @@ fn time(
             let [one, two] = [*earlier, *writer].map(|statement| &points.statements[statement].domain);
             let twice = intersection(one, two, &mut Vec::new()).is_some_and(|common| common.is_some());
             let hint = if earlier != writer && twice {
-                "where each of two loops computes every second point (red-black): compute all points in one loop, from \
-                 another array (Jacobi) or in order (Gauss-Seidel)"
+                "where each of two loops computes every second point (red-black): let them differ in the colour alone, and \
+                 nothing else stand in the time loop"
             } else {
                 "give the first or last rows loops of their own, which read what one loop has computed"
             };

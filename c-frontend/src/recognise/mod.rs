@@ -4,6 +4,7 @@
 mod around;
 mod arrays;
 mod certain;
+mod colours;
 mod draft;
 mod frame;
 mod levels;
@@ -32,6 +33,9 @@ pub fn recognise(nest: &Nest) -> Result<Stencil> {
     overwritten::drop_overwritten(&mut points);
     parts::cut_readers(&mut points);
     certain::check(&mut points)?;
-    levels::levels(&mut points)?;
+    match &nest.colours {
+        Some(own) => colours::levels(&mut points, own)?,
+        None => levels::levels(&mut points)?,
+    }
     frame::stencil(points)
 }

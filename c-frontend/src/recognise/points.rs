@@ -4,7 +4,7 @@ use super::arrays::{Cell, Form, Forms};
 use super::stencil::{Centre, ReadAt};
 use crate::ast::Expr;
 use crate::codes;
-use crate::nest::{AROUND, Leaf, Nest, ReadOf, Result};
+use crate::nest::{AROUND, Element, Leaf, Nest, ReadOf, Result};
 use crate::polynomial::{Polynomial, Symbol};
 use crate::text::c_text;
 use polyhedral::diagnostic::Diagnostic;
@@ -86,6 +86,22 @@ impl<'a> Points<'a> {
                     )
                     .note("a stencil computes an array over space in every time step"),
                 );
+            }
+            // Components that may be the same one would be two arrays in one place.
+            for other in nest.leaves.iter().filter(|other| !other.overwritten && other.target.array == *array)
+            {
+                let other_cell = forms.cell(&other.target)?;
+                if other_cell.key != cell.key && !other_cell.is_apart(&cell) {
+                    return fail(
+                        Diagnostic::limitation(
+                            codes::DIMENSION,
+                            span.clone(),
+                            format!("this part of `{array}` and another one that is computed may be the same"),
+                        )
+                        .related(other.target.span.clone(), "the other one")
+                        .note("subscripts that choose among arrays are known to differ where they are numbers, or differ by one"),
+                    );
+                }
             }
             let dimension = cell.space.len();
             match first {
@@ -207,6 +223,9 @@ impl<'a> Points<'a> {
             ReadOf::State(element) => {
                 let cell = self.forms.cell(element)?;
                 let Some(field) = self.field(&Key::State(cell.key.clone())) else {
+                    if let Some(found) = self.other_component(element, leaf, centre)? {
+                        return Ok(found);
+                    }
                     return fail(
                         Diagnostic::limitation(
                             codes::DIMENSION,
@@ -262,6 +281,37 @@ impl<'a> Points<'a> {
                 self.place((expr, addresses), *element, &read.span, leaf, centre)
             }
         }
+    }
+}
+
+impl Points<'_> {
+    /// An element of an array of which the step computes another component, such as `u[t]` where it computes `u[t + 1]`: as one
+    /// of an array that does not change. `None` where it may be of the same one.
+    fn other_component(
+        &mut self,
+        element: &Element,
+        leaf: &Leaf,
+        centre: &[Centre],
+    ) -> Result<Option<(ReadAt, Option<i64>)>> {
+        let (cell, form) = self.forms.cell_and_form(element)?;
+        if cell.buffer.is_some()
+            || !element.around.is_empty()
+            || self.nest.integers.contains_key(&element.array)
+        {
+            return Ok(None);
+        }
+        for other in self.nest.leaves.iter().filter(|other| other.target.array == element.array) {
+            if !self.forms.cell(&other.target)?.is_apart(&cell) {
+                return Ok(None);
+            }
+        }
+        let found = offsets(&cell, leaf, centre)
+            .filter(|offset| offset.iter().all(|offset| offset.abs() <= MOST_OFFSET));
+        Ok(found.map(|offset| {
+            let key = Key::Coefficient(cell.key);
+            let field = self.field_or_new(key, element.element, &element.span, Some(form));
+            (ReadAt { field, time: 0, offset }, None)
+        }))
     }
 }
 

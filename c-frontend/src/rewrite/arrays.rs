@@ -31,18 +31,18 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
                     _ if program.nest.integers.contains_key(&form.array) => {
                         Some("its integers are computed as floating-point numbers")
                     }
-                    Target::OpenMp if !in_one_piece(program, form) => Some("its rows may lie anywhere"),
                     Target::OpenMp if !is_adjacent(program, form) => {
                         Some("neighbours of a row are not adjacent")
                     }
+                    Target::OpenMp if !in_one_piece(program, form) => Some(ROWS),
                     Target::OpenMp => None,
                 };
-                (&form.array, copied)
+                (form.array.as_str(), copied)
             }
-            What::Place(text) => (text, Some("its values are computed once")),
+            What::Place(_) => (PLACE, Some("they are computed once")),
         };
         if !uses.iter().any(|other| other.name == *name && other.copied == copied) {
-            uses.push(ArrayUse { name: name.clone(), copied });
+            uses.push(ArrayUse { name: name.to_owned(), copied });
         }
     }
     // Strides are those of the first such array that changes.
@@ -64,6 +64,11 @@ pub fn array_uses(program: &CProgram, target: Target) -> Vec<ArrayUse> {
     }
     uses
 }
+
+/// Rows that were allocated one after the other have one distance, which the program finds out when it runs.
+const ROWS: &str = "unless its rows have one distance";
+/// What values are called that follow from the place alone.
+pub(crate) const PLACE: &str = "values of the place";
 
 const OTHER_ROWS: &str = "its rows have another distance than those of the first array in place";
 
@@ -94,8 +99,8 @@ fn strides(program: &CProgram, form: &Form) -> Vec<Option<Polynomial>> {
 /// What would be copied or computed by one thread before and behind every step, were steps run one at a time, and why: that
 /// costs as much as a step, or more.
 pub(crate) fn moved_in_every_step(program: &CProgram) -> Option<(String, &'static str)> {
-    let copied =
-        array_uses(program, Target::OpenMp).into_iter().find_map(|one| Some((one.name, one.copied?)));
+    let uses = array_uses(program, Target::OpenMp).into_iter();
+    let copied = uses.filter(|one| one.copied != Some(ROWS)).find_map(|one| Some((one.name, one.copied?)));
     // One array for several levels: the others have buffers of their own.
     let short = || {
         let fields = program.program.fields.iter().enumerate();

@@ -36,6 +36,8 @@ pub(super) struct Glue {
     parameters: Vec<String>,
     /// Whether steps are run again where a test says so.
     tested: bool,
+    /// Whether steps run one at a time.
+    alone: bool,
     /// Elements of the smallest type in a cache line.
     line: usize,
     /// Whether some elements are integers, and some of them `char`.
@@ -108,6 +110,8 @@ impl Glue {
             c_type: series.element.c_name(),
             length: "tw_steps".to_owned(),
         };
+        let tested = source.nest.observed.as_ref().is_some_and(|observed| !observed.tests.is_empty());
+        let alone = source.nest.observed.as_ref().is_some_and(|observed| observed.alone);
         let least = program.fields.iter().map(|field| field.element.bytes()).min();
         Glue {
             name: program.name.clone(),
@@ -126,7 +130,8 @@ impl Glue {
             sizes: (0..dimension).collect(),
             strides: (0..dimension.saturating_sub(1)).collect(),
             parameters: program.parameters.iter().map(|parameter| parameter.name.clone()).collect(),
-            tested: source.nest.observed.as_ref().is_some_and(|observed| !observed.tests.is_empty()),
+            tested,
+            alone,
             line: 64 / least.unwrap_or(ElementType::F32.bytes()),
             whole,
             letters,

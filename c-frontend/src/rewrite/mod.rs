@@ -13,8 +13,8 @@ mod shield;
 mod sources;
 mod steps;
 
-pub(crate) use arrays::moved_in_every_step;
 pub use arrays::{ArrayUse, array_uses};
+pub(crate) use arrays::{PLACE, moved_in_every_step};
 pub use output::{OutputFile, RewriteError, Target};
 pub use sources::Sources;
 

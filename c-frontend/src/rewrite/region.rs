@@ -40,6 +40,9 @@ pub fn program_text(programs: &[&CProgram]) -> String {
     result
 }
 
+/// How often it is looked whether rows have one distance, where they had none.
+const MOST_LOOKS: u32 = 3;
+
 fn c_bound(bound: &Polynomial) -> String {
     bound.to_c(&constant)
 }
@@ -74,7 +77,17 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         .map(|number| (touched(program, number), computed(program, number)))
         .collect();
     let tests = nest.observed.as_ref().map_or(&[][..], |observed| observed.tests.as_slice());
-    if tests.is_empty() {
+    if nest.observed.as_ref().is_some_and(|observed| observed.alone) {
+        lines.line(
+            "/* Rows that lie anywhere are looked at a few times: steps stay as they are written then. */",
+        );
+        lines.line("static int tw_scattered = 0;");
+        lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
+        lines.block("else", |lines| {
+            attempt(program, &boxes, lines, &|_| {});
+            lines.line(format!("if (tw_reason == {name}_scattered) ++tw_scattered;"));
+        });
+    } else if tests.is_empty() {
         lines.block("if (tw_steps > 0)", |lines| attempt(program, &boxes, lines, &|_| {}));
     } else {
         steps::tested(&program.program.name, tests, &mut lines, &|lines| {
@@ -125,6 +138,10 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         if !nest.time.declared {
             lines.line(format!("{} = tw_first + tw_steps{step};", nest.time.name));
         }
+        if let Some(observed) = nest.observed.as_ref().filter(|observed| !observed.residue.is_empty()) {
+            lines.line("/* What the loops leave in scalars, in their order. */");
+            lines.line(observed.residue.trim_end());
+        }
     });
     // The text above stands for what macros have been expanded in; what follows is as it was written, with its own line
     // numbers.
@@ -153,7 +170,11 @@ fn attempt(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines, befo
     for d in 0..stencil.dimension {
         lines.line(format!("tw.tw_n[{d}] = tw_high{d} - tw_low{d};"));
     }
-    lines.line("tw.tw_steps = tw_steps;");
+    match &nest.colours {
+        // Each pass over the points of a colour is a step.
+        Some(colours) => lines.line(format!("tw.tw_steps = {} * tw_steps;", colours.passes.len())),
+        None => lines.line("tw.tw_steps = tw_steps;"),
+    }
     decide(program, boxes, lines);
     before(lines);
     lines.block("if (!tw_reason)", |lines| {
@@ -267,7 +288,11 @@ fn decide(program: &CProgram, boxes: &[(Boxes, Boxes)], lines: &mut Lines) {
         let pointers: Vec<String> = nest.pointers.iter().map(|pointer| format!("({pointer}) != 0")).collect();
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_null;", all(&pointers)));
     }
-    let apart = rows_apart(program, boxes);
+    if !nest.ends.is_empty() {
+        let ends: Vec<String> = nest.ends.iter().map(|condition| format!("({condition})")).collect();
+        lines.line(format!("if (!tw_reason && ({})) tw_reason = {name}_ends;", ends.join(" || ")));
+    }
+    let apart = [rows_apart(program, boxes), levels_apart(program, boxes)].concat();
     if !apart.is_empty() {
         lines.line(format!("if (!tw_reason && !({})) tw_reason = {name}_overlap;", all(&apart)));
     }
@@ -307,6 +332,53 @@ fn rows_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
         }
     }
     conditions
+}
+
+/// What keeps the levels apart that an array holds one behind the other: each ends before the next one begins.
+fn levels_apart(program: &CProgram, boxes: &[(Boxes, Boxes)]) -> Vec<String> {
+    let fields = || {
+        program.stencil.fields.iter().zip(boxes).filter_map(|(field, (touched, _))| match &field.what {
+            What::State { form, .. } | What::Coefficient(form) => Some((form, touched)),
+            What::Place(_) => None,
+        })
+    };
+    let mut conditions = Vec::new();
+    for (form, _) in fields() {
+        for (number, position) in form.positions.iter().enumerate() {
+            let Some(levels) = &position.levels else { continue };
+            let own = fields().filter(|(other, _)| other.array == form.array);
+            // Of all that is touched of the array, whatever the level.
+            let firsts: Vec<String> = own
+                .clone()
+                .flat_map(|(form, touched)| ends(form, number, &extremes(touched), false))
+                .collect();
+            let lasts: Vec<String> =
+                own.flat_map(|(form, touched)| ends(form, number, &extremes(touched), true)).collect();
+            for first in &firsts {
+                for last in &lasts {
+                    let condition = format!("({last}) - ({first}) < ({})", levels.to_c(&constant));
+                    if !conditions.contains(&condition) {
+                        conditions.push(condition);
+                    }
+                }
+            }
+        }
+    }
+    conditions
+}
+
+/// The first or the last element of a level, counted from the level's own first one.
+fn ends(form: &Form, position: usize, sides: &[Interval], last: bool) -> Option<String> {
+    let parts = form.positions.get(position)?.axes.iter().filter_map(|(axis, stride)| {
+        let Axis::Space(d) = axis else { return None };
+        let at = match last {
+            true => format!("{} - 1", place(sides[*d].high, *d)),
+            false => place(sides[*d].low, *d),
+        };
+        Some(format!("({at}) * ({})", stride.to_c(&constant)))
+    });
+    let sum = parts.collect::<Vec<_>>().join(" + ");
+    Some(if sum.is_empty() { "0".to_owned() } else { sum })
 }
 
 /// The first and the last points of boxes in each dimension.

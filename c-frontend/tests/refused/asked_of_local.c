@@ -7,11 +7,10 @@ void f(int n, int steps)
     for (int t = 0; t < steps; t++) {
         double most = 0;
         for (int i = 1; i < n - 1; i++) {
-            v[i] = 0.5 * (u[i - 1] + u[i + 1]);
-            most = fmax(most, fabs(v[i] - u[i]));
+            v[i] = u[i];
+            u[i] = 0.5 * (u[i - 1] + u[i + 1]);
+            most = fmax(most, fabs(v[i] - u[i + 1]));
         }
-        for (int i = 1; i < n - 1; i++)
-            u[i] = v[i];
         if (most > 0.3 || t >= 400)
             printf("%d %g\n", t, most);
     }

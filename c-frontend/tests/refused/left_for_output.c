@@ -6,10 +6,8 @@ void relax(int steps)
     for (int t = 0; t < steps; t++) {
         for (int i = 1; i < 99; i++) {
             change = (u[i - 1] + u[i + 1]) / 2 - u[i];
-            v[i] = u[i] + change;
+            u[i] = u[i] + change;
         }
-        for (int i = 1; i < 99; i++)
-            u[i] = v[i];
         printf("%g %g\n", change, u[50]);
     }
 }

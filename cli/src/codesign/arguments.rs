@@ -3,6 +3,7 @@
 use crate::strategies::NameParser;
 use clap::{Args, ValueEnum};
 use optimizer::codesign::answers;
+use optimizer::codesign::part::Part;
 use std::path::PathBuf;
 
 /// Arguments of `codesign`.
@@ -38,6 +39,10 @@ pub struct CodesignArguments {
     /// What chooses the samples
     #[arg(long, value_name = "S", default_value_t = 1, requires = "uncertainty")]
     pub seed: u64,
+    /// Be one of N processes that share the sweep through journals in the folder, on whatever machines see it: the first one
+    /// makes the report, and computes what nobody else does. Processes that mpirun started are parts where nothing is said
+    #[arg(long, value_name = "I/N", value_parser = parse_part)]
+    pub part: Option<Part>,
     /// Folder to write to; it is made where there is none
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
@@ -134,6 +139,21 @@ impl Question {
             Question::Chips => Some(Asked::Chips),
             Question::Threads => Some(Asked::Threads),
         }
+    }
+}
+
+/// A part of several, counted from 1 on, as in `2/8`.
+fn parse_part(text: &str) -> Result<Part, String> {
+    let wrong = || format!("`{text}` is no part; write its number and how many there are, as in 2/8");
+    let (number, of) = text.split_once('/').ok_or_else(wrong)?;
+    let plain = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<usize>().ok()).flatten()
+    };
+    match (plain(number), plain(of)) {
+        (Some(number @ 1..), Some(of)) if number <= of => {
+            Ok(Part { index: number - 1, of, patience: Part::PATIENCE })
+        }
+        _ => Err(wrong()),
     }
 }
 

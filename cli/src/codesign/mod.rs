@@ -12,7 +12,7 @@ use crate::error::{Error, Result};
 use crate::json;
 use crate::progress::Session;
 use crate::report::{self, Report};
-use crate::{outputs, trials_file};
+use crate::{mpirun, outputs, trials_file};
 use arguments::CodesignArguments;
 use execution::output_folder::{NewFile, OutputFolder};
 use hhc_codegen::strategy::Strategy;
@@ -20,6 +20,7 @@ use optimizer::codesign::CodesignError;
 use optimizer::codesign::answers::{self, Answers};
 use optimizer::codesign::findings;
 use optimizer::codesign::journal::{self, Journal};
+use optimizer::codesign::part::Part;
 use optimizer::codesign::setting::Setting;
 use optimizer::codesign::study::Study;
 use optimizer::codesign::sweep::{Control, groups};
@@ -51,11 +52,11 @@ pub struct CodesignReport {
     pub files: Vec<PathBuf>,
 }
 
-/// Reads a workload, sweeps, and writes the report.
+/// Reads a workload, sweeps, and writes the report; nothing comes back from a process that leaves it to another one.
 ///
 /// # Errors
 /// Wrong workload files, requests that no design meets, folders that cannot be written, interruption.
-pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<CodesignReport> {
+pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Option<CodesignReport>> {
     let start = Instant::now();
     let (workload, text) = workload(arguments)?;
     let inputs = if Workload::source(&arguments.workload).is_some() {
@@ -67,14 +68,28 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     outputs::check(&outputs::given([("--trials", &trials)]), &inputs)?;
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
     folder.check(FILES.iter().map(Path::new))?;
-    for name in journal::FILES {
-        folder.check_own(Path::new(name), journal::is_own)?;
+    let part = arguments.part.unwrap_or(Part { index: mpirun::rank(), of: mpirun::count(), ..Part::ALONE });
+    let part = Part { patience: Part::PATIENCE, ..part };
+    for name in part.files() {
+        folder.check_own(&name, journal::is_own)?;
     }
     let setting = session.stage("tile sizes and constants", || Setting::new(workload))?;
     let ranges = uncertain::ranges(arguments, &setting)?;
     let identity = identity(&setting, &text);
-    let journal = Journal::open(&folder.make()?.join(journal::FILES[0]), &identity)?;
+    let journal = Journal::open(&folder.make()?, part, &identity)?;
     session.tell_damage(journal.damage());
+    if !part.is_first() {
+        let share = |setting: &Setting, control: &Control<'_>| {
+            optimizer::codesign::sweep::share(setting, setting.workload.budget.area_mm2, control)
+        };
+        watched(&setting, session, Some(&journal), share)?;
+        session.tell(&format!(
+            "part {} of {} is done; the first one makes the report",
+            part.index + 1,
+            part.of
+        ));
+        return Ok(None);
+    }
     let resumed_groups = journal.groups().len();
     let study = sweep(&setting, session, Some(&journal))?;
     if let Some(path) = &trials {
@@ -92,7 +107,7 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Code
     document.findings = findings::findings(&document);
     let files = session.stage("report", || write(&folder, &setting, &study, &document))?;
     journal.remove();
-    Ok(CodesignReport { document, elapsed_s: start.elapsed().as_secs_f64(), resumed_groups, files })
+    Ok(Some(CodesignReport { document, elapsed_s: start.elapsed().as_secs_f64(), resumed_groups, files }))
 }
 
 /// The workload as the file and the arguments say, and the text that it is from.
@@ -131,13 +146,23 @@ fn sweep(
     session: &Session,
     journal: Option<&Journal>,
 ) -> std::result::Result<Study, CodesignError> {
+    watched(setting, session, journal, optimizer::codesign::run)
+}
+
+/// Works on designs, while the user sees how many groups of them are done, and may stop.
+fn watched<T>(
+    setting: &Setting,
+    session: &Session,
+    journal: Option<&Journal>,
+    work: impl FnOnce(&Setting, &Control<'_>) -> std::result::Result<T, CodesignError>,
+) -> std::result::Result<T, CodesignError> {
     let workload = &setting.workload;
     let designs = workload.space.within(&workload.family.area, workload.budget.area_mm2);
     let total = groups(setting, &designs).len() as u64;
     session.stage_of("designs", total, |progress| {
         let control =
             Control { progress: &|done| progress.done(done as i64), stop: &interrupt::requested, journal };
-        optimizer::codesign::run(setting, &control)
+        work(setting, &control)
     })
 }
 

@@ -180,7 +180,7 @@ impl CompileReport {
     }
 }
 
-/// `in place: u, v; copied: w (its rows may lie anywhere)`
+/// `in place: u, v; copied: w (unless its rows have one distance)`
 fn arrays_text(arrays: &[ArrayUse]) -> String {
     let in_place: Vec<&str> =
         arrays.iter().filter(|array| array.in_place).map(|array| array.name.as_str()).collect();

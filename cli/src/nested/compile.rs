@@ -133,6 +133,9 @@ fn adaptive(
     })
 }
 
+/// The part of the best speed that a library need not leave for anybody to be told.
+const KEPT: f64 = 0.99;
+
 /// What calls choose among, as lines.
 fn lines_of_choice(facts: &Facts) -> Vec<(&'static str, String)> {
     let one = |own: &several::Served| {
@@ -154,6 +157,10 @@ fn lines_of_choice(facts: &Facts) -> Vec<(&'static str, String)> {
         percent(facts.kept_of_best),
         facts.measured,
     );
+    let worth = match facts.kept_of_best < KEPT {
+        true => worth + "\nmore `implementations`, or fewer kinds of inputs in a library, would lose less",
+        false => worth,
+    };
     vec![
         ("computation", facts.computation.clone()),
         ("implementations", format!("{}\ntimes measured on {}", list.join("\n"), facts.machine)),

@@ -58,7 +58,7 @@ pub struct SearchArguments {
     /// search that was stopped goes on from there
     #[arg(long, visible_alias = "store", value_name = "FILE|@NAME")]
     pub trials: Option<PathBuf>,
-    /// Write the trials at the end, as T4 (.json) or CSV (.csv)
+    /// Write the trials at the end, as T4 (.json), a cache of Kernel Tuner (.cache.json) or CSV (.csv)
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
     /// Decide at each step of lm and dlmt which factors are fixed

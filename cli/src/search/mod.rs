@@ -22,7 +22,7 @@ use tilewright::{state, text};
 use toolchain::interrupt;
 use trials::setting::COMMAND;
 use tuner::kept::Kept;
-use tuner::recorded::{check_csv, write_csv, write_t4};
+use tuner::recorded::{check_csv, write_csv, write_kernel_tuner, write_t4};
 use tuner::repetitions::{Outcome, Repetitions, Spread, repeat};
 use tuner::run::{Budget, Entry, Run, Stop};
 use tuner::searcher::{self, SearchOptions, Searcher};
@@ -220,12 +220,11 @@ fn setting(problem: &Problem) -> Setting {
 fn export(path: &std::path::Path, problem: &Problem, tried: &[Tried]) -> Result<()> {
     let setting = Arc::new(setting(problem));
     let trials: Vec<_> = trials_of(&problem.space, &setting, tried).collect();
+    let names: Vec<&str> = problem.space.parameters().iter().map(Parameter::name).collect();
     match export_format(path)? {
         Export::T4 => write_t4(path, &trials, &problem.response, &problem.name)?,
-        Export::Csv => {
-            let names: Vec<&str> = problem.space.parameters().iter().map(Parameter::name).collect();
-            write_csv(path, &names, &trials, &problem.response)?;
-        }
+        Export::Csv => write_csv(path, &names, &trials, &problem.response)?,
+        Export::KernelTuner => write_kernel_tuner(path, &names, &trials, &problem.response, &problem.name)?,
     }
     Ok(())
 }
@@ -234,14 +233,17 @@ fn export(path: &std::path::Path, problem: &Problem, tried: &[Tried]) -> Result<
 enum Export {
     T4,
     Csv,
+    KernelTuner,
 }
 
 fn export_format(path: &std::path::Path) -> Result<Export> {
-    match path.extension().and_then(|extension| extension.to_str()) {
-        Some("json") => Ok(Export::T4),
-        Some("csv") => Ok(Export::Csv),
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name.rsplit_once('.') {
+        Some((before, "json")) if before.ends_with(".cache") => Ok(Export::KernelTuner),
+        Some((_, "json")) => Ok(Export::T4),
+        Some((_, "csv")) => Ok(Export::Csv),
         _ => Err(Error::wrong_input(format!(
-            "--export {}: the name must end in .json (T4) or .csv",
+            "--export {}: the name must end in .json (T4), .cache.json (a cache of Kernel Tuner) or .csv",
             path.display()
         ))),
     }

@@ -8,7 +8,7 @@ use hhc_codegen::backend::openmp::{self, Caches};
 use std::collections::BTreeSet;
 
 const USES: &str =
-    "ranges = [{ from = [32, 32], to = [4096, 4096], count = 5 }]\nsteps = [1, 10, 100]\nthreads = [1, 2]\n";
+    "ranges = [{ from = [32, 32], to = [1024, 1024], count = 3 }]\nsteps = [1, 100]\nthreads = [1, 2]\n";
 
 /// C chooses what the model chooses, and all tilings compute the same.
 #[test]
@@ -22,7 +22,7 @@ fn the_model_chooses_and_all_tilings_agree() {
     let choice = &report["adaptive"];
     let tilings = choice["tilings"].as_array().expect("tilings");
     assert!(tilings.len() > 2, "{tilings:?}");
-    assert_eq!((&choice["measured"], &choice["uses"]), (&false.into(), &30.into()));
+    assert_eq!((&choice["measured"], &choice["uses"]), (&false.into(), &12.into()));
     let part = |name: &str| choice["worth"][name].as_f64().expect(name);
     assert!(part("of_best") > 0.95 && part("of_best") <= 1.0, "{choice}");
     assert!(part("over_fixed") >= 1.0, "{choice}");

@@ -51,9 +51,11 @@ pub fn everything() -> bool {
     std::env::var_os("TILEWRIGHT_ALL").is_some()
 }
 
-/// A C compiler that optimises less than it is asked to. Commands have it through `$CC` where a test says so.
-pub fn quick_compiler() -> String {
-    format!("sh '{}/../tests/quick-cc.sh'", env!("CARGO_MANIFEST_DIR"))
+/// A C compiler that optimises less than it is asked to, or not at all: words that scripts and wrappers of MPI take, too.
+pub fn quick_compiler(optimises: bool) -> String {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/quick-cc.sh");
+    let script = if script.contains(char::is_whitespace) { format!("'{script}'") } else { script.to_owned() };
+    format!("sh {script}{}", if optimises { "" } else { " 0" })
 }
 
 /// [`tilewright`] without NVRTC, which takes seconds for each text: where nobody looks at what it says, only in `make test-long`.
@@ -65,13 +67,15 @@ pub fn without_nvrtc(arguments: &[&str]) -> Output {
     finish(command)
 }
 
-/// The command, with a cache and a state folder of the tests' own.
+/// The command, with a cache and a state folder of the tests' own. What it compiles is not optimised, but for
+/// `make test-long`; a test of what users get removes `$CC`.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tilewright"));
     command
         .args(arguments)
         .env("TILEWRIGHT_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"))
         .env("TILEWRIGHT_STATE", empty_state())
+        .envs((!everything()).then(|| ("CC", quick_compiler(false))))
         .stdin(Stdio::null());
     command
 }

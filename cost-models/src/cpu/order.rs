@@ -94,6 +94,7 @@ fn of_condition(condition: &Condition, of: &dyn Fn(&Expr) -> Option<f64>) -> Opt
         Condition::Compare(_, a, b) => longer(of(a), of(b)).map(|before| before + WAIT_S),
         Condition::And(a, b) | Condition::Or(a, b) => longer(of_condition(a, of), of_condition(b, of)),
         Condition::Not(a) => of_condition(a, of),
+        Condition::Congruent(_) => None,
     }
 }
 

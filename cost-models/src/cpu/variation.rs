@@ -44,6 +44,19 @@ impl CpuTime {
         changed
     }
 
+    /// The same with a row of a block as dear in blocks of all kinds, as dear as in the cheapest kind: what a calibration
+    /// says of a kind that it saw in few tiles may be wrong by a half.
+    pub fn with_alike_rows(&self) -> CpuTime {
+        let mut changed = self.clone();
+        let runs = &mut changed.body.runs;
+        let row_s = runs.iter().map(|run| run.block_s / run.rows as f64).fold(f64::INFINITY, f64::min);
+        for run in runs {
+            run.block_s = row_s * run.rows as f64;
+        }
+        changed.cores.kinds = kinds(&changed.body);
+        changed
+    }
+
     /// The stencil without the cost of its lines from memory and between the last caches: what its rows, and sweeps
     /// over windows, take.
     pub fn cached(&self) -> CpuTime {

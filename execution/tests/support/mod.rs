@@ -305,6 +305,10 @@ impl Point<'_> {
             Condition::And(a, b) => self.holds(a) && self.holds(b),
             Condition::Or(a, b) => self.holds(a) || self.holds(b),
             Condition::Not(a) => !self.holds(a),
+            Condition::Congruent(own) => {
+                let sum: i64 = own.space.iter().zip(&self.point).map(|(a, s)| a * s).sum();
+                (sum + own.time * self.step) % own.modulus == own.residue
+            }
         }
     }
 }

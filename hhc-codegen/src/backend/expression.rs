@@ -2,12 +2,30 @@
 //! end.
 
 use super::names::Names;
-use c_tree::{BinaryOp as Op, Expr as Tree, Stmt, UnaryOp, call, name, var};
+use super::points::plus;
+use c_tree::{BinaryOp as Op, Expr as Tree, Stmt, UnaryOp, call, int, name, var};
 use polyhedral::program::{
-    Access, BinaryOp, CompareOp, Condition, ElementType, Expr, ExprKind, Function, Program, SeriesId,
-    Statement,
+    Access, BinaryOp, CompareOp, Condition, Congruence, ElementType, Expr, ExprKind, Function, Program,
+    SeriesId, Statement,
 };
 use std::collections::BTreeSet;
+
+/// An index of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Index {
+    /// The time step.
+    Time,
+    /// The coordinate of the point along a dimension.
+    Space(usize),
+}
+
+/// The indices on which the conditions of a statement depend, time first.
+pub(super) fn indices_used(statement: &Statement) -> Vec<Index> {
+    let congruences = statement.congruences();
+    let time = congruences.iter().any(|own| own.time != 0).then_some(Index::Time);
+    let along = |d: usize| congruences.iter().any(|own| own.space[d] != 0).then_some(Index::Space(d));
+    time.into_iter().chain((0..statement.domain.len()).filter_map(along)).collect()
+}
 
 /// Where an expression stands.
 pub(super) struct Values<'a> {
@@ -21,6 +39,8 @@ pub(super) struct Values<'a> {
     pub(super) copy: Option<usize>,
     /// What a read is.
     pub(super) read: &'a dyn Fn(&Access) -> Tree,
+    /// What an index is, a signed integer.
+    pub(super) index: &'a dyn Fn(Index) -> Tree,
 }
 
 impl Values<'_> {
@@ -102,7 +122,21 @@ impl Values<'_> {
             Condition::And(a, b) => self.condition(a).and(self.condition(b)),
             Condition::Or(a, b) => self.condition(a).or(self.condition(b)),
             Condition::Not(a) => !self.condition(a),
+            Condition::Congruent(own) => self.congruent(own),
         }
+    }
+
+    /// `(i + j + 1) % 2 == 0`: compared with 0, a remainder may have the sign that C gives it.
+    fn congruent(&self, own: &Congruence) -> Tree {
+        let space = own.space.iter().enumerate().map(|(d, &factor)| (Index::Space(d), factor));
+        let terms = space.chain([(Index::Time, own.time)]).filter(|(_, factor)| *factor != 0);
+        let sum = terms.map(|(index, factor)| (self.index)(index) * factor).reduce(plus).unwrap_or(int(0));
+        let sum = sum + (own.modulus - own.residue) % own.modulus;
+        // As wide as the values, so that vectors of both have as many elements; overflow leaves remainders of powers of two.
+        let target = self.program.statements[self.statement].target;
+        let narrow = self.program.field(target).element == ElementType::F32;
+        let sum = if narrow && own.modulus.count_ones() == 1 { sum.cast("unsigned int") } else { sum };
+        (sum % own.modulus).is(0)
     }
 }
 

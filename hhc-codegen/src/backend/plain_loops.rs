@@ -2,7 +2,7 @@
 //! the tiled code against them.
 
 use super::constants::{self, Source};
-use super::expression::Values;
+use super::expression::{Index, Values};
 use super::names::Names;
 use super::points::{INT, as_it_is, end, level_of_grid, moved, place};
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, Type, name, var};
@@ -35,7 +35,11 @@ fn of_statement(program: &Program, names: &Names, index: usize) -> PlainLoops {
             if around { around_the_ends(program, names, access) } else { moved(var("x"), &access.offset) };
         name(names.plane(program, access)).at(place)
     };
-    let values = Values { program, names, statement: index, copy: None, read: &read };
+    let own = |index| match index {
+        Index::Time => var(&names.time),
+        Index::Space(d) => var(&names.space[d]),
+    };
+    let values = Values { program, names, statement: index, copy: None, read: &read, index: &own };
     let grid = name("grid");
     let stride = |d: usize| Stmt::constant(INT, format!("stride{d}"), grid.arrow(format!("stride{d}")));
 

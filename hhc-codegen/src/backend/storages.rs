@@ -2,7 +2,7 @@
 //! clipped, and the parts of a kernel in their order.
 
 use super::bounds::expr;
-use super::expression::Values;
+use super::expression::{Index, Values};
 use super::names::Names;
 use super::points::{INT, place as place_of};
 use crate::int_expr::{IntExpr, int, var};
@@ -174,12 +174,22 @@ impl<'a> Work<'a> {
         (declarations, some)
     }
 
-    /// Declarations of locals and of `tw_value`, the value at a point; `read` is an access.
-    pub(super) fn value(self, program: &Program, names: &Names, read: &dyn Fn(&Access) -> Expr) -> Vec<Stmt> {
+    /// Declarations of locals and of `tw_value`, the value at a point; `read` is an access, `point` a coordinate.
+    pub(super) fn value(
+        self,
+        program: &Program,
+        names: &Names,
+        read: &dyn Fn(&Access) -> Expr,
+        point: &dyn Fn(usize) -> Expr,
+    ) -> Vec<Stmt> {
         let (mut lines, value) = match self {
             Work::Row(instance) => {
                 let statement = instance.statement;
-                let values = Values { program, names, statement, copy: None, read };
+                let index = |index| match index {
+                    Index::Time => expr(&instance.step),
+                    Index::Space(d) => point(d),
+                };
+                let values = Values { program, names, statement, copy: None, read, index: &index };
                 (values.locals(), values.value())
             }
             Work::Transfer(_) => (Vec::new(), read(&self.reads(program)[0].0)),
@@ -345,6 +355,11 @@ pub(super) fn element(
             (arrays.element)(field, slot(program, field, level, at), place)
         }
     }
+}
+
+/// A coordinate of the point of generated loops.
+pub(super) fn coordinate(d: usize) -> Expr {
+    name_of(INDEX_NAMES[d])
 }
 
 /// An index of generated loops.

@@ -6,15 +6,13 @@
 
 use super::CodesignError;
 use super::inner::{Effort, Outcome};
+use super::part::{self, Part};
 use super::verdict::{GroupResult, Verdict};
 use super::workload::strategies;
 use safe_io::{Damage, journal};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// The files of a journal in the folder of a study: itself, and what becomes it.
-pub const FILES: [&str; 2] = ["sweep.journal", "sweep.partial"];
 
 /// Whether a file is a journal, of whatever study, or the beginning of one, and no file of somebody else's.
 pub fn is_own(path: &Path) -> bool {
@@ -24,31 +22,67 @@ pub fn is_own(path: &Path) -> bool {
 /// A journal that is open.
 pub struct Journal {
     path: PathBuf,
+    part: Part,
+    header: String,
     journal: journal::Journal,
     known: BTreeMap<usize, GroupResult>,
     damage: Vec<Damage>,
 }
 
 impl Journal {
-    /// Opens or begins a journal of what `identity` names.
+    /// Opens or begins the journal of a part of what `identity` names, in the folder of a study. What other parts have finished
+    /// is known, too.
     ///
     /// # Errors
-    /// [`CodesignError::Journal`] where the file cannot be read or written.
-    pub fn open(path: &Path, identity: &str) -> Result<Journal, CodesignError> {
-        let failed = |source| CodesignError::Journal { path: path.to_path_buf(), source };
+    /// [`CodesignError::Journal`] where a file cannot be read or written.
+    pub fn open(folder: &Path, part: Part, identity: &str) -> Result<Journal, CodesignError> {
+        let path = folder.join(part.journal());
+        let failed = |source| CodesignError::Journal { path: path.clone(), source };
         let header = journal::header("sweep", &json!([identity, env!("CARGO_PKG_VERSION")]));
-        let content = journal::read(path, &header).map_err(failed)?;
+        let content = journal::read(&path, &header).map_err(failed)?;
         let mut damage = content.damage.clone();
         if matches!(content.found, journal::Found::Foreign(_)) {
             damage.push(Damage {
-                file: path.to_owned(),
+                file: path.clone(),
                 place: "line 1".to_owned(),
                 reason: "this is no journal of this format; it is begun anew".to_owned(),
             });
         }
-        let known = content.records.iter().filter_map(|record| read(record)).collect();
-        let journal = journal::Journal::open(path, &header, &content).map_err(failed)?;
-        Ok(Journal { path: path.to_path_buf(), journal, known, damage })
+        let journal = journal::Journal::open(&path, &header, &content).map_err(failed)?;
+        let mut own = Journal { path, part, header, journal, known: BTreeMap::new(), damage };
+        let (others, damage) = own.read_others()?;
+        own.known = others;
+        own.damage.extend(damage);
+        own.known.extend(content.records.iter().filter_map(|record| read(record)));
+        Ok(own)
+    }
+
+    /// Whose it is.
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// The groups that other parts have finished until now.
+    ///
+    /// # Errors
+    /// [`CodesignError::Journal`] where a file cannot be read.
+    pub fn of_others(&self) -> Result<BTreeMap<usize, GroupResult>, CodesignError> {
+        Ok(self.read_others()?.0)
+    }
+
+    fn read_others(&self) -> Result<(BTreeMap<usize, GroupResult>, Vec<Damage>), CodesignError> {
+        let (mut found, mut damage) = (BTreeMap::new(), Vec::new());
+        for path in self.journals().into_iter().filter(|path| *path != self.path) {
+            let content = journal::read(&path, &self.header)
+                .map_err(|source| CodesignError::Journal { path: path.clone(), source })?;
+            found.extend(content.records.iter().filter_map(|record| read(record)));
+            damage.extend(content.damage);
+        }
+        Ok((found, damage))
+    }
+
+    fn journals(&self) -> Vec<PathBuf> {
+        part::journals(self.path.parent().unwrap_or(Path::new("")))
     }
 
     /// The groups that were finished when it was opened.
@@ -71,10 +105,12 @@ impl Journal {
             .map_err(|source| CodesignError::Journal { path: self.path.clone(), source })
     }
 
-    /// Removes the file: everything in it has become a report.
+    /// Removes the files of all parts: everything in them has become a report.
     pub fn remove(self) {
-        // A journal that stays does no harm.
-        let _ = std::fs::remove_file(&self.path);
+        for path in self.journals() {
+            // A journal that stays does no harm.
+            let _ = std::fs::remove_file(path);
+        }
     }
 }
 

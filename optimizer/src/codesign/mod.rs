@@ -25,6 +25,7 @@ pub mod findings;
 pub mod inner;
 pub mod journal;
 pub mod pareto;
+pub mod part;
 pub mod ranked;
 pub mod setting;
 pub mod study;

@@ -2,21 +2,23 @@
 //!
 //! Designs are worked on in groups that share tables ([`Key`]): within one, only `n_SM`, `M_SM` and caches vary. The
 //! result of a group depends on nothing but the workload, so a group that a journal holds need not be computed again,
-//! and the result is the same to the last bit.
+//! and the result is the same to the last bit, whichever [process](super::part) computed it.
 
 use super::CodesignError;
 use super::design::Design;
 use super::fitting::Fitting;
 use super::inner::{Effort, Outcome};
 use super::journal::Journal;
+use super::part::Part;
 use super::ranked::Ranked;
 use super::setting::{Key, Setting, Tables, fitting};
 use super::verdict::GroupResult;
 pub use super::verdict::Verdict;
 use super::workload::Keep;
 use rayon::prelude::*;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// A sweep that is finished.
 #[derive(Debug, Clone)]
@@ -66,56 +68,152 @@ pub fn groups(setting: &Setting, designs: &[Design]) -> Vec<(Key, Vec<usize>)> {
 /// # Errors
 /// [`CodesignError::EmptyBudget`], [`CodesignError::Stopped`], and where the journal cannot be written.
 pub fn sweep(setting: &Setting, budget: (f64, f64), control: &Control<'_>) -> Result<Swept, CodesignError> {
-    let workload = &setting.workload;
-    let designs = workload.space.within(&workload.family.area, budget);
-    if designs.is_empty() {
-        let (least, most) = workload.space.areas(&workload.family.area).unwrap_or((0.0, 0.0));
-        return Err(CodesignError::EmptyBudget { budget, least, most });
-    }
-    let groups = groups(setting, &designs);
-    let journal = control.journal.map(Journal::groups).unwrap_or_default();
-    let done = AtomicUsize::new(0);
-    let mut known: Vec<Known> = Vec::new();
-    let mut verdicts: Vec<Option<Verdict>> = vec![None; designs.len()];
+    let sweep = Sweep::new(setting, budget, control)?;
+    let mut verdicts: Vec<Option<Verdict>> = vec![None; sweep.designs.len()];
     let mut effort = Effort::default();
-    for batch in batches(groups.len(), workload.keep) {
-        let work = |&index: &usize| -> Result<GroupResult, CodesignError> {
-            if (control.stop)() {
-                return Err(CodesignError::Stopped);
-            }
-            let (key, members) = &groups[index];
-            let same = |(verdicts, _): &&GroupResult| {
-                verdicts.iter().map(|(design, _)| *design).eq(members.iter().copied())
-            };
-            let result = match journal.get(&index).filter(same) {
-                Some(kept) => kept.clone(),
-                None => {
-                    let result = group(setting, key, members, &designs, &known);
-                    if let Some(journal) = control.journal {
-                        journal.append(index, &result)?;
-                    }
-                    result
-                }
-            };
-            (control.progress)(done.fetch_add(1, Ordering::Relaxed) + 1);
-            Ok(result)
-        };
-        let results: Vec<GroupResult> =
-            batch.par_iter().with_max_len(1).map(work).collect::<Result<_, _>>()?;
-        for (members, of_group) in results {
-            effort += of_group;
-            for (index, verdict) in members {
-                if let Verdict::Evaluated(outcomes) = &verdict {
-                    let [cost, joules] = costs(setting, outcomes);
-                    known.push(Known { area_mm2: setting.area_mm2(&designs[index]), cost, joules });
-                }
-                verdicts[index] = Some(verdict);
-            }
+    sweep.batches(true, |(members, of_group)| {
+        effort += *of_group;
+        for (index, verdict) in members {
+            verdicts[*index] = Some(verdict.clone());
         }
-    }
+    })?;
     // Each design is in a group.
     let verdicts = verdicts.into_iter().flatten().collect();
-    Ok(Swept { designs, verdicts, effort, groups: (groups.len(), journal.len()) })
+    let groups = (sweep.groups.len(), sweep.kept.len());
+    Ok(Swept { designs: sweep.designs, verdicts, effort, groups })
+}
+
+/// The part of a sweep that is the journal's own, for a process that leaves the rest to others: the number of its groups.
+///
+/// # Errors
+/// As for [`sweep`].
+pub fn share(setting: &Setting, budget: (f64, f64), control: &Control<'_>) -> Result<usize, CodesignError> {
+    let sweep = Sweep::new(setting, budget, control)?;
+    sweep.batches(false, |_| ())?;
+    Ok(sweep.done.load(Ordering::Relaxed))
+}
+
+/// A sweep under way.
+struct Sweep<'a> {
+    setting: &'a Setting,
+    control: &'a Control<'a>,
+    designs: Vec<Design>,
+    groups: Vec<(Key, Vec<usize>)>,
+    /// What the journals held at the beginning.
+    kept: BTreeMap<usize, GroupResult>,
+    part: Part,
+    /// Groups that were finished here.
+    done: AtomicUsize,
+}
+
+impl<'a> Sweep<'a> {
+    fn new(
+        setting: &'a Setting,
+        budget: (f64, f64),
+        control: &'a Control<'a>,
+    ) -> Result<Sweep<'a>, CodesignError> {
+        let workload = &setting.workload;
+        let designs = workload.space.within(&workload.family.area, budget);
+        if designs.is_empty() {
+            let (least, most) = workload.space.areas(&workload.family.area).unwrap_or((0.0, 0.0));
+            return Err(CodesignError::EmptyBudget { budget, least, most });
+        }
+        let groups = groups(setting, &designs);
+        let kept = control.journal.map(Journal::groups).unwrap_or_default();
+        let part = control.journal.map_or(Part::ALONE, Journal::part);
+        Ok(Sweep { setting, control, designs, groups, kept, part, done: AtomicUsize::new(0) })
+    }
+
+    /// Works on all batches; `whole` says whether the others' groups of the last one are wanted, too.
+    fn batches(&self, whole: bool, mut take: impl FnMut(&GroupResult)) -> Result<(), CodesignError> {
+        let mut known: Vec<Known> = Vec::new();
+        let batches = batches(self.groups.len(), self.setting.workload.keep);
+        for (number, batch) in batches.iter().enumerate() {
+            let places = batch.iter().enumerate();
+            let (own, others): (Vec<_>, Vec<_>) = places.partition(|(place, _)| self.part.has(*place));
+            let own = own.par_iter().with_max_len(1).map(|(_, index)| self.group(**index, &known));
+            let mut results: Vec<GroupResult> = own.collect::<Result<_, _>>()?;
+            if !whole && number + 1 == batches.len() {
+                break;
+            }
+            results.extend(self.others(others.into_iter().map(|(_, index)| *index).collect(), &known)?);
+            for result in results {
+                take(&result);
+                for (index, verdict) in result.0 {
+                    if let Verdict::Evaluated(outcomes) = &verdict {
+                        let [cost, joules] = costs(self.setting, outcomes);
+                        let area_mm2 = self.setting.area_mm2(&self.designs[index]);
+                        known.push(Known { area_mm2, cost, joules });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A group's result, if it is of the designs that are in that group now.
+    fn fitting<'b>(&self, index: usize, found: &'b BTreeMap<usize, GroupResult>) -> Option<&'b GroupResult> {
+        let (_, members) = &self.groups[index];
+        found
+            .get(&index)
+            .filter(|(verdicts, _)| verdicts.iter().map(|(design, _)| *design).eq(members.iter().copied()))
+    }
+
+    fn group(&self, index: usize, known: &[Known]) -> Result<GroupResult, CodesignError> {
+        if (self.control.stop)() {
+            return Err(CodesignError::Stopped);
+        }
+        let result = match self.fitting(index, &self.kept) {
+            Some(kept) => kept.clone(),
+            None => {
+                let (key, members) = &self.groups[index];
+                let result = group(self.setting, key, members, &self.designs, known);
+                if let Some(journal) = self.control.journal {
+                    journal.append(index, &result)?;
+                }
+                result
+            }
+        };
+        self.progress();
+        Ok(result)
+    }
+
+    fn progress(&self) {
+        (self.control.progress)(self.done.fetch_add(1, Ordering::Relaxed) + 1);
+    }
+
+    /// The groups of others, as they finish them; those that nobody finishes are computed here.
+    fn others(&self, mut rest: Vec<usize>, known: &[Known]) -> Result<Vec<GroupResult>, CodesignError> {
+        let mut results = Vec::new();
+        let mut last = Instant::now();
+        while !rest.is_empty() {
+            if (self.control.stop)() {
+                return Err(CodesignError::Stopped);
+            }
+            let start = Instant::now();
+            let found = self.control.journal.map_or(Ok(BTreeMap::new()), Journal::of_others)?;
+            let missing = rest.len();
+            rest.retain(|&index| match self.fitting(index, &found) {
+                Some(result) => {
+                    results.push(result.clone());
+                    self.progress();
+                    false
+                }
+                None => true,
+            });
+            if rest.len() < missing {
+                last = Instant::now();
+            } else if last.elapsed() >= self.part.patience {
+                // From the end: whoever is slow, and not dead, works from the beginning.
+                results.extend(rest.pop().map(|index| self.group(index, known)).transpose()?);
+                continue;
+            }
+            std::thread::sleep(
+                (4 * start.elapsed()).clamp(Duration::from_millis(20), Duration::from_secs(1)),
+            );
+        }
+        Ok(results)
+    }
 }
 
 /// What is known about a design that was evaluated: enough to exclude others.

@@ -2,9 +2,12 @@
 
 use crate::{SMALL, setting};
 use optimizer::codesign::journal::Journal;
-use optimizer::codesign::sweep::{Control, Swept, Verdict, sweep};
+use optimizer::codesign::part::Part;
+use optimizer::codesign::sweep::{Control, Swept, Verdict, share, sweep};
 use optimizer::codesign::{CodesignError, run};
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 fn bits(swept: &Swept) -> Vec<u64> {
     let mut bits = vec![swept.effort.candidates, swept.effort.evaluated];
@@ -28,7 +31,7 @@ fn an_interrupted_sweep_resumes_to_the_same_bits() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sweep.journal");
     let asked = AtomicUsize::new(0);
-    let journal = Journal::open(&path, "this").unwrap();
+    let journal = Journal::open(folder.path(), Part::ALONE, "this").unwrap();
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 1;
     let control = Control { stop: &stop, journal: Some(&journal), ..Control::NONE };
     assert!(matches!(sweep(&setting, budget, &control), Err(CodesignError::Stopped)));
@@ -39,7 +42,7 @@ fn an_interrupted_sweep_resumes_to_the_same_bits() {
     text.push_str("{\"record\":2,\"sum\":\"01");
     std::fs::write(&path, text).unwrap();
 
-    let journal = Journal::open(&path, "this").unwrap();
+    let journal = Journal::open(folder.path(), Part::ALONE, "this").unwrap();
     assert_eq!(journal.groups().len(), 1);
     let resumed = sweep(&setting, budget, &Control { journal: Some(&journal), ..Control::NONE }).unwrap();
     assert_eq!(resumed.groups.1, 1);
@@ -47,8 +50,8 @@ fn an_interrupted_sweep_resumes_to_the_same_bits() {
     assert_eq!(resumed.verdicts, whole.verdicts);
 
     // Everything is in the journal now; one of something else is begun anew.
-    assert_eq!(Journal::open(&path, "this").unwrap().groups().len(), whole.groups.0);
-    assert_eq!(Journal::open(&path, "that").unwrap().groups().len(), 0);
+    assert_eq!(Journal::open(folder.path(), Part::ALONE, "this").unwrap().groups().len(), whole.groups.0);
+    assert_eq!(Journal::open(folder.path(), Part::ALONE, "that").unwrap().groups().len(), 0);
 }
 
 /// Bytes changed anywhere in a journal, and lines lost, repeated, exchanged or of another journal: the result has the same
@@ -60,7 +63,7 @@ fn a_damaged_journal_is_told_and_computed_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sweep.journal");
     let resume = |identity: &str| {
-        let journal = Journal::open(&path, identity).unwrap();
+        let journal = Journal::open(folder.path(), Part::ALONE, identity).unwrap();
         let damaged = !journal.damage().is_empty();
         let swept = sweep(&setting, budget, &Control { journal: Some(&journal), ..Control::NONE }).unwrap();
         (bits(&swept), swept.groups.1, damaged)
@@ -93,8 +96,52 @@ fn a_damaged_journal_is_told_and_computed_again() {
         std::fs::write(&path, &bytes).unwrap();
         let (found, _, damaged) = resume("this");
         assert!(found == whole && damaged, "case {case}: {}", String::from_utf8_lossy(&bytes));
-        let mended = Journal::open(&path, "this").unwrap();
+        let mended = Journal::open(folder.path(), Part::ALONE, "this").unwrap();
         assert!(mended.damage().is_empty() && mended.groups().len() == lines.len() - 1, "case {case}");
+    }
+}
+
+/// Three parts at once, in a folder that all see, and two of which the other one never comes: the bits of one, whether all designs
+/// are kept or bounds of one batch exclude designs of the next.
+#[test]
+fn parts_of_a_sweep_are_the_whole() {
+    let many = SMALL.replace("[32, 96, 160]", "{ from = 32, to = 480, step = 64 }");
+    let front = many.replace("objective = \"gflops\"", "objective = \"gflops\"\nkeep = \"front\"");
+    for text in [many, front] {
+        let setting = setting(&text);
+        let budget = setting.workload.budget.area_mm2;
+        let whole = sweep(&setting, budget, &Control::NONE).unwrap();
+        let part = |folder: &Path, index: usize, of: usize, patience: Duration| {
+            let journal = Journal::open(folder, Part { index, of, patience }, "this").unwrap();
+            let control = Control { journal: Some(&journal), ..Control::NONE };
+            match index {
+                0 => Some((sweep(&setting, budget, &control).unwrap(), journal)),
+                _ => {
+                    share(&setting, budget, &control).unwrap();
+                    None
+                }
+            }
+        };
+        for (started, of, patience) in [(3, 3, Duration::from_secs(60)), (1, 2, Duration::ZERO)] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path();
+            let swept = std::thread::scope(|scope| {
+                let part = &part;
+                let others: Vec<_> = (1..started)
+                    .map(|index| scope.spawn(move || part(path, index, of, patience).is_none()))
+                    .collect();
+                let first = part(path, 0, of, patience).unwrap();
+                assert!(others.into_iter().all(|other| other.join().unwrap()));
+                first
+            });
+            assert_eq!(
+                (bits(&swept.0), &swept.0.verdicts),
+                (bits(&whole), &whole.verdicts),
+                "{started} of {of}"
+            );
+            swept.1.remove();
+            assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "journals stay");
+        }
     }
 }
 

@@ -66,6 +66,7 @@ codes! {
     FIELD_WITHOUT_INDEX = "TW0306", "a field used without indices";
     NOT_INDEXABLE = "TW0307", "indices on something that is not a field";
     INDEX_AS_VALUE = "TW0308", "an index used as a value, not supported yet";
+    REMAINDER_FORM = "TW0309", "a remainder that is no condition on indices";
     TARGET_FORM = "TW0401", "an assignment to something other than the point at t+1";
     ASSIGNED_TWICE = "TW0402", "points of a field computed by two statements";
     NOT_ASSIGNABLE = "TW0403", "an assignment to something that never changes";
@@ -78,6 +79,7 @@ codes! {
     OFF_GRID = "TW0410", "a domain from which a read leaves the grid";
     BOUNDED_AROUND = "TW0411", "a domain with bounds of an index that wraps around";
     IN_ORDER_AROUND = "TW0412", "an update in place on a grid that wraps around";
+    INDICES_AROUND = "TW0413", "a condition on indices where the grid wraps around";
     CONDITION_AS_VALUE = "TW0501", "a condition where a number is needed";
     VALUE_AS_CONDITION = "TW0502", "a number where a condition is needed";
     LITERAL_NOT_F32 = "TW0503", "a number too large or too small for f32";

@@ -3,7 +3,7 @@
 use super::{Draft, DraftStatement, comes_earlier, margin};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::domain::{self, Bound, EXTENTS, Interval, apart, intersection, shifted};
-use crate::program::{Access, ExprKind, FieldId, Program, Statement};
+use crate::program::{Access, Condition, Expr, ExprKind, FieldId, Program, Statement};
 use crate::source::Span;
 
 /// The rules over the statements of a draft; they find the least size from which they hold.
@@ -227,6 +227,19 @@ pub(super) fn not_around(program: &Program) -> Option<Diagnostic> {
             .note("the first point of a sweep in order would have the last one before it, which comes later")
             .hint(format!("read `{field}` at `{time}`, the level before"))
             .hint("or leave out `boundary periodic`"),
+        );
+    }
+    let value = |expr: &&Expr| {
+        let mut has = false;
+        expr.walk_conditions(|condition| has |= matches!(condition, Condition::Congruent(_)));
+        has
+    };
+    if let Some(value) = program.statements.iter().flat_map(Statement::values).find(value) {
+        let message = "this depends on the indices themselves, on a grid that wraps around";
+        return Some(
+            Diagnostic::limitation(Code::INDICES_AROUND, value.span.clone(), message)
+                .note("every second point, for example, is not alternating across the ends of a grid of odd size")
+                .hint("leave out `boundary periodic`, or give the condition as a `coefficient`"),
         );
     }
     let cycle = program.cycle();

@@ -134,7 +134,8 @@ fn mirrored(operator: CompareOp) -> CompareOp {
     }
 }
 
-fn integer(expr: &Expr) -> Option<f64> {
+/// The value of an integer, with its sign.
+pub(super) fn integer(expr: &Expr) -> Option<f64> {
     match &expr.kind {
         ExprKind::Number { value, integer: true } => Some(*value),
         ExprKind::Unary(ast::UnaryOp::Minus, operand) => integer(operand).map(|value| -value),

@@ -41,7 +41,9 @@ impl Lowering<'_> {
                 ast::BinaryOp::Sub => BinaryOp::Sub,
                 ast::BinaryOp::Mul => BinaryOp::Mul,
                 ast::BinaryOp::Div => BinaryOp::Div,
-                ast::BinaryOp::Compare(_) | ast::BinaryOp::And | ast::BinaryOp::Or => break,
+                ast::BinaryOp::Rem | ast::BinaryOp::Compare(_) | ast::BinaryOp::And | ast::BinaryOp::Or => {
+                    break;
+                }
             };
             chain.push((operator, right, &first.span));
             first = left;
@@ -72,6 +74,10 @@ impl Lowering<'_> {
                 let condition = self.condition(condition);
                 let (then, otherwise) = (self.value(then), self.value(otherwise));
                 Some(self.select(condition?, then?, otherwise?, &expr.span))
+            }
+            ast::ExprKind::Binary(ast::BinaryOp::Rem, ..) => {
+                self.remainder_as_value(&expr.span);
+                None
             }
             ast::ExprKind::Unary(UnaryOp::Not, _) | ast::ExprKind::Binary(..) => {
                 self.report(
@@ -217,7 +223,7 @@ impl Lowering<'_> {
                         span.clone(),
                         format!("the index `{name}` cannot be used as a value"),
                     )
-                    .note("a stencil computes the same at every point; indices stand in `[...]` only")
+                    .note("indices stand in `[...]`, and in front of `%` in conditions: `(i + j) % 2 == 0 ? a : b`")
                     .hint("give values that vary over the grid as a `coefficient`"),
                 );
                 None
@@ -394,6 +400,9 @@ impl Lowering<'_> {
                         .hint("write `a < b && b < c`"),
                     );
                     return None;
+                }
+                if Self::is_congruence(left, right) {
+                    return self.congruence(*operator, left, right, &expr.span);
                 }
                 let (left, right) = (self.value(left), self.value(right));
                 let (mut left, mut right) = (left?, right?);

@@ -1,6 +1,7 @@
 //! From the syntax tree to the checked program: names, accesses, types, and the rules of time stepping.
 
 mod access;
+mod congruence;
 mod constant;
 mod declare;
 mod domain;

@@ -1,4 +1,4 @@
-//! Expressions, by precedence climbing: `?:`, `||`, `&&`, equality, order, `+ -`, `* /`, unary, primary.
+//! Expressions, by precedence climbing: `?:`, `||`, `&&`, equality, order, `+ -`, `* / %`, unary, primary.
 
 use super::{MOST_HEIGHT, MOST_NESTING, MOST_NODES, Parsed, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -22,6 +22,7 @@ fn binary(kind: TokenKind) -> Option<(BinaryOp, u8)> {
         TokenKind::Minus => (BinaryOp::Sub, 5),
         TokenKind::Star => (BinaryOp::Mul, 6),
         TokenKind::Slash => (BinaryOp::Div, 6),
+        TokenKind::Percent => (BinaryOp::Rem, 6),
         _ => return None,
     })
 }
@@ -140,7 +141,13 @@ impl Parser<'_> {
                 let before = self.position.checked_sub(1).map(|last| self.tokens[last].kind);
                 let hint = match (before, kind) {
                     (
-                        Some(TokenKind::Plus | TokenKind::Minus | TokenKind::Star | TokenKind::Slash),
+                        Some(
+                            TokenKind::Plus
+                            | TokenKind::Minus
+                            | TokenKind::Star
+                            | TokenKind::Slash
+                            | TokenKind::Percent,
+                        ),
                         TokenKind::Assign,
                     ) => Some("write the assignment out: `u[t+1, i] = u[t, i] + ...`".to_string()),
                     (Some(TokenKind::Star), TokenKind::Star) => {

@@ -137,5 +137,9 @@ fn check_condition(condition: &Condition) {
             check_condition(right);
         }
         Condition::Not(inner) => check_condition(inner),
+        Condition::Congruent(own) => {
+            let parts = own.space.iter().chain([&own.time, &own.residue]);
+            assert!(own.modulus >= 2 && parts.clone().all(|part| (0..own.modulus).contains(part)));
+        }
     }
 }

@@ -66,7 +66,7 @@ fn standalone(plan: &KernelPlan, wrong: Option<(&str, &str)>, has_memory: bool) 
     command
         .args([
             "-std=c++17",
-            "-O1",
+            "-O0",
             "-w",
             "-ffp-contract=off",
             "-I.",

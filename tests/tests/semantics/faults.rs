@@ -450,6 +450,7 @@ fn wrong_texts_2d() {
     wrong_text_is_found("fdtd2d", "0.7f", "0.70001f");
     wrong_text_is_found("varcoef2d", "tw_c_c[x]", "tw_c_c[x + 1]");
     wrong_text_is_found("wave2d", "tw_modulo(t + 2, 2)", "tw_modulo(t + 1, 2)");
+    wrong_text_is_found("redblack2d", " % 2 == 0", " % 2 != 0");
 }
 
 #[test]

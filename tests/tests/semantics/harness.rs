@@ -400,9 +400,9 @@ pub fn turn_of(name: &str) -> usize {
     name.bytes().map(usize::from).sum()
 }
 
-/// Whether one of several runs for a program: every second one, in turn, or all.
+/// Whether one of several runs for a program: every third one, in turn, or all.
 fn in_turn(program: &Program, number: usize) -> bool {
-    everything() || (turn_of(&program.name) + number).is_multiple_of(2)
+    everything() || (turn_of(&program.name) + number).is_multiple_of(3)
 }
 
 /// Whether all is run, as in `make test-long`, of what else runs in turn.
@@ -410,17 +410,15 @@ pub fn everything() -> bool {
     std::env::var_os("TILEWRIGHT_ALL").is_some()
 }
 
-/// Everything that a program goes through: all strategies that take it (for shipped stencils the preferred one and every second
-/// of the others, in turn), with small tiles and, in turn, with their default ones, at odd sizes, for few and many steps, in
-/// three layouts.
+/// Everything that a program goes through: the preferred strategy and, of the others that take it, every third one, in turn, or
+/// all; with small tiles and, in turn, with their default ones, at odd sizes, for few and many steps, in three layouts.
 pub fn agrees_with_reference(program: &Arc<Program>) {
     let dimension = program.dimension();
     let analysis = analysed(program);
     let small = |strategy: &dyn Strategy| small_tile(strategy, program, &analysis);
     let preferred = strategy::preferred().id();
-    let of_family = polyhedral::shipped::names().contains(&program.name.as_str());
     let first = strategy::preferred_for(program).id();
-    let chosen = |number: usize, id: &str| !of_family || id == first || in_turn(program, number);
+    let chosen = |number: usize, id: &str| id == first || in_turn(program, number);
     let taking = strategy::all().iter().enumerate();
     let taking = taking
         .filter(|(number, own)| own.takes(program, &analysis.cone).is_ok() && chosen(*number, own.id()));
@@ -433,19 +431,20 @@ pub fn agrees_with_reference(program: &Arc<Program>) {
                 let sizes = optional.iter().zip([2, 3]);
                 sizes.fold(small.clone(), |tile, (optional, value)| tile.with(optional.size.name, value))
             });
-            let with_all = with_all.map(|tile| (strategy, Some(tile)));
+            let turn = everything() || turn_of(&program.name).is_multiple_of(2);
+            let with_all = with_all.filter(|_| turn).map(|tile| (strategy, Some(tile)));
             let default = by_default.contains(&strategy.id()).then_some((strategy, None));
             [(strategy, Some(small))].into_iter().chain(default).chain(with_all)
         })
         .map(|(strategy, tile)| {
-            // Small tiles as they are written, default ones as compilers rewrite them: much of the time goes to the compiler.
+            // Small tiles as they are written, default ones of every third program as compilers rewrite them: much of the time
+            // goes to the compiler.
             let (plan, optimization) = match tile {
                 None => (
                     planned_by_default(program, strategy).unwrap(),
-                    if strategy.id() == preferred && turn_of(&program.name).is_multiple_of(3) {
-                        2
-                    } else {
-                        1
+                    match turn_of(&program.name).is_multiple_of(3) {
+                        true if strategy.id() == preferred => 2,
+                        rewritten => u8::from(rewritten || everything()),
                     },
                 ),
                 Some(tile) => {

@@ -5,12 +5,14 @@
 //! - [`faults`]: plans and texts with one mistake in them must be refused or found;
 //! - [`storages`], [`wavefronts`]: memory of blocks' own, and rows whose points follow each other;
 //! - [`sweeps`]: points that follow each other within a sweep, and time skewing;
+//! - [`colours`]: points that take turns, by conditions on indices;
 //! - [`names`], [`standalone`], [`cuda_host`]: names that collide, and the programs that users build by hand;
 //! - [`ranks`]: programs spread over ranks of MPI;
 //! - [`performance`]: times that a user would notice.
 
 #![allow(clippy::unwrap_used)]
 
+mod colours;
 mod cuda_host;
 mod faults;
 mod harness;

@@ -83,8 +83,8 @@ fn names_of_the_generated_code() {
     let accepted: Vec<&String> = identifiers.iter().filter(accepted).collect();
     let mut failures = Vec::new();
     let strategies = strategies();
-    // Eight names at a time; in the course of all rounds each comes to each place, in these to every fourth one.
-    let rounds = (0..accepted.len()).step_by(if everything() { 1 } else { 4 });
+    // Eight names at a time; in the course of all rounds each comes to each place, in these to every eighth one.
+    let rounds = (0..accepted.len()).step_by(if everything() { 1 } else { 8 });
     for (turn, round) in rounds.enumerate() {
         let names: Names<'_> =
             std::array::from_fn(|place| accepted[(round + place * 7) % accepted.len()].as_str());

@@ -41,6 +41,7 @@ stencils![
     gradient2d,
     wave2d,
     seidel2d,
+    redblack2d,
     skewed2d,
     star2d2r,
     star2d1r,

@@ -3,7 +3,7 @@
 //! ```toml
 //! computation = "y"                     # whose implementations are tried; that with most levels, where left out
 //! threads = 2                           # all that this program may use, where left out
-//! implementations = 4                   # in the library, at most
+//! implementations = 8                   # in the library, at most
 //! candidates = 24                       # that are measured, at most
 //! repeat = 3                            # runs that are timed, twice
 //!
@@ -45,7 +45,7 @@ pub struct NestedUses {
     /// Threads.
     pub threads: Option<usize>,
     /// Implementations of the library at most.
-    #[serde(default = "four")]
+    #[serde(default = "eight")]
     pub implementations: usize,
     /// Implementations that are measured at most.
     #[serde(default = "twenty_four")]
@@ -61,8 +61,8 @@ fn three() -> usize {
     3
 }
 
-fn four() -> usize {
-    4
+fn eight() -> usize {
+    8
 }
 
 fn twenty_four() -> usize {
@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn files_are_read_or_refused() {
         let uses = NestedUses::parse("threads = 2\n[[inputs]]\nname = \"a\"\nparam = [\"n=3\"]\n").unwrap();
-        assert_eq!((uses.threads, uses.implementations, uses.inputs.len()), (Some(2), 4, 1));
+        assert_eq!((uses.threads, uses.implementations, uses.inputs.len()), (Some(2), 8, 1));
         for (text, expected) in [
             ("", "missing field `inputs`"),
             ("inputs = []", "inputs: 0"),

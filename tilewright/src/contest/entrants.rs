@@ -1,6 +1,6 @@
-//! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, some of these with sizes
-//! that no model knows the price of, and the strategies' own defaults. Where a model is wrong, it is mostly about what a
-//! cache holds.
+//! Who takes part: the model's choice, what it would choose if windows had to fit parts of a cache, or if rows were as dear
+//! together as alone, some of these with sizes that no model knows the price of, and the strategies' own defaults. Where a model
+//! is wrong, it is mostly about what a cache holds; next, about what many rows together cost.
 
 use super::{Contest, Entrant};
 use hhc_codegen::TileSizes;
@@ -21,10 +21,12 @@ impl Contest<'_> {
         let time = &self.model.model.time;
         let near = time.near_cache_bytes();
         let rooms: &[f64] = if self.wanted { &MORE_ROOMS } else { &ROOMS };
-        for room in rooms.iter().filter(|_| near.is_finite()) {
-            let mut limited = self.model.model.clone();
-            limited.time = time.with_window_limit(room * near);
-            let good = optimizer::cpu::good_tile(&limited, self.strategy);
+        let limited =
+            rooms.iter().filter(|_| near.is_finite()).map(|room| time.with_window_limit(room * near));
+        for changed in limited.chain([time.with_alike_rows()]) {
+            let mut model = self.model.model.clone();
+            model.time = changed;
+            let good = optimizer::cpu::good_tile(&model, self.strategy);
             entrants.extend(good.map(|tile| self.entrant(self.strategy, tile)));
         }
         let (program, cone) = (&self.stencil.program, &self.model.analysis.cone);
@@ -50,9 +52,7 @@ impl Contest<'_> {
         }
         for other in strategy::in_auto(Target::OpenMp) {
             let own = other.id() == self.strategy.id();
-            // Another strategy's tiles of several statements take long to prove, too.
-            let all = self.all_strategies && (few || other.is_baseline());
-            if (own || all) && other.takes(program, cone).is_ok() {
+            if (own || self.all_strategies) && other.takes(program, cone).is_ok() {
                 let tile = if own { None } else { self.others_tile(other) };
                 let tile = tile.unwrap_or_else(|| other.default_tile(program, cone, Target::OpenMp));
                 let entrant = self.entrant(other, tile);

@@ -17,7 +17,7 @@ pub(super) struct Document {
     #[serde(default)]
     pub device_name: Cell,
     #[serde(default)]
-    pub objective: Cell,
+    pub objective: kernel_tuner::Objective,
     pub tune_params_keys: Option<Vec<String>>,
     pub tune_params: Option<Entries<Vec<Cell>>>,
     pub cache: Option<Entries<Entries<Cell>>>,
@@ -56,12 +56,11 @@ pub(super) fn read(path: &Path, bytes: &[u8], options: &ReadOptions) -> Result<R
         let description = kernel_tuner::Description {
             kernel: document.kernel_name.text(),
             device: document.device_name.text(),
-            objective: document.objective.text(),
-            response: options.response.clone(),
+            objective: document.objective,
             names: document.tune_params_keys,
             levels: document.tune_params.unwrap_or_default(),
         };
-        return kernel_tuner::read(path, description, cache);
+        return kernel_tuner::read(path, description, cache, options);
     }
     if let Some(results) = document.results {
         return t4::read(path, document.metadata.unwrap_or_default(), results, options);

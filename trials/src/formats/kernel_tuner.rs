@@ -1,9 +1,10 @@
 //! Cache files of Kernel Tuner: `tune_params_keys`, `tune_params`, and `cache`, from the configuration to its record.
-//! Times are in milliseconds. A failed configuration has the name of the error in place of the time.
+//! Times are in milliseconds. A failed configuration has the name of the error in place of the time, or, since version 1.4, as
+//! `__error__`; there `objective` is a list.
 
 use super::cell::Cell;
 use super::joined::{Declared, Joined, joined};
-use super::roles::{Named, Roles};
+use super::roles::{Named, ReadOptions, Roles};
 use crate::entries::Entries;
 use crate::error::{Result, malformed};
 use crate::limits::check_size;
@@ -11,20 +12,56 @@ use crate::recording::{Format, Recording};
 use crate::setting::Setting;
 use crate::trial::{Configuration, Metric, Outcome, Status, Trial};
 use crate::value::Value;
+use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Older versions write this time for a failed configuration.
 const FAILED_TIME: f64 = 1e20;
+/// Where newer versions write why a configuration failed.
+const ERROR: &str = "__error__";
+
+/// What is minimised, as the file says it.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Objective {
+    Several(Vec<String>),
+    Any(Cell),
+}
+
+impl Default for Objective {
+    fn default() -> Objective {
+        Objective::Any(Cell::default())
+    }
+}
+
+impl Objective {
+    /// The one that counts: `time` where the file says nothing.
+    fn one(self, path: &Path, options: &ReadOptions) -> Result<String> {
+        let mut names = match self {
+            Objective::Several(names) => names,
+            Objective::Any(cell) => vec![cell.text()],
+        };
+        names.retain(|name| !name.is_empty());
+        match (names.as_slice(), &options.response) {
+            ([], _) => Ok("time".to_owned()),
+            ([_, _, ..], Some(asked)) => Ok(asked.clone()),
+            ([_, _, ..], None) if !options.no_response => {
+                let reason = format!("there are {} objectives", names.len());
+                let hint = format!("name what counts with --metric; there are: {}", names.join(", "));
+                Err(malformed(path, "`objective`", reason, &hint))
+            }
+            _ => Ok(names.swap_remove(0)),
+        }
+    }
+}
 
 /// All but the records.
 pub(super) struct Description {
     pub kernel: String,
     pub device: String,
-    pub objective: String,
-    /// What is asked for; it counts where the records lack the objective.
-    pub response: Option<String>,
+    pub objective: Objective,
     pub names: Option<Vec<String>>,
     pub levels: Entries<Vec<Cell>>,
 }
@@ -33,13 +70,14 @@ pub(super) fn read(
     path: &Path,
     description: Description,
     cache: Entries<Entries<Cell>>,
+    options: &ReadOptions,
 ) -> Result<Recording> {
-    let mut objective =
-        if description.objective.is_empty() { "time".to_owned() } else { description.objective };
-    if let Some(response) = description.response
+    let mut objective = description.objective.one(path, options)?;
+    // What is asked for counts where the records lack the objective.
+    if let Some(response) = &options.response
         && cache.0.iter().all(|(_, record)| record.get(&objective).is_none())
     {
-        objective = response;
+        objective.clone_from(response);
     }
     let names = match description.names {
         Some(names) if !names.is_empty() => names,
@@ -66,7 +104,9 @@ pub(super) fn read(
     let mut trials = Vec::with_capacity(cache.0.len());
     let mut other = BTreeSet::new();
     for (key, record) in cache.0 {
-        let is_other = |(name, cell): &&(String, Cell)| !names.contains(name) && cell.number().is_none();
+        let is_other = |(name, cell): &&(String, Cell)| {
+            name != ERROR && !names.contains(name) && cell.number().is_none()
+        };
         other.extend(record.0.iter().filter(is_other).map(|(name, _)| name.clone()));
         let place = format!("record \"{}\"", key.chars().take(80).collect::<String>());
         check_size(path, record.0.len(), 0)?;
@@ -131,17 +171,22 @@ fn row(
     let values = names.iter().map(value).collect::<Result<Vec<Value>>>()?;
     let mut status = Status::Ok;
     let mut message = String::new();
-    match record.get(objective) {
-        Some(Cell::Value(Value::Text(error))) => {
+    let measured = record.get(objective);
+    let failure = [record.get(ERROR), measured].into_iter().flatten().find_map(|cell| match cell {
+        Cell::Value(Value::Text(error)) => Some(error),
+        _ => None,
+    });
+    match (failure, measured) {
+        (Some(error), _) => {
             status = status_of(error);
             message.clone_from(error);
         }
-        Some(cell) if cell.number().is_some_and(|time| time < FAILED_TIME) => {}
-        Some(_) => {
+        (None, Some(cell)) if cell.number().is_some_and(|time| time < FAILED_TIME) => {}
+        (None, Some(_)) => {
             status = Status::RunError;
             message = format!("no number was recorded as {objective}");
         }
-        None => {
+        (None, None) => {
             let reason = format!("it has no `{objective}`");
             return Err(malformed(path, place, reason, "name the metric that counts with --metric"));
         }

@@ -20,10 +20,12 @@ mod t1;
 mod t4;
 mod tables;
 mod write;
+mod write_cache;
 
 pub use sheet::Sheet;
 pub use tables::table;
 pub use write::{check_csv, sheet, write_csv, write_t4};
+pub use write_cache::write_kernel_tuner;
 
 use crate::error::{Result, TrialsError, malformed};
 use crate::recording::{Format, Recording};

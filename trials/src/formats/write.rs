@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::Path;
 use text_escape::csv_cell;
 
-fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(super) fn publish(path: &Path, bytes: &[u8]) -> Result<()> {
     output_file::write(path, |file| file.write_all(bytes)).map_err(|error| match error {
         WriteError::Interrupted => TrialsError::Interrupted,
         WriteError::Io(reason) => TrialsError::File { action: "write", path: path.to_owned(), reason },
@@ -93,16 +93,19 @@ const COLUMNS: [&str; 9] =
 /// # Errors
 /// A parameter with the name of another column, or a response with such a name.
 pub fn check_csv<'a>(parameters: impl Iterator<Item = &'a str>, response: &'a str) -> Result<()> {
-    different(parameters.chain(["status"]).chain(OWN_END).chain([response]))
+    different(parameters.chain(["status"]).chain(OWN_END).chain([response]), T4)
 }
 
-fn different<'a>(names: impl Iterator<Item = &'a str>) -> Result<()> {
+const T4: &str = "write T4, with a name that ends in .json";
+
+/// Refuses two equal names of what is in one record; `instead` is what to do.
+pub(super) fn different<'a>(names: impl Iterator<Item = &'a str>, instead: &str) -> Result<()> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
             return Err(TrialsError::Request {
-                reason: format!("in CSV two columns would have the name `{name}`"),
-                hint: "write T4, with a name that ends in .json".to_owned(),
+                reason: format!("in this format two columns would have the name `{name}`"),
+                hint: instead.to_owned(),
             });
         }
     }
@@ -132,7 +135,7 @@ pub fn sheet(names: &[&str], trials: &[Trial], response: &str) -> Result<Sheet> 
         .map(str::to_owned)
         .chain(said.iter().map(|name| format!("{SETTING}{name}")))
         .collect();
-    different(header.iter().map(String::as_str))?;
+    different(header.iter().map(String::as_str), T4)?;
     let row = |(number, trial): (usize, &Trial)| {
         let Trial { configuration, outcome, setting, .. } = trial;
         let mut cells: Vec<String> = configuration.values().iter().map(ToString::to_string).collect();

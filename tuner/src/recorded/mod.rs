@@ -5,7 +5,7 @@
 mod points;
 mod problem;
 
-pub use trials::formats::{Sheet, check_csv, roles, table, write_csv, write_t4};
+pub use trials::formats::{Sheet, check_csv, roles, table, write_csv, write_kernel_tuner, write_t4};
 pub use trials::{Format, Mixed, ReadOptions, Roles};
 
 use crate::error::Result;

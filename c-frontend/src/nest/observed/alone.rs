@@ -7,12 +7,12 @@
 
 use super::kinds::{Kind, Step};
 use super::parts::{Observed, STEP};
-use super::{Split, flat, flow, names, place, test, with_index};
+use super::{Split, flat, flow, names, place, residue, test, with_index};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::codes;
 use crate::nest::refusal::calls;
 use crate::nest::scalars::{assigned, declared};
-use crate::nest::time::Found;
+use crate::nest::time::{Found, keeps_levels};
 use crate::parse::Region;
 use crate::text::{c_text, type_text};
 use polyhedral::diagnostic::Diagnostic;
@@ -31,21 +31,46 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
             && computes(&region, &list[at])
             && flow::read_around(&region, found, list, at, &step).is_none()
     };
+    // Of a loop that leaves something in scalars, too, these are computed behind it.
+    let scalar = |at: usize| {
+        !without.contains(&list[at].span)
+            && computes(&region, &list[at])
+            && match &list[at].kind {
+                StmtKind::For(_) => true,
+                StmtKind::Expr(_) | StmtKind::Declaration(_) => assigned(&list[at]).0.is_empty(),
+                _ => false,
+            }
+    };
     // Statements of one call stand at one place, and stay together.
-    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut runs: Vec<Run> = Vec::new();
     let mut start = 0;
     while start < list.len() {
         let end = (start..list.len()).find(|at| list[*at].span != list[start].span).unwrap_or(list.len());
-        if (start..end).all(kept) && is_hidden(list, &(start..end)) {
+        let (group, hidden) = (start..end, is_hidden(list, &(start..end)));
+        let before = runs.last().filter(|run| run.range.end == start && run.behind.is_empty());
+        let from = before.map_or(start, |run| run.range.start);
+        if hidden && group.clone().all(kept) {
             match runs.last_mut() {
-                Some(run) if run.end == start => run.end = end,
-                _ => runs.push(start..end),
+                Some(run) if run.range.end == start && run.behind.is_empty() => run.range.end = end,
+                _ => runs.push(Run { range: group, behind: String::new() }),
             }
+        } else if hidden && group.clone().all(|at| kept(at) || scalar(at)) {
+            // Behind those before it, or by itself.
+            let found = [from, start].into_iter().find_map(|from| {
+                let marked: Vec<bool> = (from..end).map(|at| at >= start && !kept(at)).collect();
+                let moved = list[from..end].iter().any(|stmt| moves_pointers(&region, stmt));
+                let behind = residue::behind(&region, &list[from..end], &marked).filter(|_| !moved)?;
+                Some(Run { range: from..end, behind })
+            });
+            runs.extend(found.filter(|run| !run.behind.is_empty()));
         }
         start = end;
     }
-    let loops = |run: &Range<usize>| list[run.clone()].iter().filter(|stmt| reads_around(stmt)).count();
-    let run = runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
+    let loops = |run: &Run| list[run.range.clone()].iter().filter(|stmt| reads_around(stmt)).count();
+    let Run { range: run, behind } = runs.into_iter().rev().filter(|run| loops(run) > 0).max_by_key(loops)?;
+    let run = if behind.is_empty() { without_points(list, run) } else { run };
+    let part = |at: usize| if kept(at) { Some(list[at].clone()) } else { step.stencil[at].clone() };
+    let computed: Vec<Stmt> = run.clone().filter_map(part).collect();
     // What the body declares is known where the loops stand, but not its value.
     for stmt in &list[..run.start] {
         if let StmtKind::Declaration(own) = &stmt.kind {
@@ -54,16 +79,20 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
                 .extend(own.iter().map(|one| (one.name.clone(), Variable { value: None, ..one.clone() })));
         }
     }
-    let index = match &step.index {
+    // Within one step, a level is an array like any other.
+    let keeps = |name: &str| keeps_levels(found.body, name).is_some();
+    let level = step.index.as_ref().map(|index| index.name.clone()).filter(|name| keeps(name));
+    let own_index = step.index.as_ref().filter(|_| level.is_none());
+    let index = match own_index {
         Some(index) => (index.name.clone(), type_text(&region.variables.get(&index.name)?.ctype), index.by),
         None => (STEP.to_owned(), "long".to_owned(), 1),
     };
-    if step.index.is_none() {
+    if own_index.is_none() {
         let ctype = CType::Integer { name: "long".to_owned(), unsigned: false };
         test::declare(&mut region, STEP, ctype, &found.head());
     }
     let (cut, tokens) = place(&region, found, list, run.clone())?;
-    let body = Stmt { kind: StmtKind::Block(list[run].to_vec()), span: found.body.span.clone() };
+    let body = Stmt { kind: StmtKind::Block(computed), span: found.body.span.clone() };
     let observed = Observed {
         cut,
         tokens,
@@ -71,18 +100,28 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         in_braces: matches!(found.body.kind, StmtKind::Block(_)),
         scalars: Vec::new(),
         round: Vec::new(),
-        first: if step.index.is_some() { index.0.clone() } else { "0".to_owned() },
+        first: if own_index.is_some() { index.0.clone() } else { "0".to_owned() },
         tests: Vec::new(),
         asked: Vec::new(),
         alone: true,
+        residue: behind,
     };
-    Some(Split { region, body, observed, index })
+    Some(Split { region, body, observed, index, level })
 }
 
-/// The place of the statement of a time loop's body that a place lies in.
-pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span) -> Option<Span> {
+/// The place of the statement of a time loop's body that a place lies in, which may be that of a function that it calls; but
+/// for some that are known.
+pub fn statement_around(region: &Region, found: &Found<'_>, inner: &Span, without: &[Span]) -> Option<Span> {
     let list = flat::statements(region, found.body);
-    list.into_iter().map(|stmt| stmt.span).find(|span| span.start <= inner.start && inner.end <= span.end)
+    let around = |span: &Span| span.start <= inner.start && inner.end <= span.end;
+    let holds = |stmt: &&Stmt| {
+        let mut holds = around(&stmt.span);
+        stmt.walk_expressions(&mut |part| holds |= part.span == *inner);
+        stmt.walk(&mut |part| holds |= part.span == *inner);
+        holds
+    };
+    let spans = list.iter().filter(holds).map(|stmt| stmt.span.clone());
+    spans.into_iter().find(|span| !without.contains(span))
 }
 
 /// What keeps the loops over space of a step from being tiled alone: a call in them that is more than a value, or a scalar
@@ -117,6 +156,20 @@ pub fn in_the_way(region: &Region, found: &Found<'_>) -> Option<Diagnostic> {
     None
 }
 
+/// Statements of a step that follow each other and are tiled, and what is computed behind them.
+struct Run {
+    range: Range<usize>,
+    behind: String,
+}
+
+/// Whether a statement assigns something other than numbers and elements.
+fn moves_pointers(region: &Region, stmt: &Stmt) -> bool {
+    assigned(stmt).1.iter().any(|name| match region.variables.get(name) {
+        Some(one) => !matches!(one.ctype, CType::Integer { .. } | CType::Floating(_)),
+        None => !region.numbers.contains(name),
+    })
+}
+
 /// Whether a statement computes elements of arrays and nothing that others must see happen.
 fn computes(region: &Region, stmt: &Stmt) -> bool {
     let mut plain = true;
@@ -129,6 +182,42 @@ fn computes(region: &Region, stmt: &Stmt) -> bool {
         }
     });
     plain
+}
+
+/// Without the assignments of single elements at either end: they take no time, and as sources they would need an array.
+fn without_points(list: &[Stmt], mut run: Range<usize>) -> Range<usize> {
+    while run.len() > 1 && is_point(list, run.end - 1) {
+        run.end -= 1;
+    }
+    while run.len() > 1 && is_point(list, run.start) {
+        run.start += 1;
+    }
+    run
+}
+
+/// The places of the statements that assign single elements.
+pub fn points_between(region: &Region, found: &Found<'_>) -> Vec<Span> {
+    let list = flat::statements(region, found.body);
+    (0..list.len()).filter(|at| is_point(&list, *at)).map(|at| list[at].span.clone()).collect()
+}
+
+/// Whether a statement assigns a single element, alone at its place.
+fn is_point(list: &[Stmt], at: usize) -> bool {
+    let assigns = |stmt: &Stmt| match &stmt.kind {
+        StmtKind::Expr(Expr { kind: ExprKind::Assign(_, target, _), .. }) => {
+            !matches!(target.kind, ExprKind::Name(_))
+        }
+        _ => false,
+    };
+    let shared = |other: Option<usize>| {
+        other.and_then(|other| list.get(other)).is_some_and(|other| other.span == list[at].span)
+    };
+    let alone = !shared(at.checked_sub(1)) && !shared(Some(at + 1));
+    alone
+        && match &list[at].kind {
+            StmtKind::If(_, then, None) => assigns(then),
+            _ => assigns(&list[at]),
+        }
 }
 
 /// Whether nothing else has the names that the statements at one place declare: they are those of a call, or none.

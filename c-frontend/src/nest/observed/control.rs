@@ -126,7 +126,7 @@ impl<'a> Controls<'a> {
             (Kind::Output, StmtKind::Expr(expr)) => {
                 if let ExprKind::Call(_, arguments) = &expr.kind {
                     let values = arguments.iter().filter(|one| !matches!(one.kind, ExprKind::Other(..)));
-                    values.into_iter().try_for_each(|one| self.known(one))?;
+                    values.into_iter().try_for_each(|one| self.known_to(one, "written"))?;
                 }
                 self.round.push(Control::Say(format!("{};", c_text(expr, &|_| None))));
                 Ok(())
@@ -237,8 +237,12 @@ impl<'a> Controls<'a> {
         Ok(())
     }
 
-    /// Refuses a value that is not known before the step runs.
+    /// Refuses a value that is asked for and not known before the step runs.
     fn known(&mut self, expr: &Expr) -> Result<()> {
+        self.known_to(expr, "asked")
+    }
+
+    fn known_to(&mut self, expr: &Expr, used: &str) -> Result<()> {
         if !names::only_reads(self.region, expr) {
             return Err(Box::new(
                 Diagnostic::limitation(codes::OBSERVED, expr.span.clone(), "this is asked in every time step, and changes something, or its value is not known before")
@@ -271,14 +275,22 @@ impl<'a> Controls<'a> {
             self.asked.push(expr.clone());
             return Ok(());
         };
-        let text = c_text(part, &|_| None);
+        let mut whole = part;
+        expr.walk(&mut |around| {
+            let covers = around.span.start <= whole.span.start && whole.span.end <= around.span.end;
+            if covers && matches!(around.kind, ExprKind::Member(..)) {
+                whole = around;
+            }
+        });
+        let text = c_text(whole, &|_| None);
         let message =
-            format!("this is asked in every time step, and `{text}` is known only when the step has run");
+            format!("this is {used} in every time step, and `{text}` is known only when the step has run");
+        let do_so = if used == "written" { "write it" } else { "ask" };
         Err(Box::new(
-            Diagnostic::limitation(codes::OBSERVED, part.span.clone(), message)
+            Diagnostic::limitation(codes::OBSERVED, whole.span.clone(), message)
                 .note("steps run together in tiles as long as it is known before that nothing happens between them")
                 .note("tests of a maximum over points, `if (d > m) m = d;` or `m = fmax(m, d)`, and of a sum of squares or absolute values can be kept in every step")
-                .hint("ask every so many steps: `if (t % 100 == 0) { .. }`"),
+                .hint(format!("{do_so} every so many steps: `if (t % 100 == 0) {{ .. }}`")),
         ))
     }
 

@@ -15,9 +15,10 @@ mod flow;
 mod kinds;
 mod names;
 pub(super) mod parts;
+mod residue;
 mod test;
 
-pub(super) use alone::{in_the_way, split_alone, statement_around};
+pub(super) use alone::{in_the_way, points_between, split_alone, statement_around};
 pub use parts::{Control, Observed, Test};
 
 use super::loops::TimeLoop;
@@ -43,6 +44,8 @@ pub(super) struct Split {
     pub observed: Observed,
     /// The name of the time index, its type and what it counts by.
     pub index: (String, String, i64),
+    /// The variable that chooses the level, of arrays that keep all of them.
+    pub level: Option<String>,
 }
 
 impl Split {
@@ -158,6 +161,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         tokens,
         last_as_written,
         alone: false,
+        residue: String::new(),
         in_braces: matches!(found.body.kind, StmtKind::Block(_)),
         scalars,
         round,
@@ -165,7 +169,7 @@ fn split_without(own: &Region, found: &Found<'_>, without: &[Expr]) -> Result<Op
         tests,
         asked,
     };
-    Ok(Some(Split { region, body, observed, index }))
+    Ok(Some(Split { region, body, observed, index, level: None }))
 }
 
 /// From the end of the statement before to the end of the last one: pragmas between belong to it.

@@ -15,6 +15,8 @@ pub struct Observed {
     pub last_as_written: bool,
     /// Whether steps run one at a time: there is no round, and nothing is counted ahead.
     pub alone: bool,
+    /// C statements that follow the tiled loops of a step: what these leave in scalars.
+    pub residue: String,
     /// Whether the body stands in braces.
     pub in_braces: bool,
     /// The scalars that a round counts in, and their types.

@@ -122,7 +122,8 @@ impl Printer<'_> {
                 Some((_, last)) => [truth(true), var("again_first") - at(), int(last) - at()],
                 None => [truth(false), int(0), int(0)],
             };
-            let arguments = self.given(of).into_iter().chain([cell, to]).chain(ends);
+            let indices = self.indices_at(of, at());
+            let arguments = self.given(of).into_iter().chain(indices).chain([cell, to]).chain(ends);
             let update = Expr::instance(self.update_name(row.statement), [int(count)], arguments);
             let each = Stmt::go_on("at", (at() + count).le(var("to")), count, Stmt::Expr(update));
             body.extend(unrolled_by(1, each));

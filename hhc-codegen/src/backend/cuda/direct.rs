@@ -6,7 +6,7 @@
 
 use super::super::bounds::expr;
 use super::super::constants::{self, Constant, Source};
-use super::super::expression::Values;
+use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, modulo, moved, place};
 use super::text::{thread, thread_declarations, unrolled};
@@ -133,6 +133,15 @@ impl Direct<'_> {
             .collect()
     }
 
+    /// The indices that the statement's conditions ask for, as arguments: those of the first point.
+    fn indices(&self) -> Vec<String> {
+        let name = |index: Index| match index {
+            Index::Time => "now".to_owned(),
+            Index::Space(d) => format!("i{d}"),
+        };
+        indices_used(&self.program().statements[self.statement()]).into_iter().map(name).collect()
+    }
+
     fn function_name(&self) -> String {
         format!("tw_points_{}", self.kernel.name)
     }
@@ -142,8 +151,15 @@ impl Direct<'_> {
         let (program, names) = (self.program(), self.names);
         let statement = &program.statements[self.statement()];
         let read = |access: &Access| self.cell(access);
-        let values = Values { program, names, statement: self.statement(), copy: None, read: &read };
         let (point, points) = (var("point"), var("points"));
+        let between = if self.dimension() > 1 { 1 } else { self.threads.per_dimension[0] };
+        let index = |index| match index {
+            Index::Time => var("now"),
+            Index::Space(0) => var("i0") + &point * between,
+            Index::Space(d) => var(format!("i{d}")),
+        };
+        let values =
+            Values { program, names, statement: self.statement(), copy: None, read: &read, index: &index };
         let element = program.field(statement.target).element.c_name();
         let value = name("value").at(&point);
         let each_point = |inner: Block| {
@@ -180,6 +196,7 @@ impl Direct<'_> {
             .parameters(self.strides().into_iter().map(|stride| (INT, stride)))
             .parameters(self.values_used())
             .parameters(self.planes().into_keys().map(|plane| (INT, plane)))
+            .parameters(self.indices().into_iter().map(|index| (INT, index)))
             .parameter(INT, "first")
             .body(body)
             .print(Dialect::Cuda)
@@ -267,7 +284,8 @@ impl Direct<'_> {
             let strides = self.strides().into_iter().map(var);
             let values = self.values_used().into_iter().map(|(_, name)| c_tree::name(name));
             let planes = self.planes().into_keys().map(var);
-            let given = fields.chain(strides).chain(values).chain(planes);
+            let indices = self.indices().into_iter().map(var);
+            let given = fields.chain(strides).chain(values).chain(planes).chain(indices);
             let arguments = given.chain([place(&point, &as_it_is)]);
             Stmt::Expr(Expr::instance(self.function_name(), [int(count)], arguments))
         };

@@ -131,6 +131,7 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
     ways::parameter(function, printer.has_ways())
         .parameter(INT, "first_step")
         .parameters(given)
+        .parameters(printer.corners_asked().into_iter().map(|corner| (INT, corner)))
         .parameters(passed.then_some(("bool", "whole")))
         .parameters(ends.into_iter().map(|end| ("int", end)))
         .parameters(printer.ahead_parameters())
@@ -138,6 +139,11 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
 }
 
 impl Printer<'_> {
+    /// The corner of the window, where conditions ask for coordinates.
+    pub(super) fn corners_asked(&self) -> Vec<String> {
+        if self.program.has_congruences() { self.corners() } else { Vec::new() }
+    }
+
     /// The names of the slots' places in memory to which rows write, for fields with several.
     pub(super) fn stored_slots(&self) -> Vec<String> {
         let several = |field: usize| self.slots(field) > 1 && self.is_stored(field);
@@ -272,7 +278,8 @@ impl Printer<'_> {
 
         // Values of the row's step: where it may not exist, there may be none.
         let mut series = Block::new();
-        if !self.series_of(row.statement).is_empty() {
+        let asks = self.indices_of(row.statement).iter().any(|(_, dimension)| dimension.is_none());
+        if asks || !self.series_of(row.statement).is_empty() {
             series.push(Stmt::constant(INT, "step", plus(var("first_step"), int(*group) + row.step)));
             series.extend(self.series_of(row.statement).iter().map(Constant::declaration));
         }
@@ -354,6 +361,17 @@ impl Printer<'_> {
         given
     }
 
+    /// The indices that the statement's conditions ask for, at the thread's point in a cell along dimension 0.
+    pub(super) fn indices_at(&self, of: &FullRow<'_>, cell: Expr) -> Vec<Expr> {
+        let low = &self.staging.window.low;
+        let index = |(_, dimension): (String, Option<usize>)| match dimension {
+            None => var("step"),
+            Some(0) => var("corner0") + (cell.clone() + low[0]),
+            Some(d) => var(format!("corner{d}")) + (var(format!("i{d}")) + (of.cells[d].0 + low[d])),
+        };
+        self.indices_of(of.row.statement).into_iter().map(index).collect()
+    }
+
     /// The points of a thread: cells `first ..= last` along dimension 0, some at once.
     fn chunks(&self, of: &FullRow<'_>, (first, last): (i64, i64), again: &dyn Fn() -> Expr) -> Block {
         let window = self.staging.window;
@@ -372,7 +390,9 @@ impl Printer<'_> {
                 None => [truth(false), int(0), int(0)],
             };
             let cell = var("column") + at * window.stride(0);
-            let arguments = given.iter().cloned().chain([cell, self.goes_to(of, at, None)]).chain(ends);
+            let indices = self.indices_at(of, int(at));
+            let to = self.goes_to(of, at, None);
+            let arguments = given.iter().cloned().chain(indices).chain([cell, to]).chain(ends);
             body.push(Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments)));
             at += count;
             chunks -= 1;

@@ -276,7 +276,7 @@ impl Printer<'_> {
             let found = reads.iter().position(|(other, _)| other == access);
             found.map_or_else(|| name(""), |at| values[at].clone())
         };
-        let mut body = Block::from(self.work.value(program, self.names, &read));
+        let mut body = Block::from(self.work.value(program, self.names, &read, &storages::coordinate));
         let here = vec![0; program.dimension()];
         let (field, level) = (self.work.field(program), self.work.level());
         body.extend(self.work.writes().iter().map(|place| match self.in_lanes(place) {

@@ -268,19 +268,26 @@ impl Printer<'_> {
         given.extend(self.planes(row, moves).into_iter().map(|(plane, ..)| var(plane)));
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
         let explicit = self.staging.explicit_rows;
-        let update = |count: i64, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
+        // `own` is the first of the points, seen from the corner.
+        let update = |count: i64, own: Expr, cell: Expr, place: Expr, less: &dyn Fn(Expr) -> Expr| {
             let ends = match explicit {
                 // Memory gets them later.
                 true => [truth(true), int(0), int(count - 1)],
                 false => [flag("again"), less(var("again_first")), less(var("again_last"))],
             };
+            let indices = self.indices_of(row.statement).into_iter().map(|(_, dimension)| match dimension {
+                None => var("step"),
+                Some(0) => var("corner0") + own.clone(),
+                Some(d) => self.point(d),
+            });
             let to = name(&self.names.fields[target]) + place;
-            let arguments = given.iter().cloned().chain([cell, to]).chain(ends);
+            let arguments = given.iter().cloned().chain(indices).chain([cell, to]).chain(ends);
             Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
         };
         let mut body = Block::new();
         let Some(column) = column else {
-            let one = update(1, &at - window.low[0], var("place") + &at, &|bound| bound - &at);
+            let (cell, place) = (&at - window.low[0], var("place") + &at);
+            let one = update(1, at.clone(), cell, place, &|bound| bound - &at);
             let begin = first + thread(threads, 0);
             body.push(Stmt::each("int", "at", begin, at.clone().le(last), parts, one));
             return body;
@@ -305,7 +312,7 @@ impl Printer<'_> {
         let some = |count: i64| {
             let cell = (&begin + &at - window.low[0]) * window.stride(0);
             let place = var("place") + (&begin + &at) * var("stride0");
-            update(count, var("column") + cell, place, &|bound| bound - &begin - &at)
+            update(count, &begin + &at, var("column") + cell, place, &|bound| bound - &begin - &at)
         };
         let fit = |count: i64| (&at + count).le(&mine);
         body.extend(unrolled(Stmt::go_on("at", fit(most), most, some(most))));

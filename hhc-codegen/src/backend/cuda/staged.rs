@@ -12,7 +12,7 @@
 use super::super::arguments::Arguments;
 use super::super::bounds::{expr, loops, non_negative};
 use super::super::constants::{self, Constant, Source};
-use super::super::expression::Values;
+use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, max, min, modulo, place, plus};
 use super::full_rows::{self, OWN};
@@ -251,7 +251,8 @@ impl Printer<'_> {
                     true => self.columns_in_line(),
                     false => slots().chain([here(var(OWN))]).collect(),
                 };
-                let all = all.chain(columns).chain(near).chain(self.ahead_arguments());
+                let corners = self.corners_asked().into_iter().map(|corner| here(var(corner)));
+                let all = all.chain(columns).chain(corners).chain(near).chain(self.ahead_arguments());
                 let template = twice.then(|| is_full.into());
                 return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), template, all));
             }
@@ -340,7 +341,19 @@ impl Printer<'_> {
             let cell = self.plane_name(access).map_or(x.clone(), |plane| plus(var(plane), x));
             name(self.array(access.field.0)).at(cell)
         };
-        let values = Values { program, names: self.names, statement: row.statement, copy: None, read: &cell };
+        let index = |index| match index {
+            Index::Time => var("step"),
+            Index::Space(0) => var("p0") + var("point"),
+            Index::Space(d) => var(format!("p{d}")),
+        };
+        let values = Values {
+            program,
+            names: self.names,
+            statement: row.statement,
+            copy: None,
+            read: &cell,
+            index: &index,
+        };
         let target = statement.target.0;
         let write = Access { field: statement.target, time: 1, offset: vec![0; dimension] };
         let mut fields: Vec<usize> =
@@ -395,6 +408,7 @@ impl Printer<'_> {
             .attribute("TW_DEVICE");
         ways::parameter(function, self.has_ways())
             .parameters(constants.chain(planes).chain(series))
+            .parameters(self.indices_of(row.statement).into_iter().map(|(name, _)| (INT, name)))
             .parameter("int", "cell")
             .parameter(to, TO)
             .parameter("bool", "again")
@@ -433,6 +447,16 @@ impl Printer<'_> {
         let statement = &self.program.statements[statement];
         let all = constants::parameters(self.names, statement, Source::Grid);
         all.into_iter().map(|constant| (constant.kind, constant.name)).collect()
+    }
+
+    /// The indices that a statement's conditions ask for: the argument for each, and the dimension if it is one of space, whose
+    /// argument is that of the first point.
+    pub(super) fn indices_of(&self, statement: usize) -> Vec<(String, Option<usize>)> {
+        let named = |index: Index| match index {
+            Index::Time => ("step".to_owned(), None),
+            Index::Space(d) => (format!("p{d}"), Some(d)),
+        };
+        indices_used(&self.program.statements[statement]).into_iter().map(named).collect()
     }
 
     /// The values of series that a statement uses.

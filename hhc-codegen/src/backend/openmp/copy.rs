@@ -9,7 +9,7 @@
 use super::super::arguments::Arguments;
 use super::super::boundary::of_field;
 use super::super::constants::{self, Constant, Source};
-use super::super::expression::Values;
+use super::super::expression::{Index, Values};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, place};
 use super::boundary::lines;
@@ -115,7 +115,12 @@ pub(super) fn between_function(program: &Program, names: &Names, index: usize) -
         let place = (0..dimension).map(index).reduce(|sum, term| sum + term).unwrap_or(int(0));
         name(&plane).at(place)
     };
-    let values = Values { program, names, statement: index, copy: None, read: &element };
+    let own = |index| match index {
+        Index::Time => var(&names.time),
+        Index::Space(d) if d + 1 < dimension => var(&names.space[d]),
+        Index::Space(_) => var("x"),
+    };
+    let values = Values { program, names, statement: index, copy: None, read: &element, index: &own };
     let mut inner = Block::from(values.locals());
     inner.push(Stmt::assign(element(&write), values.value()));
     let ends = |d: usize| (var(format!("low{d}")), var(format!("high{d}")));

@@ -11,7 +11,7 @@
 
 use super::super::bounds::{expr, step_exists};
 use super::super::constants::{self, Constant, Source};
-use super::super::expression::Values;
+use super::super::expression::{Index, Values};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, max, min, moved, place};
 use super::super::storages::{self, Work};
@@ -158,14 +158,27 @@ impl<'a> Lines<'a> {
         place(&point, &as_it_is)
     }
 
-    /// Locals and the value at a place.
-    fn value(&self, copy: usize, read: &dyn Fn(&Access) -> Expr) -> Block {
+    /// Locals and the value at a place, in line `copy` and `behind` positions before the present one.
+    fn value(&self, copy: usize, line: &Expr, behind: i64, read: &dyn Fn(&Access) -> Expr) -> Block {
         let (program, names) = (self.program, self.names);
-        let values = Values { program, names, statement: self.instance.statement, copy: Some(copy), read };
+        let innermost = program.dimension() - 1;
+        let index = |index| match index {
+            Index::Time => c_tree::var(&names.time),
+            Index::Space(d) if d == innermost => c_tree::var(X) - behind,
+            Index::Space(d) if d + 1 == innermost => line.clone(),
+            Index::Space(d) => expr(&self.instance.ranges[d].low),
+        };
+        let statement = self.instance.statement;
+        let values = Values { program, names, statement, copy: Some(copy), read, index: &index };
         let mut block: Block = values.locals().into_iter().collect();
         let element = program.field(program.statements[self.instance.statement].target).element.c_name();
         block.push(Stmt::constant(element, format!("tw_value{copy}"), values.value()));
         block
+    }
+
+    /// The coordinate of a line; in one dimension there is none.
+    fn line(&self, number: i64) -> Expr {
+        expr(&(var(LINE) + number))
     }
 
     fn read(&self, access: &Access, place: Expr) -> Expr {
@@ -178,7 +191,7 @@ impl<'a> Lines<'a> {
         let mut body = Block::new();
         let here = || c_tree::var("x");
         let mut point = Block::from(Stmt::constant(INT, "x", c_tree::var("tw_row") + c_tree::var(X)));
-        point.extend(self.value(0, &|access| self.read(access, here())));
+        point.extend(self.value(0, &expr(&line), 0, &|access| self.read(access, here())));
         point.push(Stmt::assign(name(&self.target).at(here()), name("tw_value0")));
         body.push(Stmt::constant(INT, "tw_row", self.place(&line, 0)));
         body.push(Stmt::Pragma("omp simd".into()));
@@ -243,7 +256,8 @@ impl<'a> Lines<'a> {
         for r in 0..self.count {
             let inside = of("from", r).le(c_tree::var(X)).and(c_tree::var(X).lt(of("to", r)));
             let mut point = Block::from(Stmt::constant(INT, "x", of("row", r) + c_tree::var(X)));
-            point.extend(self.value(r as usize, &|access| self.read(access, c_tree::var("x"))));
+            let read = |access: &Access| self.read(access, c_tree::var("x"));
+            point.extend(self.value(r as usize, &self.line(r), factor * r, &read));
             let target = name(&self.target).at(c_tree::var("x"));
             point.push(Stmt::assign(target, name(format!("tw_value{r}"))));
             some.push(Stmt::when(inside, point));
@@ -277,10 +291,11 @@ impl<'a> Lines<'a> {
         for r in 0..self.count {
             let x = format!("tw_x{r}");
             points.push(Stmt::constant(INT, &x, c_tree::var(format!("tw_row{r}")) + c_tree::var(X)));
-            points.extend(self.value(r as usize, &|access| match found(r, access) {
+            let read = |access: &Access| match found(r, access) {
                 Some(line) => name(before(line)),
                 None => self.read(access, c_tree::var(&x)),
-            }));
+            };
+            points.extend(self.value(r as usize, &self.line(r), factor * r, &read));
             stores.push(Stmt::assign(name(&self.target).at(c_tree::var(&x)), name(format!("tw_value{r}"))));
         }
         let mut body = Block::new();

@@ -192,7 +192,7 @@ impl Printer<'_> {
                 |(access, place)| element(access.field, self.work.level_of(access), place, &access.offset),
             )
         };
-        let mut body = Block::from(self.work.value(program, self.names, &read));
+        let mut body = Block::from(self.work.value(program, self.names, &read, &storages::coordinate));
         let here = vec![0; program.dimension()];
         let target = |place| element(self.work.field(program), self.work.level(), place, &here);
         body.extend(self.work.writes().iter().map(|place| Stmt::assign(target(place), name("tw_value"))));
@@ -232,7 +232,12 @@ impl Printer<'_> {
         };
         let field = self.work.field(program);
         let element = program.field(field).element.c_name();
-        body.extend(self.work.value(program, self.names, &read));
+        // Along a line, `x` counts from the first point of the box.
+        let point = |d: usize| match d == self.innermost() {
+            true => name_of(LOW_NAMES[d]) + name_of("x"),
+            false => storages::coordinate(d),
+        };
+        body.extend(self.work.value(program, self.names, &read, &point));
         let here = vec![0; program.dimension()];
         for (at, place) in self.work.writes().iter().enumerate() {
             let (address, ring) = self.line(field, self.work.level(), place, &here, 0);

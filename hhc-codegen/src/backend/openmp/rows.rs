@@ -2,7 +2,7 @@
 //! neighbouring rows are computed at once, because they share loads.
 
 use super::super::constants::{self, Constant, Source};
-use super::super::expression::Values;
+use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, moved, place};
 use super::copy;
@@ -16,6 +16,8 @@ use std::collections::BTreeMap;
 /// So many rows at once are computed in blocks of one vector, a single one in whole cache lines. Compilers unroll a loop over
 /// the vectors of a line only where its body is short; else they compute the addresses of all rows anew for each line.
 const ROWS_IN_VECTORS: usize = 2;
+/// The place at which the last index is 0.
+const LINE: &str = "tw_line";
 
 /// The functions of a statement, where some kernel has rows of it that it does not print part by part.
 pub(super) fn functions(plan: &KernelPlan, names: &Names, index: usize) -> Vec<String> {
@@ -32,6 +34,7 @@ pub(super) fn functions(plan: &KernelPlan, names: &Names, index: usize) -> Vec<S
         program,
         names,
         index,
+        indices: indices_used(statement),
         planes,
         target,
         constants: constants::all(program, names, statement, Source::Grid, &names.time),
@@ -79,6 +82,8 @@ struct Update<'a> {
     program: &'a Program,
     names: &'a Names,
     index: usize,
+    /// The indices that its conditions ask for.
+    indices: Vec<Index>,
     planes: Vec<Plane>,
     /// The plane that is written.
     target: String,
@@ -113,6 +118,16 @@ impl Update<'_> {
         format!("{target}[{} + 1, {}]", program.time_index, program.space_indices.join(", "))
     }
 
+    /// The names of the indices that conditions ask for; instead of the last one, the place at which it is 0.
+    fn places(&self) -> impl Iterator<Item = String> {
+        let last = self.dimension() - 1;
+        self.indices.iter().filter_map(move |index| match *index {
+            Index::Time => Some(self.names.time.clone()),
+            Index::Space(d) if d < last => Some(self.names.space[d].clone()),
+            Index::Space(_) => (last > 0).then(|| LINE.to_owned()),
+        })
+    }
+
     /// A function of planes, strides, constants, and a part of a row.
     fn inner(&self, name: String) -> Function {
         let planes = self.planes.iter();
@@ -123,14 +138,22 @@ impl Update<'_> {
             .parameters(planes)
             .parameters(self.strides().map(|stride| (INT, stride)))
             .parameters(self.constants.iter().map(|constant| (constant.kind, constant.name.clone())))
+            .parameters(self.places().map(|place| (INT, place)))
             .parameters([(INT, "first"), (INT, "last")])
     }
 
-    /// A call of such a function.
+    /// A call of such a function, for a part of the present row.
     fn call(&self, function: &str, first: Expr, last: Expr) -> Stmt {
+        self.call_in(function, var(LINE), first, last)
+    }
+
+    /// The same, in the row that begins at a place.
+    fn call_in(&self, function: &str, line: Expr, first: Expr, last: Expr) -> Stmt {
+        let places = self.places().map(|place| if place == LINE { line.clone() } else { var(place) });
         let planes = self.planes.iter().map(|plane| name(&plane.name));
         let constants = self.constants.iter().map(|constant| name(&constant.name));
-        let arguments = planes.chain(self.strides().map(var)).chain(constants).chain([first, last]);
+        let arguments =
+            planes.chain(self.strides().map(var)).chain(constants).chain(places).chain([first, last]);
         Stmt::call(function, arguments)
     }
 
@@ -149,8 +172,16 @@ impl Update<'_> {
                 }
                 name(self.names.plane(program, access)).at(moved(var("x"), &offset))
             };
+            let own = |index| match index {
+                Index::Time => var(&self.names.time),
+                Index::Space(0) if dimension > 1 => var(&self.names.space[0]) + copy as i64,
+                Index::Space(d) if d + 1 < dimension => var(&self.names.space[d]),
+                Index::Space(_) if dimension > 1 => var("x") - var(LINE),
+                Index::Space(_) => var("x"),
+            };
             let copy = (rows > 1).then_some(copy);
-            let values = Values { program, names: self.names, statement: self.index, copy, read: &read };
+            let values =
+                Values { program, names: self.names, statement: self.index, copy, read: &read, index: &own };
             points.extend(values.locals());
             points.push(Stmt::constant(element, format!("tw_value{}", copy.unwrap_or(0)), values.value()));
         }
@@ -254,7 +285,8 @@ impl Update<'_> {
                 place(&point, &as_it_is)
             };
             let (low, high) = ends(dimension - 1);
-            let inner = Block::from(self.call(&self.row_name(rows), place(low), place(high)));
+            let line = place(int(0));
+            let inner = Block::from(self.call_in(&self.row_name(rows), line, place(low), place(high)));
             let nest = (0..dimension - 1).rev().fold(inner, |inner, d| {
                 let (index, (low, high)) = (&names.space[d], ends(d));
                 if d > 0 || !several {

@@ -2,7 +2,7 @@
 
 use super::super::super::bounds::expr;
 use super::super::super::points::INT;
-use super::super::super::storages::{INDEX_NAMES, Work};
+use super::super::super::storages::{INDEX_NAMES, Work, coordinate};
 use super::super::parts::element;
 use super::columns::{Row, beside, unrolled};
 use super::facts::{implied, parts_of_max, refuted};
@@ -202,7 +202,7 @@ impl Team<'_> {
         let row = &of.at[..];
         let program = &*self.plan.program;
         let target = program.statements[instance.statement].target;
-        let mut compute: Block = Block::from(work.value(program, self.names, read));
+        let mut compute: Block = Block::from(work.value(program, self.names, read, &coordinate));
         for place in &instance.writes {
             let level = work.level();
             if let Some(register) = self.register(place, row, (target, &level)) {
