@@ -111,11 +111,11 @@ fn generated_code_stays_as_short_as_it_is() {
     let (plane, space) = ("16384x16384", "512x512x512");
     for architecture in [80, 90].into_iter().filter(|&architecture| can_count(architecture)) {
         let all = [
-            ("star2d1r", "hhc", plane, 15.0, 0.11, 1.55),
-            ("heat2d", "hhc", plane, 18.0, 0.11, 1.55),
-            ("box2d1r", "hhc", plane, 19.5, 0.12, 1.55),
-            ("star2d2r", "hhc", plane, 23.0, 0.11, 1.55),
-            ("star3d1r", "hhc", space, 42.5, 1.0, 1.75),
+            ("star2d1r", "hhc", plane, 14.9, 0.02, 1.55),
+            ("heat2d", "hhc", plane, 18.0, 0.02, 1.55),
+            ("box2d1r", "hhc", plane, 19.5, 0.02, 1.55),
+            ("star2d2r", "hhc", plane, 22.2, 0.02, 1.55),
+            ("star3d1r", "hhc", space, 40.5, 0.06, 1.85),
             ("star3d1r", "naive", space, 66.0, 2.0, 1.2),
             ("star3d1r", "streaming", space, 19.5, 0.15, 1.1),
         ];

@@ -12,6 +12,8 @@ pub struct DeviceProgram {
     pub source: String,
     /// The kernels, in the order of the plan's kernels.
     pub kernels: Vec<DeviceKernel>,
+    /// Distances in memory that some kernels are given, in bytes: each so much of each outer stride.
+    pub ways: Vec<Vec<i64>>,
 }
 
 /// One `extern "C" __global__` function.
@@ -23,6 +25,8 @@ pub struct DeviceKernel {
     pub threads: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
     pub shared_bytes: u64,
+    /// Whether its last argument is the distances.
+    pub takes_ways: bool,
 }
 
 impl DeviceProgram {
@@ -42,14 +46,22 @@ impl DeviceProgram {
     }
 }
 
+/// Distances in memory, each so many bytes of each outer stride, in a grid with these strides.
+pub fn distances(ways: &[Vec<i64>], strides: &[i64]) -> Vec<i64> {
+    let distance = |way: &Vec<i64>| way.iter().zip(strides).map(|(bytes, stride)| bytes * stride).sum();
+    ways.iter().map(distance).collect()
+}
+
 impl From<&CudaProgram> for DeviceProgram {
     fn from(cuda: &CudaProgram) -> Self {
         let kernels = cuda.kernels.iter().map(|kernel| DeviceKernel {
             symbol: kernel.symbol.clone(),
             threads: kernel.threads,
             shared_bytes: kernel.shared_bytes.into(),
+            takes_ways: kernel.takes_ways,
         });
-        DeviceProgram { source: cuda.device_source.clone(), kernels: kernels.collect() }
+        let source = cuda.device_source.clone();
+        DeviceProgram { source, kernels: kernels.collect(), ways: cuda.ways.clone() }
     }
 }
 

@@ -24,6 +24,11 @@ impl PlannedLaunch {
         // Extents, outer strides, level stride, steps.
         dimension + (dimension - 1) + 2
     }
+
+    /// The strides of all dimensions but the innermost, of a grid of this dimension.
+    pub fn strides(&self, dimension: usize) -> &[i64] {
+        &self.integers[dimension..2 * dimension - 1]
+    }
 }
 
 /// Calls `visit` with every launch that has at least one block; stops at the first error. What exceeds the

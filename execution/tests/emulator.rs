@@ -79,9 +79,15 @@ fn plan() -> KernelPlan {
     pipeline::plan(&cross(), by_name("naive").unwrap(), &tile, Target::Cuda).unwrap().plan
 }
 
+/// A program of one kernel without text.
+fn one_kernel(symbol: &str, threads: u32, shared_bytes: u64) -> DeviceProgram {
+    let kernel =
+        DeviceKernel { symbol: symbol.to_owned(), threads: [threads, 1, 1], shared_bytes, takes_ways: false };
+    DeviceProgram { source: String::new(), kernels: vec![kernel], ways: Vec::new() }
+}
+
 fn emulator(source: &str) -> Emulator {
-    let kernel = DeviceKernel { symbol: "cross_step_u".to_owned(), threads: [256, 1, 1], shared_bytes: 1360 };
-    let device = DeviceProgram { source: source.to_owned(), kernels: vec![kernel] };
+    let device = DeviceProgram { source: source.to_owned(), ..one_kernel("cross_step_u", 256, 1360) };
     Emulator::compile_with(&plan(), &device, &Compiler::find(Language::Cxx).unwrap(), &CACHE).unwrap()
 }
 
@@ -265,10 +271,9 @@ fn a_barrier_that_some_threads_miss() {
 
 #[test]
 fn text_that_is_no_program_is_an_error() {
-    let device = DeviceProgram { source: String::new(), kernels: vec![] };
+    let device = DeviceProgram { kernels: vec![], ..one_kernel("none", 32, 0) };
     assert!(Emulator::compile(&plan(), &device).unwrap_err().to_string().contains("0 kernel(s), the plan 1"));
-    let kernel = DeviceKernel { symbol: "none".to_owned(), threads: [32, 1, 1], shared_bytes: 0 };
-    let device = DeviceProgram { source: "int x = ;".to_owned(), kernels: vec![kernel] };
+    let device = DeviceProgram { source: "int x = ;".to_owned(), ..one_kernel("none", 32, 0) };
     let failed = Emulator::compile_with(&plan(), &device, &Compiler::find(Language::Cxx).unwrap(), &CACHE);
     assert!(failed.unwrap_err().to_string().contains("error"));
 }

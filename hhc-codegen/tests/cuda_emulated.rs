@@ -30,8 +30,10 @@ fn device(cuda: &CudaProgram) -> DeviceProgram {
                 symbol: kernel.symbol.clone(),
                 threads: kernel.threads,
                 shared_bytes: kernel.shared_bytes.into(),
+                takes_ways: kernel.takes_ways,
             })
             .collect(),
+        ways: cuda.ways.clone(),
     }
 }
 

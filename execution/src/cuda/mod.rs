@@ -6,7 +6,7 @@ mod levels;
 pub use levels::{FieldOnDevice, LevelOnDevice, LevelsOnDevice};
 
 use crate::around::Around;
-use crate::device_program::DeviceProgram;
+use crate::device_program::{DeviceProgram, distances};
 use crate::error::{ExecutionError, Result};
 use crate::grid::{ProgramData, ValuesMut, ValuesRef};
 use crate::initial::prepare_boundary;
@@ -432,6 +432,7 @@ impl CudaProgramOnDevice {
         let (before, after) = launch
             .integers
             .split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
+        let ways = distances(&self.program.ways, launch.strides(self.plan.program.dimension()));
         let mut builder = self.device.launch(&self.functions[launch.kernel]);
         for address in addresses {
             builder.address(address);
@@ -444,6 +445,9 @@ impl CudaProgramOnDevice {
         }
         for integer in after {
             builder.value(integer);
+        }
+        if kernel.takes_ways {
+            builder.values(&ways);
         }
         let shape =
             Shape { grid: launch.grid, block: kernel.threads, shared_bytes: kernel.shared_bytes as u32 };

@@ -145,14 +145,16 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs one launch of a kernel that takes as many integers and parameters as are given.
+    /// Runs one launch of a kernel that takes as many integers, distances and parameters as are given.
     pub fn launch(
         &mut self,
         kernel: &DeviceKernel,
         launch: &PlannedLaunch,
         parameters: &[f64],
+        ways: &[i64],
         (order, pacing, seed): (i32, i32, u64),
     ) -> Result<()> {
+        let integers = [&launch.integers, ways].concat();
         let foreign = Launch {
             kernel: launch.kernel as i32,
             order,
@@ -161,7 +163,7 @@ impl Session<'_> {
             grid: launch.grid,
             block: kernel.threads,
             shared_bytes: kernel.shared_bytes,
-            integers: launch.integers.as_ptr(),
+            integers: integers.as_ptr(),
             parameters: parameters.as_ptr(),
         };
         // SAFETY: the context lives as long as `self`, the arguments as long as the call.

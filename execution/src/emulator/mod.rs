@@ -14,7 +14,7 @@ mod shim;
 pub use report::{EmulatorReport, OtherThread, Violation, ViolationKind};
 
 use crate::around::Around;
-use crate::device_program::DeviceProgram;
+use crate::device_program::{DeviceProgram, distances};
 use crate::error::Result;
 use crate::grid::ProgramData;
 use crate::initial::{domains_of, initial_levels, mix, prepare_boundary};
@@ -254,7 +254,10 @@ impl Emulator {
             interrupt::check()?;
             number += 1;
             let kernel = &self.device.kernels[launch.kernel];
-            session.launch(kernel, launch, parameters, (order.number(), pacing.number(), order.seed(number)))
+            let ways = if kernel.takes_ways { self.device.ways.as_slice() } else { &[] };
+            let ways = distances(ways, launch.strides(layout.size().len()));
+            let order = (order.number(), pacing.number(), order.seed(number));
+            session.launch(kernel, launch, parameters, &ways, order)
         })?;
         let (counts, violations) = session.results();
         Ok(EmulatorReport::new(plan, &layout, counts, &violations))

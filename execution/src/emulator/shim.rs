@@ -37,7 +37,8 @@ pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usi
         program.name
     );
     for (number, (kernel, &loops)) in device.kernels.iter().zip(block_loops).enumerate() {
-        let arguments = arguments(program, loops).join(",\n        ");
+        let ways = if kernel.takes_ways { device.ways.len() } else { 0 };
+        let arguments = arguments(program, loops, ways).join(",\n        ");
         let _ = write!(
             text,
             "static void tw_kernel_{number}(const tw_emulator::Launch &launch) {{\n    (void)launch;\n    \
@@ -59,7 +60,7 @@ pub(super) fn text(program: &Program, device: &DeviceProgram, block_loops: &[usi
 }
 
 /// The arguments of a kernel, in the order of `docs/cuda-contract.md`.
-fn arguments(program: &Program, block_loops: usize) -> Vec<String> {
+fn arguments(program: &Program, block_loops: usize, ways: usize) -> Vec<String> {
     let mut arguments: Vec<String> = program
         .fields
         .iter()
@@ -77,6 +78,11 @@ fn arguments(program: &Program, block_loops: usize) -> Vec<String> {
     arguments.extend((0..before).map(integer));
     arguments.extend((0..program.parameters.len()).map(|number| format!("launch.parameters[{number}]")));
     // The host variable, and the lowest block coordinates.
-    arguments.extend((before..before + 1 + block_loops).map(integer));
+    let after = before + 1 + block_loops;
+    arguments.extend((before..after).map(integer));
+    if ways > 0 {
+        let ways: Vec<String> = (after..after + ways).map(integer).collect();
+        arguments.push(format!("tw_distances{{{{{}}}}}", ways.join(", ")));
+    }
     arguments
 }

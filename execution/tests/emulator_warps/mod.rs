@@ -35,9 +35,14 @@ impl Hand {
         let program = Arc::new(polyhedral::parse("hand.stencil", HAND).unwrap());
         let tile = TileSizes::new([("s0", points)]);
         let plan = pipeline::plan(&program, by_name("naive").unwrap(), &tile, Target::Cuda).unwrap().plan;
-        let kernel =
-            DeviceKernel { symbol: "hand_step_u".to_owned(), threads: [threads, 1, 1], shared_bytes };
-        let device = DeviceProgram { source: format!("{WARP}{text}"), kernels: vec![kernel] };
+        let kernel = DeviceKernel {
+            symbol: "hand_step_u".to_owned(),
+            threads: [threads, 1, 1],
+            shared_bytes,
+            takes_ways: false,
+        };
+        let device =
+            DeviceProgram { source: format!("{WARP}{text}"), kernels: vec![kernel], ways: Vec::new() };
         let compiler = Compiler::find(Language::Cxx).unwrap();
         let emulator = Emulator::compile_with(&plan, &device, &compiler, &CACHE).unwrap();
         Hand { emulator, plan }

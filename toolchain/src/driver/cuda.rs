@@ -130,6 +130,15 @@ impl<'a> Launch<'a> {
         self
     }
 
+    /// Values that the kernel takes as one argument, a structure of them: none where it has none.
+    pub fn values<T: Element>(&mut self, values: &'a [T]) -> &mut Self {
+        // The driver takes as many bytes from the first one on as the kernel says that its parameter has.
+        if let Some(first) = values.first() {
+            self.0.arg(first);
+        }
+        self
+    }
+
     /// Gives the launch to the device, which runs it after those before it.
     ///
     /// # Safety

@@ -118,6 +118,11 @@ impl<'a> Launch<'a> {
         match self.never {}
     }
 
+    /// Values that the kernel takes as one argument, a structure of them: none where it has none.
+    pub fn values<T: Element>(&mut self, _values: &'a [T]) -> &mut Self {
+        match self.never {}
+    }
+
     /// Gives the launch to the device, which runs it after those before it.
     ///
     /// # Safety

@@ -6,6 +6,7 @@
 
 use super::super::bounds::expr;
 use super::super::points::{INT, plus};
+use super::full_rows::OWN;
 use super::loads::{Part, lane};
 use super::printer::Printer;
 use super::staging::Staging;
@@ -66,7 +67,7 @@ impl Printer<'_> {
     /// The registers for what is loaded ahead, and the place of the first load.
     pub(super) fn ahead_declarations(&self) -> Block {
         let mut block = self.batch_registers(&self.batch_ahead());
-        if self.rows_load_ahead() {
+        if self.rows_walk() {
             block.push(Stmt::declare(INT, PLACE, 0));
         }
         block
@@ -105,10 +106,13 @@ impl Printer<'_> {
         let mut block = Block::new();
         block.comment("what enters the window next comes while the rows are computed");
         block.push(Stmt::assign(flag("ahead"), all(conditions)));
-        let mut column: Block = self.column(slide).into_iter().collect();
-        if self.rows_load_ahead() {
+        let mut column = Block::new();
+        if self.rows_walk() || !self.rows_load_ahead() {
+            column.extend(self.column(slide));
+        }
+        if self.rows_walk() {
             column.push(Stmt::assign(var(PLACE), self.own_place()));
-        } else {
+        } else if !self.rows_load_ahead() {
             column.extend(self.batch_loads(&self.batch_ahead()));
         }
         block.push(Stmt::choose(flag("ahead"), column, self.nothing_ahead()));
@@ -126,7 +130,7 @@ impl Printer<'_> {
     fn slots_ahead(&self) -> Vec<String> {
         let stored = self.stored_slots();
         let parts = self.batch_ahead();
-        let several = parts.iter().filter(|part| self.slots(part.plane.field) > 1);
+        let several = parts.iter().filter(|part| self.slots(part.plane.field) > 1 && self.walks(part));
         let mut slots: Vec<String> = several.map(|part| self.slot_name(part.plane)).collect();
         slots.sort_unstable();
         slots.dedup();
@@ -145,8 +149,8 @@ impl Printer<'_> {
             (Type::new(kind), self.register_name(part))
         });
         let slots = self.slots_ahead().into_iter().map(|slot| (Type::new(INT), slot));
-        let others = [(Type::new("bool"), "ahead".to_string()), (Type::new(INT), PLACE.to_string())];
-        slots.chain(others).chain(registers).collect()
+        let place = self.rows_walk().then(|| (Type::new(INT), PLACE.to_string()));
+        slots.chain([(Type::new("bool"), "ahead".to_string())]).chain(place).chain(registers).collect()
     }
 
     /// The arguments for them.
@@ -157,7 +161,7 @@ impl Printer<'_> {
         let slots = self.slots_ahead().into_iter().map(|slot| here(var(slot)));
         let parts = self.batch_ahead();
         let registers = parts.iter().map(|part| self.register(part));
-        slots.chain([flag("ahead"), var(PLACE)]).chain(registers).collect()
+        slots.chain([flag("ahead")]).chain(self.rows_walk().then(|| var(PLACE))).chain(registers).collect()
     }
 
     /// What each of so many rows loads, after the barrier before it.
@@ -174,19 +178,41 @@ impl Printer<'_> {
             let block = &mut blocks[number * loading / loads.len()];
             let field = load.part.plane.field;
             let pointer = format!("{PLACE}_{}", self.names.fields[field]);
-            match at.filter(|at| at.part.plane.field == field) {
-                Some(at) => block.push(Stmt::Update(name(&pointer), "+=", self.way(Some(at), load))),
-                None => {
-                    let first = name(&self.names.fields[field]) + plus(var(PLACE), self.way(None, load));
-                    block.push(Stmt::declare(self.pointer(load.part), &pointer, first));
-                }
-            }
+            let from = at.filter(|at| at.part.plane.field == field);
+            let place = match from {
+                _ if !self.walks(load.part) => self.after_own_column(load),
+                Some(_) => self.on_to(name(&pointer), from, load),
+                None => self.on_to(name(&self.names.fields[field]) + var(PLACE), None, load),
+            };
+            block.push(match from {
+                Some(_) => Stmt::assign(name(&pointer), place),
+                None => Stmt::declare(self.pointer(load.part), &pointer, place),
+            });
             let when = all([flag("ahead")].into_iter().chain(load.condition.iter().cloned()));
             let register = self.register(load.part).at(int(load.number));
             block.push(Stmt::call("tw_load_when", [when, register, name(pointer)]));
             at = Some(load);
         }
         blocks
+    }
+
+    /// Whether the loads of a part go on from each other. Where a thread has all lines of its column, and rows store to the field,
+    /// each is found from the thread's own column of the plane, which needs no register beside it.
+    fn walks(&self, part: &Part<'_>) -> bool {
+        self.staging.threads.per_dimension[0] > 1 || !self.is_stored(part.plane.field)
+    }
+
+    /// Whether rows load, and some of the loads go on from each other.
+    fn rows_walk(&self) -> bool {
+        self.rows_load_ahead() && self.batch_ahead().iter().any(|part| self.walks(part))
+    }
+
+    /// The place of a load in memory, from the thread's own column.
+    fn after_own_column(&self, load: &Load<'_>) -> Expr {
+        let (window, plane) = (self.staging.window, load.part.plane);
+        let column = window.kept + window.slide.unwrap_or(0);
+        let own = name(self.column_name(plane.field, plane.number)) + int(column);
+        self.further(own, plane.field, &load.line)
     }
 
     /// The type of a pointer to a part's elements in memory.
@@ -221,49 +247,49 @@ impl Printer<'_> {
         loads
     }
 
-    /// The way from one load to the next one in memory; to the first one from the thread's own place.
-    fn way(&self, from: Option<&Load<'_>>, to: &Load<'_>) -> Expr {
+    /// From the place of one load in memory to that of the next one; to the first one from the thread's own place.
+    fn on_to(&self, pointer: Expr, from: Option<&Load<'_>>, to: &Load<'_>) -> Expr {
         let slot = |load: &Load<'_>| {
             (self.slots(load.part.plane.field) > 1).then(|| self.slot_name(load.part.plane))
         };
-        let mut way: Option<Expr> = None;
-        let mut add = |term: Expr, back: bool| {
-            way = Some(match (way.take(), back) {
-                (None, false) => term,
-                (None, true) => -term,
-                (Some(sum), false) => plus(sum, term),
-                (Some(sum), true) => sum - term,
-            });
-        };
         let (before, after) = (from.and_then(slot), slot(to));
-        if before != after {
-            if let Some(after) = after {
-                add(var(after), false);
-            }
-            if let Some(before) = before {
-                add(var(before), true);
-            }
-        }
-        for d in (0..to.line.len()).rev() {
-            let lines = to.line[d] - from.map_or(0, |from| from.line[d]);
-            if lines != 0 {
-                let count = int(lines.abs());
-                let term = if d + 1 < self.dimension() { count * var(format!("stride{d}")) } else { count };
-                add(term, lines < 0);
-            }
-        }
-        way.unwrap_or(int(0))
+        let slots = match (before, after) {
+            (before, after) if before == after => None,
+            (None, after) => after.map(var),
+            (Some(before), None) => Some(-var(before)),
+            (Some(before), Some(after)) => Some(var(after) - var(before)),
+        };
+        let mut lines: Vec<i64> =
+            (0..to.line.len()).map(|d| to.line[d] - from.map_or(0, |from| from.line[d])).collect();
+        let outer = self.dimension() - 1;
+        // Where the window does not slide, lines are told apart along all dimensions.
+        let cells = lines.get(outer).copied().unwrap_or(0);
+        lines.resize(outer, 0);
+        let elements = slots.into_iter().chain((cells != 0).then(|| int(cells))).reduce(plus);
+        let pointer = elements.into_iter().fold(pointer, |pointer, elements| pointer + elements);
+        self.further(pointer, to.part.plane.field, &lines)
     }
 
     /// Where a thread's line 0 lies, at the column `w`, as seen from the arrays' beginnings.
     pub(super) fn own_place(&self) -> Expr {
-        let last = self.dimension() - 1;
-        let threads = &self.staging.threads.per_dimension;
-        let lanes = (0..self.line_dimensions()).filter(|&d| threads[d] > 1);
-        let along =
-            |(d, lane): (usize, Expr)| if d == last { lane } else { lane * var(format!("stride{d}")) };
-        let terms = lanes.map(|d| (d, var(lane(d))));
-        let column = self.staging.window.slide.map(|_| (last, var(format!("w{last}"))));
-        [var("window")].into_iter().chain(terms.chain(column).map(along)).reduce(plus).unwrap_or(int(0))
+        let (last, threads) = (self.dimension() - 1, &self.staging.threads);
+        let lines = (last > 0 && threads.per_dimension[0] > 1).then(|| match threads.per_dimension[0] {
+            2 => var(lane(0)).is(0).select(0, var("stride0")),
+            _ => var(lane(0)) * var("stride0"),
+        });
+        let column = self.staging.window.slide.map(|_| var(format!("w{last}")) - thread(threads, last));
+        [var(OWN)].into_iter().chain(lines).chain(column).reduce(plus).unwrap_or(int(0))
+    }
+
+    /// What the place of a thread's own cell is beside that of the window's first one.
+    pub(super) fn own_cell(&self) -> Vec<Expr> {
+        let (last, threads) = (self.dimension() - 1, &self.staging.threads);
+        let several = (0..=last).filter(|&d| (d > 0 || last == 0) && threads.per_dimension[d] > 1);
+        several
+            .map(|d| match d == last {
+                true => thread(threads, d),
+                false => thread(threads, d) * var(format!("stride{d}")),
+            })
+            .collect()
     }
 }

@@ -31,6 +31,7 @@ pub(super) fn boundary_kernels(arguments: Arguments<'_>) -> (Vec<CudaKernel>, Ve
             })
             .collect(),
         traffic: None,
+        takes_ways: false,
     });
     let functions = fields.iter().map(|field| function(arguments, field));
     (kernels.collect(), functions.collect())

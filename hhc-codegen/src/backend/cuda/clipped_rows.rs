@@ -89,7 +89,7 @@ impl Printer<'_> {
         }))
     }
 
-    /// A row that is not as in a full sub-tile, whose `column` and `place` are known. A later row computes `again` what there is
+    /// A row that is not as in a full sub-tile, whose `column` is known. A later row computes `again` what there is
     /// of such columns.
     pub(super) fn clipped_row(&self, of: &FullRow<'_>, again: Expr, placed: Block) -> Stmt {
         let FullRow { row, moves, group, .. } = of;
@@ -117,13 +117,13 @@ impl Printer<'_> {
         let most = if part >= MOST_AT_ONCE { of.most.min(MOST_AT_ONCE) } else { 1 };
         for count in [most, 1].into_iter().take(if most > 1 { 2 } else { 1 }) {
             let cell = var("column") + at() * self.staging.window.stride(0);
-            let place = var("place") + at() * var("stride0");
+            let to = self.goes_to(of, 0, Some(at() * var("stride0")));
             let ends = match covered {
                 Some((_, last)) => [truth(true), var("again_first") - at(), int(last) - at()],
                 None => [truth(false), int(0), int(0)],
             };
             let indices = self.indices_at(of, at());
-            let arguments = self.given(of).into_iter().chain(indices).chain([cell, place]).chain(ends);
+            let arguments = self.given(of).into_iter().chain(indices).chain([cell, to]).chain(ends);
             let update = Expr::instance(self.update_name(row.statement), [int(count)], arguments);
             let each = Stmt::go_on("at", (at() + count).le(var("to")), count, Stmt::Expr(update));
             body.extend(unrolled_by(1, each));

@@ -15,13 +15,14 @@ use super::staging::Staging;
 use super::text::{
     barrier, ends_of_space, ends_of_time, here, parameters, suffixed, thread, thread_declarations, used,
 };
+use super::ways;
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
-use crate::window::WindowRow;
-use c_tree::{Block, Expr, Function, Stmt, all, flag, int, name, truth, var};
+use crate::window::{Plane, WindowRow};
+use c_tree::{Block, Expr, Function, Stmt, Type, all, flag, int, name, truth, var};
 
-/// The place in memory of the thread's own column.
-const OWN: &str = "own";
+/// The place in memory of the window's cell with the thread's numbers along all dimensions but dimension 0.
+pub(super) const OWN: &str = "tw_own";
 
 /// The name of the function.
 pub(super) fn name_of(index: usize) -> String {
@@ -85,8 +86,17 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
             }
         }
     }
-    let own: Vec<Stmt> = used(vec![printer.own_column()], &rows);
-    let mut all = Block::from(own.clone());
+    // Where a sweep has lines of its own, they are given.
+    let given: Vec<(Type, String)> = match printer.line() {
+        Some(_) => printer.column_parameters().collect(),
+        None => {
+            let slots = printer.stored_slots().into_iter().map(|slot| (Type::new(INT), slot));
+            slots.chain([(Type::new(INT), OWN.to_owned())]).collect()
+        }
+    };
+    let columns = if printer.line().is_some() { Vec::new() } else { printer.own_columns() };
+    let own: Vec<Stmt> = used(columns, &rows);
+    let mut all: Block = own.iter().cloned().collect();
     all.extend(rows.clone());
     let mut body: Block = used(thread_declarations(threads), &all).into_iter().collect();
     body.extend(own);
@@ -117,12 +127,10 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
             Vec::<String>::new(),
         ),
     };
-    function
-        .attribute("TW_DEVICE")
-        .parameters(parameters(printer.arguments()))
+    let function = function.attribute("TW_DEVICE").parameters(parameters(printer.arguments()));
+    ways::parameter(function, printer.has_ways())
         .parameter(INT, "first_step")
-        .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
-        .parameter(INT, "window")
+        .parameters(given)
         .parameters(printer.corners_asked().into_iter().map(|corner| (INT, corner)))
         .parameters(passed.then_some(("bool", "whole")))
         .parameters(ends.into_iter().map(|end| ("int", end)))
@@ -138,13 +146,15 @@ impl Printer<'_> {
 
     /// The names of the slots' places in memory to which rows write, for fields with several.
     pub(super) fn stored_slots(&self) -> Vec<String> {
-        let target = |field: usize| {
-            let rows = self.staging.local.rows.iter();
-            self.slots(field) > 1
-                && rows.into_iter().any(|row| self.program.statements[row.statement].target.0 == field)
-        };
-        let planes = self.staging.window.planes.iter().filter(|plane| target(plane.field));
+        let several = |field: usize| self.slots(field) > 1 && self.is_stored(field);
+        let planes = self.staging.window.planes.iter().filter(|plane| several(plane.field));
         planes.map(|plane| self.slot_name(plane)).collect()
+    }
+
+    /// Whether some row writes to a field.
+    pub(super) fn is_stored(&self, field: usize) -> bool {
+        let rows = &self.staging.local.rows;
+        rows.iter().any(|row| self.program.statements[row.statement].target.0 == field)
     }
 
     /// A box of points as cells of the window.
@@ -185,16 +195,53 @@ impl Printer<'_> {
         (1..self.dimension()).all(|d| of.cells[d].1 - of.cells[d].0 < threads[d])
     }
 
-    /// The declaration of the place in memory of the window's cell with the thread's numbers: rows have it in common.
-    fn own_column(&self) -> Stmt {
-        let last = self.dimension() - 1;
-        let threads = &self.staging.threads;
-        let along = (1..=last).filter(|&d| threads.per_dimension[d] > 1).map(|d| match d == last {
-            true => thread(threads, d),
-            false => thread(threads, d) * var(format!("stride{d}")),
+    /// The place in memory of the window's cell with the thread's numbers, of each plane to which rows write: the rows have them
+    /// in common.
+    fn own_columns(&self) -> Vec<Stmt> {
+        let columns = self.stored_planes().map(|(kind, plane)| {
+            let slot = (self.slots(plane.field) > 1).then(|| var(self.slot_name(plane)));
+            let place = slot.into_iter().fold(var(OWN), |own, slot| slot + own);
+            let first = name(&self.names.fields[plane.field]) + here(place);
+            Stmt::declare(kind, self.column_name(plane.field, plane.number), first)
         });
-        let place = [var("window")].into_iter().chain(along).reduce(plus).unwrap_or(int(0));
-        Stmt::constant(INT, OWN, here(place))
+        columns.collect()
+    }
+
+    /// The planes to which rows write, with the types of pointers to their elements.
+    pub(super) fn stored_planes(&self) -> impl Iterator<Item = (Type, &Plane)> {
+        let stored = self.staging.window.planes.iter().filter(|plane| self.is_stored(plane.field));
+        stored.map(|plane| (Type::new(format!("TW_GLOBAL({})", self.element(plane))), plane))
+    }
+
+    /// The parameters for the thread's own columns.
+    fn column_parameters(&self) -> impl Iterator<Item = (Type, String)> {
+        self.stored_planes().map(|(kind, plane)| (kind, self.column_name(plane.field, plane.number)))
+    }
+
+    /// The name of the thread's own column in memory, of one plane.
+    pub(super) fn column_name(&self, field: usize, plane: i64) -> String {
+        let number = if self.slots(field) > 1 { plane.to_string() } else { String::new() };
+        format!("tw_{}_at{number}", self.names.fields[field])
+    }
+
+    /// Where a row goes in memory at a line of the window: a number along dimension 0, and what is not known before.
+    pub(super) fn goes_to(&self, of: &FullRow<'_>, line: i64, further: Option<Expr>) -> Expr {
+        let FullRow { row, moves, group, .. } = of;
+        let last = self.dimension() - 1;
+        let target = self.program.statements[row.statement].target.0;
+        let mut lines = vec![line];
+        if !self.has_own_column(of) {
+            lines.resize(last, 0);
+            let first = name(&self.names.fields[target]) + further.into_iter().fold(var("place"), plus);
+            return self.further(first, target, &lines);
+        }
+        lines.extend((1..last).map(|d| of.cells[d].0));
+        let plane = (group + moves.writes).rem_euclid(self.slots(target));
+        let first = self.further(name(self.column_name(target, plane)), target, &lines);
+        match further.into_iter().chain([int(of.cells[last].0)]).reduce(plus) {
+            Some(cells) if cells != int(0) => first + cells,
+            _ => first,
+        }
     }
 
     fn full_row(&self, number: usize, of: &FullRow<'_>) -> Block {
@@ -205,7 +252,6 @@ impl Printer<'_> {
         let target = statement.target.0;
         let parts = threads.per_dimension[0];
 
-        let has_own = self.has_own_column(of);
         let mut column: Option<Expr> = None;
         let mut place: Vec<Expr> = Vec::new();
         let mut tests = Vec::new();
@@ -213,10 +259,8 @@ impl Printer<'_> {
             let cell = var(format!("i{d}")) + of.cells[d].0;
             let term = &cell * window.stride(d);
             column = Some(column.map_or(term.clone(), |sum| plus(sum, term)));
-            let along = if has_own { int(of.cells[d].0) } else { cell.clone() };
-            if along != int(0) {
-                place.push(if d + 1 == dimension { along } else { along * var(format!("stride{d}")) });
-            }
+            let cells = &cell - thread(threads, d);
+            place.push(if d + 1 == dimension { cells } else { cells * var(format!("stride{d}")) });
             if let Some(Some((first, last))) = of.again.as_ref().map(|again| again[d]) {
                 let (first, last) = (first - of.cells[d].0, last - of.cells[d].0);
                 let index = || var(format!("i{d}"));
@@ -241,9 +285,10 @@ impl Printer<'_> {
         }
         let mut placed = if self.staging.rows_of_all { series.clone() } else { Block::new() };
         placed.push(Stmt::constant("int", "column", column.unwrap_or(int(0))));
-        let base = var(if has_own { OWN } else { "window" });
-        let place = slot.into_iter().chain([base]).chain(place).reduce(plus);
-        placed.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
+        if !self.has_own_column(of) {
+            let place = slot.into_iter().chain([var(OWN)]).chain(place).reduce(plus);
+            placed.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
+        }
         let uncertain = !tests.is_empty();
         let mut points = placed.clone();
         if uncertain {
@@ -306,9 +351,7 @@ impl Printer<'_> {
     /// What the function of a statement is given in all places of a row.
     pub(super) fn given(&self, of: &FullRow<'_>) -> Vec<Expr> {
         let FullRow { row, moves, group, .. } = of;
-        let target = self.program.statements[row.statement].target.0;
-        let mut given = vec![name(&self.names.fields[target])];
-        given.push(var("stride0"));
+        let mut given: Vec<Expr> = self.ways_argument().into_iter().collect();
         given.extend(self.constants_of(row.statement).into_iter().map(|(_, constant)| name(constant)));
         given.extend(self.planes(row, moves).into_iter().map(|(_, shift, slots)| {
             let number = (group + shift).rem_euclid(slots);
@@ -347,9 +390,9 @@ impl Printer<'_> {
                 None => [truth(false), int(0), int(0)],
             };
             let cell = var("column") + at * window.stride(0);
-            let place = if at == 0 { var("place") } else { var("place") + int(at) * var("stride0") };
             let indices = self.indices_at(of, int(at));
-            let arguments = given.iter().cloned().chain(indices).chain([cell, place]).chain(ends);
+            let to = self.goes_to(of, at, None);
+            let arguments = given.iter().cloned().chain(indices).chain([cell, to]).chain(ends);
             body.push(Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments)));
             at += count;
             chunks -= 1;

@@ -6,6 +6,7 @@ use super::super::points::{INT, min};
 use super::around;
 use super::kernel::CudaKernel;
 use super::text::passed;
+use super::ways;
 use crate::plan::KernelPlan;
 use c_tree::{Block, Dialect, Expr, Function, Sort, Stmt, all, call, int, name, var};
 
@@ -18,6 +19,7 @@ pub(super) struct Host<'a> {
     pub(super) arguments: Arguments<'a>,
     pub(super) kernels: &'a [CudaKernel],
     pub(super) boundary: &'a [CudaKernel],
+    pub(super) ways: &'a [Vec<i64>],
 }
 
 /// `(int)status`
@@ -116,6 +118,9 @@ impl Host<'_> {
         if let Some(small) = arguments.too_small() {
             body.push(Stmt::when(small, status("status")));
         }
+        if !self.ways.is_empty() {
+            body.push(ways::declaration(self.ways));
+        }
         let outer = &self.plan.outer;
         let mut launches = Block::new();
         for launch in &self.plan.launches {
@@ -143,7 +148,8 @@ impl Host<'_> {
         let configuration =
             vec![call("dim3", grid), call("dim3", threads), int(kernel.shared_bytes.into()), name("stream")];
         let first = kernel.blocks.iter().map(|block| var(block.variable));
-        let arguments = passed(self.arguments).into_iter().chain([host_value]).chain(first).collect();
+        let arguments = passed(self.arguments).into_iter().chain([host_value]).chain(first);
+        let arguments = arguments.chain(kernel.takes_ways.then(ways::argument)).collect();
         let launch = Block::from([
             Stmt::Expr(Expr::Launch { kernel: kernel.symbol.clone(), configuration, arguments }),
             Stmt::assign(name("status"), call("cudaGetLastError", [])),

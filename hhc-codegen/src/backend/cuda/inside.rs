@@ -5,15 +5,13 @@
 
 use super::super::points::{INT, plus};
 use super::cells::{cell_by, cell_index};
+use super::full_rows::OWN;
 use super::loads::{BATCH, Part, lane};
 use super::printer::Printer;
 use super::text::{here, thread, unrolled_by};
 use super::wanted::Known;
 use c_tree::{Block, Declaration, Expr, Stmt, all, flag, int, name, truth, var};
 use polyhedral::domain::Bound;
-
-/// The distance of lines in memory: multiples of it are found in each column anew, and not kept in registers.
-const LINE: &str = "line";
 
 impl Printer<'_> {
     /// When these are the loads, and they: not where threads share the lines of a column, nor where there are more of them than
@@ -29,40 +27,28 @@ impl Printer<'_> {
         if parts.iter().any(|part| registers(part) > BATCH) {
             return None;
         }
-        let mut column = Block::from(Stmt::constant(INT, "column", self.own_column_of_window()));
-        column.push(Stmt::constant(INT, LINE, here(var("stride0"))));
-        column.extend(parts.iter().map(|part| Stmt::Block(self.inside_load(part))));
+        let column = parts.iter().map(|part| Stmt::Block(self.inside_load(part))).collect();
         Some((self.is_inside(), self.each_column(column)))
     }
 
-    /// `inner` for each of a thread's columns of the window that are on the grid.
+    /// `inner` for each of a thread's columns of the window that are on the grid, with its place in memory on line 0.
     fn each_column(&self, inner: Block) -> Block {
         let (window, threads) = (self.staging.window, &self.staging.threads);
-        let last = self.dimension() - 1;
         let on_grid = |d: usize| {
             let [first, end] = [Bound::start(0), Bound::end(0)].map(|bound| cell_by(bound, d, &var));
             cell_index(d).ge(first).and(cell_index(d).lt(end))
         };
-        let each = |d: usize, first: Expr, inner: Block| {
+        let each = |d: usize, first: Expr, body: Block| {
             let condition = cell_index(d).lt(window.extent[d]);
-            let body = Block::from(Stmt::when(on_grid(d), inner));
             let step = threads.per_dimension[d];
             unrolled_by(1, Stmt::each("int", format!("w{d}"), first, condition, step, body))
         };
-        let lines = (1..last).fold(inner, |inner, d| {
-            each(d, if threads.per_dimension[d] > 1 { var(lane(d)) } else { int(0) }, inner)
-        });
-        each(last, var("entering") + thread(threads, last), lines)
-    }
-
-    /// The place in memory of the column at `w1`, `w2`, on line 0.
-    fn own_column_of_window(&self) -> Expr {
-        let last = self.dimension() - 1;
-        let along = (1..=last).map(|d| match d == last {
-            true => cell_index(d),
-            false => cell_index(d) * var(format!("stride{d}")),
-        });
-        [var("window")].into_iter().chain(along).reduce(plus).unwrap_or(int(0))
+        let mut line = Block::from(Stmt::when(on_grid(1), inner));
+        line.push(Stmt::Update(name("column"), "+=", int(threads.per_dimension[1]) * var("stride1")));
+        let own = var(OWN) + (cell_index(2) - thread(threads, 2));
+        let mut lines = Block::from(Stmt::declare(INT, "column", own));
+        lines.extend(each(1, if threads.per_dimension[1] > 1 { var(lane(1)) } else { int(0) }, line));
+        each(2, var("entering") + thread(threads, 2), Stmt::when(on_grid(2), lines).into())
     }
 
     /// Lines of a part that are wanted alike: the condition, and their numbers.
@@ -95,8 +81,7 @@ impl Printer<'_> {
     fn inside_load(&self, part: &Part<'_>) -> Block {
         let low = part.cells[0].0;
         let slot = (self.slots(part.plane.field) > 1).then(|| here(var(self.slot_name(part.plane))));
-        let first = (low > 0).then(|| int(low) * var(LINE));
-        let place = slot.into_iter().chain([var("column")]).chain(first).reduce(plus);
+        let place = slot.into_iter().chain([var("column")]).reduce(plus);
         let value = |line: i64| name("tw_value").at(int(line - low));
         let mut block = Block::from(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
         block.push(Stmt::Declare(vec![Declaration::array(
@@ -110,9 +95,9 @@ impl Printer<'_> {
             block.push(Stmt::constant("bool", &wanted, self.in_part(part).and(condition)));
             let (mut loads, mut own) = (Block::new(), Block::new());
             for line in lines {
-                let way = (line > low).then(|| int(line - low) * var(LINE));
-                let place = [var("place")].into_iter().chain(way).reduce(plus).unwrap_or(int(0));
-                loads.push(Stmt::assign(value(line), name(&self.names.fields[part.plane.field]).at(place)));
+                let field = part.plane.field;
+                let first = name(&self.names.fields[field]) + var("place");
+                loads.push(Stmt::assign(value(line), self.further(first, field, &[line, 0]).at(0)));
                 own.push(Stmt::assign(self.cell_on_line(part.plane, int(line)), value(line)));
             }
             block.push(Stmt::when(flag(&wanted), loads));

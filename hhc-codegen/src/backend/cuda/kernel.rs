@@ -20,4 +20,6 @@ pub struct CudaKernel {
     pub blocks: Vec<Loop>,
     /// What a full sub-tile moves; `None` for a kernel that works in memory directly.
     pub traffic: Option<TileTraffic>,
+    /// Whether its last argument is the distances of [`CudaProgram`](super::CudaProgram)`::ways`.
+    pub takes_ways: bool,
 }

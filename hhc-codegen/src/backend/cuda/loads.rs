@@ -20,6 +20,9 @@ pub(super) const BATCH: i64 = 32;
 /// Registers that hold a batch in a tile that may be partial: conditions need some, too.
 const CLIPPED_BATCH: i64 = 4;
 
+/// The place in memory of a thread's first line, at its column.
+const FIRST: &str = "tw_first";
+
 /// The cells of one box, as a thread sees them.
 pub(super) struct Part<'a> {
     pub(super) plane: &'a Plane,
@@ -190,7 +193,7 @@ impl Printer<'_> {
         if batch.is_empty() {
             return Block::new();
         }
-        let mut block = Block::from(Stmt::constant(INT, "own", self.own_place()));
+        let mut block = Block::from(Stmt::constant(INT, FIRST, self.own_place()));
         block.extend(batch.iter().flat_map(|part| self.exact_lines(part, true, &|k| load(part, k))));
         block
     }
@@ -239,7 +242,7 @@ impl Printer<'_> {
             });
             // The same for all threads.
             let place = slot.into_iter().chain(along).reduce(plus);
-            let place = place.map_or(var("own"), |place| var("own") + place);
+            let place = place.map_or(var(FIRST), |place| var(FIRST) + place);
             inner.statements.insert(0, Stmt::declare(INT, "place", place));
         }
         for d in 1..part.mine.len() {
@@ -280,13 +283,15 @@ impl Printer<'_> {
         ends.collect()
     }
 
-    /// The loads of a tile that may be partial: cells on the grid that are read and wanted.
-    pub(super) fn clipped_loads(&self) -> Block {
+    /// The loads of a tile that may be partial: cells on the grid that are read and wanted. The declaration is of what
+    /// is needed where cells are clipped one by one.
+    pub(super) fn clipped_loads(&self, declaration: Option<Stmt>) -> Block {
         let mut block = Block::new();
         if !self.staging.rows_of_all {
             block.extend(self.ends_of_the_grid());
         }
-        let loads: Block = self.read_parts().flat_map(|part| self.clipped_load(&part)).collect();
+        let loads = self.read_parts().flat_map(|part| self.clipped_load(&part));
+        let loads: Block = declaration.into_iter().chain(loads).collect();
         match self.inside_loads() {
             Some((inside, simple)) => block.push(Stmt::choose(inside, simple, loads)),
             None => block.extend(loads),

@@ -26,6 +26,7 @@ mod staging;
 mod team;
 mod text;
 mod wanted;
+mod ways;
 
 pub use kernel::CudaKernel;
 pub use limits::DeviceLimits;
@@ -47,6 +48,7 @@ use c_tree::{Block, Dialect, Function, Stmt, name, var};
 use host::Host;
 use serde::Serialize;
 use staging::Staging;
+use ways::Ways;
 
 /// What can be chosen.
 #[derive(Debug, Clone, Default)]
@@ -67,6 +69,8 @@ pub struct CudaProgram {
     /// Kernels that a caller without the C entry point launches once before the first time step: each gives the
     /// fixed boundary of one field to all its stored levels. Their host variable is 0.
     pub boundary: Vec<CudaKernel>,
+    /// Distances in memory that some kernels are given, in bytes: each so much of each outer stride.
+    pub ways: Vec<Vec<i64>>,
 }
 
 /// A plan as CUDA text.
@@ -94,10 +98,17 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     }
     let names = storages::names(plan);
     let arguments = Arguments { program, names: &names };
+    let in_window = |kernel: &Kernel| !kernel.in_parts() && kernel.memory != Memory::Arrays;
+    let takes_ways = |kernel: &Kernel| in_window(kernel) && program.dimension() > 1;
+    let ways = match plan.kernels.iter().any(takes_ways) {
+        true => Ways::new(arguments),
+        false => Ways::default(),
+    };
     let mut shapes: Vec<Staging<'_>> = Vec::new();
     let mut kernels = Vec::new();
     let mut functions = Vec::new();
     for (at, kernel) in plan.kernels.iter().enumerate() {
+        let takes_ways = takes_ways(kernel);
         let symbol = format!("{}_{}", program.name, kernel.name);
         let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
@@ -133,13 +144,14 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             let placed_by = staging.placed_by.iter().map(|name| var(*name));
             let call = Stmt::call(
                 staged::tile_function(index),
-                text::passed(arguments).into_iter().chain(placed_by),
+                text::passed(arguments).into_iter().chain(takes_ways.then(ways::argument)).chain(placed_by),
             );
             let blocks = staging.blocks_at_once;
             let bytes = staging.shared_bytes as u32;
             (staging.threads.block(), blocks, bytes, Some(staging.traffic(plan)), call.into())
         };
-        functions.push(function(plan, arguments, kernel, &symbol, (threads, blocks_at_once), body));
+        let shape = Shape { symbol: &symbol, threads, blocks_at_once, takes_ways };
+        functions.push(function(plan, arguments, kernel, &shape, body));
         kernels.push(CudaKernel {
             name: kernel.name.clone(),
             symbol,
@@ -147,13 +159,15 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
             shared_bytes,
             blocks: kernel.blocks.clone(),
             traffic,
+            takes_ways,
         });
     }
     let (boundary, copies) = boundary_kernels(arguments);
     let tiles = shapes.iter().enumerate();
-    let tiles = tiles.flat_map(|(index, shape)| staged::functions(shape, plan, &names, index));
+    let tiles = tiles.flat_map(|(index, shape)| staged::functions(shape, plan, &names, index, &ways));
     let functions = tiles.chain(functions).chain(copies).collect();
-    let host = Host { plan, arguments, kernels: &kernels, boundary: &boundary };
+    let ways = ways.into_table();
+    let host = Host { plan, arguments, kernels: &kernels, boundary: &boundary, ways: &ways };
     let signature = Signature::new(program, &names);
     let data = ProgramText {
         version: env!("CARGO_PKG_VERSION"),
@@ -165,6 +179,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         has_junk: storages::has_junk(plan),
         has_lanes: storages::has_lanes(plan),
         has_windows: !shapes.is_empty(),
+        ways: ways.len(),
         in_space: program.dimension() == 3,
         uses_exp: uses_exp(program),
         uses_extrema: uses_extrema(program),
@@ -189,7 +204,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         file(format!("{}_main.cu", program.name), "cuda/main.cu")?,
         file("CMakeLists.txt".to_string(), "cuda/CMakeLists.txt")?,
     ];
-    Ok(CudaProgram { device_source: files[0].text.clone(), files, kernels, boundary })
+    Ok(CudaProgram { device_source: files[0].text.clone(), files, kernels, boundary, ways })
 }
 
 /// The data of the templates.
@@ -209,6 +224,8 @@ struct ProgramText {
     has_lanes: bool,
     /// Whether tiles are staged in shared memory.
     has_windows: bool,
+    /// How many distances in memory kernels are given.
+    ways: usize,
     /// Whether there are three dimensions.
     in_space: bool,
     uses_exp: bool,
@@ -234,13 +251,21 @@ struct ProgramText {
     signature: Signature,
 }
 
-/// The function of a kernel, which does `work` in its place. `blocks` shall fit in the registers of a multiprocessor.
+/// What is decided of a kernel's function.
+struct Shape<'a> {
+    symbol: &'a str,
+    threads: [u32; 3],
+    /// Blocks that shall fit in the registers of a multiprocessor.
+    blocks_at_once: i64,
+    takes_ways: bool,
+}
+
+/// The function of a kernel, which does `work` in its place.
 fn function(
     plan: &KernelPlan,
     arguments: Arguments<'_>,
     kernel: &Kernel,
-    symbol: &str,
-    (threads, blocks): ([u32; 3], i64),
+    shape: &Shape<'_>,
     work: Block,
 ) -> String {
     let mut inner = bindings(kernel, &work);
@@ -252,14 +277,14 @@ fn function(
     });
     let mut body: Block = text::used(places.collect(), &inner).into_iter().collect();
     body.extend(inner);
-    let threads: u32 = threads.iter().product();
-    Function::new(symbol)
+    let threads: u32 = shape.threads.iter().product();
+    let blocks = shape.blocks_at_once;
+    let function = Function::new(shape.symbol)
         .comment(kernel.comment.as_str())
         .attribute("extern \"C\" __global__")
         .result(format!("void __launch_bounds__({threads}, {blocks})"))
         .parameters(text::parameters(arguments))
         .parameter("long long", plan.outer.variable)
-        .parameters(kernel.blocks.iter().map(|block| ("long long", format!("{}_first", block.variable))))
-        .body(body)
-        .print(Dialect::Cuda)
+        .parameters(kernel.blocks.iter().map(|block| ("long long", format!("{}_first", block.variable))));
+    ways::parameter(function, shape.takes_ways).body(body).print(Dialect::Cuda)
 }

@@ -2,8 +2,10 @@
 
 use super::super::names::Names;
 use super::staging::Staging;
+use super::ways::{self, Ways};
 use crate::plan::Kernel;
 use crate::window::Plane;
+use c_tree::{Expr, int, var};
 use polyhedral::program::Program;
 
 /// Prints the functions of one shape.
@@ -13,12 +15,42 @@ pub(super) struct Printer<'a> {
     pub(super) names: &'a Names,
     pub(super) kernel: &'a Kernel,
     pub(super) index: usize,
+    pub(super) ways: &'a Ways,
 }
 
 impl Printer<'_> {
     /// Dimensions of space.
     pub(super) fn dimension(&self) -> usize {
         self.program.dimension()
+    }
+
+    /// Whether there are lines beside each other, whose distances functions are given.
+    pub(super) fn has_ways(&self) -> bool {
+        self.dimension() > 1
+    }
+
+    /// The distances, as they are passed on.
+    pub(super) fn ways_argument(&self) -> Option<Expr> {
+        self.has_ways().then(ways::argument)
+    }
+
+    /// An element in memory that lies so many lines further along each dimension but the innermost, which may be 0 of each.
+    pub(super) fn further(&self, pointer: Expr, field: usize, lines: &[i64]) -> Expr {
+        if lines.iter().all(|&lines| lines == 0) {
+            return pointer;
+        }
+        match self.ways.between(lines, self.element_bytes(field)) {
+            Some(way) => ways::further(pointer, way),
+            None => {
+                let along = lines.iter().enumerate().filter(|(_, lines)| **lines != 0);
+                along.fold(pointer, |pointer, (d, &lines)| pointer + int(lines) * var(format!("stride{d}")))
+            }
+        }
+    }
+
+    /// Bytes of a field's elements.
+    pub(super) fn element_bytes(&self, field: usize) -> i64 {
+        self.program.fields[field].element.bytes() as i64
     }
 
     /// Number of stored levels; 1 for a coefficient.

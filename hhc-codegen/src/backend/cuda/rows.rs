@@ -9,6 +9,7 @@ use super::text::{
     barrier, here, parameters, suffixed, thread, thread_declarations, thread_index, unrolled, unrolled_by,
     used,
 };
+use super::ways;
 use crate::geometry::LocalRow;
 use crate::int_expr;
 use crate::plan::bound;
@@ -74,9 +75,8 @@ pub(super) fn function(printer: &Printer<'_>) -> Function {
             )
             .template("bool", "full"),
     };
-    function
-        .attribute("TW_DEVICE")
-        .parameters(parameters(printer.arguments()))
+    let function = function.attribute("TW_DEVICE").parameters(parameters(printer.arguments()));
+    ways::parameter(function, printer.has_ways())
         .parameter(INT, "first_step")
         .parameters(printer.stored_slots().into_iter().map(|slot| (INT, slot)))
         .parameters(printer.corners().into_iter().map(|corner| (INT, corner)))
@@ -263,10 +263,7 @@ impl Printer<'_> {
         let target = statement.target.0;
         let parts = threads.per_dimension[0];
         let (first, last, at) = (var("first"), var("last"), var("at"));
-        let mut given = vec![name(&self.names.fields[target])];
-        if self.dimension() > 1 {
-            given.push(var("stride0"));
-        }
+        let mut given: Vec<Expr> = self.ways_argument().into_iter().collect();
         given.extend(self.constants_of(row.statement).into_iter().map(|(_, constant)| name(constant)));
         given.extend(self.planes(row, moves).into_iter().map(|(plane, ..)| var(plane)));
         given.extend(self.series_of(row.statement).into_iter().map(|constant| name(constant.name)));
@@ -283,7 +280,8 @@ impl Printer<'_> {
                 Some(0) => var("corner0") + own.clone(),
                 Some(d) => self.point(d),
             });
-            let arguments = given.iter().cloned().chain(indices).chain([cell, place]).chain(ends);
+            let to = name(&self.names.fields[target]) + place;
+            let arguments = given.iter().cloned().chain(indices).chain([cell, to]).chain(ends);
             Stmt::Expr(Expr::instance(self.update_name(row.statement), [int(count)], arguments))
         };
         let mut body = Block::new();

@@ -15,7 +15,7 @@ use super::super::constants::{self, Constant, Source};
 use super::super::expression::{Index, Values, indices_used};
 use super::super::names::Names;
 use super::super::points::{INT, as_it_is, max, min, modulo, place, plus};
-use super::full_rows;
+use super::full_rows::{self, OWN};
 use super::printer::Printer;
 use super::rows;
 use super::staging::Staging;
@@ -23,11 +23,12 @@ use super::text::{
     barrier, ends_of_space, ends_of_time, here, parameters, passed, shared, suffixed, thread_declarations,
     unrolled, used,
 };
+use super::ways::{self, Ways, further};
 use crate::geometry::LocalRow;
 use crate::int_expr::{self, IntExpr};
 use crate::plan::{Kernel, KernelPlan};
-use crate::window::WindowRow;
-use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, all, flag, name, truth, var};
+use crate::window::{Plane, WindowRow};
+use c_tree::{Block, Declaration, Dialect, Expr, Function, Stmt, Type, all, flag, int, name, truth, var};
 use polyhedral::program::Access;
 
 /// The device functions for tiles of one shape.
@@ -36,9 +37,10 @@ pub(super) fn functions(
     plan: &KernelPlan,
     names: &Names,
     index: usize,
+    ways: &Ways,
 ) -> Vec<String> {
     let kernel: &Kernel = staging.kernel;
-    let printer = Printer { staging, program: &plan.program, names, kernel, index };
+    let printer = Printer { staging, program: &plan.program, names, kernel, index, ways };
     let rows = staging.local.rows.iter().zip(&staging.window.rows);
     let updates = rows.map(|(row, moves)| printer.update(row, moves));
     let explicit = staging.explicit_rows.then(|| full_rows::function(&printer));
@@ -46,6 +48,12 @@ pub(super) fn functions(
     let all: Vec<Function> = updates.chain(explicit).chain(others).chain([printer.tile()]).collect();
     all.iter().map(|function| function.print(Dialect::Cuda)).collect()
 }
+
+/// The thread's place in memory, but for what moves with the sub-tiles of a sweep.
+const LINE: &str = "tw_line";
+
+/// Where the first point of an update goes in memory.
+const TO: &str = "tw_to";
 
 /// The name of the function of a tile.
 pub(super) fn tile_function(index: usize) -> String {
@@ -132,6 +140,44 @@ impl Printer<'_> {
         all(conditions)
     }
 
+    /// In three dimensions, where sub-tiles have few points, the thread's place in memory but for what moves with the sub-tiles
+    /// of a sweep: its products are made once for all of them.
+    pub(super) fn line(&self) -> Option<Stmt> {
+        let Staging { local, window, kernel, .. } = self.staging;
+        let sweep = kernel.sub_tiles.last().filter(|_| self.loads_ahead() && self.dimension() == 3)?;
+        let (_, fixed) = local.corner.split_last()?;
+        let moves = fixed.iter().any(|corner| corner.mentions(sweep.variable));
+        // Columns that several threads share have places that are not found from a thread's own.
+        let alone = self.staging.threads.per_dimension[0] == 1 && self.columns_alone();
+        if moves || !alone || !self.staging.explicit_rows {
+            return None;
+        }
+        let fixed = fixed.iter().zip(&window.low).map(|(corner, low)| expr(&(corner.clone() + *low)));
+        let first: Vec<Expr> = fixed.chain([int(window.low[2])]).collect();
+        let first = self.own_cell().into_iter().fold(place(&first, &as_it_is), plus);
+        Some(Stmt::constant(INT, LINE, here(first)))
+    }
+
+    /// The same of each plane to which rows write.
+    fn lines_of_planes(&self) -> Vec<Stmt> {
+        let line = |(kind, plane): (Type, &Plane)| {
+            let slot = (self.slots(plane.field) > 1).then(|| var(self.slot_name(plane)));
+            let place = here(slot.into_iter().fold(var(LINE), |line, slot| slot + line));
+            Stmt::declare(kind, self.line_name(plane), name(&self.names.fields[plane.field]) + place)
+        };
+        self.stored_planes().map(line).collect()
+    }
+
+    fn line_name(&self, plane: &Plane) -> String {
+        format!("{LINE}_{}{}", self.names.fields[plane.field], plane.number)
+    }
+
+    /// The thread's own columns in memory, from these.
+    fn columns_in_line(&self) -> Vec<Expr> {
+        let corner = || here(var(format!("corner{}", self.dimension() - 1)));
+        self.stored_planes().map(|(_, plane)| name(self.line_name(plane)) + corner()).collect()
+    }
+
     /// One tile.
     fn tile(&self) -> Function {
         let Staging { local, window, threads, .. } = self.staging;
@@ -152,11 +198,15 @@ impl Printer<'_> {
         let first: Vec<Expr> =
             self.corners().into_iter().zip(&window.low).map(|(corner, low)| var(corner) + *low).collect();
         // In three dimensions multiples of the strides would be kept, too.
-        let stride = |name: &str| match ahead && self.dimension() == 3 {
-            true => here(var(name)),
-            false => as_it_is(name),
+        let line = self.line();
+        let stride = |name: &str| if line.is_some() { here(var(name)) } else { as_it_is(name) };
+        let of_window = Stmt::constant(INT, "window", place(&first, &stride));
+        let (mut places, own) = match line {
+            Some(_) => (Vec::new(), var(LINE) + var(format!("corner{}", self.dimension() - 1))),
+            None => (vec![of_window.clone()], self.own_cell().into_iter().fold(var("window"), plus)),
         };
-        inner.push(Stmt::constant(INT, "window", place(&first, &stride)));
+        places.push(Stmt::constant(INT, OWN, own));
+        let before_places = inner.statements.len();
         if let Some(sweep) = window.slide.and(self.kernel.sub_tiles.last()) {
             inner.comment("the first sub-tile brings the whole window, the others the columns that enter it");
             let begins = var(sweep.variable).is(expr(&sweep.low));
@@ -177,7 +227,7 @@ impl Printer<'_> {
         let mut clipped = Block::from(Stmt::Comment(
             "cells on the grid: the fixed boundary, and of the others those that may be live".into(),
         ));
-        clipped.extend(self.clipped_loads());
+        clipped.extend(self.clipped_loads(line.is_some().then_some(of_window)));
         let exactly = if ahead { flag("ahead") } else { self.exact_when() };
         inner.push(match exact.is_empty() {
             true => Stmt::when(!exactly, clipped),
@@ -190,20 +240,23 @@ impl Printer<'_> {
                 Expr::Name(name, _) if name == "stride0" => here(argument),
                 _ => argument,
             };
-            let all = passed(self.arguments()).into_iter().map(of_stride);
-            let slots = self.stored_slots().into_iter().map(|slot| here(var(slot)));
-            let all = all.chain([here(var("first_step"))]).chain(slots);
+            let all = passed(self.arguments()).into_iter().map(of_stride).chain(self.ways_argument());
+            let slots = || self.stored_slots().into_iter().map(|slot| here(var(slot)));
+            let all = all.chain([here(var("first_step"))]);
             if explicit && (is_full || alike) {
                 let ends = ends_of_time().into_iter().chain(ends_of_space(self.dimension())).map(var);
                 let whole = (alike && !twice).then(|| flag("full"));
                 let near = whole.into_iter().chain(ends.filter(|_| alike));
+                let columns: Vec<Expr> = match self.line().is_some() {
+                    true => self.columns_in_line(),
+                    false => slots().chain([here(var(OWN))]).collect(),
+                };
                 let corners = self.corners_asked().into_iter().map(|corner| here(var(corner)));
-                let all = all.chain([here(var("window"))]).chain(corners);
-                let all = all.chain(near).chain(self.ahead_arguments());
+                let all = all.chain(columns).chain(corners).chain(near).chain(self.ahead_arguments());
                 let template = twice.then(|| is_full.into());
                 return Stmt::Expr(Expr::instance(full_rows::name_of(self.index), template, all));
             }
-            let all = all.chain(self.corners().into_iter().map(var));
+            let all = all.chain(slots()).chain(self.corners().into_iter().map(var));
             let full = (!explicit).then(|| is_full.into());
             Stmt::Expr(Expr::instance(rows::name_of(self.index), full, all))
         };
@@ -224,9 +277,17 @@ impl Printer<'_> {
             inner.push(Stmt::choose(flag("full"), of_full, of_others));
         }
         inner.extend(self.moves());
+        for place in places.into_iter().rev() {
+            let place = used(vec![place], &inner);
+            inner.statements.splice(before_places..before_places, place);
+        }
         let sub_tiles = match self.kernel.sub_tiles.split_last() {
             Some((sweep, around)) if ahead => {
                 let mut sweeps = self.ahead_declarations();
+                if let Some(line) = line {
+                    sweeps.push(line);
+                    sweeps.extend(self.lines_of_planes());
+                }
                 sweeps.push(Stmt::declare("bool", "ahead", false));
                 sweeps.extend(loops([sweep], inner));
                 loops(around, sweeps)
@@ -259,10 +320,11 @@ impl Printer<'_> {
             body.push(Stmt::constant("bool", "may_be_full", alike));
         }
         body.extend(sub_tiles);
-        Function::new(tile_function(self.index))
+        let function = Function::new(tile_function(self.index))
             .comment(self.describe())
             .attribute("TW_DEVICE")
-            .parameters(parameters(self.arguments()))
+            .parameters(parameters(self.arguments()));
+        ways::parameter(function, self.has_ways())
             .parameters(self.staging.placed_by.iter().map(|name| (INT, *name)))
             .body(body)
     }
@@ -314,10 +376,12 @@ impl Printer<'_> {
         body.extend(each_point(compute));
         body.extend(each_point(Block::from([x, Stmt::assign(cell(&write), value.clone())])));
         let (first, last) = (var("covered_first"), var("covered_last"));
-        let along = if dimension > 1 { &point * var("stride0") } else { point.clone() };
         // In one dimension there is one point at a time.
-        let place = if dimension > 1 { var("place") + along } else { var("place") };
-        let memory = name(&self.names.fields[target]).at(place);
+        let memory = if self.has_ways() {
+            further(name(TO), self.ways.following(point.clone(), self.element_bytes(target))).at(0)
+        } else {
+            name(TO).at(0)
+        };
         let fresh = || !flag("again");
         let own = fresh().or(point.clone().lt(&first)).or(point.gt(&last));
         let store = Stmt::when(own, Stmt::assign(memory, value));
@@ -327,25 +391,27 @@ impl Printer<'_> {
         let name = &program.fields[target].name;
         let comment = format!(
             "{name}[{} + 1, {}] at neighbouring points along dimension 0. `cell` is the cell of the first one in the \
-             window and `place` its place in memory. Where a later row computes `again` the points covered_first .. \
+             window, and it goes `{TO}` there in memory. Where a later row computes `again` the points covered_first .. \
              covered_last, only the others go to memory.",
             program.time_index,
             program.space_indices.join(", ")
         );
-        let own = (format!("TW_GLOBAL({element})"), self.names.fields[target].clone());
-        let stride = (dimension > 1).then(|| (INT.to_string(), "stride0".to_string()));
+        let to = format!("TW_GLOBAL({element})");
         let constants = self.constants_of(row.statement);
         let constants = constants.iter().map(|(kind, name)| (kind.to_string(), name.clone()));
         let planes = self.planes(row, moves).into_iter().map(|(plane, ..)| ("int".to_string(), plane));
         let series = self.series_of(row.statement);
         let series = series.iter().map(|constant| (constant.kind.to_string(), constant.name.clone()));
-        Function::new(self.update_name(row.statement))
+        let function = Function::new(self.update_name(row.statement))
             .comment(comment)
             .template("int", "points")
-            .attribute("TW_DEVICE")
-            .parameters([own].into_iter().chain(stride).chain(constants).chain(planes).chain(series))
+            .attribute("TW_DEVICE");
+        ways::parameter(function, self.has_ways())
+            .parameters(constants.chain(planes).chain(series))
             .parameters(self.indices_of(row.statement).into_iter().map(|(name, _)| (INT, name)))
-            .parameters([("int", "cell"), (INT, "place"), ("bool", "again")])
+            .parameter("int", "cell")
+            .parameter(to, TO)
+            .parameter("bool", "again")
             .parameters([("int", "covered_first"), ("int", "covered_last")])
             .body(body)
     }

@@ -1,0 +1,100 @@
+//! Distances in memory that the host computes: sums of multiples of strides, in bytes.
+//!
+//! A multiple of a stride is a product of 64 bits, and threads would make them anew for nearly each access, since
+//! registers are too few to keep them. As an argument each is a constant, and an address one sum.
+
+use super::super::arguments::Arguments;
+use c_tree::{Expr, Function, Stmt, call, int, name, var};
+use std::cell::RefCell;
+
+/// The argument of kernels, and its type in the text.
+const WAYS: &str = "tw_ways";
+const KIND: &str = "tw_distances";
+
+/// Lines that follow each other whose distances from the first one are always there: as many as a thread has points at once.
+const FOLLOWING: i64 = 8;
+
+/// Arguments of a kernel, 8 bytes each, on every device; and those beside what [`Arguments`] says.
+const MOST_ARGUMENTS: usize = 4096 / 8;
+const OTHER_ARGUMENTS: usize = 8;
+
+/// The distances that the kernels of a program use, each as bytes per stride.
+#[derive(Debug, Default)]
+pub(super) struct Ways {
+    table: RefCell<Vec<Vec<i64>>>,
+    most: usize,
+    /// Bytes of elements: the first distances are those of lines that follow each other, for each of these.
+    elements: Vec<i64>,
+}
+
+impl Ways {
+    /// None yet but those of lines that follow each other, for a program of several dimensions.
+    pub(super) fn new(arguments: Arguments<'_>) -> Ways {
+        let given = arguments.arrays().len() + arguments.integers().len() + arguments.names.parameters.len();
+        let most = MOST_ARGUMENTS.saturating_sub(given + OTHER_ARGUMENTS);
+        let mut elements: Vec<i64> =
+            arguments.program.fields.iter().map(|field| field.element.bytes() as i64).collect();
+        elements.sort_unstable();
+        elements.dedup();
+        let strides = arguments.program.dimension() - 1;
+        let along = |bytes: i64| (0..strides).map(|d| if d == 0 { bytes } else { 0 }).collect();
+        let following = elements.iter().flat_map(|element| (0..FOLLOWING).map(move |line| line * element));
+        Ways { table: RefCell::new(following.map(along).collect()), most, elements }
+    }
+
+    /// The distance of lines that lie so many lines apart along each dimension but the innermost; `None` where there are too
+    /// many distances already.
+    pub(super) fn between(&self, lines: &[i64], element: i64) -> Option<Expr> {
+        let wanted: Vec<i64> = lines.iter().map(|lines| lines * element).collect();
+        let mut table = self.table.borrow_mut();
+        let known = table.iter().position(|known| *known == wanted);
+        if known.is_none() {
+            if table.len() >= self.most {
+                return None;
+            }
+            table.push(wanted);
+        }
+        Some(bytes(int(known.unwrap_or(table.len() - 1) as i64)))
+    }
+
+    /// The distance to a line that follows another one along dimension 0, by its number, which becomes a constant below 8.
+    pub(super) fn following(&self, line: Expr, element: i64) -> Expr {
+        let at = self.elements.iter().position(|own| *own == element).unwrap_or(0) as i64;
+        bytes(line + at * FOLLOWING)
+    }
+
+    /// All of them.
+    pub(super) fn into_table(self) -> Vec<Vec<i64>> {
+        self.table.into_inner()
+    }
+}
+
+fn bytes(number: Expr) -> Expr {
+    name(WAYS).dot("bytes").at(number)
+}
+
+/// The element so many bytes further.
+pub(super) fn further(pointer: Expr, bytes: Expr) -> Expr {
+    call("tw_further", [pointer, bytes])
+}
+
+/// The argument as it is passed on.
+pub(super) fn argument() -> Expr {
+    name(WAYS)
+}
+
+/// Adds the parameter to a function.
+pub(super) fn parameter(function: Function, takes: bool) -> Function {
+    function.parameters(takes.then_some((KIND, WAYS)))
+}
+
+/// The declaration of the argument on the host.
+pub(super) fn declaration(table: &[Vec<i64>]) -> Stmt {
+    let value = |way: &Vec<i64>| {
+        let terms = way.iter().enumerate().filter(|(_, bytes)| **bytes != 0);
+        let terms = terms.map(|(d, &bytes)| int(bytes) * var(format!("stride{d}")));
+        terms.reduce(|sum, term| sum + term).unwrap_or(int(0))
+    };
+    let values = table.iter().map(value).collect();
+    Stmt::constant(KIND, WAYS, Expr::List(vec![Expr::List(values)]))
+}
