@@ -36,6 +36,7 @@ struct Allocation {
 struct Kernel {
     void (*launch)(const unsigned *, const unsigned *, void **);
     size_t arguments;
+    const size_t *sizes;
 };
 using Work = std::function<void()>;
 
@@ -285,8 +286,10 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
 {
     void *launch = dlsym(module, (std::string(name) + "__launch").c_str());
     void *count = dlsym(module, (std::string(name) + "__arguments").c_str());
-    if (!launch || !count) return INVALID_VALUE;
-    *function = new Kernel{reinterpret_cast<decltype(Kernel::launch)>(launch), *static_cast<size_t *>(count)};
+    void *sizes = dlsym(module, (std::string(name) + "__sizes").c_str());
+    if (!launch || !count || !sizes) return INVALID_VALUE;
+    *function = new Kernel{reinterpret_cast<decltype(Kernel::launch)>(launch), *static_cast<size_t *>(count),
+                           *static_cast<const size_t **>(sizes)};
     return SUCCESS;
 }
 int cuFuncGetAttribute(int *value, int, void *) { return *value = 1024, SUCCESS; }
@@ -296,11 +299,15 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
                    void *stream, void **parameters, void **)
 {
     const Kernel kernel = *static_cast<Kernel *>(function);
-    std::vector<uint64_t> values(kernel.arguments);
-    for (size_t k = 0; k < kernel.arguments; ++k) std::memcpy(&values[k], parameters[k], 8);
+    /* As many bytes of each as the kernel's parameter has. */
+    std::vector<std::vector<uint64_t>> values(kernel.arguments);
+    for (size_t k = 0; k < kernel.arguments; ++k) {
+        values[k].resize((kernel.sizes[k] + 7) / 8);
+        std::memcpy(values[k].data(), parameters[k], kernel.sizes[k]);
+    }
     return later(stream, [=]() mutable {
         std::vector<void *> pointers;
-        for (uint64_t &value : values) pointers.push_back(&value);
+        for (std::vector<uint64_t> &value : values) pointers.push_back(value.data());
         const unsigned grid[] = {gx, gy, gz}, block[] = {bx, by, bz};
         kernel.launch(grid, block, pointers.data());
     });

@@ -55,6 +55,11 @@ template <class... A> void call(void (*kernel)(A...), void **values)
 }
 
 template <class... A> constexpr std::size_t count(void (*)(A...)) { return sizeof...(A); }
+template <class... A> const std::size_t *sizes(void (*)(A...))
+{
+    static const std::size_t all[] = {sizeof(A)..., 0};
+    return all;
+}
 
 /* All threads of a block, from barrier to barrier; then the next block. */
 inline void run(const unsigned *grid, const unsigned *block, void (*kernel)(void **), void **values, unsigned char *shared,
@@ -100,6 +105,7 @@ static void __syncthreads() { swapcontext(&sim::fibers[sim::running].context, &s
     alignas(16) unsigned char tw_shared_bytes[sim_shared_bytes];
 #define SIM_KERNEL(name)                                                                                                         \
     extern "C" std::size_t name##__arguments = sim::count(name);                                                                 \
+    extern "C" const std::size_t *name##__sizes = sim::sizes(name);                                                              \
     extern "C" void name##__launch(const unsigned *grid, const unsigned *block, void **values)                                   \
     {                                                                                                                            \
         sim::run(grid, block, [](void **all) { sim::call(name, all); }, values, tw_shared_bytes, sim_shared_bytes);              \
