@@ -243,12 +243,12 @@ impl Search<'_> {
                 Ok(program) => {
                     let moved = rewrite::moved_in_every_step(&program);
                     // Points between loops are sources, which take an array; as they are written they take no time.
-                    let points = step.points_between();
-                    if moved.as_ref().is_some_and(|(name, _)| name == rewrite::PLACE)
-                        && points.iter().any(|point| !without.contains(point))
-                    {
-                        without.extend(points);
-                        continue;
+                    if moved.as_ref().is_some_and(|(name, _)| name == rewrite::PLACE) {
+                        let points = step.points_between();
+                        if points.iter().any(|point| !without.contains(point)) {
+                            without.extend(points);
+                            continue;
+                        }
                     }
                     if let Some((name, why)) = moved {
                         let note = format!(
@@ -268,8 +268,7 @@ impl Search<'_> {
             };
             // The statement that stands in the way stays as it is written.
             let place = reasons.first().map(|reason| reason.primary.span.clone());
-            let around = |place: Span| step.statement_around(&place, &without);
-            let stmt = place.and_then(around);
+            let stmt = place.and_then(|place| step.statement_around(&place, &without));
             first.get_or_insert(reasons);
             match stmt {
                 Some(stmt) if without.len() < MOST_LEFT_OUT => without.push(stmt),

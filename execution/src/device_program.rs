@@ -46,10 +46,11 @@ impl DeviceProgram {
     }
 }
 
-/// Distances in memory, each so many bytes of each outer stride, in a grid with these strides.
-pub fn distances(ways: &[Vec<i64>], strides: &[i64]) -> Vec<i64> {
+/// The distances in memory that a kernel is given, each so many bytes of each outer stride, in a grid with these strides; none
+/// if it takes none.
+pub fn distances(takes_ways: bool, ways: &[Vec<i64>], strides: &[i64]) -> Vec<i64> {
     let distance = |way: &Vec<i64>| way.iter().zip(strides).map(|(bytes, stride)| bytes * stride).sum();
-    ways.iter().map(distance).collect()
+    ways.iter().filter(|_| takes_ways).map(distance).collect()
 }
 
 impl From<&CudaProgram> for DeviceProgram {

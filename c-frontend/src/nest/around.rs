@@ -89,8 +89,6 @@ impl Walker<'_> {
             }
             _ => added,
         };
-        let same =
-            |a: &Expr, b: &Expr| c_text(without_casts(a), &|_| None) == c_text(without_casts(b), &|_| None);
         let zero = crate::integer::literal(right) == Some(0);
         (zero && same(left, plain) && same(remainder, plain) && same(added, n)).then_some(())?;
         self.reduced(value, n)
@@ -99,8 +97,6 @@ impl Walker<'_> {
     /// `((i - 1) % n + n) % n`
     pub(super) fn around_twice(&self, left: &Expr, n: &Expr) -> Option<Polynomial> {
         let ExprKind::Binary(BinaryOp::Add, a, b) = &without_casts(left).kind else { return None };
-        let same =
-            |a: &Expr, b: &Expr| c_text(without_casts(a), &|_| None) == c_text(without_casts(b), &|_| None);
         let (remainder, added) = if same(b, n) { (a, b) } else { (b, a) };
         let ExprKind::Binary(BinaryOp::Rem, value, by) = &without_casts(remainder).kind else { return None };
         (same(added, n) && same(by, n)).then_some(())?;
@@ -311,6 +307,11 @@ impl Walker<'_> {
 /// Whether a value stands for the program's end.
 fn is_end(expr: &Expr) -> bool {
     matches!(&expr.kind, ExprKind::Other(kind, _) if kind == END)
+}
+
+/// Whether two values are written alike, whatever [`without_casts`] leaves out.
+fn same(a: &Expr, b: &Expr) -> bool {
+    c_text(without_casts(a), &|_| None) == c_text(without_casts(b), &|_| None)
 }
 
 /// A value without conversions around it to types with a sign that hold every `int`.

@@ -68,8 +68,8 @@ pub fn codesign(arguments: &CodesignArguments, session: &Session) -> Result<Opti
     outputs::check(&outputs::given([("--trials", &trials)]), &inputs)?;
     let folder = OutputFolder::new(&arguments.output, &inputs, arguments.force)?;
     folder.check(FILES.iter().map(Path::new))?;
-    let part = arguments.part.unwrap_or(Part { index: mpirun::rank(), of: mpirun::count(), ..Part::ALONE });
-    let part = Part { patience: Part::PATIENCE, ..part };
+    let started = Part { index: mpirun::rank(), of: mpirun::count(), patience: Part::PATIENCE };
+    let part = arguments.part.unwrap_or(started);
     for name in part.files() {
         folder.check_own(&name, journal::is_own)?;
     }

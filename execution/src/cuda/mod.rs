@@ -432,7 +432,8 @@ impl CudaProgramOnDevice {
         let (before, after) = launch
             .integers
             .split_at(PlannedLaunch::integers_before_parameters(self.plan.program.dimension()));
-        let ways = distances(&self.program.ways, launch.strides(self.plan.program.dimension()));
+        let strides = launch.strides(self.plan.program.dimension());
+        let ways = distances(kernel.takes_ways, &self.program.ways, strides);
         let mut builder = self.device.launch(&self.functions[launch.kernel]);
         for address in addresses {
             builder.address(address);
@@ -446,9 +447,7 @@ impl CudaProgramOnDevice {
         for integer in after {
             builder.value(integer);
         }
-        if kernel.takes_ways {
-            builder.values(&ways);
-        }
+        builder.values(&ways);
         let shape =
             Shape { grid: launch.grid, block: kernel.threads, shared_bytes: kernel.shared_bytes as u32 };
         // SAFETY: the arguments are those of `docs/cuda-contract.md`, which the text was generated for; the

@@ -254,8 +254,7 @@ impl Emulator {
             interrupt::check()?;
             number += 1;
             let kernel = &self.device.kernels[launch.kernel];
-            let ways = if kernel.takes_ways { self.device.ways.as_slice() } else { &[] };
-            let ways = distances(ways, launch.strides(layout.size().len()));
+            let ways = distances(kernel.takes_ways, &self.device.ways, launch.strides(layout.size().len()));
             let order = (order.number(), pacing.number(), order.seed(number));
             session.launch(kernel, launch, parameters, &ways, order)
         })?;

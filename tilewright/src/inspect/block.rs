@@ -210,12 +210,12 @@ impl Blocks<'_> {
         let mut integers = launch.integers.clone();
         integers[..size.len()].copy_from_slice(size);
         let (before, after) = integers.split_at(PlannedLaunch::integers_before_parameters(size.len()));
-        let ways = if kernel.takes_ways { self.cuda.ways.as_slice() } else { &[] };
+        let ways = distances(kernel.takes_ways, &self.cuda.ways, launch.strides(size.len()));
         let arguments = arrays
             .chain(before.iter().map(|&value| value as u64))
             .chain(self.parameters.iter().map(|value| value.to_bits()))
             .chain(after.iter().map(|&value| value as u64))
-            .chain(distances(ways, launch.strides(size.len())).into_iter().map(|value| value as u64));
+            .chain(ways.into_iter().map(|value| value as u64));
         let double = program.fields.iter().any(|field| field.element == ElementType::F64);
         let arguments = arguments.collect();
         let passed = Launch::new(self.listing, kernel.threads, launch.grid, arguments, double)?;
