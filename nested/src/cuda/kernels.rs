@@ -3,7 +3,8 @@
 use crate::analysis::Level;
 use crate::analysis::gpu::GpuImplementation;
 use crate::emit::device::Shape;
-use crate::emit::emitter::{Emitter, Env, Seq, View};
+use crate::emit::emitter::{Emitter, Seq, View};
+use crate::emit::env::Env;
 use crate::emit::fold::Folding;
 use crate::emit::generated::Kernel;
 use crate::emit::gpu::Where;

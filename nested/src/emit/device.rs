@@ -3,8 +3,9 @@
 //! A step is a function of the host. What is emitted within [`Emitter::launch`] is a kernel: names that the host declared and
 //! the kernel uses become its parameters. Elements of arrays that the host needs by itself are fetched.
 
-use super::emitter::{Emitter, c_type, without_unused};
+use super::emitter::{Emitter, c_type};
 use super::gpu::{Gpu, WARP, Where};
+use super::unused::without_unused;
 use crate::program::Scalar;
 use c_tree::{
     Block, Declaration, Dialect, Expr as C, Function as CFunction, Stmt, Type as CType, int, name, var,

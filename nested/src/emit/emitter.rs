@@ -2,6 +2,7 @@
 
 use super::gpu::{Gpu, Where};
 use super::slots::{Place, Slots};
+use super::unused::without_unused;
 use super::view::{self, Dest, RowShape, load, whole};
 use crate::analysis::Level;
 use crate::fault::FaultKind;
@@ -35,36 +36,6 @@ pub fn c_type(scalar: Scalar) -> &'static str {
 /// The type of a number in C, as it is stored.
 pub fn stored_type(scalar: Scalar) -> &'static str {
     if scalar == Scalar::Bool { "uint8_t" } else { c_type(scalar) }
-}
-
-/// The values of names inside of functions.
-#[derive(Clone, Default)]
-pub struct Env<'p>(Option<Rc<EnvLink<'p>>>);
-
-/// One name.
-pub struct EnvLink<'p> {
-    variable: VarId,
-    value: View<'p>,
-    before: Env<'p>,
-}
-
-impl<'p> Env<'p> {
-    /// One name more.
-    pub fn with(&self, variable: VarId, value: View<'p>) -> Env<'p> {
-        Env(Some(Rc::new(EnvLink { variable, value, before: self.clone() })))
-    }
-
-    /// The value of a name.
-    pub fn find(&self, variable: VarId) -> Option<View<'p>> {
-        let mut link = self.0.as_ref();
-        while let Some(here) = link {
-            if here.variable == variable {
-                return Some(here.value.clone());
-            }
-            link = here.before.0.as_ref();
-        }
-        None
-    }
 }
 
 /// A check of the data: what it finds, and where in the program it matters.
@@ -518,75 +489,4 @@ impl<'p> Emitter<'p> {
         let (block, ()) = self.within(lanes, |emitter| emitter.block(|emitter| body(emitter, var(&index))));
         self.push(Stmt::count("int64_t", index, first, end, block));
     }
-}
-
-/// The block without variables that nobody uses.
-pub(super) fn without_unused(mut body: Block) -> Block {
-    loop {
-        let mut used = BTreeSet::new();
-        let mut note = |expr: &C| {
-            expr.walk(&mut |part| {
-                if let C::Name(name, _) = part {
-                    used.insert(name.clone());
-                }
-            });
-        };
-        body.walk(&mut |statement| match statement {
-            // To be assigned to is no use.
-            Stmt::Assign(C::Name(..), value) => note(value),
-            statement => statement.expressions(&mut note),
-        });
-        let mut removed = false;
-        clean(&mut body, &used, &mut removed);
-        if !removed {
-            return body;
-        }
-    }
-}
-
-fn clean(block: &mut Block, used: &BTreeSet<String>, removed: &mut bool) {
-    for statement in &mut block.statements {
-        if let Stmt::Declare(list) = statement
-            && let [Declaration { name, value: Some(value), .. }] = &list[..]
-            && !used.contains(name)
-            && reports(value)
-        {
-            *statement = Stmt::Expr(value.clone());
-        }
-        if let Stmt::Assign(C::Name(name, _), value) = statement
-            && !used.contains(name)
-            && reports(value)
-        {
-            *statement = Stmt::Expr(value.clone());
-        }
-    }
-    block.statements.retain(|statement| {
-        let dead = match statement {
-            Stmt::Declare(list) => list.iter().all(|declaration| !used.contains(&declaration.name)),
-            Stmt::Assign(C::Name(name, _), _) => !used.contains(name),
-            _ => false,
-        };
-        *removed |= dead;
-        !dead
-    });
-    for statement in &mut block.statements {
-        match statement {
-            Stmt::If(_, then, otherwise) => {
-                clean(then, used, removed);
-                clean(otherwise, used, removed);
-            }
-            Stmt::For(own) => clean(&mut own.body, used, removed),
-            Stmt::While(_, body) | Stmt::Block(body) => clean(body, used, removed),
-            _ => {}
-        }
-    }
-}
-
-/// Whether computing a value may find something wrong.
-fn reports(value: &C) -> bool {
-    let mut found = false;
-    value.walk(&mut |part| {
-        found |= matches!(part, C::Member { member, .. } if member == "report");
-    });
-    found
 }

@@ -4,7 +4,8 @@
 //! [`BLOCK`], and the blocks' results one after the other. Within a block an operator of the language keeps [`LANES`]
 //! partial results. So each order of threads and lanes gives the same bits, those of the interpreter.
 
-use super::emitter::{At, Emitter, Env, Seq, StepBy, View};
+use super::emitter::{At, Emitter, Seq, StepBy, View};
+use super::env::Env;
 use super::value::literal;
 use super::view::{Dest, flat, load, scalars, whole};
 use crate::analysis::Level;

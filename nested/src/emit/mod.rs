@@ -3,11 +3,13 @@
 
 pub mod device;
 pub mod emitter;
+pub mod env;
 pub mod fold;
 pub mod generated;
 pub mod gpu;
 mod operators;
 mod scan;
 pub mod slots;
+mod unused;
 pub mod value;
 pub mod view;

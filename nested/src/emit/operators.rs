@@ -1,6 +1,7 @@
 //! Operators whose elements are computed each by itself: lengths, and elements at places. Nothing is stored.
 
-use super::emitter::{At, Emitter, Env, Seq, StepBy, View};
+use super::emitter::{At, Emitter, Seq, StepBy, View};
+use super::env::Env;
 use super::fold::Folding;
 use super::value::without_origin;
 use super::view::RowShape;

@@ -1,6 +1,7 @@
 //! Expressions of a program as expressions of C.
 
-use super::emitter::{Emitter, Env, Seq, View, c_type};
+use super::emitter::{Emitter, Seq, View, c_type};
+use super::env::Env;
 use super::view::{flat, scalars, whole};
 use crate::fault::FaultKind;
 use crate::program::*;

@@ -1,7 +1,8 @@
 //! One function for each step.
 
 use crate::analysis::{Implementation, Level, OmpSchedule};
-use crate::emit::emitter::{At, Emitter, Env, Seq, View};
+use crate::emit::emitter::{At, Emitter, Seq, View};
+use crate::emit::env::Env;
 use crate::emit::fold::Folding;
 use crate::emit::generated::Kernel;
 use crate::emit::view::{Dest, RowShape, flat};
