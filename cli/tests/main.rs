@@ -7,6 +7,7 @@ mod c_programs;
 mod codesign;
 mod cpu_models;
 mod documents;
+mod events;
 mod explain;
 #[path = "support/generated.rs"]
 mod generated;

@@ -122,25 +122,48 @@ fn function<'a>(text: &'a str, name: &str) -> &'a str {
     &text[..text.find("\n}\n").unwrap()]
 }
 
+/// Whether a text divides, but for comments and the ends of its loops, which are found once.
+fn divides(text: &str) -> bool {
+    let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with(['/', '*']));
+    let mut code = code.filter(|line| !line.starts_with("for ("));
+    code.any(|line| [" / ", " % ", "tw_modulo(", "tw_floordiv("].iter().any(|part| line.contains(part)))
+}
+
 /// Loops over sub-tiles neither divide nor number what they copy; rows that nothing cuts have constants for bounds; what
 /// enters next is loaded ahead.
 #[test]
 fn sub_tiles_are_walked_without_divisions() {
-    for (name, tile) in [("star2d1r", ""), ("star3d1r", ""), ("star2d2r", "st=2,s0=6,s1=64")] {
+    let all = ["star2d1r", "heat2d", "box2d1r", "star3d1r", "heat3d"].map(|name| (name, ""));
+    for (name, tile) in all.into_iter().chain([("star2d2r", "st=2,s0=6,s1=64")]) {
         let cuda = shipped(name, "hhc", tile).unwrap();
         let tiles = function(&cuda.device_source, "void tw_tile(");
-        let steady = &tiles[tiles.find("for (tw_int c1").unwrap()..];
-        let code: String = steady.lines().filter(|line| !line.trim_start().starts_with(['/', '*'])).collect();
-        assert!(!code.contains(" / ") && !code.contains(" % "), "{name}: {code}");
+        let code = &tiles[tiles.find("for (tw_int c1").unwrap()..];
+        assert!(!divides(code), "{name}: {code}");
+        // What was divided before, divided within.
+        let fault = code.replacen("const int w = moved_line", "const int w = thread / 13", 1);
+        assert!(divides(&fault), "{name}: {code}");
         assert!(code.contains("ahead = "), "{name}");
         let rows = function(&cuda.device_source, "void tw_full_rows(");
-        assert!(!rows.contains(" / ") && !rows.contains(" % "), "{name}: {rows}");
+        assert!(!divides(rows), "{name}: {rows}");
         let unclipped: Vec<&str> = rows.split("if ((unclipped").skip(1).collect();
         assert!(!unclipped.is_empty(), "{name}: {rows}");
         for row in unclipped {
             let code = &row[..row.find("} else {").unwrap()];
             assert!(!code.contains("tw_m") && !code.contains("for ("), "{name}: {code}");
         }
+    }
+}
+
+/// The points of a sweep neither divide nor multiply places: they go on by sums.
+#[test]
+fn sweeps_walk_by_sums() {
+    for name in ["star2d1r", "star3d1r", "heat3d"] {
+        let cuda = shipped(name, "naive", "").unwrap();
+        let points = function(&cuda.device_source, "void tw_points_step_u(");
+        assert!(!divides(points), "{name}: {points}");
+        let step = function(&cuda.device_source, &format!("{name}_step_u("));
+        let code = &step[step.find("for (; i0").unwrap()..];
+        assert!(!divides(code) && !code.contains("i0 * ") && code.contains("tw_first += "), "{name}: {code}");
     }
 }
 

@@ -34,6 +34,8 @@ impl Issued {
 pub struct Counts {
     /// By instruction of the code.
     pub issued: Vec<Issued>,
+    /// Warps that ran.
+    pub warps: u64,
     /// Branches whose way depends on floating-point values: the way of ordinary numbers was taken.
     pub branches_on_values: u64,
     /// Sectors of 32 bytes that were read, ascending, each once.
@@ -67,6 +69,9 @@ pub struct Totals {
     pub local_bytes: f64,
     /// Branches whose way depends on values.
     pub branches_on_values: f64,
+    /// Divisions and remainders of integers in loops: instructions that only they are made of ([`Instruction::divides`]) and that
+    /// warps issued more than once each.
+    pub divisions: f64,
 }
 
 impl Counts {
@@ -80,6 +85,7 @@ impl Counts {
         for (own, other) in self.issued.iter_mut().zip(&other.issued) {
             own.add(other);
         }
+        self.warps += other.warps;
         self.branches_on_values += other.branches_on_values;
         self.sectors_read.extend(&other.sectors_read);
         self.sectors_written.extend(&other.sectors_written);
@@ -100,6 +106,9 @@ impl Counts {
         for (instruction, issued) in code.instructions.iter().zip(&self.issued) {
             let kind = instruction.kind;
             totals.kinds[kind as usize] += issued.warps as f64;
+            if instruction.divides() && issued.warps > self.warps {
+                totals.divisions += issued.warps as f64;
+            }
             let lanes = issued.lanes as f64;
             totals.lanes += lanes;
             totals.operations += lanes * f64::from(operations(instruction));
@@ -160,6 +169,7 @@ impl Totals {
             (&mut self.sectors, other.sectors),
             (&mut self.local_bytes, other.local_bytes),
             (&mut self.branches_on_values, other.branches_on_values),
+            (&mut self.divisions, other.divisions),
         ];
         for (own, other) in pairs {
             *own += other * times;

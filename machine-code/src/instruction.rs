@@ -463,6 +463,17 @@ impl Kind {
 }
 
 impl Instruction {
+    /// Whether it is one of those by which integers are divided: by a variable, the conversion that is rounded up, before its
+    /// reciprocal; by a constant, the upper half of a product, of 32 or of 64 bits.
+    pub fn divides(&self) -> bool {
+        match self.op {
+            Op::IntegerToFloat { up, .. } => up,
+            Op::MultiplyAdd { product: Product::High, .. } => true,
+            Op::MultiplyAdd { product: Product::Wide, carried, .. } => carried,
+            _ => false,
+        }
+    }
+
     /// What it is counted as.
     pub(crate) fn kind_of(&self) -> Kind {
         let uniform = self.destinations.iter().any(|destination| {

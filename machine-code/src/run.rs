@@ -19,6 +19,7 @@ pub fn block(code: &Code, launch: &Launch, block: [u32; 3], stop: &dyn Fn() -> b
     let mut counts = Counts::new(code);
     for number in 0..launch.warps() {
         warp(code, launch, block, number, &mut counts, stop)?;
+        counts.warps += 1;
     }
     counts.tidy();
     Ok(counts)

@@ -91,6 +91,26 @@ fn addresses_do_not_depend_on_values() {
     );
 }
 
+/// A division by a constant is the upper half of a product, one by a variable begins with a conversion that is rounded up. Before
+/// a loop neither counts, in its four rounds each does.
+#[test]
+fn divisions_in_loops_are_found() {
+    let divisions = |before: &[&str], within: &[&str]| {
+        let begin = ["MOV R0, RZ", "S2R R3, SR_TID.X"];
+        let head = [".L_x_0:"];
+        let tail = ["IADD3 R0, R0, 0x1, RZ", "ISETP.LT.AND P0, PT, R0, 0x4, PT", "@P0 BRA `(.L_x_0)", "EXIT"];
+        totals(&[&begin, before, &head, within, &tail].concat()).unwrap().0.divisions
+    };
+    let others = ["IMAD.WIDE R4, R3, 0x4, RZ", "IMAD R6, R3, 0x7, R0", "I2F.U32 R7, R3"];
+    assert_eq!(divisions(&others, &others), 0.0);
+    for divides in
+        ["IMAD.HI R4, R3, 0x4ec4ec4f, RZ", "IMAD.HI.U32 R4, R3, 0x55555556, RZ", "I2F.U32.RP R4, R3"]
+    {
+        assert_eq!(divisions(&[divides], &[]), 0.0, "{divides}");
+        assert_eq!(divisions(&[], &[divides]), 4.0, "{divides}");
+    }
+}
+
 #[test]
 fn what_never_ends_is_stopped() {
     let lines = ["NOP", ".L_x_0:", "BRA `(.L_x_0)"];

@@ -155,6 +155,8 @@ pub struct PerPoint {
     pub shuffles: f64,
     /// Integer products of 64 bits.
     pub wide_multiplies: f64,
+    /// Divisions and remainders of integers in loops, by variables and by constants.
+    pub divisions: f64,
     /// Floating-point operations that lanes execute; a fused product and sum is two.
     pub operations: f64,
     /// Bytes of the sectors of global memory that warps ask for.
@@ -205,6 +207,7 @@ impl PerPoint {
             barriers: of(&[Kind::Barrier]),
             shuffles: of(&[Kind::Shuffle]),
             wide_multiplies: of(&[Kind::WideMultiply]),
+            divisions: totals.divisions * LANES / points,
             operations: per(totals.operations),
             sector_bytes: per(totals.sectors * SECTOR as f64),
             memory_bytes: per((share.sectors_read + share.sectors_written) * SECTOR as f64),

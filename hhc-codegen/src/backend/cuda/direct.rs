@@ -25,6 +25,9 @@ pub(super) struct Direct<'a> {
     pub(super) threads: &'a Threads,
 }
 
+/// The place in memory of the first point that is not computed yet, which goes on by sums.
+const FIRST: &str = "tw_first";
+
 /// How the points of a block along one dimension are shared.
 enum Share {
     /// Each thread has so many points at most, and no other thread has one between them.
@@ -286,15 +289,22 @@ impl Direct<'_> {
             let planes = self.planes().into_keys().map(var);
             let indices = self.indices().into_iter().map(var);
             let given = fields.chain(strides).chain(values).chain(planes).chain(indices);
-            let arguments = given.chain([place(&point, &as_it_is)]);
-            Stmt::Expr(Expr::instance(self.function_name(), [int(count)], arguments))
+            let first = if dimension > 1 { var(FIRST) } else { var("i0") };
+            let points = Stmt::Expr(Expr::instance(self.function_name(), [int(count)], given.chain([first])));
+            let on = (dimension > 1).then(|| Stmt::Update(name(FIRST), "+=", int(count) * self.stride()));
+            [points].into_iter().chain(on).collect::<Block>()
         };
+        if dimension > 1 {
+            body.push(Stmt::declare(INT, FIRST, place(&point, &as_it_is)));
+        }
         let some = self.at_once();
         let all_of = |count: i64| (&i0 + (count - 1) * step).le(&last);
         if some > 1 {
             body.push(match self.share(0) {
                 Share::Own(share) if share == some => {
-                    Stmt::when(all_of(some), [points(some), Stmt::Update(name("i0"), "+=", int(some * step))])
+                    let mut chunk = points(some);
+                    chunk.push(Stmt::Update(name("i0"), "+=", int(some * step)));
+                    Stmt::when(all_of(some), chunk)
                 }
                 _ => Stmt::go_on("i0", all_of(some), some * step, points(some)),
             });

@@ -1,7 +1,8 @@
 //! Loads of sub-tiles that only the swept dimensions cut, in three dimensions, where such sub-tiles are many.
 //!
 //! What they ask about a cell then depends on its column alone, and its line is a constant. A thread goes through its columns of
-//! the window: the lines of a column that are loaded alike wait for memory at once.
+//! the window: the lines of a column that are loaded alike wait for memory at once. Where it is in memory, it walks along by
+//! sums: in each plane to which rows write, from the thread's own place in that plane, else from its own place in all of them.
 
 use super::super::points::{INT, plus};
 use super::cells::{cell_by, cell_index};
@@ -10,7 +11,8 @@ use super::loads::{BATCH, Part, lane};
 use super::printer::Printer;
 use super::text::{here, thread, unrolled_by};
 use super::wanted::Known;
-use c_tree::{Block, Declaration, Expr, Stmt, all, flag, int, name, truth, var};
+use crate::window::Plane;
+use c_tree::{Block, Declaration, Expr, Stmt, Type, all, flag, int, name, truth, var};
 use polyhedral::domain::Bound;
 
 impl Printer<'_> {
@@ -31,6 +33,12 @@ impl Printer<'_> {
         Some((self.is_inside(), self.each_column(column)))
     }
 
+    /// The planes that rows write to, in each of which a thread has a place of its own for all sub-tiles of a sweep; none where it
+    /// has not.
+    fn walked(&self) -> Vec<(Type, &Plane)> {
+        if self.line().is_some() { self.stored_planes().collect() } else { Vec::new() }
+    }
+
     /// `inner` for each of a thread's columns of the window that are on the grid, with its place in memory on line 0.
     fn each_column(&self, inner: Block) -> Block {
         let (window, threads) = (self.staging.window, &self.staging.threads);
@@ -43,12 +51,28 @@ impl Printer<'_> {
             let step = threads.per_dimension[d];
             unrolled_by(1, Stmt::each("int", format!("w{d}"), first, condition, step, body))
         };
+        let walked = self.walked();
+        let further = cell_index(2) - thread(threads, 2);
+        let mut lines = Block::new();
         let mut line = Block::from(Stmt::when(on_grid(1), inner));
-        line.push(Stmt::Update(name("column"), "+=", int(threads.per_dimension[1]) * var("stride1")));
-        let own = var(OWN) + (cell_index(2) - thread(threads, 2));
-        let mut lines = Block::from(Stmt::declare(INT, "column", own));
+        for (kind, plane) in &walked {
+            let column = self.walked_name(plane);
+            let first = name(self.line_name(plane)) + (here(var("corner2")) + further.clone());
+            lines.push(Stmt::declare(kind.clone(), &column, first));
+            let next = self.further(name(&column), plane.field, &[0, threads.per_dimension[1]]);
+            line.push(Stmt::assign(name(&column), next));
+        }
+        if line.mentions("column") {
+            lines.push(Stmt::declare(INT, "column", var(OWN) + further));
+            line.push(Stmt::Update(name("column"), "+=", int(threads.per_dimension[1]) * var("stride1")));
+        }
         lines.extend(each(1, if threads.per_dimension[1] > 1 { var(lane(1)) } else { int(0) }, line));
         each(2, var("entering") + thread(threads, 2), Stmt::when(on_grid(2), lines).into())
+    }
+
+    /// The name of the place in memory of a column in a plane.
+    fn walked_name(&self, plane: &Plane) -> String {
+        format!("tw_column_{}{}", self.names.fields[plane.field], plane.number)
     }
 
     /// Lines of a part that are wanted alike: the condition, and their numbers.
@@ -80,10 +104,18 @@ impl Printer<'_> {
     /// The load of a part, of whose column is known that it lies on the grid.
     fn inside_load(&self, part: &Part<'_>) -> Block {
         let low = part.cells[0].0;
-        let slot = (self.slots(part.plane.field) > 1).then(|| here(var(self.slot_name(part.plane))));
-        let place = slot.into_iter().chain([var("column")]).reduce(plus);
+        let field = part.plane.field;
+        let walks = self.walked().iter().any(|(_, plane)| std::ptr::eq(*plane, part.plane));
+        let mut block = Block::new();
+        let first = if walks {
+            name(self.walked_name(part.plane))
+        } else {
+            let slot = (self.slots(field) > 1).then(|| here(var(self.slot_name(part.plane))));
+            let place = slot.into_iter().chain([var("column")]).reduce(plus);
+            block.push(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
+            name(&self.names.fields[field]) + var("place")
+        };
         let value = |line: i64| name("tw_value").at(int(line - low));
-        let mut block = Block::from(Stmt::constant(INT, "place", place.unwrap_or(int(0))));
         block.push(Stmt::Declare(vec![Declaration::array(
             self.element(part.plane),
             "tw_value",
@@ -95,9 +127,8 @@ impl Printer<'_> {
             block.push(Stmt::constant("bool", &wanted, self.in_part(part).and(condition)));
             let (mut loads, mut own) = (Block::new(), Block::new());
             for line in lines {
-                let field = part.plane.field;
-                let first = name(&self.names.fields[field]) + var("place");
-                loads.push(Stmt::assign(value(line), self.further(first, field, &[line, 0]).at(0)));
+                let from = self.further(first.clone(), field, &[line, 0]);
+                loads.push(Stmt::assign(value(line), from.at(0)));
                 own.push(Stmt::assign(self.cell_on_line(part.plane, int(line)), value(line)));
             }
             block.push(Stmt::when(flag(&wanted), loads));

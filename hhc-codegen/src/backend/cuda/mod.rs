@@ -99,7 +99,11 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
     let names = storages::names(plan);
     let arguments = Arguments { program, names: &names };
     let in_window = |kernel: &Kernel| !kernel.in_parts() && kernel.memory != Memory::Arrays;
-    let takes_ways = |kernel: &Kernel| in_window(kernel) && program.dimension() > 1;
+    let takes_ways = |kernel: &Kernel| match program.dimension() {
+        1 => false,
+        2 => in_window(kernel),
+        _ => in_window(kernel) || kernel.team,
+    };
     let ways = match plan.kernels.iter().any(takes_ways) {
         true => Ways::new(arguments),
         false => Ways::default(),
@@ -112,7 +116,7 @@ pub fn generate(plan: &KernelPlan, options: &CudaOptions) -> Result<CudaProgram,
         let symbol = format!("{}_{}", program.name, kernel.name);
         let (threads, blocks_at_once, shared_bytes, traffic, body) = if kernel.in_parts() {
             let resources = parts::Resources::new(plan, kernel, &options.limits)?;
-            let (blocks, body) = match team::Team::of(plan, &names, kernel) {
+            let (blocks, body) = match team::Team::of(plan, &names, kernel, &ways) {
                 Some(team) => (team.blocks_at_once(&resources.threads), team.block(&resources.layout)),
                 // Part by part, the lanes of several warps would not be told apart.
                 None if kernel.team && storages::has_lanes(plan) => {

@@ -1,9 +1,10 @@
 //! The cells that stay in a sliding window move to its front.
 //!
-//! A thread moves the same columns of its lines in each sub-tile: which, is computed once.
+//! A thread moves the same columns of its lines in each sub-tile: which, is computed once, in a way that keeps the compiler from
+//! dividing anew in each of them.
 
 use super::printer::Printer;
-use super::text::{barrier, thread, unrolled, unrolled_by};
+use super::text::{barrier, once, thread, unrolled, unrolled_by};
 use c_tree::{Block, Expr, Stmt, int, name, var};
 
 /// Lines that a thread moves one after the other without a loop, at most.
@@ -40,8 +41,8 @@ impl Printer<'_> {
         body.push(Stmt::constants(
             "int",
             [
-                ("moved_line".to_string(), var("thread") / share.columns),
-                ("moved_column".to_string(), var("thread") % share.columns),
+                ("moved_line".to_string(), once(var("thread") / share.columns)),
+                ("moved_column".to_string(), once(var("thread") % share.columns)),
             ],
         ));
         body

@@ -168,7 +168,8 @@ impl Printer<'_> {
         self.stored_planes().map(line).collect()
     }
 
-    fn line_name(&self, plane: &Plane) -> String {
+    /// The name of the thread's place in memory, in one plane, but for what moves with the sub-tiles of a sweep.
+    pub(super) fn line_name(&self, plane: &Plane) -> String {
         format!("{LINE}_{}{}", self.names.fields[plane.field], plane.number)
     }
 

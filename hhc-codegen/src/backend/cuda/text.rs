@@ -78,6 +78,11 @@ pub(super) fn here(value: Expr) -> Expr {
     Expr::call("tw_here", [value], c_tree::Sort::Integer)
 }
 
+/// A value that is found once, all threads together, however often it is used.
+pub(super) fn once(value: Expr) -> Expr {
+    Expr::call("tw_once", [value], c_tree::Sort::Integer)
+}
+
 /// The local times at which the run begins and ends, if they are near.
 pub(super) fn ends_of_time() -> [String; 2] {
     ["begin_step", "end_step"].map(str::to_string)

@@ -30,11 +30,13 @@ use super::super::names::Names;
 use super::super::points::{INT, max, min};
 use super::super::storages;
 use super::text::shared;
+use super::ways::{Ways, further};
 use crate::geometry::{StorageLayout, Threads, WARP};
 use crate::int_expr::{IntExpr, int};
 use crate::plan::{Kernel, KernelPlan, Loop};
 use crate::storage::{Axis, Region, Storage, Transfer};
 use c_tree::{Block, Declaration, Expr, Stmt, call, name, var};
+use polyhedral::program::{FieldId, FieldRole};
 use std::cell::RefCell;
 use sums::{constant, gathered, gathered_long};
 
@@ -74,11 +76,19 @@ pub(super) struct Team<'a> {
     facts: Vec<IntExpr>,
     /// What the text declares before the stream, as it does not change there.
     before: RefCell<Vec<Stmt>>,
+    /// Places in memory that go on from position to position: their declarations before the stream, and their steps.
+    walks: RefCell<Vec<(Stmt, Stmt)>>,
+    ways: &'a Ways,
 }
 
 impl<'a> Team<'a> {
     /// The kernel, if it has that form.
-    pub(super) fn of(plan: &'a KernelPlan, names: &'a Names, kernel: &'a Kernel) -> Option<Self> {
+    pub(super) fn of(
+        plan: &'a KernelPlan,
+        names: &'a Names,
+        kernel: &'a Kernel,
+        ways: &'a Ways,
+    ) -> Option<Self> {
         kernel.team()?;
         let [position, member] = &kernel.sub_tiles[..] else { return None };
         if plan.program.dimension() < 2 {
@@ -97,8 +107,9 @@ impl<'a> Team<'a> {
                 facts.push(fact.clone());
             }
         }
-        let before = RefCell::default();
-        let team = Team { plan, names, kernel, position, member, first, points, period, facts, before };
+        let (before, walks) = Default::default();
+        let team =
+            Team { plan, names, kernel, position, member, first, points, period, facts, before, walks, ways };
         let works = || storages::parts(kernel).into_iter().flatten();
         works().all(|work| team.prints(work)).then_some(team)
     }
@@ -157,8 +168,10 @@ impl<'a> Team<'a> {
         let (low, high) = (&self.position.low, &self.position.high);
         let count = gathered(&(high.clone() - low.clone() + 1));
         body.push(Stmt::constant("int", COUNT, count).note("positions of the stream"));
-        let stream = self.stream();
+        let mut stream = self.stream();
         body.extend(self.flags(&stream));
+        let walks = self.walks.take().into_iter().map(|(declaration, _)| declaration);
+        stream.statements.splice(0..0, walks);
         let before = self.before.take();
         let (word, truths) = truths::in_a_word(&before, &stream, LANE);
         body.extend(before);
@@ -216,6 +229,50 @@ impl<'a> Team<'a> {
         });
         let name = format!("{wanted}{number}");
         if kind == "bool" { c_tree::flag(name) } else { var(name) }
+    }
+
+    /// Elements that lie so many lines further along each dimension but the innermost. `kept` says that the distance is to be in a
+    /// register.
+    fn further(&self, pointer: Expr, field: FieldId, lines: &[i64], kept: bool) -> Expr {
+        if lines.iter().all(|&lines| lines == 0) {
+            return pointer;
+        }
+        let bytes = self.plan.program.field(field).element.bytes() as i64;
+        match self.ways.between(lines, bytes) {
+            Some(way) if kept => further(pointer, call("tw_kept", [way])),
+            Some(way) => further(pointer, way),
+            None => {
+                let along = lines.iter().enumerate().filter(|(_, lines)| **lines != 0);
+                along.fold(pointer, |pointer, (d, &lines)| {
+                    pointer + c_tree::int(lines) * var(format!("stride{d}"))
+                })
+            }
+        }
+    }
+
+    /// A place in memory that begins somewhere and goes on by so many lines from each position to the next one. Steps are not to be
+    /// gathered: several would be a product.
+    fn walk(&self, field: FieldId, first: Expr, lines: &[i64]) -> Expr {
+        let mut walks = self.walks.borrow_mut();
+        let walk = |number: usize| {
+            let at = name(format!("tw_walk{number}"));
+            let declaration = Stmt::declare(self.pointer(field), format!("tw_walk{number}"), first.clone());
+            (declaration, Stmt::assign(at.clone(), self.further(at, field, lines, true)))
+        };
+        let known = (0..walks.len()).find(|&number| walks[number] == walk(number));
+        let number = known.unwrap_or_else(|| {
+            let number = walks.len();
+            walks.push(walk(number));
+            number
+        });
+        name(format!("tw_walk{number}"))
+    }
+
+    /// The type of a pointer to a field's elements in memory.
+    fn pointer(&self, field: FieldId) -> String {
+        let field = self.plan.program.field(field);
+        let constant = if field.role == FieldRole::Coefficient { "const " } else { "" };
+        format!("TW_GLOBAL({constant}{})", field.element.c_name())
     }
 
     /// By how much an expression grows with a variable, if it is linear in it.

@@ -14,10 +14,10 @@ use polyhedral::program::FieldId;
 
 /// A piece of the lane's points.
 pub(super) const PIECE: &str = "q";
-/// The element of the arrays at the lane's first point.
-const ELEMENT: &str = "tw_element";
+/// Where the lane's first point is in memory.
+const HERE: &str = "tw_place";
 /// That of the first of several rows.
-const FIRST_ELEMENT: &str = "tw_first_element";
+const FIRST: &str = "tw_first_place";
 /// The lane's points that are moved in whole pieces, from the first one on to the one behind the last one.
 const BEGIN: &str = "tw_begins";
 const END: &str = "tw_ends";
@@ -41,8 +41,8 @@ impl Team<'_> {
             })
         {
             let slot = storages::slot(&self.plan.program, transfer.field, transfer.level.clone(), slot);
-            let first = self.element(&first.at, slot.as_ref());
-            block.push(Stmt::constant(INT, FIRST_ELEMENT, first));
+            let first = self.place(transfer.field, &first.at, slot.as_ref());
+            block.push(Stmt::declare(self.pointer(transfer.field), FIRST, first));
         }
         for row in &rows {
             let body = self.of_row(transfer, row, known);
@@ -335,12 +335,14 @@ impl Team<'_> {
         Some((ahead - i64::from(order(transfer) < order(brings))).max(0))
     }
 
-    /// The number in the arrays of the lane's first element of a row: one for the first position is found before the stream.
-    fn element(&self, row: &[IntExpr], slot: Option<&IntExpr>) -> Expr {
+    /// Where the lane's first element of a row is in memory: found before the stream for the first position. In three dimensions it
+    /// goes on from there by sums; in two, where registers are shorter, it is found anew.
+    fn place(&self, field: FieldId, row: &[IntExpr], slot: Option<&IntExpr>) -> Expr {
         let position = self.position.variable;
-        let strides = || (0..row.len()).map(|d| c_tree::var(format!("stride{d}")));
-        let at = |row: &[IntExpr], slot: Option<&IntExpr>| {
-            let rows = row.iter().zip(strides()).map(|(row, stride)| expr(row) * stride);
+        let array = || name(&self.names.fields[field.0]);
+        let element = |row: &[IntExpr]| {
+            let strides = (0..row.len()).map(|d| c_tree::var(format!("stride{d}")));
+            let rows = row.iter().zip(strides).map(|(row, stride)| expr(row) * stride);
             let slot = slot.map(|slot| expr(slot) * c_tree::var("level_stride"));
             let sum = slot.into_iter().chain(rows).chain([expr(self.first)]).reduce(plus);
             plus(sum.unwrap_or(c_tree::int(0)), self.number(c_tree::int(0)))
@@ -349,18 +351,18 @@ impl Team<'_> {
         let slopes: Option<Vec<i64>> = row.iter().map(|row| self.slope(row, position)).collect();
         let Some(slopes) = slopes.filter(|_| !changes && !slot.is_some_and(|slot| slot.mentions(position)))
         else {
-            return at(row, slot);
+            return array() + element(row);
         };
         let first: Vec<IntExpr> =
             row.iter().map(|row| row.substitute(position, &self.position.low)).collect();
-        let begin = self.declared(INT, "tw_begin", call("tw_kept", [at(&first, slot)]));
-        let since = || c_tree::var(SINCE);
-        let moved = slopes.iter().zip(strides()).filter_map(|(slope, stride)| match slope {
-            0 => None,
-            1 => Some(since() * stride),
-            slope => Some(c_tree::int(*slope) * since() * stride),
-        });
-        moved.fold(begin, plus)
+        let first = call("tw_kept", [element(&first)]);
+        if slopes.len() > 1 {
+            return self.walk(field, array() + first, &slopes);
+        }
+        let begin = self.declared(INT, "tw_begin", first);
+        let moved = slopes.iter().filter(|slope| **slope != 0);
+        let moved = moved.map(|slope| c_tree::int(*slope) * c_tree::var(SINCE) * c_tree::var("stride0"));
+        array() + moved.fold(begin, plus)
     }
 
     /// From the arrays, or to them: pieces where the lane has a whole number of them, else point by point.
@@ -374,25 +376,23 @@ impl Team<'_> {
             false => (&transfer.to, &transfer.from.place),
         };
         let Place::Arrays(slot) = outer else { return Block::new() };
-        let array = name(&self.names.fields[transfer.field.0]);
         let slot = storages::slot(program, transfer.field, transfer.level.clone(), slot);
         // Of several rows, the place of the first one is found once.
-        let stride = |d: usize| c_tree::var(format!("stride{d}"));
-        let further = row.iter().zip(&of.first).enumerate().filter_map(|(d, (own, first))| {
-            own.minus(first).filter(|more| *more != 0).map(|more| c_tree::int(more) * stride(d))
-        });
-        let element = match of.of {
-            1 => self.element(row, slot.as_ref()),
-            _ => further.fold(c_tree::var(FIRST_ELEMENT), plus),
+        let lines: Vec<i64> =
+            row.iter().zip(&of.first).map(|(own, first)| own.minus(first).unwrap_or(0)).collect();
+        let place = match of.of {
+            1 => self.place(transfer.field, row, slot.as_ref()),
+            _ => self.further(name(FIRST), transfer.field, &lines, false),
         };
+        let array = name(HERE);
         let count = self.piece(transfer.field);
         let own = name(self.storage_name(inner));
         let point = || c_tree::var(POINT);
-        let there = || c_tree::var(ELEMENT) + c_tree::int(count) * c_tree::var(PIECE);
+        let there = || c_tree::int(count) * c_tree::var(PIECE);
         let (whole, single): (Stmt, Stmt) = if self.in_registers(inner) {
             let Some(register) = self.register(inner, row, value) else { return Block::new() };
             let whole = self.piece_of(transfer.field, (loads, &own, &register), &array, there());
-            let (cell, other) = (own.at(register + point()), array.at(c_tree::var(ELEMENT) + point()));
+            let (cell, other) = (own.at(register + point()), array.at(point()));
             (whole, if loads { Stmt::assign(cell, other) } else { Stmt::assign(other, cell) })
         } else {
             let Some(first) = self.shared_piece(inner, row, value) else { return Block::new() };
@@ -419,7 +419,7 @@ impl Team<'_> {
             };
             (whole, single)
         };
-        let mut body = Block::from(Stmt::constant(INT, ELEMENT, element));
+        let mut body = Block::from(Stmt::declare(self.pointer(transfer.field), HERE, place));
         if count == 1 && columns.all(self.strip()) {
             body.extend(unrolled(PIECE, self.points, whole));
             return body;

@@ -35,11 +35,15 @@ impl Team<'_> {
             Stmt::go_on(NEXT, var(NEXT).lt(var(until)), period, Block::from(unrolled))
         };
         let begin = Stmt::declare("int", NEXT, 0);
-        let steady = self.position(Rows::Run);
+        let mut steady = self.position(Rows::Run);
+        let mut rest = if self.facts.is_empty() { Block::new() } else { self.position(Rows::Rest) };
+        // What any of them walks along goes on in each.
+        for text in [&mut steady, &mut rest] {
+            text.extend(self.walks.borrow().iter().map(|(_, step)| step.clone()));
+        }
         if self.facts.is_empty() {
             return [begin, loops(COUNT, self.whole(), steady)].into_iter().collect();
         }
-        let rest = self.position(Rows::Rest);
         let mut twice = Block::from(loops(UNTIL, false, rest));
         twice.comment("all rows of all warps run");
         twice.push(loops(ENDED, true, steady));
