@@ -5,6 +5,9 @@
 #
 #   scripts/release-wheel.sh              builds the wheel first
 #   scripts/release-wheel.sh WHEEL        checks a wheel that is there
+#   TW_MANYLINUX=manylinux_2_28 TW_LINKER=zig scripts/release-wheel.sh
+#                                         links against an old C library by zig (from PyPI), without an image that has one;
+#                                         for Linux whose own C library is at most 2.37: the link fails where it is too new
 #
 # Needs Python 3.11 and what `make build` needs; the tools come from PyPI into target/wheel-tools. A wheel is as portable as the C
 # library that it was built with: published ones are built in an image of manylinux_2_28 (.github/workflows/release.yml).
@@ -24,8 +27,16 @@ fi
 
 if [ $# -eq 0 ]; then
     rm -rf "$target/wheels"
-    # auditwheel says below which manylinux it is; a mere build says nothing about others' machines.
-    "$tools/bin/maturin" build --locked --release --out "$target/wheels" --compatibility "${TW_MANYLINUX:-off}"
+    set --
+    if [ "${TW_LINKER:-}" = zig ]; then
+        "$tools/bin/pip" install --quiet --disable-pip-version-check ziglang==0.17.1
+        TW_ZIG_PYTHON=$tools/bin/python
+        TW_ZIG_TARGET=$(uname -m)-linux-gnu.$(echo "$TW_MANYLINUX" | sed 's/^manylinux_//; s/_/./')
+        export TW_ZIG_PYTHON TW_ZIG_TARGET
+        set -- -- -C linker="$PWD/scripts/zig-linker.sh"
+    fi
+    # With a name of manylinux maturin fails where the wheel is not that; a mere build says nothing about others' machines.
+    "$tools/bin/maturin" build --locked --release --out "$target/wheels" --compatibility "${TW_MANYLINUX:-off}" "$@"
     wheel=$(ls "$target"/wheels/*.whl)
 else
     wheel=$1

@@ -3,7 +3,7 @@
 use crate::buffers::{Buffers, Elements};
 use crate::device::{self, Arrays};
 use crate::errors::{exception, raised};
-use crate::watched::watched;
+use crate::watched::{watched, watched_to_the_end};
 use execution::ExecutionError;
 use execution::grid::{ProgramData, ValuesMut};
 use polyhedral::program::{FieldId, FieldRole, SeriesId};
@@ -38,7 +38,7 @@ pub struct Request {
 pub struct Built {
     stencil: Arc<Stencil>,
     // Runs take turns: that of a device has one context, and compiled code uses all threads anyway.
-    built: Mutex<tilewright::Built>,
+    built: Arc<Mutex<tilewright::Built>>,
     #[pyo3(get)]
     strategy: Option<String>,
     #[pyo3(get)]
@@ -56,7 +56,8 @@ struct Log;
 
 impl Observer for Log {
     fn begin(&self, stage: &'static str, _parts: u64) {
-        if stage == tilewright::here::STAGE {
+        // Who is left to itself after Ctrl-C may outlive Python.
+        if stage == tilewright::here::STAGE && !toolchain::interrupt::requested() {
             Python::attach(|py| {
                 let told = py.import("tilewright._log").and_then(|log| log.call_method1("tell", (stage,)));
                 // A logger that fails does not stop the work.
@@ -74,18 +75,22 @@ impl Built {
         let tile = request.tile.as_deref().map(hhc_codegen::TileSizes::parse).transpose();
         let tile = raised(py, tile.map_err(tilewright::Error::from))?;
         let backend = backend(&request.backend)?;
-        let wanted = BuildRequest {
-            tiling: Tiling { strategy: request.strategy, tile },
-            machine: machine.as_ref(),
-            threads: request.threads,
-            tile_by: tile_by(&request.tile_by)?,
-            calibrate: request.calibrate,
-            contract: request.contract,
-            seed: request.seed,
-            device: request.device,
-            ..BuildRequest::new(backend, &request.size, request.steps)
-        };
-        let built = watched(py, || tilewright::build(stencil, &wanted, &Log))?;
+        let tile_by = tile_by(&request.tile_by)?;
+        let (shared, device) = (Arc::clone(stencil), request.device);
+        let built = watched(py, move || {
+            let wanted = BuildRequest {
+                tiling: Tiling { strategy: request.strategy, tile },
+                machine: machine.as_ref(),
+                threads: request.threads,
+                tile_by,
+                calibrate: request.calibrate,
+                contract: request.contract,
+                seed: request.seed,
+                device,
+                ..BuildRequest::new(backend, &request.size, request.steps)
+            };
+            tilewright::build(&shared, &wanted, &Log)
+        })?;
         let built = raised(py, built)?;
         let plan = built.planned.as_ref().map(|planned| &planned.plan);
         Ok(Built {
@@ -95,8 +100,8 @@ impl Built {
             notes: built.notes.clone(),
             compiler: built.compiler.clone(),
             in_place: matches!(built.runner, Runner::OpenMp(..)),
-            device: request.device,
-            built: Mutex::new(built),
+            device,
+            built: Arc::new(Mutex::new(built)),
         })
     }
 }
@@ -178,7 +183,8 @@ impl Built {
             device::wait_for(device, &streams).map_err(failed)
         });
         raised(py, waited)?;
-        let run = watched(py, || {
+        // The arrays are their owners' again when this returns.
+        let run = watched_to_the_end(py, || {
             let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
             tilewright::run_on_device(&built, &parameters, &mut levels, steps)
         });
@@ -227,11 +233,12 @@ impl Built {
         }
         execution::initial::prepare_boundary(program, &mut data).map_err(failed)?;
         let request = RunRequest { steps, parameters, repeat: 1, verify: false };
-        let run = watched(py, || {
-            let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-            tilewright::run(&self.stencil, &built, &request, &mut data, &Log).map(|_| ())
+        let (stencil, built) = (Arc::clone(&self.stencil), Arc::clone(&self.built));
+        let run = watched(py, move || {
+            let built = built.lock().unwrap_or_else(PoisonError::into_inner);
+            tilewright::run(&stencil, &built, &request, &mut data, &Log).map(|_| data)
         });
-        raised(py, run?)?;
+        let data = raised(py, run?)?;
         for (number, &(field, slot)) in slots.iter().enumerate() {
             if program.field(field).role != FieldRole::Coefficient {
                 buffers.write(number, data.slot(field, slot));

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::errors::raised;
-use crate::watched::watched;
+use crate::watched::watched_to_the_end;
 use execution::cuda::{FieldOnDevice, LevelOnDevice, LevelsOnDevice};
 use execution::levels::span;
 use polyhedral::program::Program;
@@ -109,7 +109,7 @@ impl DeviceMemory {
         device: usize,
         make: impl FnOnce(&Device) -> Result<Array<u8>, Failure> + Send,
     ) -> PyResult<DeviceMemory> {
-        let made = watched(py, || {
+        let made = watched_to_the_end(py, || {
             let device = Device::open(device)?;
             let failed = |failure: Failure| failure.during("allocate memory");
             let array = make(&device).map_err(failed)?;

@@ -1,5 +1,6 @@
 """Functions as stencils: what their names mean, and where mistakes are shown."""
 
+import functools
 import math
 import os
 import select
@@ -18,6 +19,7 @@ from tilewright._decorated import is_source_of, parsed, source_of
 WEIGHTS = (0.25, -0.5)
 RATE = np.float32(0.25)
 REACH = np.int64(1)
+TABLE = {"rates": [0.0625]}
 NOTHING = None
 SINGLE = f32
 
@@ -32,6 +34,9 @@ class Settings:
 
     rate = 0.125
 
+    def step(self, t, i, u: f64):
+        u[t + 1, i] = u[t, i]
+
 
 def text_of(function):
     return tilewright.stencil(function).text
@@ -42,14 +47,14 @@ class Names(unittest.TestCase):
         near = 0.5
         step = -2
 
-        def mine(t, i, u: SINGLE, a=1 / 4, b=np.float64(0.5), c=Settings.rate * 2):
-            left = u[t, i - REACH] * near + WEIGHTS[1] * math.pi
+        def mine(t: int, i: int, u: SINGLE, a=1 / 4, b=np.float64(0.5), c=Settings.rate * 2):
+            left = u[t, i - REACH] * near + WEIGHTS[1] * math.pi + TABLE["rates"][0]
             u[t + 1, i] = left + a * u[t, i + 1] + b + c + Settings.rate + step + RATE
 
         found = tilewright.stencil(mine)
         self.assertEqual(found.parameters, {"a": 0.25, "b": 0.5, "c": 0.25})
         self.assertEqual(found.fields[0].dtype, "f32")
-        for words in ("u[t, i-1] * 0.5", "-0.5 * 3.141592653589793", "0.125", "-2", "0.25"):
+        for words in ("u[t, i-1] * 0.5", "-0.5 * 3.141592653589793", "0.0625", "0.125", "-2", "0.25"):
             self.assertIn(words.replace(" ", ""), found.text.replace(" ", ""))
 
     def test_functions_are_those_that_the_names_mean(self):
@@ -218,9 +223,13 @@ class Mistakes(unittest.TestCase):
         async def waits(t, i, u: f64):
             u[t + 1, i] = u[t, i]
 
+        @functools.lru_cache
+        def wrapped(t, i, u: f64):
+            u[t + 1, i] = u[t, i]
+
         space = {}
         exec("def typed(t, i, u):\n    u[t + 1, i] = u[t, i]\n", space)
-        for function in (waits, space["typed"], max, Settings, tilewright.stencil("heat1d"), lambda t, i, u: u[t, i]):
+        for function in (waits, wrapped, Settings().step, space["typed"], max, Settings, tilewright.stencil("heat1d"), lambda t, i, u: u[t, i]):
             with self.subTest(repr(function)), self.assertRaises(tilewright.ProgramError):
                 tilewright.stencil(function)
 

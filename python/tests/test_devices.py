@@ -278,7 +278,7 @@ class Placing(unittest.TestCase):
         given = {field.name: start for field, start in zip(stencil.fields, starts)}
         levels = {field.name: stencil._levels(field, given[field.name]) for field in stencil.fields}
         shape = levels[stencil.fields[0].name][0].shape
-        wanted = None if out is None else stencil._outputs(out, given, shape)
+        wanted = None if out is None else stencil._outputs(out, given, {}, shape)
         with (
             mock.patch.object(_devices, "_device_of", lambda arrays: 0),
             mock.patch.object(_devices._Memory, "scratch", scratch),

@@ -55,6 +55,8 @@ def command(name: str, *positional: Any, **options: Any) -> Report:
                     words.append(option)
                 elif one is not None and one is not False:
                     words += [option, _word(one, folder)]
+        if any("\0" in word for word in words):
+            raise WrongInput("no argument of a command can have a zero byte")
         return _run([*words, "--json"])
 
 

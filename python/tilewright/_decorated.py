@@ -154,9 +154,13 @@ def definition_in(source: str, file: str) -> Any:
 
 def translate(function: Callable[..., Any], element: str | None) -> tuple[str, Text]:
     """The function's name, and its text in the stencil language."""
+    wrapped = function
     function = inspect.unwrap(function)
     if not inspect.isfunction(function):
-        raise ProgramError(f"{function!r} is not a function that is written in Python")
+        raise ProgramError(
+            f"{function!r} is not a function that is written in Python",
+            ("a stencil is a plain function, neither a method nor a part of one",),
+        )
     source, file = source_of(function)
     try:
         definition = definition_in(source, file)
@@ -172,6 +176,12 @@ def translate(function: Callable[..., Any], element: str | None) -> tuple[str, T
         raise ProgramError(
             f"{file}:{definition.lineno} is not what `{function.__name__}` was compiled from",
             ("the file has changed since: import it again",),
+        )
+    if wrapped is not function:
+        raise text.refuse(
+            definition,
+            f"a decorator has made something else of `{function.__name__}`, which a stencil would leave out",
+            "the text of the function is translated; decorate the plain function",
         )
     Function(definition, text, element, function).write()
     return definition.name, text
@@ -231,7 +241,7 @@ class Function:
         }
         self.parameters = [(one, defaults[one.arg]) for one in named if one.arg in defaults]
         plain = [one for one in named if one.arg not in defaults]
-        self.fields = [one for one in plain if one.arg in used or one.annotation is not None]
+        self.fields = [one for one in plain if one.arg in used or not self.names_an_index(one)]
         self.indices = [one for one in plain if one not in self.fields]
         self.written, self.used = written, used
         stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
@@ -274,6 +284,12 @@ class Function:
     def mentions(node: ast.AST, name: str) -> bool:
         return any(isinstance(one, ast.Name) and one.id == name for one in ast.walk(node))
 
+    @staticmethod
+    def names_an_index(one: ast.arg) -> bool:
+        """Whether what is never subscripted may be an index: `i`, `i: int`."""
+        note = one.annotation
+        return note is None or "int" in (getattr(note, "id", None), getattr(note, "value", None))
+
     def type_of(self, one: ast.arg) -> str:
         """The type that an annotation names: `f32`, `tilewright.f64`, `"f32"`, `np.float32`."""
         note = one.annotation
@@ -290,12 +306,19 @@ class Function:
         return known[name]
 
     def value(self, node: ast.AST) -> Any:
-        """What a name, or an attribute of a name, means outside the function; `None` where it means nothing there."""
+        """What a name, or an attribute or an element of one, means outside the function; `None` where it means nothing there."""
         if isinstance(node, ast.Name):
             return None if node.id in self.inside else self.outside.get(node.id)
         if isinstance(node, ast.Attribute):
             owner = self.value(node.value)
             return None if owner is None else getattr(owner, node.attr, None)
+        if isinstance(node, ast.Subscript):
+            # An element of a table of constants.
+            owner = self.value(node.value)
+            try:
+                return None if owner is None else owner[ast.literal_eval(node.slice)]
+            except (ValueError, TypeError, LookupError):
+                return None
         return None
 
     def number(self, value: Any, node: ast.AST) -> str:
@@ -369,15 +392,13 @@ class Function:
             number = self.number(self.value(node), node)
             text.add(f"({number})" if number.startswith("-") else number)
         elif isinstance(node, ast.Subscript) and self.value(node.value) is not None:
-            # An element of a table of constants.
-            try:
-                constant = self.value(node.value)[ast.literal_eval(node.slice)]
-            except (ValueError, TypeError, LookupError):
+            constant = self.value(node)
+            if constant is None:
                 raise text.refuse(
                     node,
                     f"`{ast.unparse(node)}` is not one number",
                     "what is not an argument of the function is a constant; pass arrays as arguments",
-                ) from None
+                )
             number = self.number(constant, node)
             text.add(f"({number})" if number.startswith("-") else number)
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):

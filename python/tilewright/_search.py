@@ -7,7 +7,7 @@ import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import _tilewright
 from .errors import WrongInput
@@ -127,6 +127,12 @@ def search(
         raise WrongInput("the budget must be at least 1")
     if isinstance(constraints, str):
         raise WrongInput("constraints are a list of expressions", (f"constraints=[{constraints!r}]",))
+    if not all(isinstance(one, str) for one in constraints):
+        raise WrongInput(f"constraints are a list of expressions, and one of {constraints!r} is no text")
+    if not isinstance(space, Mapping) or not all(isinstance(one, Iterable) for one in space.values()):
+        raise WrongInput("the space is a mapping of names to the values that each may have", ('{"block": [32, 64]}',))
+    if time_limit is not None and not 0 <= time_limit < 1e9:
+        raise WrongInput(f"the time limit is {time_limit!r}")
     levels = [(str(name), [_level(str(name), value) for value in values]) for name, values in space.items()]
     if isinstance(function, str):
         return _search_command(function, levels, budget, method, constraints, metric, time_limit, seed, timeout)

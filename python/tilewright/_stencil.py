@@ -91,7 +91,7 @@ class Stencil:
         self._simple = len(self.fields) == 1 and state[0].levels == 1 and state[0].slots == 2 and not self.series
         self._values = list(self.parameters.values())
         self._state = state
-        self._result = namedtuple("Fields", [field.name for field in state], rename=True)  # type: ignore[misc]
+        self._result = _fields(tuple(field.name for field in state))
 
     @property
     def dimension(self) -> int:
@@ -176,8 +176,8 @@ class Stencil:
         `threads`, `strategy`, `tile`, `machine`, `tile_by` (`auto`, `model`, `measure`, `default`) and `contract` are those
         of the command `tilewright run`.
 
-        Other Python threads run meanwhile. Ctrl-C ends a run within about a second; `out` then holds values of some step
-        before the last one. No other thread may write to the arrays during a run.
+        Other Python threads run meanwhile. Ctrl-C ends a run within two seconds; the arrays of `out` then hold values after some
+        number of steps, and of several levels any may be in any of them. No other thread may write to the arrays during a run.
         """
         import numpy as np
 
@@ -246,7 +246,7 @@ class Stencil:
                         f"{field.name} has shape {array.shape}, and {first} has {shape}: all fields have one shape"
                     )
         checked = {name: self._series_of(name, array, steps) for name, array in series.items()}
-        wanted = None if out is None else self._outputs(out, given, shape)
+        wanted = None if out is None else self._outputs(out, given, checked, shape)
         lists = [*levels.values(), *([] if wanted is None else wanted.values())]
         on_device = any(isinstance(one, OnDevice) for arrays in lists for one in arrays)
         if 0 in shape:
@@ -290,6 +290,7 @@ class Stencil:
         slots: list[Any] = []
         results: dict[str, list[Any]] = {}
         late: list[tuple[Any, Any]] = []
+        places: list[tuple[Any, Any]] = []
         for field in self.fields:
             dtype = np.dtype(NAMES[field.dtype])
             starts = levels[field.name]
@@ -317,18 +318,18 @@ class Stencil:
                 of_field[slot] = array
                 results[field.name].append(array if target is None else target)
             of_field = [new(dtype) if array is None else array for array in of_field]
-            # A level that another one overwrites is kept apart first.
-            for number, start in enumerate(starts):
-                here = of_field[number]
-                if start is here:
-                    continue
-                overwritten = [one for at, one in enumerate(of_field[:number]) if np.may_share_memory(one, start)]
-                if overwritten or (np.may_share_memory(here, start) and not _same(here, start)):
-                    starts[number] = start.copy()
-            for number, start in enumerate(starts):
-                if not _same(of_field[number], start):
-                    _copy(np, of_field[number], start, threads)
+            places += zip(starts, of_field)
             slots.extend(of_field)
+        # What the place of another level, of whatever field, overwrites is kept apart first.
+        filled: list[Any] = []
+        for number, (start, place) in enumerate(places):
+            if not _same(place, start):
+                if any(np.may_share_memory(one, start) for one in (*filled, place)):
+                    places[number] = start.copy(), place
+                filled.append(place)
+        for start, place in places:
+            if not _same(place, start):
+                _copy(np, place, start, threads)
         used = self._threads(threads, backend)
         built.run(slots, list(checked.values()), list(shape), list(strides), steps, values, used)
         for target, array in late:
@@ -430,9 +431,10 @@ class Stencil:
     def _checked(self, name: str, dtype: str, given: Any) -> Any:
         array = _array(given, name)
         if array.dtype != NAMES[dtype]:
+            load = f", or load the stencil with dtype={str(array.dtype)!r}" if array.dtype in NAMES.values() else ""
             raise WrongInput(
                 f"{name} has elements of {array.dtype}, and {self.name} computes in {NAMES[dtype]}",
-                (f"convert it: {name}.astype({NAMES[dtype]!r}), or load the stencil with dtype={str(array.dtype)!r}",),
+                (f"convert it: {name}.astype({NAMES[dtype]!r}){load}",),
             )
         if array.ndim != self.dimension:
             raise WrongInput(
@@ -451,7 +453,9 @@ class Stencil:
             raise WrongInput(f"{steps} steps need {length} values of the series {name}, and it has shape {array.shape}")
         return array if isinstance(array, OnDevice) else np.ascontiguousarray(array)
 
-    def _outputs(self, out: Any, given: dict[str, Any], shape: tuple[int, ...]) -> dict[str, list[Any]]:
+    def _outputs(
+        self, out: Any, given: dict[str, Any], series: dict[str, Any], shape: tuple[int, ...]
+    ) -> dict[str, list[Any]]:
         """The arrays that `out` names, level by level."""
         per_field = (out,) if len(self._state) == 1 else out
         if isinstance(per_field, Mapping):
@@ -480,6 +484,9 @@ class Stencil:
                 for array in all_arrays:
                     if _overlap(array, _array(given[field.name], field.name)):
                         raise WrongInput(f"out overlaps the coefficient {field.name}")
+        for name, values in series.items():
+            if any(_overlap(array, values) for array in all_arrays):
+                raise WrongInput(f"out overlaps the series {name}")
         return found
 
     def _strides(
@@ -535,6 +542,17 @@ class Stencil:
             else:
                 found.append(np.stack(arrays))
         return found[0] if len(found) == 1 else self._result(*found)
+
+
+def _fields(names: tuple[str, ...]) -> Any:
+    """A named tuple for the newest values of fields of these names, which pickle finds again."""
+    made = namedtuple("Fields", names, rename=True)  # type: ignore[misc]
+    made.__reduce__ = lambda one: (_fields_again, (names, *one))  # type: ignore[method-assign, assignment, return-value]
+    return made
+
+
+def _fields_again(names: tuple[str, ...], *values: Any) -> Any:
+    return _fields(names)(*values)
 
 
 class _Request:

@@ -79,8 +79,8 @@ pub struct Built {
     pub compiler: Option<String>,
     /// Facts worth knowing.
     pub notes: Vec<String>,
-    /// Operations on a point in one step, slow ones counted several times: how long calls are that can be stopped.
-    pub(crate) operations: f64,
+    /// How long calls are that can be stopped.
+    pub(crate) speed: pace::Speed,
 }
 
 /// Plans, generates, compiles and loads what the back end runs.
@@ -95,14 +95,8 @@ pub fn build(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Obser
     match request.backend {
         Backend::Reference => {
             strategies::named(&request.tiling.strategy)?;
-            let operations = pace::operations(&stencil.program);
-            Ok(Built {
-                runner: Runner::Reference,
-                planned: None,
-                compiler: None,
-                notes: Vec::new(),
-                operations,
-            })
+            let speed = pace::Speed::of(&stencil.program);
+            Ok(Built { runner: Runner::Reference, planned: None, compiler: None, notes: Vec::new(), speed })
         }
         Backend::OpenMp => openmp(stencil, request, observer),
         Backend::Emulator => emulator(stencil, request, observer),
@@ -127,7 +121,7 @@ fn openmp(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer
         planned: Some(planned),
         compiler: Some(object.command),
         notes: object.notes.into_iter().chain(chosen.notes()).collect(),
-        operations: pace::operations(&stencil.program),
+        speed: pace::Speed::of(&stencil.program),
     })
 }
 
@@ -141,8 +135,8 @@ fn emulator(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observ
     // An order that depends on the seed finds more than the usual one.
     let runner = Runner::Emulator(Box::new(emulator), ThreadOrder::Shuffled(request.seed));
     let notes = chosen.notes().collect();
-    let operations = pace::operations(&stencil.program);
-    Ok(Built { runner, planned: Some(planned), compiler: None, notes, operations })
+    let speed = pace::Speed::of(&stencil.program);
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes, speed })
 }
 
 fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) -> Result<Built> {
@@ -158,8 +152,8 @@ fn cuda(stencil: &Stencil, request: &BuildRequest<'_>, observer: &dyn Observer) 
         Ok::<_, Error>((loaded, notes))
     })?;
     let runner = Runner::Cuda(Box::new(loaded), device);
-    let operations = pace::operations(&stencil.program);
-    Ok(Built { runner, planned: Some(planned), compiler: None, notes, operations })
+    let speed = pace::Speed::of(&stencil.program);
+    Ok(Built { runner, planned: Some(planned), compiler: None, notes, speed })
 }
 
 /// Tile sizes, the user's or the model's.

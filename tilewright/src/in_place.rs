@@ -10,7 +10,8 @@ use execution::levels::Levels;
 use std::ops::ControlFlow;
 
 /// Runs all steps on `levels`, whose slots start as the initial levels and end as the newest ones; `progress` gets the
-/// number of steps done about twice a second, and whether it goes on.
+/// number of steps done about twice a second, and whether it goes on. Where some bands of tiles take longer, it is called
+/// less often: about every second, or after each band.
 ///
 /// # Errors
 /// A back end other than compiled C, and its failures; an interruption where `progress` breaks: the levels are then those
@@ -27,8 +28,8 @@ pub fn run_in_place(
         return Err(Error::wrong_input("only compiled C works on arrays where they lie"));
     };
     let program = &*stencil.program;
-    let (operations, points) = (built.operations, levels.points(program));
-    let work = pace::Work { program, native, band: *band, operations, points, steps };
+    let points = levels.points(program);
+    let work = pace::Work { program, native, band: *band, speed: &built.speed, points, steps };
     let mut piece = |done, now| native.run_levels(program, parameters, levels, done, now);
     Ok(pace::run(&work, &mut piece, progress)?)
 }

@@ -74,9 +74,9 @@ impl Runner {
                 })?;
             }
             Runner::OpenMp(native, band) => {
-                let operations = pace::operations(program);
-                let work =
-                    pace::Work { program, native, band: *band, operations, points: data.points(), steps };
+                let speed = pace::Speed::of(program);
+                let points = data.points();
+                let work = pace::Work { program, native, band: *band, speed: &speed, points, steps };
                 let mut piece = |done, now| native.run_on(program, parameters, data, done, now);
                 pace::run(&work, &mut piece, &mut |done| {
                     progress(done);
