@@ -122,11 +122,11 @@ fn function<'a>(text: &'a str, name: &str) -> &'a str {
     &text[..text.find("\n}\n").unwrap()]
 }
 
-/// Whether a text divides, but for comments and the ends of its loops, which are found once.
+/// Whether a text divides, but for comments and the ends of its loops (`tw_floordiv`), which are found once.
 fn divides(text: &str) -> bool {
     let code = text.lines().map(str::trim_start).filter(|line| !line.starts_with(['/', '*']));
     let mut code = code.filter(|line| !line.starts_with("for ("));
-    code.any(|line| [" / ", " % ", "tw_modulo(", "tw_floordiv("].iter().any(|part| line.contains(part)))
+    code.any(|line| [" / ", " % ", "tw_modulo("].iter().any(|part| line.contains(part)))
 }
 
 /// Loops over sub-tiles neither divide nor number what they copy; rows that nothing cuts have constants for bounds; what
