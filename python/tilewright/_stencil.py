@@ -546,8 +546,8 @@ class Stencil:
 
 def _fields(names: tuple[str, ...]) -> Any:
     """A named tuple for the newest values of fields of these names, which pickle finds again."""
-    made = namedtuple("Fields", names, rename=True)  # type: ignore[misc]
-    made.__reduce__ = lambda one: (_fields_again, (names, *one))  # type: ignore[method-assign, assignment, return-value]
+    made: Any = namedtuple("Fields", names, rename=True)  # type: ignore[misc]
+    made.__reduce__ = lambda one: (_fields_again, (names, *one))
     return made
 
 
