@@ -547,7 +547,8 @@ class Stencil:
 def _fields(names: tuple[str, ...]) -> Any:
     """A named tuple for the newest values of fields of these names, which pickle finds again."""
     made: Any = namedtuple("Fields", names, rename=True)  # type: ignore[misc]
-    made.__reduce__ = lambda one: (_fields_again, (names, *one))
+    again: Any = lambda one: (_fields_again, (names, *one))  # noqa: E731
+    setattr(made, "__reduce__", again)
     return made
 
 
