@@ -437,6 +437,22 @@ class Commands(unittest.TestCase):
         with self.assertRaises(AttributeError):
             best.nothing
 
+    def test_nested_programs_run_on_arrays(self):
+        softmax = tilewright.nested_program("softmax")
+        self.assertEqual((softmax.given, softmax.results), (("x", "columns"), ("y", "y_rows")))
+        x = grid(3, 8, dtype=np.float64).reshape(-1)
+        found = pickle.loads(pickle.dumps(softmax)).run(x=x, columns=8, backend="reference")
+        wanted = np.exp(x.reshape(3, 8)) / np.exp(x.reshape(3, 8)).sum(1)[:, None]
+        np.testing.assert_allclose(found.y, wanted.reshape(-1), rtol=1e-12)
+        np.testing.assert_array_equal(found.y_rows, [0, 8, 16, 24])
+        twice = tilewright.nested_program(text="nested twice { input s: [f64]; output y = map(|a| 2.0 * a, s); }")
+        np.testing.assert_array_equal(twice.run(s=x[::-1], backend="reference"), 2 * x[::-1])
+        for message, wrong in {"f64": {"s": x.astype("f4")}, "no `z`": {"given": {"z": x}}, "str": {"s": "x"}, "masked": {"s": np.ma.array(x)}}.items():
+            with self.subTest(message), self.assertRaisesRegex(tilewright.WrongInput, message):
+                twice.run(**wrong, backend="reference")
+        with self.assertRaises(tilewright.WrongInput):
+            tilewright.nested_program(text="nested twice { input s: [f64]; output y = w; }")
+
     def test_functions_are_searched(self):
         seen = []
 

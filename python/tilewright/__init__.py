@@ -54,6 +54,7 @@ from ._commands import (
     validate,
 )
 from ._display import Drawing
+from ._nested import NestedProgram, nested_program
 from ._reports import (
     Analysis,
     Calibration,
@@ -88,6 +89,7 @@ __all__ = [
     "Infeasible",
     "Internal",
     "Machine",
+    "NestedProgram",
     "Prediction",
     "ProgramError",
     "Report",
@@ -112,6 +114,7 @@ __all__ = [
     "f64",
     "machines",
     "nested",
+    "nested_program",
     "pareto",
     "predict",
     "search",

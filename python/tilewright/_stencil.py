@@ -546,8 +546,10 @@ class Stencil:
 
 def _fields(names: tuple[str, ...]) -> Any:
     """A named tuple for the newest values of fields of these names, which pickle finds again."""
-    made = namedtuple("Fields", names, rename=True)  # type: ignore[misc]
-    made.__reduce__ = lambda one: (_fields_again, (names, *one))  # type: ignore[method-assign, assignment, return-value]
+    # What it is depends on the names, and no checker of types follows it.
+    make: Any = namedtuple
+    made = make("Fields", names, rename=True)
+    made.__reduce__ = lambda one: (_fields_again, (names, *one))
     return made
 
 

@@ -2,6 +2,7 @@
 
 use super::arguments::FormatArguments;
 use super::common::load;
+use super::run::array_names;
 use crate::error::Result;
 use crate::report::Report;
 use execution::output_file;
@@ -18,6 +19,10 @@ pub struct FormatReport {
     pub source: String,
     /// Whether the text was in this form before.
     pub unchanged: bool,
+    /// The names of inputs and parameters.
+    pub given: Vec<String>,
+    /// The names of the arrays that a run can hand out.
+    pub results: Vec<String>,
     /// The file that it was written to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
@@ -34,7 +39,11 @@ pub fn format(arguments: &FormatArguments) -> Result<FormatReport> {
         output_file::write(path, |out| out.write_all(source.as_bytes()))?;
     }
     let unchanged = source == loaded.text;
-    Ok(FormatReport { program: loaded.program.name, source, unchanged, file: arguments.output.clone() })
+    let program = &loaded.program;
+    let given = program.given().map(|(_, variable)| variable.name.clone()).collect();
+    let results = program.outputs.iter().flat_map(|&id| array_names(program, id)).collect();
+    let (program, file) = (program.name.clone(), arguments.output.clone());
+    Ok(FormatReport { program, source, unchanged, given, results, file })
 }
 
 impl Report for FormatReport {

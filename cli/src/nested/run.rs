@@ -202,7 +202,7 @@ pub fn median(numbers: &[f64]) -> Option<f64> {
 }
 
 /// The names of a result's arrays.
-fn array_names(program: &Program, id: usize) -> Vec<String> {
+pub fn array_names(program: &Program, id: usize) -> Vec<String> {
     let variable = program.variable(id);
     let count = variable.ty.leaves().len();
     let nested = variable.ty.element().is_some_and(nested::program::Type::has_sequence);
