@@ -1,6 +1,6 @@
 //! Small arrays that the statements declare, each of whose elements becomes a variable.
 
-use super::{element, extents, listed, number_of};
+use super::shape::{element, extents, listed, number_of};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::parse::File;
 use std::collections::{HashMap, HashSet};

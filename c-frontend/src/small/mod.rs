@@ -10,17 +10,16 @@
 
 mod local;
 mod planes;
+mod shape;
 mod tables;
 mod unroll;
 
 pub(crate) use planes::planes_as_variables;
 
-use crate::ast::{Expr, ExprKind, Stmt, StmtKind, Variable};
+use crate::ast::{Expr, ExprKind, Stmt, Variable};
 use crate::parse::File;
+use shape::{element, with_declared};
 use std::collections::{HashMap, HashSet};
-
-/// Most elements of a small array.
-const MOST_ELEMENTS: usize = 64;
 
 /// Writes out what small arrays hold.
 pub fn written_out(statements: &mut Vec<Stmt>, file: &File<'_>, variables: &HashMap<String, Variable>) {
@@ -49,28 +48,6 @@ pub fn written_out(statements: &mut Vec<Stmt>, file: &File<'_>, variables: &Hash
     }
 }
 
-/// Variables, and those that statements declare once.
-fn with_declared(statements: &[Stmt], variables: &HashMap<String, Variable>) -> HashMap<String, Variable> {
-    let (mut found, mut again) = (HashMap::new(), HashSet::new());
-    for stmt in statements {
-        stmt.walk(&mut |part| {
-            if let StmtKind::Declaration(list) = &part.kind {
-                for one in list {
-                    if variables.contains_key(&one.name)
-                        || found.insert(one.name.clone(), one.clone()).is_some()
-                    {
-                        again.insert(one.name.clone());
-                    }
-                }
-            }
-        });
-    }
-    let mut known = variables.clone();
-    known.extend(found);
-    known.retain(|name, _| !again.contains(name));
-    known
-}
-
 /// The names in the subscripts of some arrays.
 fn names_of_elements(expr: &Expr, arrays: &HashSet<&String>) -> HashSet<String> {
     let mut found = HashSet::new();
@@ -87,70 +64,4 @@ fn names_of_elements(expr: &Expr, arrays: &HashSet<&String>) -> HashSet<String> 
         }
     });
     found
-}
-
-/// The array and the subscripts of an element.
-fn element(expr: &Expr) -> Option<(&str, Vec<&Expr>)> {
-    let (mut at, mut indices) = (expr, Vec::new());
-    while let ExprKind::Index(array, index) = &at.kind {
-        indices.push(&**index);
-        at = array;
-    }
-    indices.reverse();
-    match &at.kind {
-        ExprKind::Name(name) if !indices.is_empty() => Some((name, indices)),
-        _ => None,
-    }
-}
-
-/// The number of an element in an array with some extents; `None` where it is not known, or lies outside.
-fn number_of(indices: &[&Expr], extents: &[usize]) -> Option<usize> {
-    if indices.len() != extents.len() {
-        return None;
-    }
-    indices.iter().zip(extents).try_fold(0, |sum, (index, extent)| {
-        let at = usize::try_from(crate::integer::literal(index)?).ok().filter(|at| at < extent)?;
-        Some(sum * extent + at)
-    })
-}
-
-/// The extents of an array of numbers that is small, with the type of its elements.
-fn extents(ctype: &crate::ast::CType, value: Option<&Expr>) -> Option<(Vec<usize>, crate::ast::CType)> {
-    use crate::ast::CType;
-    let (mut at, mut found) = (ctype, Vec::new());
-    while let CType::Array(inner, extent) = at {
-        let own = match (extent, value.map(|value| &value.kind)) {
-            (Some(extent), _) => usize::try_from(crate::integer::literal(extent)?).ok()?,
-            // `int e[] = { 0, 1, -1 }`
-            (None, Some(ExprKind::List(list))) if found.is_empty() => list.len(),
-            (None, _) => return None,
-        };
-        found.push(own);
-        at = inner;
-    }
-    let number = matches!(at, CType::Integer { .. } | CType::Floating(_));
-    let count = found.iter().try_fold(1_usize, |count, own| count.checked_mul(*own))?;
-    (number && !found.is_empty() && (1..=MOST_ELEMENTS).contains(&count)).then(|| (found, at.clone()))
-}
-
-/// The values of an array's elements, in order, where a list gives them: `None` for those that it leaves out.
-fn listed<'a>(value: &'a Expr, extents: &[usize]) -> Option<Vec<Option<&'a Expr>>> {
-    let ExprKind::List(list) = &value.kind else { return None };
-    let (first, rest) = extents.split_first()?;
-    if list.len() > *first {
-        return None;
-    }
-    let below: usize = rest.iter().product();
-    let mut found = Vec::new();
-    for one in list {
-        match (&one.kind, rest.is_empty()) {
-            (ExprKind::List(_), true) => return None,
-            (_, true) => found.push(Some(one)),
-            // Without braces of its own, a row takes as many values as it needs.
-            (ExprKind::List(_), false) => found.extend(listed(one, rest)?),
-            (_, false) => return None,
-        }
-    }
-    found.resize(first * below, None);
-    Some(found)
 }

@@ -1,8 +1,8 @@
 //! Arrays that keep a few values of each point side by side, `f[y][x][9]`: each of them is an array of its own, named
 //! `f[][][3]`, like a member of an array of structures.
 
+use super::shape::{MOST_ELEMENTS, element, with_declared};
 use super::unroll::unrolled;
-use super::{MOST_ELEMENTS, element};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, Variable};
 use crate::integer::literal;
 use std::collections::{HashMap, HashSet};
@@ -37,7 +37,7 @@ pub(crate) fn planes_as_variables(statements: &mut [Stmt], variables: &mut HashM
         found
     };
     let mut own = statements.to_vec();
-    let known = super::with_declared(statements, variables);
+    let known = with_declared(statements, variables);
     if unrolled(&mut own, &chosen, &known).is_none() {
         return;
     }

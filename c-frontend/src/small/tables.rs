@@ -1,6 +1,6 @@
 //! Arrays that keep the numbers which they are declared with.
 
-use super::{element, extents, listed, number_of};
+use super::shape::{element, extents, listed, number_of};
 use crate::ast::{CType, Expr, ExprKind, Stmt, StmtKind, UnaryOp, Variable};
 use crate::integer::{IntType, constant};
 use crate::parse::File;
