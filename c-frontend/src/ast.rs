@@ -59,6 +59,8 @@ pub enum ExprKind {
         /// The first of the pointers, or the variable that holds the number of a buffer.
         from: String,
     },
+    /// `{ a, b }`: what the elements of an array begin with.
+    List(Vec<Expr>),
     /// Something else: what the grammar calls it, and its text.
     Other(String, String),
 }
@@ -319,6 +321,7 @@ impl Expr {
                 function.walk(visit);
                 arguments.iter().for_each(|argument| argument.walk(visit));
             }
+            ExprKind::List(list) => list.iter().for_each(|one| one.walk(visit)),
             ExprKind::Unary(_, a) | ExprKind::Step(_, a) | ExprKind::Cast(_, a) | ExprKind::Member(a, ..) => {
                 a.walk(visit);
             }
@@ -349,6 +352,7 @@ impl Expr {
                 function.walk_mut(visit);
                 arguments.iter_mut().for_each(|argument| argument.walk_mut(visit));
             }
+            ExprKind::List(list) => list.iter_mut().for_each(|one| one.walk_mut(visit)),
             ExprKind::Unary(_, a) | ExprKind::Step(_, a) | ExprKind::Cast(_, a) | ExprKind::Member(a, ..) => {
                 a.walk_mut(visit);
             }

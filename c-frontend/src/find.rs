@@ -299,6 +299,9 @@ impl Search<'_> {
                 second.ok_or(why)?
             }
         };
+        if let Some(reason) = never_large_enough(&nest, &stencil, &program) {
+            return Err(vec![reason]);
+        }
         let preprocessed = Arc::clone(self.preprocessed);
         let program =
             CProgram { preprocessed, region, nest, stencil, program: Arc::new(program), one_at_a_time: None };
@@ -340,7 +343,8 @@ impl Search<'_> {
                 let ctype = region.variables.get(name).map(|one| &one.ctype);
                 matches!(ctype, Some(CType::Pointer(_) | CType::Array(..) | CType::Other(_)))
             };
-            let (place, name) = names.iter().find(|(_, name)| is_pointer(name))?;
+            let own = |name: &str| matches!(self.file.function(name), Ok(Some(_)));
+            let (place, name) = names.iter().find(|(_, name)| is_pointer(name) && !own(name))?;
             let message = format!("a call of `{name}`, which is declared without its source");
             Some(
                 Diagnostic::limitation(codes::CALL, place.clone(), message)
@@ -403,6 +407,30 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
         }
     }
     found
+}
+
+/// Why no grid is large enough for the tiled loops: one of its dimensions always has the same few points.
+fn never_large_enough(
+    nest: &nest::Nest,
+    stencil: &recognise::Stencil,
+    program: &polyhedral::program::Program,
+) -> Option<Diagnostic> {
+    let extents = stencil.grid.iter().map(|(low, high)| high.distance(low));
+    let (d, (extent, least)) = extents
+        .zip(&program.least_size)
+        .enumerate()
+        .find(|(_, (extent, least))| extent.is_some_and(|extent| extent < **least))?;
+    let place = nest.leaves.first()?.target.span.clone();
+    let message = format!(
+        "the arrays have {} points in dimension {}, each of which is computed in its own way; tiles need {least}",
+        extent.unwrap_or(0),
+        d + 1
+    );
+    Some(
+        Diagnostic::limitation(codes::DIMENSION, place, message)
+            .note("values that belong to one point are told apart as members of structures, or by a last subscript that is a number")
+            .hint("declare the array as `f[height][width][9]`, or as structures with a member for each value"),
+    )
 }
 
 /// The index that a loop's first part sets.

@@ -40,6 +40,7 @@ pub mod preprocess;
 mod program;
 pub mod recognise;
 pub mod rewrite;
+mod small;
 pub mod text;
 mod told;
 

@@ -88,6 +88,10 @@ pub fn c_text(expr: &Expr, replace: &dyn Fn(&str) -> Option<String>) -> String {
             format!("{}{}{member}", sub(object), if *arrow { "->" } else { "." })
         }
         ExprKind::Turn { shift, .. } => shift.to_string(),
+        ExprKind::List(list) => {
+            let list: Vec<String> = list.iter().map(|one| without_parentheses(&sub(one))).collect();
+            format!("{{ {} }}", list.join(", "))
+        }
         ExprKind::Other(_, text) => text.clone(),
     }
 }

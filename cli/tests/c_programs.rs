@@ -346,6 +346,12 @@ fn programs_by_chance_with_time_loops() {
     by_chance(2, crate::generated_loops::program);
 }
 
+/// The same of programs that keep the values of a point in small arrays, and weights in tables.
+#[test]
+fn programs_by_chance_with_small_arrays() {
+    by_chance(3, crate::generated_small::program);
+}
+
 fn by_chance(usual: u64, program: impl Fn(u64) -> String + Sync) {
     let count =
         std::env::var("TILEWRIGHT_PROGRAMS").ok().and_then(|count| count.parse().ok()).unwrap_or(usual);
@@ -397,6 +403,15 @@ fn as_people_write_them() {
     same("frame_in_sweep.c", &["-DREAL=float"], &[]);
     same("neighbours_by_loops.c", &[], &[]);
     same("beside_functions.c", &[], &[]);
+}
+
+/// The values of one point in small arrays, weights and neighbours in tables, structures by value; also a lattice Boltzmann
+/// program.
+#[test]
+fn small_arrays_and_tables() {
+    same("small_arrays.c", &[], &[]);
+    same("small_arrays.c", &["-DREAL=float"], &["--strategy", "naive"]);
+    same("lattice.c", &[], &["--strategy", "naive"]);
 }
 
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.

@@ -17,6 +17,8 @@ mod generated_calls;
 mod generated_integers;
 #[path = "support/generated_loops.rs"]
 mod generated_loops;
+#[path = "support/generated_small.rs"]
+mod generated_small;
 mod inspect;
 mod models;
 mod nested;

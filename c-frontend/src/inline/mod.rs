@@ -17,6 +17,7 @@ mod statement;
 
 use crate::ast::{Stmt, Variable};
 use crate::parse::{Expanded, File, Structures};
+use crate::small;
 use inliner::Inliner;
 use members::members_as_variables;
 use polyhedral::diagnostic::Diagnostic;
@@ -32,6 +33,8 @@ pub fn expanded(
     structures: &Structures,
 ) -> Expanded {
     let (mut statements, kept) = inline(statements, file, variables);
+    small::written_out(&mut statements, file, variables);
+    small::planes_as_variables(&mut statements, variables);
     let members = members_as_variables(&mut statements, variables, structures);
     Expanded { statements, kept, members }
 }

@@ -296,6 +296,7 @@ fn stays(variable: &Variable, value: &Expr, rest: &[Stmt]) -> bool {
         ExprKind::Unary(UnaryOp::Dereference, _)
         | ExprKind::Call(..)
         | ExprKind::Other(..)
+        | ExprKind::List(..)
         | ExprKind::Cast(..)
         | ExprKind::Conditional(..) => stays = false,
         _ => {}

@@ -353,7 +353,7 @@ impl Walker<'_> {
                 self.fold(a);
                 self.fold(b);
             }
-            ExprKind::Call(_, arguments) => arguments.iter_mut().for_each(|one| self.fold(one)),
+            ExprKind::Call(_, list) | ExprKind::List(list) => list.iter_mut().for_each(|one| self.fold(one)),
             ExprKind::Unary(_, a) | ExprKind::Cast(_, a) | ExprKind::Member(a, ..) => self.fold(a),
             ExprKind::Step(..)
             | ExprKind::Integer { .. }

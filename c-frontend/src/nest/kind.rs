@@ -43,7 +43,9 @@ impl Walker<'_> {
                     && !text.starts_with("sizeof");
                 found
             }
-            CKind::Call(_, arguments) => arguments.iter().fold(found, |sum, one| sum.and(self.depends(one))),
+            CKind::Call(_, list) | CKind::List(list) => {
+                list.iter().fold(found, |sum, one| sum.and(self.depends(one)))
+            }
             CKind::Unary(_, a) | CKind::Step(_, a) | CKind::Cast(_, a) | CKind::Member(a, ..) => {
                 self.depends(a)
             }
@@ -150,6 +152,7 @@ impl Walker<'_> {
             CKind::Assign(..) | CKind::Step(..) | CKind::Comma(..) => {
                 limitation(codes::EXPRESSION, &expr.span, "an assignment within a value")
             }
+            CKind::List(_) => limitation(codes::EXPRESSION, &expr.span, "a list of values in a stencil"),
             CKind::Other(kind, _) => {
                 limitation(codes::EXPRESSION, &expr.span, format!("a {kind} in a stencil"))
             }

@@ -219,7 +219,9 @@ impl Walker<'_> {
                     found.push(address(expr, around));
                 }
             }
-            ExprKind::Call(_, arguments) => arguments.iter().for_each(|one| below(&[one], around)),
+            ExprKind::Call(_, list) | ExprKind::List(list) => {
+                list.iter().for_each(|one| below(&[one], around));
+            }
             ExprKind::Unary(_, operand) | ExprKind::Cast(_, operand) | ExprKind::Step(_, operand) => {
                 below(&[operand], around);
             }

@@ -89,7 +89,7 @@ impl Walker<'_> {
                 self.write_out(a);
                 self.write_out(b);
             }
-            CKind::Call(_, arguments) => arguments.iter_mut().for_each(|one| self.write_out(one)),
+            CKind::Call(_, list) | CKind::List(list) => list.iter_mut().for_each(|one| self.write_out(one)),
             CKind::Unary(_, a) | CKind::Step(_, a) | CKind::Cast(_, a) | CKind::Member(a, ..) => {
                 self.write_out(a)
             }

@@ -329,7 +329,14 @@ impl Walker<'_> {
         let kind = self.kind_of(target)?;
         let (base, indices) = subscripts(target);
         let CKind::Name(name) = &base.kind else {
-            return limitation(codes::ARRAY, &base.span, "an array that is not a variable of its own");
+            let message = match &base.kind {
+                CKind::Member(..) if indices.is_empty() => {
+                    let text = c_text(base, &|name| self.integer_text(name));
+                    format!("`{text}`, a member of a structure, is assigned in the loop")
+                }
+                _ => "an array that is not a variable of its own".to_owned(),
+            };
+            return limitation(codes::ARRAY, &base.span, message);
         };
         if indices.is_empty() {
             return limitation(

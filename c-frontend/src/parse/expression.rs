@@ -144,6 +144,12 @@ impl Converter<'_> {
                 };
                 ExprKind::Other("sizeof expression".to_owned(), text)
             }
+            "initializer_list" if !is_designated(node) => {
+                let mut cursor = node.walk();
+                let parts = node.named_children(&mut cursor).filter(|part| part.kind() != "comment");
+                let parts: Vec<Node<'_>> = parts.collect();
+                ExprKind::List(parts.into_iter().map(|part| self.expression(part)).collect::<Result<_>>()?)
+            }
             other => ExprKind::Other(other.replace('_', " "), self.text(node).replace(PARENTHESIS, "")),
         })
     }
@@ -224,6 +230,12 @@ fn dereferenced(operand: Expr) -> ExprKind {
         Some(index) if plain => ExprKind::Index(Box::new(at.clone()), Box::new(index)),
         _ => ExprKind::Unary(UnaryOp::Dereference, Box::new(operand)),
     }
+}
+
+/// Whether a list says which elements its values are for.
+fn is_designated(node: Node<'_>) -> bool {
+    let mut cursor = node.walk();
+    node.named_children(&mut cursor).any(|part| part.kind() == "initializer_pair")
 }
 
 /// What parentheses enclose.

@@ -92,6 +92,12 @@ impl<'a> File<'a> {
             || self.others.iter().any(|other| other.has_word(word))
     }
 
+    /// Whether nothing happens to an array, in no source of the program, but that elements of so many subscripts are read.
+    pub fn only_reads_elements(&self, name: &str, subscripts: usize) -> bool {
+        names::only_reads_elements(self.tree.root_node(), &self.source.text, name, subscripts)
+            && self.others.iter().all(|other| !other.has_word(name))
+    }
+
     /// The functions that it defines.
     pub fn functions(&self) -> &HashMap<String, Span> {
         &self.functions

@@ -101,3 +101,36 @@ pub(super) fn functions(root: Node<'_>, source: &Preprocessed) -> HashMap<String
     }
     found
 }
+
+/// Whether nothing happens to an array below a node but that elements, of so many subscripts, are read; its declarations do
+/// not count.
+pub(super) fn only_reads_elements(root: Node<'_>, text: &str, name: &str, subscripts: usize) -> bool {
+    let mut open = vec![root];
+    while let Some(node) = open.pop() {
+        let own = node.kind() == "identifier" && text.get(node.byte_range()) == Some(name);
+        if own && node.parent().is_none_or(|parent| parent.kind() != "array_declarator") {
+            let (mut at, mut depth) = (node, 0);
+            while let Some(parent) = at.parent().filter(|parent| {
+                parent.kind() == "subscript_expression" && parent.child_by_field_name("argument") == Some(at)
+            }) {
+                (at, depth) = (parent, depth + 1);
+            }
+            while let Some(parent) = at.parent().filter(|parent| parent.kind() == "parenthesized_expression")
+            {
+                at = parent;
+            }
+            let read = at.parent().is_some_and(|parent| match parent.kind() {
+                "assignment_expression" => parent.child_by_field_name("left") != Some(at),
+                "update_expression" | "pointer_expression" => false,
+                _ => true,
+            });
+            if depth != subscripts || !read {
+                return false;
+            }
+        }
+        let mut cursor = node.walk();
+        let children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        open.extend(children);
+    }
+    true
+}

@@ -3,7 +3,7 @@
 use super::converter::{Converter, Result};
 use super::expression::inner;
 use super::names::names_within;
-use crate::ast::{Expr, ExprKind, ForLoop, Stmt, StmtKind, WhileLoop};
+use crate::ast::{CType, Expr, ExprKind, ForLoop, Stmt, StmtKind, Variable, WhileLoop};
 use crate::codes;
 use polyhedral::diagnostic::Diagnostic;
 use tree_sitter::Node;
@@ -36,7 +36,19 @@ impl Converter<'_> {
                 StmtKind::Block(list)
             }
             "declaration" => {
-                if let Some(storage) = self.storage(node) {
+                // A table of constants has no life of its own.
+                let table = |list: &[Variable]| {
+                    list.iter().all(|one| {
+                        let listed = one.value.as_ref().map(|value| &value.kind);
+                        one.constant
+                            && matches!(one.ctype, CType::Array(..))
+                            && matches!(listed, Some(ExprKind::List(_)))
+                    })
+                };
+                let variables = self.declaration(node)?;
+                if let Some(storage) =
+                    self.storage(node).filter(|word| *word != "static" || !table(&variables))
+                {
                     let message = format!("a variable declared `{storage}` in the region");
                     return Err(Box::new(
                         Diagnostic::limitation(codes::STATEMENT, self.span(node), message)
@@ -44,7 +56,7 @@ impl Converter<'_> {
                             .hint("declare it before the region"),
                     ));
                 }
-                StmtKind::Declaration(self.declaration(node)?)
+                StmtKind::Declaration(variables)
             }
             "type_definition" => {
                 self.type_definition(node);

@@ -230,6 +230,7 @@ impl Flow<'_> {
                 self.expression(a);
                 self.expression(b);
             }
+            ExprKind::List(list) => list.iter().for_each(|one| self.expression(one)),
             ExprKind::Call(function, arguments) => {
                 arguments.iter().for_each(|one| self.expression(one));
                 let call =

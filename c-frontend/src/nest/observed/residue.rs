@@ -265,7 +265,7 @@ fn elements<'a>(expr: &'a Expr, visit: &mut dyn FnMut(&'a Expr)) {
             elements(a, visit);
         }
         ExprKind::Conditional(a, b, c) => [a, b, c].into_iter().for_each(|part| elements(part, visit)),
-        ExprKind::Call(_, arguments) => arguments.iter().for_each(|one| elements(one, visit)),
+        ExprKind::Call(_, list) | ExprKind::List(list) => list.iter().for_each(|one| elements(one, visit)),
         ExprKind::Integer { .. }
         | ExprKind::Floating { .. }
         | ExprKind::Name(_)
