@@ -93,11 +93,13 @@ fn signal(process: u32, name: &str) {
 }
 
 const TILE: &str = "st=4,s0=8,s1=64";
-const STEPS: &str = "15000";
+/// Steps of a run that nobody will wait for the end of; where there are many rounds, also after the longest pause.
+fn steps() -> &'static str {
+    if everything() { "150000" } else { "15000" }
+}
 
-/// A run that nobody will wait for the end of.
 fn arguments<'a>(kept: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let run = ["run", "heat2d", "--size", "67x61", "--steps", STEPS, "--tile", TILE, "--json"];
+    let run = ["run", "heat2d", "--size", "67x61", "--steps", steps(), "--tile", TILE, "--json"];
     [&run[..], &["--checkpoint", kept, "--checkpoint-every", "500"], more].concat()
 }
 
@@ -110,7 +112,7 @@ fn a_rank_that_is_killed_is_named_and_the_run_goes_on_from_a_checkpoint_on_other
     let Some(mpi) = mpi() else { return };
     let folder = Folder::new();
     let kept = folder.arg("kept");
-    let plain = ["run", "heat2d", "--size", "67x61", "--steps", STEPS, "--tile", TILE, "--json"];
+    let plain = ["run", "heat2d", "--size", "67x61", "--steps", steps(), "--tile", TILE, "--json"];
     let expected = checksum(&tilewright(&plain).succeeded());
     let rounds = if everything() { 12 } else { 1 };
     for round in 0..rounds {

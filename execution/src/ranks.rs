@@ -183,9 +183,8 @@ impl RanksProgram {
     /// A program that cannot be spread over ranks, and those of the compiler.
     pub fn load(plan: &KernelPlan) -> Result<RanksProgram> {
         let generate = |error: hhc_codegen::PlanError| ExecutionError::Generate(error.to_string());
-        let mut sources = crate::tiled::sources(plan)?;
-        let files = openmp::ranks_library(plan).map_err(generate)?;
-        sources.extend(files.into_iter().map(|file| SourceText::new(file.name, file.text)));
+        let files = openmp::ranks_library(plan).map_err(generate)?.into_iter();
+        let sources: Vec<SourceText> = files.map(|file| SourceText::new(file.name, file.text)).collect();
         let compiler = Compiler::find(Language::Mpi).map_err(toolchain::Error::from)?;
         let object = compiler.compile_shared(&sources, &CompileOptions::default(), &Cache::open()?)?;
         let library = Library::load(&object.path())?;

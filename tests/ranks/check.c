@@ -26,9 +26,10 @@ static char *block(FILE *file, long long bytes)
     return memory;
 }
 
-extern long long shim_messages, shim_bytes;
+extern long long shim_messages, shim_bytes, shim_bands, shim_arrived, shim_late;
 
-/* The code; facts are mismatches, depth, and messages and bytes of all ranks: the library's, and those that the shim saw.
+/* The code; facts are mismatches, depth, and messages and bytes of all ranks: the library's, and those that the shim saw; and what it says
+ * of bands.
  * `keep` is a checkpoint that is written after the first call, or, with a < before it, read in place of that call; or -. */
 int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const char *keep, long long *facts)
 {
@@ -87,7 +88,7 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
             return status != 0 ? status : 99;
         }
     }
-    shim_messages = shim_bytes = 0;
+    shim_messages = shim_bytes = shim_bands = shim_arrived = shim_late = 0;
     MPI_Pcontrol(1);
     if (!reads) code |= MPI(_run)(grid, steps / 3, parameters);
     MPI_Pcontrol(0);
@@ -122,10 +123,10 @@ int EXPAND(TW_NAME, _check)(const char *path, const long long *arguments, const 
     }
     MPI(_facts) own;
     MPI(_get_facts)(grid, &own);
-    long long counts[4] = { own.messages, own.bytes, shim_messages, shim_bytes };
+    long long counts[7] = { own.messages, own.bytes, shim_messages, shim_bytes, shim_bands, shim_arrived, shim_late };
     facts[0] = mismatches;
     facts[1] = own.depth;
-    MPI_Reduce(counts, facts + 2, 4, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(counts, facts + 2, 7, MPI_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     free(found);
     MPI(_free)(&grid);
     fclose(file);

@@ -25,11 +25,11 @@ int main(int argc, char **argv)
             arguments + 2, arguments + 3, arguments + 4, arguments + 5, keep) == 9) {
         for (size_t at = 0; at < sizeof stencils / sizeof *stencils; ++at) {
             if (strcmp(stencils[at].name, name) != 0) continue;
-            long long facts[6] = { 0 };
+            long long facts[9] = { 0 };
             const int code = stencils[at].check(path, arguments, keep, facts);
             if (rank == 0) {
                 printf("case %d", code);
-                for (int fact = 0; fact < 6; ++fact) printf(" %lld", facts[fact]);
+                for (int fact = 0; fact < 9; ++fact) printf(" %lld", facts[fact]);
                 printf("\n");
                 fflush(stdout);
             }

@@ -17,7 +17,7 @@
 use crate::error::{Error, Result};
 use crate::load::Stencil;
 use crate::model::{Model, Residence};
-use crate::ranks::{Exchange, exchange, exchange_once, ghosts};
+use crate::ranks::{Exchange, exchange, exchange_once, ghosts, products};
 use crate::{strategies, text};
 use cost_models::machine::{Machine, Network};
 use hhc_codegen::TileSizes;
@@ -149,6 +149,21 @@ impl<'a> Cluster<'a> {
         let ghosts = ghosts(&stencil.program)?;
         let tiles = RefCell::default();
         Ok(Cluster { stencil, machine, network, ghosts, strategy, depth, packing, tiles })
+    }
+
+    /// The computers.
+    pub fn machine(&self) -> &Machine {
+        self.machine
+    }
+
+    /// What is between them.
+    pub fn network(&self) -> &Network {
+        self.network
+    }
+
+    /// Seconds of packing and unpacking a byte, at both ends.
+    pub fn packing(&self) -> f64 {
+        self.packing
     }
 
     fn program(&self) -> &Program {
@@ -415,18 +430,6 @@ impl<'a> Cluster<'a> {
         }
         Ok((seconds > 0.0).then_some((seconds, moved)))
     }
-}
-
-/// All ways to write `ranks` as a product of so many numbers.
-fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
-    if dimension == 1 {
-        return vec![vec![ranks]];
-    }
-    let divisors = (1..=ranks).filter(|count| ranks % count == 0);
-    let rest = |count: i64| {
-        products(ranks / count, dimension - 1).into_iter().map(move |rest| [vec![count], rest].concat())
-    };
-    divisors.flat_map(rest).collect()
 }
 
 /// Bytes of the arrays of a box: every slot of every field, with rows padded as `tw_strides` of the library pads them.

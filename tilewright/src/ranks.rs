@@ -40,6 +40,18 @@ pub fn product_text(counts: &[i64]) -> String {
     counts.iter().map(i64::to_string).collect::<Vec<_>>().join("x")
 }
 
+/// All ways to write `ranks` as a product of so many numbers.
+pub fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
+    if dimension == 1 {
+        return vec![vec![ranks]];
+    }
+    let divisors = (1..=ranks).filter(|count| ranks % count == 0);
+    let rest = |count: i64| {
+        products(ranks / count, dimension - 1).into_iter().map(move |rest| [vec![count], rest].concat())
+    };
+    divisors.flat_map(rest).collect()
+}
+
 /// Refuses what cannot be spread over ranks. Nothing is refused where there are none.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 //! - [`sweeps`]: points that follow each other within a sweep, and time skewing;
 //! - [`colours`]: points that take turns, by conditions on indices;
 //! - [`names`], [`standalone`], [`cuda_host`]: names that collide, and the programs that users build by hand;
-//! - [`ranks`]: programs spread over ranks of MPI;
+//! - [`ranks`], [`simulated`]: programs spread over ranks of MPI, and on a cluster that is simulated;
 //! - [`performance`]: times that a user would notice.
 
 #![allow(clippy::unwrap_used)]
@@ -23,6 +23,7 @@ mod random;
 mod ranks;
 mod replay;
 mod shipped;
+mod simulated;
 mod standalone;
 mod storage_faults;
 mod storage_replay;

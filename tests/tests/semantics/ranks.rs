@@ -15,7 +15,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Arc, LazyLock};
-use tilewright::ranks::{Exchange, exchange, exchange_once};
+use tilewright::ranks::{Exchange, exchange, exchange_once, products};
 use tilewright_tests::workspace;
 
 /// A case: the program's number, grid, steps, ranks, depth of ghost zones (0: chosen), whether blocking, and a checkpoint that is
@@ -50,6 +50,17 @@ struct Outcome {
     bytes: u64,
     /// Messages and bytes that MPI itself was given.
     seen: (u64, u64),
+    overlap: Overlap,
+}
+
+/// What the shim says of the bands of all ranks, where messages take longer than they do.
+#[derive(Debug, PartialEq)]
+struct Overlap {
+    bands: i64,
+    /// Bands whose messages had arrived before anybody waited for them.
+    arrived: i64,
+    /// Bands that would wait for more than 5 % of what is computed in them.
+    late: i64,
 }
 
 /// Programs as one executable in a folder.
@@ -96,8 +107,7 @@ impl Built {
             let name = &program.name;
             let small = |name: &str| small_plan(program, strategy::by_name(name).unwrap(), 0);
             let plan = small("hhc").or_else(|| small("naive")).unwrap();
-            let files = openmp::generate(&plan).unwrap().into_iter();
-            for mut file in files.chain(openmp::generate_ranks(&plan, None).unwrap().files) {
+            for mut file in openmp::generate_ranks(&plan, None).unwrap().files {
                 if let Some((from, to)) = wrong.filter(|_| file.name == format!("{name}_mpi.c")) {
                     assert!(file.text.contains(from), "{name}: no `{from}`");
                     file.text = file.text.replace(from, to);
@@ -123,8 +133,8 @@ impl Built {
         Built { programs: programs.into_iter().map(|(program, _)| program).collect(), folder }
     }
 
-    /// Runs all cases, which have as many ranks.
-    fn launch(&self, mpirun: &str, cases: &[Case]) -> Vec<Outcome> {
+    /// Runs all cases, which have as many ranks; messages take as much longer, as a part of a band's computing.
+    fn launch(&self, mpirun: &str, cases: &[Case], delay: f64) -> Vec<Outcome> {
         let mut list = String::new();
         for (number, case) in cases.iter().enumerate() {
             let path = self.folder.path().join(format!("{number}.data"));
@@ -150,14 +160,19 @@ impl Built {
                 .envs(["OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"].map(|name| (name, "1")));
         }
         command.args(["-n", &ranks.to_string(), "./program", "cases"]).env("OMP_NUM_THREADS", "1");
+        command.env("TW_DELAY", delay.to_string());
         let text = run(command.current_dir(self.folder.path()));
         let outcomes = text.lines().filter_map(|line| line.strip_prefix("case ")).map(|line| {
             let numbers: Vec<i64> = line.split(' ').map(|number| number.parse().unwrap()).collect();
-            let [code, mismatches, depth, messages, bytes, seen, bytes_seen] = numbers[..] else {
+            let &[code, mismatches, depth, messages, bytes, seen, bytes_seen, ref overlap @ ..] =
+                &numbers[..]
+            else {
                 panic!("{line}")
             };
+            let &[bands, arrived, late] = overlap else { panic!("{line}") };
+            let overlap = Overlap { bands, arrived, late };
             let seen = (seen as u64, bytes_seen as u64);
-            Outcome { code, mismatches, depth, messages: messages as u64, bytes: bytes as u64, seen }
+            Outcome { code, mismatches, depth, messages: messages as u64, bytes: bytes as u64, seen, overlap }
         });
         outcomes.collect()
     }
@@ -215,18 +230,6 @@ fn modelled(program: &Program, case: &Case, depth: i64) -> Exchange {
     first.and(second)
 }
 
-/// All ways to write `ranks` as a product of so many numbers.
-fn products(ranks: i64, dimension: usize) -> Vec<Vec<i64>> {
-    if dimension == 1 {
-        return vec![vec![ranks]];
-    }
-    let divisors = (1..=ranks).filter(|count| ranks % count == 0);
-    let rest = |count: i64| {
-        products(ranks / count, dimension - 1).into_iter().map(move |rest| [vec![count], rest].concat())
-    };
-    divisors.flat_map(rest).collect()
-}
-
 /// Cases of so many ranks: every decomposition that fits, with depths that do not divide the steps.
 fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
     let mut all = Vec::new();
@@ -263,7 +266,7 @@ fn cases(programs: &[Arc<Program>], ranks: i64, seed: usize) -> Vec<Case> {
 
 /// The cases pass: the values are the reference's, and as much is sent as the model says.
 fn pass(built: &Built, mpirun: &str, cases: &[Case]) {
-    let outcomes = built.launch(mpirun, cases);
+    let outcomes = built.launch(mpirun, cases, 0.0);
     assert_eq!(outcomes.len(), cases.len());
     for (case, outcome) in cases.iter().zip(outcomes) {
         let program = &built.programs[case.program];
@@ -359,20 +362,22 @@ fn damaged_checkpoints_are_refused(built: &Built, mpirun: &str) {
         [("wave2d.checkpoint", [47, 53]), ("belt.checkpoint", [53, 47]), ("nowhere", [53, 47])]
             .map(|(name, size)| case(name, size)),
     );
-    let codes: Vec<i64> = built.launch(mpirun, &cases).iter().map(|outcome| outcome.code).collect();
+    let codes: Vec<i64> = built.launch(mpirun, &cases, 0.0).iter().map(|outcome| outcome.code).collect();
     let (others, damaged) = (&codes[files.len()..], &codes[..files.len()]);
     assert!(damaged.iter().all(|code| [13, 14].contains(code)), "{codes:?}");
     assert_eq!(others, [14, 14, 11]);
 }
 
+/// A shipped program under another name.
+fn named(shipped_as: &str, name: &str) -> Arc<Program> {
+    let mut program = Program::clone(&shipped(shipped_as));
+    program.name = name.to_owned();
+    Arc::new(program)
+}
+
 #[test]
 fn mistakes_in_the_exchange_are_found() {
     let Some((cc, mpirun)) = mpi() else { return };
-    let named = |name: &str| {
-        let mut program = Program::clone(&shipped("heat1d"));
-        program.name = name.to_owned();
-        Arc::new(program)
-    };
     let faults: [(&str, &str, &str); 4] = [
         ("thin", "tw_reach[TW_DIMENSION][2] = { { 1, 1 } }", "tw_reach[TW_DIMENSION][2] = { { 1, 0 } }"),
         (
@@ -387,7 +392,7 @@ fn mistakes_in_the_exchange_are_found() {
         ),
         ("unmoved", "tw_part_copy(plan, &plan->parts[part], &plan->parts[part].own, 1, 1, k);", ";"),
     ];
-    let programs = faults.iter().map(|&(name, from, to)| (named(name), Some((from, to)))).collect();
+    let programs = faults.iter().map(|&(name, from, to)| (named("heat1d", name), Some((from, to)))).collect();
     let built = Built::new(cc, programs);
     let case = |program: usize, blocking: bool| Case {
         program,
@@ -399,9 +404,39 @@ fn mistakes_in_the_exchange_are_found() {
         kept: None,
     };
     let all: Vec<Case> = (0..faults.len()).map(|program| case(program, program < 3)).collect();
-    for (outcome, (name, ..)) in built.launch(mpirun, &all).iter().zip(faults) {
+    for (outcome, (name, ..)) in built.launch(mpirun, &all, 0.0).iter().zip(faults) {
         assert!(outcome.code == 0 && outcome.mismatches > 0, "{name}: {outcome:?}");
     }
+}
+
+/// Where a message takes half of a band's computing, nobody waits for it, but for the code that computes after the messages alone; and
+/// messages are looked after while the inner part is computed.
+#[test]
+fn messages_travel_while_points_are_computed() {
+    let Some((cc, mpirun)) = mpi() else { return };
+    let blind = ("heat2d_between_tiles(tw_progress, &underway);", "(void)tw_progress;");
+    let blind = (blind.0.replace("heat2d", "blind"), blind.1);
+    let blind: (&'static str, &'static str) = (blind.0.leak(), blind.1);
+    let built = Built::new(cc, vec![(shipped("heat2d"), None), (named("heat2d", "blind"), Some(blind))]);
+    let case = |program: usize, blocking: bool| Case {
+        program,
+        size: vec![320, 131],
+        steps: 24,
+        ranks: vec![2, 1],
+        depth: 2,
+        blocking,
+        kept: None,
+    };
+    let outcomes = built.launch(mpirun, &[case(0, false), case(0, true), case(1, false)], 0.5);
+    let [overlapped, blocking, blind] = &outcomes[..] else { panic!("{outcomes:?}") };
+    assert!(outcomes.iter().all(|outcome| (outcome.code, outcome.mismatches) == (0, 0)), "{outcomes:?}");
+    // A band may be interrupted.
+    let part = |count: i64, outcome: &Outcome| count as f64 / outcome.overlap.bands as f64;
+    let late = |outcome: &Outcome| part(outcome.overlap.late, outcome);
+    assert!(late(overlapped) < 0.25 && late(blocking) > 0.75, "{outcomes:?}");
+    assert!(part(overlapped.overlap.arrived, overlapped) > 0.5, "{outcomes:?}");
+    assert_eq!((blocking.overlap.arrived, blind.overlap.arrived), (0, 0), "{outcomes:?}");
+    assert_eq!(overlapped.overlap.bands, 2 * 12, "{outcomes:?}");
 }
 
 #[test]

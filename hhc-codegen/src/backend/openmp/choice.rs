@@ -24,19 +24,21 @@ pub fn generate_with_choice(plans: &[KernelPlan], caches: Caches) -> Result<Vec<
     let program = &first.program;
     let names = storages::names(first);
     let arguments = Arguments { program, names: &names };
-    let mut text = ProgramText::new(first, &names, parts::own_bytes(first)?);
+    let mut text = ProgramText::new(first, &names, parts::own_bytes(first)?, false);
     let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
     let mut functions = super::statements(first, &names);
     for (number, plan) in plans.iter().enumerate() {
         let ending = format!("_v{number}");
         let renamed = renamed(plan, &ending);
         functions.extend(renamed.kernels.iter().map(|kernel| kernels::function(&renamed, &names, kernel)));
-        let entry = Entry { plan: &renamed, arguments, boundaries: Vec::new(), ending };
+        let entry = Entry { plan: &renamed, arguments, boundaries: Vec::new(), ending, between_tiles: false };
         functions.push(entry.launches().print(Dialect::C));
     }
     functions.push(chosen(program, plans.len()).print(Dialect::C));
     functions.extend(boundaries);
-    functions.extend(Entry { plan: first, arguments, boundaries: copies, ending: String::new() }.callers());
+    let ending = String::new();
+    let entry = Entry { plan: first, arguments, boundaries: copies, ending, between_tiles: false };
+    functions.extend(entry.callers());
     text.functions = functions;
     let tiling = |(number, plan): (usize, &KernelPlan)| Numbered {
         number,

@@ -17,6 +17,8 @@ pub(super) struct Entry<'a> {
     pub(super) boundaries: Vec<String>,
     /// What its own functions' names end in, where a file has several plans.
     pub(super) ending: String,
+    /// Whether callers can do something else between tiles.
+    pub(super) between_tiles: bool,
 }
 
 impl Entry<'_> {
@@ -245,6 +247,8 @@ impl Entry<'_> {
         let blocks = kernel.blocks.iter().map(|block| var(block.variable));
         let arguments = [name("grid"), var(self.plan.outer.variable)].into_iter().chain(blocks);
         let run = Stmt::call(format!("tw_{}", kernel.name), arguments);
+        let between = self.between_tiles.then(|| Stmt::call("tw_tile_done", Vec::<Expr>::new()));
+        let tile: Block = [run].into_iter().chain(between).collect();
         let mut body = Block::new();
         if !kernel.blocks.is_empty() {
             // Equal blocks touch memory like the first touch did.
@@ -255,7 +259,7 @@ impl Entry<'_> {
             };
             body.push(Stmt::Pragma(format!("omp parallel for schedule({schedule}){collapse}")));
         }
-        body.extend(loops(&kernel.blocks, run.into()));
+        body.extend(loops(&kernel.blocks, tile));
         let mut all = Block::from(Stmt::Comment(kernel.comment.clone()));
         match &launch.when {
             Some(condition) => all.push(Stmt::when(non_negative(condition), body)),

@@ -41,17 +41,12 @@ pub use variants::{can_be_variants, variants};
 pub fn generate(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let names = storages::names(plan);
     let own_bytes = parts::own_bytes(plan)?;
-    ProgramText::new(plan, &names, own_bytes).files()
+    ProgramText::new(plan, &names, own_bytes, false).files()
 }
 
-/// The build file; with ranks, for their library, too.
-fn build_file(plan: &KernelPlan) -> Result<GeneratedFile, PlanError> {
-    let data = ProgramText {
-        ranks: true,
-        ..ProgramText::new(plan, &storages::names(plan), parts::own_bytes(plan)?)
-    };
-    let text = render("openmp/CMakeLists.txt", &data)?;
-    Ok(GeneratedFile { name: "CMakeLists.txt".to_string(), text })
+/// The same files for a library for ranks: callers can do something else between tiles, and the build file has that library, too.
+fn generate_below_ranks(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
+    ProgramText::new(plan, &storages::names(plan), parts::own_bytes(plan)?, true).files()
 }
 
 /// The data of the templates.
@@ -98,11 +93,12 @@ struct ProgramText {
 }
 
 impl ProgramText {
-    fn new(plan: &KernelPlan, names: &Names, own_bytes: i64) -> Self {
+    fn new(plan: &KernelPlan, names: &Names, own_bytes: i64, ranks: bool) -> Self {
         let program = &plan.program;
         let arguments = Arguments { program, names };
         let (copies, boundaries): (_, Vec<String>) = boundary::functions(arguments).into_iter().unzip();
-        let entry = Entry { plan, arguments, boundaries: copies, ending: String::new() };
+        let ending = String::new();
+        let entry = Entry { plan, arguments, boundaries: copies, ending, between_tiles: ranks };
         let signature = Signature::new(program, names);
         let statements = statements(plan, names);
         let kernels = plan.kernels.iter().map(|kernel| kernels::function(plan, names, kernel));
@@ -132,7 +128,7 @@ impl ProgramText {
             reference: plain_loops(program, names),
             standalone: Standalone::openmp(arguments, &signature),
             choice: None,
-            ranks: false,
+            ranks,
             check_sizes: [&[1013], &[161, 277][..], &[61, 47, 53]][program.dimension() - 1],
             default_sizes: [&[1 << 24], &[4096, 4096][..], &[256, 256, 256]][program.dimension() - 1],
             signature,

@@ -16,8 +16,7 @@ use serde::Serialize;
 /// The files for ranks, and what was shown of them.
 #[derive(Debug)]
 pub struct RanksFiles {
-    /// `NAME_mpi.c`, `NAME_mpi.h`, `NAME_mpi_main.c`, `CMakeLists.txt`, the latter for the files of [`super::generate`],
-    /// too.
+    /// `NAME_mpi.c`, `NAME_mpi.h`, `NAME_mpi_main.c`, and those of [`super::generate`] as they are below ranks.
     pub files: Vec<GeneratedFile>,
     /// The ghost zones.
     pub ghosts: Ghosts,
@@ -43,25 +42,23 @@ pub fn generate_ranks(plan: &KernelPlan, ranks: Option<&[i64]>) -> Result<RanksF
         let name = format!("{}_mpi{ending}", program.name);
         render(template, &data).map(|text| GeneratedFile { name, text })
     };
-    let cmake = super::build_file(plan)?;
-    let files = vec![
+    let mut files = super::generate_below_ranks(plan)?;
+    files.extend([
         file(".c", "openmp/ranks.c")?,
         file(".h", "openmp/ranks.h")?,
         file("_main.c", "openmp/ranks_main.c")?,
-        cmake,
-    ];
+    ]);
     Ok(RanksFiles { files, ghosts, proof })
 }
 
-/// The library for ranks alone, with what a process calls that is built without MPI: the files of [`super::generate`] are
-/// not among them.
+/// The library for ranks, with what a process calls that is built without MPI.
 ///
 /// # Errors
 /// As for [`generate_ranks`].
 pub fn ranks_library(plan: &KernelPlan) -> Result<Vec<GeneratedFile>, PlanError> {
     let name = &plan.program.name;
     let all = generate_ranks(plan, None)?;
-    let own = ["c", "h"].map(|ending| format!("{name}_mpi.{ending}"));
+    let own = [".c", ".h", "_mpi.c", "_mpi.h"].map(|ending| format!("{name}{ending}"));
     let mut files: Vec<GeneratedFile> =
         all.files.into_iter().filter(|file| own.contains(&file.name)).collect();
     let text = render("openmp/ranks_loaded.c", &RanksText::new(plan, &all.ghosts, None))?;

@@ -24,7 +24,7 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
     let Some(first) = plans.first() else { return Ok((Vec::new(), Vec::new())) };
     let names = storages::names(first);
     let program = &first.program;
-    let mut text = ProgramText::new(first, &names, parts::own_bytes(first)?);
+    let mut text = ProgramText::new(first, &names, parts::own_bytes(first)?, false);
     let mut symbols = vec![format!("{}_invoke", program.name)];
     let arguments = Arguments { program, names: &names };
     let copies: Vec<String> = boundary::functions(arguments).into_iter().map(|(copy, _)| copy).collect();
@@ -34,7 +34,8 @@ pub fn variants(plans: &[KernelPlan]) -> Result<(Vec<GeneratedFile>, Vec<String>
         let kernels = renamed.kernels.iter().map(|kernel| kernels::function(&renamed, &names, kernel));
         text.functions.extend(kernels);
         symbols.push(format!("{}_invoke", renamed.program.name));
-        let entry = Entry { plan: &renamed, arguments, boundaries: copies.clone(), ending };
+        let boundaries = copies.clone();
+        let entry = Entry { plan: &renamed, arguments, boundaries, ending, between_tiles: false };
         text.functions.extend(entry.functions());
     }
     let file = |ending: &str, template: &str| {
