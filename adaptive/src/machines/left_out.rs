@@ -1,7 +1,8 @@
 //! What models for other machines are worth: each machine is left out in turn (Figures 3.4 and 3.5).
 
 use super::fleet::Fleet;
-use super::multitask::{DeviceFeatures, choose_features, train_for};
+use super::from_source::{DeviceFeatures, choose_features};
+use super::multitask::train_for;
 use super::select::{SelectOptions, mean, performance};
 use crate::error::{AdaptiveError, Result};
 use crate::model::Model;

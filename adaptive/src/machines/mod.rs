@@ -8,6 +8,7 @@
 //! [`sensitivity`] how much the best variant depends on the machine.
 
 mod fleet;
+mod from_source;
 mod left_out;
 mod multitask;
 mod profiled;
@@ -18,8 +19,9 @@ mod sensitivity;
 mod similarity;
 
 pub use fleet::{Fleet, Machine, ProfileSources};
+pub use from_source::{Chosen, DeviceFeatures, choose_features, tune_from_source};
 pub use left_out::{LeftOut, leave_out};
-pub use multitask::{Chosen, DeviceFeatures, choose_features, concatenated, train_for, tune_from_source};
+pub use multitask::{concatenated, train_for};
 pub use profiled::{KernelVote, Profiled, select_by_profiles, votes};
 pub use select::{MOST_TOGETHER, SelectOptions, Selected, select};
 pub use sensitivity::{Sensitivity, sensitivity};

@@ -35,6 +35,11 @@ pub struct Profiles {
 }
 
 impl Profiles {
+    /// Some rows with these metrics.
+    pub fn of(metrics: &[&str], rows: Vec<Profile>) -> Profiles {
+        Profiles { metrics: metrics.iter().map(|&name| name.to_owned()).collect(), rows }
+    }
+
     /// Reads a file.
     ///
     /// # Errors

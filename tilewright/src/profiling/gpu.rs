@@ -1,7 +1,6 @@
 //! Profiles of code for GPUs: instructions of warps, sectors of global memory and cycles of shared memory, all over the instructions
 //! that are issued. The machine code is counted, as `inspect` does it.
 
-use super::profiles;
 use super::slots::{self, Slots};
 use crate::error::{Error, Result};
 use crate::inspect::{InspectRequest, KernelInspection, inspect};
@@ -119,7 +118,7 @@ pub fn proxies(architecture: u32) -> Result<Profiles> {
         })
     };
     let rows: Result<Vec<Profile>> = slots::all().map(profile).collect();
-    Ok(profiles(&METRICS, rows?))
+    Ok(Profiles::of(&METRICS, rows?))
 }
 
 /// A tiling as a variant.
@@ -164,7 +163,7 @@ pub fn tilings(
     if rows.is_empty() {
         return Err(Error::wrong_input("nothing is launched").hint("take more time steps"));
     }
-    Ok(profiles(&METRICS, rows))
+    Ok(Profiles::of(&METRICS, rows))
 }
 
 /// Shares are those of blocks in the middle of a run, memory that of all its launches.

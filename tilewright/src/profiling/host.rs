@@ -3,7 +3,6 @@
 //! Nobody knows from the code how often a loop goes round. An instruction counts ten times for each loop that it stands in, as
 //! compilers estimate it; a loop is what lies between a jump backwards and where it goes to.
 
-use super::profiles;
 use super::slots::{self, Slots};
 use crate::error::{Error, Result};
 use ::adaptive::machines::profiles::{Profile, Profiles};
@@ -56,7 +55,7 @@ pub fn functions(file: &Path, functions: &[Function]) -> Result<Profiles> {
         })
     };
     let rows: Result<Vec<Profile>> = functions.iter().map(profile).collect();
-    Ok(profiles(&METRICS, rows?))
+    Ok(Profiles::of(&METRICS, rows?))
 }
 
 /// What `objdump` says of a file.

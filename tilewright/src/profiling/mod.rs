@@ -11,7 +11,7 @@ pub use gpu::{Tile, tilings};
 pub use host::{Function, functions};
 
 use crate::error::Result;
-use ::adaptive::machines::profiles::{Profile, Profiles};
+use ::adaptive::machines::profiles::Profiles;
 
 /// Whose code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +31,4 @@ pub fn proxies(of: Processor) -> Result<Profiles> {
         Processor::Gpu(architecture) => gpu::proxies(architecture),
         Processor::Host => host::proxies(),
     }
-}
-
-/// Profiles of some rows, with these metrics.
-fn profiles(metrics: &[&str], rows: Vec<Profile>) -> Profiles {
-    Profiles { metrics: metrics.iter().map(|&name| name.to_owned()).collect(), rows }
 }
