@@ -24,6 +24,9 @@ pub struct Description {
     /// Whether greater values are better.
     #[serde(default)]
     pub maximize: bool,
+    /// The greatest value of metrics, such as an error, or of expressions over metrics: a result with more is wrong.
+    #[serde(default)]
+    pub bounds: BTreeMap<String, f64>,
     /// Seconds that a command may take.
     #[serde(default = "minute")]
     pub timeout: f64,
@@ -181,6 +184,9 @@ impl Description {
         }
         if !(self.timeout > 0.0 && self.timeout < 1e9) || self.repeat == 0 {
             return wrong("`timeout` or `repeat` is not positive".to_owned(), "leave it out");
+        }
+        if let Some((name, bound)) = self.bounds.iter().find(|(_, bound)| !bound.is_finite()) {
+            return wrong(format!("the bound of `{name}` is {bound}"), "give it a finite number");
         }
         for group in &self.features {
             if group.names.is_empty() || group.command.is_some() == group.table.is_some() {

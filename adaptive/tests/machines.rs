@@ -1,7 +1,12 @@
 //! Models for machines on which nothing was measured.
 
 use crate::support::{names, table};
-use adaptive::machines::{Fleet, Machine, SelectOptions, leave_out, select, similarities, train_for};
+use adaptive::machines::profiles::{Profile, Profiles};
+use adaptive::machines::proxies::{IntensityModel, PROXIES, shipped};
+use adaptive::machines::{
+    DeviceFeatures, Fleet, Machine, ProfileSources, SelectOptions, leave_out, select, select_by_profiles,
+    sensitivity, similarities, train_for, tune_from_source,
+};
 use adaptive::model_file;
 use adaptive::train::{Kind, TrainOptions};
 use std::path::Path;
@@ -34,6 +39,7 @@ const FEATURES: [&str; 13] = [
 fn devices() -> Fleet {
     let machine = |(name, features): (&str, [f64; 13])| Machine {
         name: name.to_owned(),
+        generation: String::new(),
         features: features.to_vec(),
         table: None,
     };
@@ -41,6 +47,7 @@ fn devices() -> Fleet {
         name: "example".to_owned(),
         features: names(&FEATURES),
         machines: DEVICES.map(machine).to_vec(),
+        profiles: None,
         files: Vec::new(),
     }
 }
@@ -161,10 +168,135 @@ fn files_with_mistakes() {
     wrong(&file(&[machine("a", "x = \"1\"")]), "x");
     wrong(&(file(&[machine("a", "x = 1")]) + "table = \"/nowhere/none.csv\"\n"), "none.csv");
     wrong(&(file(&[machine("a", "x = 1")]) + "tables = 1\n"), "tables");
+    // Profiles of nothing, of unknown proxies and of unknown features.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("fleet.toml");
+    std::fs::write(folder.path().join("p.csv"), "variant,metric:inst_global\nv,0.5\n").unwrap();
+    std::fs::write(folder.path().join("q.csv"), "variant,metric:other\nv,0.5\n").unwrap();
+    for (profiles, words) in [
+        ("variants = \"none.csv\"", "none.csv"),
+        ("variants = \"q.csv\"", "neither of a GPU"),
+        ("variants = \"p.csv\"\nfeatures = { mem = [\"x\"] }", "no proxy `mem`"),
+        ("variants = \"p.csv\"\nfeatures = { mem-bw = [\"y\"] }", "no feature of machines `y`"),
+    ] {
+        let text = format!("name = \"f\"\n[profiles]\n{profiles}\n{}", machine("a", "x = 1"));
+        let error = Fleet::parse(&path, &text).unwrap_err().to_string();
+        assert!(error.contains(words), "{error}");
+    }
     let fleet = Fleet::parse(Path::new("fleet.toml"), &file(&[machine("a", "x = 1")])).unwrap();
     assert!(fleet.machine("b").is_err());
     let target = fleet.machine("a").unwrap();
     let error = train_for(&fleet, &[], target, &[0], &trees()).unwrap_err();
     assert!(error.to_string().contains("nothing was measured"), "{error}");
     assert!(select(&fleet, &[], &[0], &SelectOptions::default()).unwrap().features.is_empty());
+}
+
+/// Profiles with the metrics of GPUs, and nothing in them.
+fn metrics_of(metric: &str) -> Profiles {
+    Profiles { metrics: vec![metric.to_owned()], rows: Vec::new() }
+}
+
+/// A model that never saw an intensity says it within 1, for GPUs and for processors; intensities of the ends are the hard ones.
+#[test]
+fn each_proxy_knows_its_intensity() {
+    for metric in ["inst_global", "inst_memory"] {
+        let all = shipped(&metrics_of(metric)).unwrap();
+        assert_eq!(all.rows.len(), 30);
+        for proxy in &PROXIES {
+            let whole = IntensityModel::fit(proxy, &all).unwrap();
+            for row in all.rows.iter().filter(|row| row.variant == proxy.name) {
+                let mut others = all.clone();
+                others.rows.retain(|other| other.variant != proxy.name || other.input != row.input);
+                let blind = IntensityModel::fit(proxy, &others).unwrap();
+                let intensity: f64 = row.input.parse().unwrap();
+                for model in [&whole, &blind] {
+                    let found = model.intensity(&row.metrics);
+                    assert!((found - intensity).abs() < 0.3, "{metric} {} {intensity}: {found}", proxy.name);
+                }
+            }
+        }
+    }
+    assert!(shipped(&metrics_of("inst_something")).is_err());
+}
+
+/// The kernels of a histogram, as Table 3.6 speaks of them: atomic ones, and one that reads memory.
+fn histogram() -> ProfileSources {
+    let proxies = shipped(&metrics_of("inst_global")).unwrap();
+    let place = |name: &str| proxies.metric(name).unwrap();
+    let row = |variant: &str, input: &str, values: &[(&str, f64)]| {
+        let mut metrics = vec![0.01; proxies.metrics.len()];
+        values.iter().for_each(|&(name, value)| metrics[place(name)] = value);
+        Profile { variant: variant.to_owned(), kernel: "k".to_owned(), input: input.to_owned(), metrics }
+    };
+    let rows = vec![
+        row("shared", "a", &[("inst_atomic", 0.4), ("inst_global", 0.1)]),
+        row("shared", "b", &[("inst_atomic", 0.3), ("inst_global", 0.1)]),
+        row("shared", "c", &[("inst_fp_32", 0.9)]),
+        row("sort", "a", &[("inst_global", 0.5), ("global_sectors", 2.0), ("inst_shared", 0.2)]),
+    ];
+    let variants = Profiles { metrics: proxies.metrics.clone(), rows };
+    let features = PROXIES.iter().map(|proxy| names(proxy.features)).collect();
+    ProfileSources { variants, proxies, features }
+}
+
+/// Algorithm 1, with the names of Tables 3.1 and 3.3; the vote of inputs leaves out the odd one.
+#[test]
+fn profiles_select_what_proxies_stand_for() {
+    let mut fleet = Fleet { profiles: Some(histogram()), ..measured() };
+    let found = select_by_profiles(&fleet).unwrap();
+    assert_eq!(found.proxies, ["atomic", "mem-bw"]);
+    let chosen: Vec<&str> = found.features.iter().map(|&at| FEATURES[at]).collect();
+    let expected =
+        ["mem_clock_rate", "mem_bus_width", "l2_cache_size", "peak_gbps", "shared_atomic", "global_atomic"];
+    assert_eq!(chosen, expected);
+    // A model from them, and from those of them that a search keeps.
+    let how = DeviceFeatures { by_profiles: true, by_search: false };
+    let (trained, used) = tune_from_source(&fleet, "980", how, &trees(), &SelectOptions::default()).unwrap();
+    assert_eq!((used.features.len(), trained.model.constants.len()), (6, 6));
+    let how = DeviceFeatures { by_profiles: true, by_search: true };
+    let few = [0, 1, 2, 3, 12];
+    let mut smaller = fleet.clone();
+    smaller.features = few.iter().map(|&at| FEATURES[at].to_owned()).collect();
+    smaller
+        .machines
+        .iter_mut()
+        .for_each(|own| own.features = few.iter().map(|&at| own.features[at]).collect());
+    let (_, used) = tune_from_source(&smaller, "980", how, &trees(), &SelectOptions::default()).unwrap();
+    assert!(used.features.len() == 1 && [3, 4].contains(&used.features[0]), "{used:?}");
+    let one = &leave_out(&smaller, &trees(), &SelectOptions::default()).unwrap()[0];
+    assert!(one.profiled.is_some_and(|value| value > 0.0), "{one:?}");
+    // Nothing to select by, nothing that is like a proxy, nothing that the winners stand for.
+    let refusal = |fleet: &Fleet| select_by_profiles(fleet).unwrap_err().to_string();
+    let mut idle = histogram();
+    idle.variants.rows.iter_mut().for_each(|row| row.metrics.fill(0.0));
+    fleet.profiles = Some(idle);
+    assert!(refusal(&fleet).contains("like none"));
+    fleet.profiles = Some(ProfileSources { features: vec![Vec::new(); 5], ..histogram() });
+    assert!(refusal(&fleet).contains("no feature of the machines stands for atomic, mem-bw"));
+    let mut other = histogram();
+    other.variants.metrics[0] = "inst".to_owned();
+    fleet.profiles = Some(other);
+    assert!(refusal(&fleet).contains("have the metrics inst,"));
+    fleet.profiles = None;
+    assert!(refusal(&fleet).contains("names no profiles"));
+}
+
+/// Machines of one generation that agree, and others that do not.
+#[test]
+fn best_variants_differ_between_machines() {
+    let mut fleet = measured();
+    for machine in &mut fleet.machines {
+        // The same inputs everywhere: whoever has a fast clock streams more.
+        let start = if machine.features[2] > 1200.0 { 0.3 } else { 3.0 };
+        let costs = |x: f64, y: f64| vec![start + 0.1 * x, 1.0 + 0.01 * y];
+        machine.table = Some(table(40, &["streams", "computes"], 1, costs));
+        machine.generation =
+            if ["480", "750", "980"].contains(&machine.name.as_str()) { "fast" } else { "slow" }.to_owned();
+    }
+    let found = sensitivity(&fleet);
+    assert_eq!((found.inputs, found.best.len()), (40, 6));
+    assert!(found.whole > 0.5, "{found:?}");
+    assert_eq!(found.generations, [("fast".to_owned(), 0.0), ("slow".to_owned(), 0.0)]);
+    assert_eq!(found.best[0].1.iter().sum::<usize>(), 40);
+    assert_eq!(found.best[1].1, [0, 40]);
 }

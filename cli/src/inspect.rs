@@ -118,7 +118,10 @@ pub fn inspect(arguments: &InspectArguments, session: &Session) -> Result<Inspec
 }
 
 /// The machine, and the compute capability that code is made for.
-fn device(named: Option<&Machine>, sm: Option<u32>) -> Result<(Machine, u32)> {
+///
+/// # Errors
+/// A machine that is no GPU or of another compute capability; a compute capability that no shipped machine has.
+pub fn device(named: Option<&Machine>, sm: Option<u32>) -> Result<(Machine, u32)> {
     let own = |machine: &Machine| machine.gpu().map(|gpu| gpu.compute_capability as u32);
     if let Some(machine) = named {
         let Some(has) = own(machine) else {

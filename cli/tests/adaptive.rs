@@ -1,9 +1,10 @@
 //! `tilewright adaptive`: from measurements to a model, and what it chooses.
 
-use crate::support::{Folder, command, tilewright};
+use crate::inspect::can_count;
+use crate::support::{Folder, command, finish, tilewright};
 use crate::wrong_input::refused;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 fn example(name: &str) -> String {
@@ -187,6 +188,138 @@ fn a_killed_training_goes_on() {
     }
 }
 
+/// The fastest variant is not accurate enough: the fastest of the others is trained for, from the same store.
+#[test]
+fn approximations_keep_their_bound() {
+    let folder = Folder::new();
+    let (model, trials) = (folder.arg("m.json"), folder.arg("t.jsonl"));
+    let variant = |name: &str, seconds: f64, error: f64| {
+        let said = format!("echo '{{\\\"seconds\\\": {seconds}, \\\"error\\\": {error}}}'");
+        format!("[[variants]]\nname = \"{name}\"\ncommand = \"{said}\"\n")
+    };
+    let variants =
+        [variant("exact", 4.0, 0.0), variant("single", 2.0, 1e-4), variant("half", 1.0, 1e-2)].concat();
+    for (bounds, best) in [("", [0, 0, 2]), ("bounds = { error = 1e-3 }\n", [0, 2, 0])] {
+        let text = format!(
+            "name = \"f\"\n{bounds}inputs.training = [\"1\", \"2\"]\n[[features]]\nnames = [\"n\"]\ncommand = \"echo {{input}}\"\n{variants}"
+        );
+        let description = folder.write("f.toml", &text);
+        let words = [
+            "adaptive",
+            "train",
+            &description,
+            "--trials",
+            &trials,
+            "--classifier",
+            "tree",
+            "-o",
+            &model,
+            "--json",
+        ];
+        let report = tilewright(&words).succeeded().json();
+        assert_eq!(report["best"], serde_json::json!(best), "{report}");
+        assert_eq!(report["measured"], if bounds.is_empty() { 8 } else { 0 });
+    }
+    let text = format!("name = \"f\"\nbounds = {{ error = nan }}\n{variants}");
+    let wrong = folder.write("g.toml", &text);
+    refused(2, &["adaptive", "train", &wrong, "-o", &model], &["the bound of `error`"]);
+}
+
+/// Whoever compiles the proxies, here or for another GPU, finds each intensity within 1 by the shipped profiles.
+#[test]
+fn proxies_are_counted() {
+    let folder = Folder::new();
+    let file = folder.arg("p.csv");
+    let profiled = |words: &[&str]| {
+        let mut profile = command(&[&["adaptive", "profile", "-o", &file, "--json"], words].concat());
+        // Code that is not optimised has other instructions.
+        profile.env_remove("CC");
+        let report = finish(profile).succeeded().json();
+        assert_eq!(report["profiles"], 30);
+        for kernel in report["kernels"].as_array().unwrap() {
+            let (variant, name) = (kernel["variant"].as_str().unwrap(), kernel["kernel"].as_str().unwrap());
+            let own =
+                report["proxies"].as_array().unwrap().iter().position(|proxy| proxy == variant).unwrap();
+            let intensity: f64 = name.rsplit('_').next().unwrap().parse().unwrap();
+            let found = kernel["intensities"][own].as_f64().unwrap();
+            assert!((found - intensity).abs() < 1.0, "{name}: {found}");
+            let expected: &[&str] = if intensity == 0.0 { &[] } else { &[variant] };
+            assert_eq!(kernel["proxies"], serde_json::json!(expected), "{name}");
+        }
+    };
+    if cfg!(target_arch = "x86_64") {
+        profiled(&["--proxies", "cpu"]);
+    }
+    if can_count(90) {
+        profiled(&["--proxies", "gpu", "--sm", "90"]);
+    }
+}
+
+/// Functions of a compiled file, and tilings of a stencil.
+#[test]
+fn variants_are_profiled() {
+    let folder = Folder::new();
+    let (file, source, library) = (folder.arg("p.csv"), folder.arg("f.c"), folder.arg("-f.so"));
+    let text = "void scale(float *x, float a, long n) { for (long i = 0; i < n; ++i) x[i] = x[i] * a * a * a * a; }\n\
+        void count(unsigned *x, long n) { for (long i = 0; i < n; ++i) __atomic_fetch_add(x, 1, 5); }\n";
+    std::fs::write(&source, text).unwrap();
+    let cc = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o", &library, &source]).status();
+    assert!(cc.unwrap().success());
+    if cfg!(target_arch = "x86_64") {
+        let own = format!("--object={library}");
+        let words = [
+            "adaptive",
+            "profile",
+            &own,
+            "-o",
+            &file,
+            "--json",
+            "--variant",
+            "s=scale",
+            "--variant",
+            "c=count",
+        ];
+        let report = tilewright(&words).succeeded().json();
+        assert_eq!(report["kernels"][0]["proxies"], serde_json::json!(["sp-gflop"]), "{report}");
+        assert_eq!(report["kernels"][1]["proxies"], serde_json::json!(["atomic"]), "{report}");
+        refused(
+            2,
+            &["adaptive", "profile", &own, "-o", &file, "--variant", "s=scales"],
+            &["did you mean `scale`"],
+        );
+        refused(2, &["adaptive", "profile", &own, "-o", &file, "--variant", "scale"], &["NAME=WHAT"]);
+        refused(
+            2,
+            &["adaptive", "profile", &own, "-o", &library, "--variant", "s=scale"],
+            &["would be lost"],
+        );
+        let none = format!("--object={source}");
+        refused(
+            2,
+            &["adaptive", "profile", &none, "-o", &file, "--variant", "s=f"],
+            &["objdump cannot read"],
+        );
+    }
+    if can_count(80) {
+        let words = [
+            "adaptive",
+            "profile",
+            "heat2d",
+            "--variant",
+            "naive=naive",
+            "--size",
+            "256x256",
+            "--steps",
+            "16",
+        ];
+        let report = tilewright(&[&words[..], &["-o", &file, "--json"]].concat()).succeeded().json();
+        let shipped = std::fs::read_to_string(example("fleet/heat2d-profiles.csv")).unwrap();
+        let counted = std::fs::read_to_string(&file).unwrap();
+        assert!(counted.lines().all(|line| shipped.contains(line)), "{counted}");
+        assert_eq!(report["kernels"][0]["proxies"], serde_json::json!(["sp-gflop"]), "{report}");
+    }
+}
+
 #[test]
 fn machines_serve_another_one() {
     let folder = Folder::new();
@@ -195,6 +328,8 @@ fn machines_serve_another_one() {
     let report = tilewright(&[&["adaptive", "transfer", &fleet], &made[..]].concat()).succeeded().json();
     assert_eq!(report["sources"].as_array().unwrap().len(), 5);
     assert_eq!(report["features"].as_array().unwrap().len(), 1);
+    // The search is among what profiles leave.
+    assert_eq!(report["profiled"]["proxies"], serde_json::json!(["sp-gflop", "sh-mem-bw"]));
     let chosen = tilewright(&["adaptive", "predict", &model, "--values", "points=65536,steps=2"]).succeeded();
     assert!(chosen.stdout.starts_with("naive"), "{}", chosen.stdout);
     // Its machine is part of the model: nobody is asked for it.
@@ -207,6 +342,7 @@ fn machines_serve_another_one() {
     let own = folder.arg("own.toml");
     let tables = format!("table = \"{}/", example("fleet"));
     let text = std::fs::read_to_string(&fleet).unwrap().replace("table = \"", &tables);
+    let text = text.replace("variants = \"", &tables.replace("table", "variants"));
     std::fs::write(&own, text).unwrap();
     refused(2, &["adaptive", "transfer", &own, "--target", "h100", "-o", &own], &["own.toml"]);
     refused(2, &["adaptive", "transfer", &own, "--target", "h100", "-o", &table], &["h100.csv"]);

@@ -68,6 +68,7 @@ fn is_expensive(command: &Shown) -> bool {
         "compile" => command.value("target") == "cuda",
         // It needs that compiler, and a disassembler.
         "inspect" => true,
+        "adaptive" => has("profile"),
         // It talks to an editor.
         "lsp" => true,
         "search" if !command.value("replay").is_empty() => number("repetitions") > 1.0,

@@ -1,6 +1,6 @@
 //! What was issued.
 
-use crate::instruction::{Instruction, Kind, Op, Precision};
+use crate::instruction::{Instruction, Kind, Op, Precision, Space};
 use crate::listing::Code;
 use std::collections::BTreeMap;
 
@@ -124,6 +124,13 @@ impl Counts {
                     totals.read_bytes += bytes;
                     totals.shared_bytes += bytes;
                 }
+                Kind::Atomic if matches!(instruction.op, Op::Atomic { space: Space::Shared, .. }) => {
+                    totals.shared_bytes += bytes;
+                }
+                Kind::Atomic => {
+                    totals.read_bytes += bytes;
+                    totals.written_bytes += bytes;
+                }
                 Kind::Local => totals.local_bytes += bytes,
                 _ => {}
             }
@@ -188,7 +195,10 @@ fn operations(instruction: &Instruction) -> u8 {
 /// Bytes that a lane moves.
 fn bytes(instruction: &Instruction) -> u8 {
     match instruction.op {
-        Op::Load { bytes, .. } | Op::Store { bytes, .. } | Op::CopyAsync { bytes } => bytes,
+        Op::Load { bytes, .. }
+        | Op::Store { bytes, .. }
+        | Op::CopyAsync { bytes }
+        | Op::Atomic { bytes, .. } => bytes,
         _ => 0,
     }
 }

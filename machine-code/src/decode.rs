@@ -145,6 +145,12 @@ const HARMLESS: [&str; 33] = [
     "DIV",
 ];
 
+/// Modifiers of atomic operations. Those that compare and exchange stand in loops that end by values, which are not followed.
+const ATOMIC: [&str; 18] = [
+    "ADD", "MIN", "MAX", "AND", "OR", "XOR", "INC", "DEC", "EXCH", "POPC", "32", "U32", "S32", "64", "U64",
+    "S64", "F32", "F64",
+];
+
 /// What an opcode with its modifiers stands for; `None` where that is not known.
 fn shape(opcode: &str) -> Option<Shape> {
     let mut parts = opcode.split('.');
@@ -287,6 +293,15 @@ fn shape(opcode: &str) -> Option<Shape> {
         }
         "STG" | "STS" | "STL" if mild(&["64", "128", "U8", "U16"]) => {
             Shape::new(Op::Store { space: space(base), bytes: bytes(&modifiers) }, 0, 0, 2)
+        }
+        "RED" | "REDG" | "ATOM" | "ATOMG" | "ATOMS" if mild(&ATOMIC) => {
+            let op = Op::Atomic {
+                space: if base == "ATOMS" { Space::Shared } else { Space::Global },
+                bytes: if ["64", "F64", "U64", "S64"].into_iter().any(has) { 8 } else { 4 },
+            };
+            // A reduction returns nothing; others may say by a predicate whether they had to do with memory.
+            let returns = usize::from(base.starts_with("ATOM"));
+            Shape::new(op, returns, returns, 2)
         }
         "LDGSTS" if mild(&["64", "128"]) => Shape::new(Op::CopyAsync { bytes: bytes(&modifiers) }, 0, 0, 2),
         "LDGDEPBAR" if only(&[]) => Shape::new(Op::CommitCopies, 0, 0, 0),

@@ -343,6 +343,11 @@ pub enum Op {
     CopyAsync {
         bytes: u8,
     },
+    /// Read, changed and written by one lane after the other.
+    Atomic {
+        space: Space,
+        bytes: u8,
+    },
     CommitCopies,
     WaitCopies,
     Fence,
@@ -410,11 +415,13 @@ pub enum Kind {
     Copy,
     /// Spilled registers and local arrays.
     Local,
+    /// Atomic operations, on global and shared memory.
+    Atomic,
 }
 
 impl Kind {
     /// All of them, in the order of reports.
-    pub const ALL: [Kind; 19] = [
+    pub const ALL: [Kind; 20] = [
         Kind::Single,
         Kind::Double,
         Kind::OtherFloat,
@@ -434,6 +441,7 @@ impl Kind {
         Kind::GlobalStore,
         Kind::Copy,
         Kind::Local,
+        Kind::Atomic,
     ];
 
     /// Its name in reports.
@@ -458,6 +466,7 @@ impl Kind {
             Kind::GlobalStore => "global_store",
             Kind::Copy => "copy",
             Kind::Local => "local",
+            Kind::Atomic => "atomic",
         }
     }
 }
@@ -501,6 +510,7 @@ impl Instruction {
                 Space::Local => Kind::Local,
             },
             Op::CopyAsync { .. } | Op::CommitCopies | Op::WaitCopies => Kind::Copy,
+            Op::Atomic { .. } => Kind::Atomic,
             Op::Barrier => Kind::Barrier,
             Op::Shuffle(_) | Op::Vote { .. } => Kind::Shuffle,
             Op::Branch

@@ -2,7 +2,7 @@
 
 use crate::counts::Counts;
 use crate::error::{Error, Result};
-use crate::instruction::{Instruction, Kind, LANES, Op, Source};
+use crate::instruction::{Instruction, Kind, LANES, Op, Source, Space};
 use crate::launch::Launch;
 use crate::listing::Code;
 use crate::memory;
@@ -293,26 +293,30 @@ fn account(
     found: &mut Vec<u64>,
 ) {
     let bytes = match instruction.op {
-        Op::Load { bytes, .. } | Op::Store { bytes, .. } | Op::CopyAsync { bytes } => bytes,
+        Op::Load { bytes, .. }
+        | Op::Store { bytes, .. }
+        | Op::CopyAsync { bytes }
+        | Op::Atomic { bytes, .. } => bytes,
         _ => return,
     };
-    match instruction.kind {
-        Kind::SharedLoad | Kind::SharedStore => {
-            let addresses = addresses.map(|address| address & u64::from(u32::MAX));
-            let (cycles, least) = memory::wavefronts(&addresses, mask, bytes);
-            counts.issued[at].wavefronts += cycles;
-            counts.issued[at].least_wavefronts += least;
+    if let Op::Load { space: Space::Shared, .. }
+    | Op::Store { space: Space::Shared, .. }
+    | Op::Atomic { space: Space::Shared, .. } = instruction.op
+    {
+        let addresses = addresses.map(|address| address & u64::from(u32::MAX));
+        let (cycles, least) = memory::wavefronts(&addresses, mask, bytes);
+        counts.issued[at].wavefronts += cycles;
+        counts.issued[at].least_wavefronts += least;
+        return;
+    }
+    if let Kind::GlobalLoad | Kind::GlobalStore | Kind::Copy | Kind::Atomic = instruction.kind {
+        memory::sectors(addresses, mask, bytes, found);
+        counts.issued[at].sectors += found.len() as u64;
+        if instruction.kind != Kind::GlobalStore {
+            counts.sectors_read.extend_from_slice(found);
         }
-        kind @ (Kind::GlobalLoad | Kind::GlobalStore | Kind::Copy) => {
-            memory::sectors(addresses, mask, bytes, found);
-            counts.issued[at].sectors += found.len() as u64;
-            let to = if kind == Kind::GlobalStore {
-                &mut counts.sectors_written
-            } else {
-                &mut counts.sectors_read
-            };
-            to.extend_from_slice(found);
+        if matches!(instruction.kind, Kind::GlobalStore | Kind::Atomic) {
+            counts.sectors_written.extend_from_slice(found);
         }
-        _ => {}
     }
 }

@@ -232,3 +232,28 @@ fn jumps_by_tables() {
     let counts = run::block(code, &launch, [0, 0, 0], &|| false).unwrap();
     assert_eq!(counts.totals(code).instructions(), 5.0 + 2.0 + 1.0);
 }
+
+/// Global atomics touch sectors, which are read and written; shared ones need the banks; what they return is data.
+#[test]
+fn atomics_are_counted() {
+    let lines = [
+        "LDC.64 R2, c[0x0][0x210]",
+        "S2R R0, SR_LANEID",
+        "IMAD.WIDE R2, R0, 0x4, R2",
+        "REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R0",
+        "ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR4][R2.64+0x80], R0",
+        "IMAD.SHL.U32 R6, R0, 0x8, RZ",
+        "ATOMS.ADD RZ, [R6+0x100], R0",
+        "EXIT",
+    ];
+    let (totals, written) = totals(&lines).unwrap();
+    assert_eq!((totals.of(Kind::Atomic), totals.sectors), (3.0, 8.0));
+    assert_eq!((totals.read_bytes, totals.written_bytes, totals.shared_bytes), (256.0, 256.0, 128.0));
+    assert_eq!((totals.wavefronts, written.len()), (2.0, 8));
+    // What is added nobody knows: an address must not depend on it.
+    let depends =
+        [&lines[..5], &["IMAD.WIDE R2, R4, 0x4, R2", "STG.E desc[UR4][R2.64], RZ", "EXIT"]].concat();
+    assert!(error(&depends).contains("line"), "{}", error(&depends));
+    // Loops that compare and exchange end by values.
+    assert!(error(&["ATOMS.CAST.SPIN R0, [R2], R4, R5", "EXIT"]).contains("ATOMS.CAST.SPIN"));
+}

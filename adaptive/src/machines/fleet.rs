@@ -1,5 +1,7 @@
 //! Files of machines: their features, and what was measured on them. `docs/adaptive.md` is the manual.
 
+use super::profiles::Profiles;
+use super::proxies::{self, PROXIES};
 use crate::csv_table::{self, Columns};
 use crate::error::{AdaptiveError, Result};
 use crate::table::Table;
@@ -16,6 +18,8 @@ const MOST_BYTES: u64 = 1 << 24;
 pub struct Machine {
     /// Its name.
     pub name: String,
+    /// What it is one of, as in `kepler`; empty where nothing is known.
+    pub generation: String,
     /// Its features, in the order of the fleet's.
     pub features: Vec<f64>,
     /// What was measured on it; `None` where nothing was.
@@ -31,8 +35,21 @@ pub struct Fleet {
     pub features: Vec<String>,
     /// The machines.
     pub machines: Vec<Machine>,
-    /// The files of their tables.
+    /// What the code of the variants issues; `None` where nobody has profiled it.
+    pub profiles: Option<ProfileSources>,
+    /// The files that it names.
     pub files: Vec<PathBuf>,
+}
+
+/// What features of machines are selected by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfileSources {
+    /// Profiles of the variants.
+    pub variants: Profiles,
+    /// Profiles of the proxies, with the same metrics.
+    pub proxies: Profiles,
+    /// Names of the features that each proxy stands for, in the order of [`PROXIES`].
+    pub features: Vec<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -42,13 +59,25 @@ struct File {
     #[serde(default)]
     maximize: bool,
     default: Option<String>,
+    profiles: Option<ProfileEntry>,
     machines: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileEntry {
+    variants: PathBuf,
+    proxies: Option<PathBuf>,
+    #[serde(default)]
+    features: BTreeMap<String, Vec<String>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
+    #[serde(default)]
+    generation: String,
     table: Option<PathBuf>,
     features: BTreeMap<String, f64>,
 }
@@ -112,6 +141,7 @@ impl Fleet {
             };
             machines.push(Machine {
                 name: entry.name,
+                generation: entry.generation,
                 features: entry.features.into_values().collect(),
                 table,
             });
@@ -129,7 +159,11 @@ impl Fleet {
             let reason = format!("`{name}` is a feature of inputs and of machines");
             return Err(wrong(reason, "rename one of them"));
         }
-        Ok(Fleet { name: file.name, features, machines, files })
+        let profiles = match file.profiles {
+            None => None,
+            Some(entry) => Some(profile_sources(path, entry, &machines, &features, &mut files)?),
+        };
+        Ok(Fleet { name: file.name, features, machines, profiles, files })
     }
 
     /// The machine of this name.
@@ -152,6 +186,47 @@ impl Fleet {
     pub fn all_features(&self) -> Vec<usize> {
         (0..self.features.len()).collect()
     }
+}
+
+/// Reads the profiles that a fleet names; proxies stand for features as in Table 3.3 where nothing else is said.
+fn profile_sources(
+    path: &Path,
+    entry: ProfileEntry,
+    machines: &[Machine],
+    features: &[String],
+    files: &mut Vec<PathBuf>,
+) -> Result<ProfileSources> {
+    let mut read = |name: &Path| {
+        let place = path.parent().unwrap_or(Path::new("")).join(name);
+        let read = Profiles::read(&place)?;
+        files.push(place);
+        Ok::<Profiles, AdaptiveError>(read)
+    };
+    let variants = read(&entry.variants)?;
+    let own = entry.proxies.as_deref().map(&mut read).transpose()?;
+    let proxies = match own {
+        Some(own) => own,
+        None => proxies::shipped(&variants)?,
+    };
+    let known: Vec<&str> = PROXIES.iter().map(|proxy| proxy.name).collect();
+    for (proxy, stands) in &entry.features {
+        if !known.contains(&proxy.as_str()) {
+            return Err(AdaptiveError::unknown("proxy", proxy, &known));
+        }
+        if let Some(feature) = stands.iter().find(|own| !features.contains(own)) {
+            return Err(AdaptiveError::unknown("feature of machines", feature, features));
+        }
+    }
+    if let Some(table) = machines.iter().find_map(|machine| machine.table.as_ref())
+        && let Some(row) = variants.rows.iter().find(|row| !table.variants.contains(&row.variant))
+    {
+        return Err(AdaptiveError::unknown("variant", &row.variant, &table.variants));
+    }
+    let of = |proxy: &proxies::Proxy| match entry.features.get(proxy.name) {
+        Some(own) => own.clone(),
+        None => proxy.features.iter().map(|&name| name.to_owned()).collect(),
+    };
+    Ok(ProfileSources { variants, proxies, features: PROXIES.iter().map(of).collect() })
 }
 
 fn tables_features(machines: &[Machine]) -> impl Iterator<Item = &String> {

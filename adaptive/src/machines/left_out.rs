@@ -1,8 +1,9 @@
 //! What models for other machines are worth: each machine is left out in turn (Figures 3.4 and 3.5).
 
 use super::fleet::Fleet;
+use super::from_source::{DeviceFeatures, choose_features};
 use super::multitask::train_for;
-use super::select::{SelectOptions, mean, performance, select};
+use super::select::{SelectOptions, mean, performance};
 use crate::error::{AdaptiveError, Result};
 use crate::model::Model;
 use crate::table::Table;
@@ -20,10 +21,14 @@ pub struct LeftOut {
     pub own: f64,
     /// A model from the others with all features of machines.
     pub full: f64,
-    /// With the selected ones.
+    /// With those that profiles of the variants select (P-DFS); null where the fleet has none.
+    pub profiled: Option<f64>,
+    /// With those that the search selects (CV-DFS), among what profiles leave where the fleet has some.
     pub selected: f64,
     /// Those.
     pub features: Vec<String>,
+    /// Seconds that the profiles took, and that the search took (Table 3.7).
+    pub seconds: [f64; 2],
     /// What most models of single other machines choose.
     pub majority: f64,
     /// A variant by chance: the mean over all that are allowed.
@@ -46,8 +51,13 @@ pub fn leave_out(fleet: &Fleet, options: &TrainOptions, selecting: &SelectOption
         let others = fleet.sources(&target.name);
         let value = |model: &Model| performance(model, table).unwrap_or(0.0);
         let full = train_for(fleet, &others, target, &fleet.all_features(), options)?.model;
-        let found = select(fleet, &others, &fleet.all_features(), selecting)?;
+        let how = DeviceFeatures { by_profiles: fleet.profiles.is_some(), by_search: true };
+        let found = choose_features(fleet, &others, how, selecting)?;
         let selected = train_for(fleet, &others, target, &found.features, options)?.model;
+        let profiled = match &found.profiled {
+            None => None,
+            Some(own) => Some(value(&train_for(fleet, &others, target, &own.features, options)?.model)),
+        };
         let rows: Vec<usize> = (0..table.rows.len()).collect();
         let inputs: Vec<usize> = (0..table.features.len()).collect();
         let own = train(table, &rows, &inputs, options)?.validated.performance;
@@ -60,8 +70,10 @@ pub fn leave_out(fleet: &Fleet, options: &TrainOptions, selecting: &SelectOption
             inputs: table.trainable().len(),
             own,
             full: value(&full),
+            profiled,
             selected: value(&selected),
             features: found.features.iter().map(|&at| fleet.features[at].clone()).collect(),
+            seconds: [found.profile_time, found.search_time].map(|time| time.as_secs_f64()),
             majority: mean(table, |row| table.rows[row].performance(most(&judges, table, row), 0.0))
                 .unwrap_or(0.0),
             random: mean(table, |row| by_chance(table, row)).unwrap_or(0.0),

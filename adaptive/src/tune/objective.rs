@@ -3,7 +3,7 @@
 use crate::error::{AdaptiveError, Result};
 use std::fmt;
 use std::sync::Arc;
-use trials::{Outcome, Value};
+use trials::{Outcome, Status, Value};
 use tuner::expression::Expression;
 
 /// Sees what all variants measured for one input, and says what each costs: the least is the best, infinite what is out.
@@ -25,6 +25,15 @@ pub enum Objective {
         text: String,
         /// The function.
         judge: Arc<Judge>,
+    },
+    /// An objective among the variants whose metrics keep bounds, such as the fastest of those with an error of at most 1e-3.
+    Bounded {
+        /// The objective.
+        of: Box<Objective>,
+        /// Metrics, or expressions over metrics, and the greatest value of each.
+        bounds: Vec<(String, f64)>,
+        /// What it is, for reports.
+        text: String,
     },
 }
 
@@ -51,21 +60,41 @@ impl Objective {
         Objective::Metric { text: text.to_owned(), maximize: true }
     }
 
+    /// The same among the variants that keep these bounds: a result with a greater value counts as wrong, and one without the metric is a
+    /// mistake.
+    pub fn within(self, bounds: Vec<(String, f64)>) -> Objective {
+        if bounds.is_empty() {
+            return self;
+        }
+        let each: Vec<String> = bounds.iter().map(|(name, bound)| format!("{name} <= {bound}")).collect();
+        let text = format!("{} where {}", self.text(), each.join(", "));
+        Objective::Bounded { of: Box::new(self), bounds, text }
+    }
+
     /// What it is, for reports.
     pub fn text(&self) -> &str {
         match self {
-            Objective::Metric { text, .. } | Objective::Judge { text, .. } => text,
+            Objective::Metric { text, .. }
+            | Objective::Judge { text, .. }
+            | Objective::Bounded { text, .. } => text,
         }
     }
 
     /// Whether greater values are better.
     pub fn maximize(&self) -> bool {
-        matches!(self, Objective::Metric { maximize: true, .. })
+        match self {
+            Objective::Bounded { of, .. } => of.maximize(),
+            own => matches!(own, Objective::Metric { maximize: true, .. }),
+        }
     }
 
     /// Whether costs are seconds, so that what features take can be added.
     pub fn is_time(&self) -> bool {
-        matches!(self, Objective::Metric { text, maximize: false } if ["seconds", "time", "cost"].contains(&text.trim()))
+        match self {
+            Objective::Metric { text, maximize: false } => ["seconds", "time", "cost"].contains(&text.trim()),
+            Objective::Bounded { of, .. } => of.is_time(),
+            _ => false,
+        }
     }
 
     /// What each variant costs: infinite where it failed. Of a metric that is maximised it is the reciprocal.
@@ -82,6 +111,11 @@ impl Objective {
                     None => Ok(f64::INFINITY),
                 })
                 .collect(),
+            Objective::Bounded { of, bounds, .. } => {
+                let kept =
+                    outcomes.iter().map(|outcome| kept(outcome, bounds)).collect::<Result<Vec<_>>>()?;
+                of.costs(&kept)
+            }
             Objective::Judge { text, judge } => {
                 let costs = judge(outcomes);
                 let fits = costs.len() == outcomes.len() && costs.iter().all(|cost| *cost >= 0.0);
@@ -96,12 +130,40 @@ impl Objective {
     }
 }
 
-/// The value of an expression over the metrics of a trial; `None` for one that failed.
+/// An outcome, or a wrong result where it does not keep the bounds.
+fn kept(outcome: &Outcome, bounds: &[(String, f64)]) -> Result<Outcome> {
+    if outcome.status != Status::Ok {
+        return Ok(outcome.clone());
+    }
+    for (name, bound) in bounds {
+        let value = number(name, outcome)?;
+        // An error that is no number is none that is small.
+        if value.is_nan() || value > *bound {
+            let message = format!("{name} is {value}, more than {bound}");
+            return Ok(Outcome::failed(Status::WrongResult, message));
+        }
+    }
+    Ok(outcome.clone())
+}
+
+/// The value of what is optimised in a trial; `None` for one that failed.
 fn value(text: &str, outcome: &Outcome) -> Result<Option<f64>> {
-    if outcome.status != trials::Status::Ok {
+    if outcome.status != Status::Ok {
         return Ok(None);
     }
-    let number = match outcome.metrics.get(text) {
+    let number = number(text, outcome)?;
+    if number.is_nan() || number < 0.0 {
+        return Err(AdaptiveError::request(
+            format!("`{text}` is {number} for a variant"),
+            "performance is a ratio: take a metric that is positive, such as a time",
+        ));
+    }
+    Ok(Some(number))
+}
+
+/// The value of an expression over the metrics of a trial.
+fn number(text: &str, outcome: &Outcome) -> Result<f64> {
+    Ok(match outcome.metrics.get(text) {
         Some(metric) => metric.value,
         None => {
             let (names, values): (Vec<&str>, Vec<Value>) = outcome
@@ -119,20 +181,12 @@ fn value(text: &str, outcome: &Outcome) -> Result<Option<f64>> {
             let found = expression.value(&|place| &values[place]).ok().and_then(|value| value.number());
             found.unwrap_or(f64::NAN)
         }
-    };
-    if number.is_nan() || number < 0.0 {
-        return Err(AdaptiveError::request(
-            format!("`{text}` is {number} for a variant"),
-            "performance is a ratio: take a metric that is positive, such as a time",
-        ));
-    }
-    Ok(Some(number))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trials::Status;
 
     #[test]
     fn expressions_and_failures() {
@@ -149,5 +203,35 @@ mod tests {
         assert_eq!(costs(Objective::Judge { text: "all".to_owned(), judge }).unwrap(), [1.0, 1.0]);
         let judge: Arc<Judge> = Arc::new(|_| vec![f64::NAN]);
         assert!(costs(Objective::Judge { text: "none".to_owned(), judge }).is_err());
+    }
+
+    /// The fastest within 1e-3: whoever is faster and less accurate counts as wrong, for every objective.
+    #[test]
+    fn bounds_are_kept() {
+        let of = |seconds: f64, error: f64| Outcome::measured("seconds", seconds).with("error", error, "");
+        let outcomes = [of(4.0, 0.0), of(2.0, 1e-3), of(1.0, 2e-3), Outcome::failed(Status::RunError, "")];
+        let bound = || vec![("error".to_owned(), 1e-3)];
+        let least = Objective::default().within(bound());
+        let inf = f64::INFINITY;
+        assert_eq!(least.costs(&outcomes).unwrap(), [4.0, 2.0, inf, inf]);
+        assert_eq!(
+            (least.text(), least.is_time(), least.maximize()),
+            ("seconds where error <= 0.001", true, false)
+        );
+        let greatest = Objective::greatest("1 / seconds").within(bound());
+        assert_eq!(greatest.costs(&outcomes).unwrap(), [4.0, 2.0, inf, inf]);
+        assert!(greatest.maximize() && !greatest.is_time());
+        // A function of all variants sees them as failed.
+        let judge: Arc<Judge> = Arc::new(|outcomes| {
+            outcomes.iter().map(|own| own.response("seconds").unwrap_or(f64::INFINITY)).collect()
+        });
+        let judged = Objective::Judge { text: "all".to_owned(), judge }.within(bound());
+        assert_eq!(judged.costs(&outcomes).unwrap(), [4.0, 2.0, inf, inf]);
+        // Errors may be expressions; one that is no number, or was not measured, is not kept in silence.
+        let relative = Objective::default().within(vec![("error / 0".to_owned(), 1e-3)]);
+        assert_eq!(relative.costs(&outcomes[..1]).unwrap(), [inf]);
+        let unknown = Objective::default().within(vec![("residual".to_owned(), 1e-3)]);
+        assert!(unknown.costs(&outcomes).unwrap_err().to_string().contains("error, seconds"));
+        assert_eq!(Objective::default().within(Vec::new()).text(), "seconds");
     }
 }

@@ -1,5 +1,6 @@
 //! The arguments of `adaptive`.
 
+use crate::arguments::{Size, some_steps_parser};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -34,6 +35,15 @@ Examples:
 
 FLEET is a file (TOML) of machines: features of each, and a table (CSV) of what was measured on it. The machine that the model is for needs no table.")]
     Transfer(TransferArguments),
+    /// Say what the code of variants issues, per instruction, for the selection of machines' features
+    #[command(after_help = "\
+Examples:
+  tilewright adaptive profile heat2d --variant naive=naive --variant low=hhc:st=2,s0=8,s1=64 --size 512x512 --steps 16 -o profiles.csv
+  tilewright adaptive profile --proxies gpu -o proxies.csv
+
+Nothing runs. Tilings are compiled for a GPU, and their machine code is counted (NVRTC and nvdisasm); functions are read from what a
+compiler made for x86-64 (objdump), as in --object libsort.so --variant merge=merge_sort --variant radix=radix_sort. A fleet names the file: [profiles] with variants = FILE.")]
+    Profile(ProfileArguments),
     /// Say which variant a model chooses
     #[command(after_help = "\
 Examples:
@@ -146,8 +156,12 @@ pub struct TrainArguments {
 /// How features of machines are selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum DeviceSelection {
+    /// Those that the profiles of the variants speak of
+    Profile,
     /// Those with which the measured machines serve each other best
     Cv,
+    /// Of those that profiles speak of the ones with which the measured machines serve each other best
+    Both,
     /// All of them
     None,
 }
@@ -167,9 +181,12 @@ pub struct TransferArguments {
     /// Leave each measured machine out in turn, and say what a model from the others is worth on it
     #[arg(long, conflicts_with = "target")]
     pub leave_out: bool,
-    /// Which features of machines are taken
-    #[arg(long, value_name = "HOW", default_value = "cv")]
-    pub dfs: DeviceSelection,
+    /// With --leave-out, also without each other machine
+    #[arg(long, requires = "leave_out")]
+    pub restricted: bool,
+    /// Which features of machines are taken: both where the fleet has profiles of its variants and nothing is said, else cv
+    #[arg(long, value_name = "HOW", conflicts_with = "leave_out")]
+    pub dfs: Option<DeviceSelection>,
     /// How many features of machines are kept: the most frequent ones of the best sets
     #[arg(long, value_name = "K", default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=64))]
     pub keep: u64,
@@ -182,6 +199,45 @@ pub struct TransferArguments {
     /// Seed of folds and draws
     #[arg(long, value_name = "S", default_value_t = 0, allow_negative_numbers = true)]
     pub seed: u64,
+}
+
+/// A processor whose proxies are profiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProxiesOf {
+    /// A GPU
+    Gpu,
+    /// This computer's processor
+    Cpu,
+}
+
+/// Arguments of `adaptive profile`.
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("profiled").required(true).args(["spec", "object", "proxies"])))]
+pub struct ProfileArguments {
+    /// A stencil, whose tilings are the variants
+    #[arg(value_name = "SPEC", requires = "variant", requires = "size", requires = "steps")]
+    pub spec: Option<String>,
+    /// An object, a library or a program for x86-64, whose functions are the variants
+    #[arg(long, value_name = "FILE", requires = "variant", conflicts_with_all = ["size", "steps", "sm"])]
+    pub object: Option<PathBuf>,
+    /// The application proxies at intensities 0 to 5
+    #[arg(long, value_name = "OF", conflicts_with_all = ["variant", "size", "steps"])]
+    pub proxies: Option<ProxiesOf>,
+    /// A variant: a tiling, as in low=hhc:st=2,s0=8,s1=64, or a function of the object; one of several functions stands once for each
+    #[arg(long, value_name = "NAME=WHAT")]
+    pub variant: Vec<String>,
+    /// Compute capability without the point that kernels are compiled for: 70 to 90
+    #[arg(long, value_name = "NUMBER", default_value_t = 80, value_parser = clap::value_parser!(u32).range(10..=999))]
+    pub sm: u32,
+    /// Grid size, slowest dimension first; may be given several times
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub size: Vec<Size>,
+    /// Numbers of time steps
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = some_steps_parser(), allow_negative_numbers = true)]
+    pub steps: Vec<i64>,
+    /// The file of profiles (CSV)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
 }
 
 /// Arguments of `adaptive predict`.

@@ -4,6 +4,7 @@ pub mod arguments;
 mod emitted;
 mod evaluated;
 mod predict;
+mod profile;
 mod shown;
 mod source;
 mod train;
@@ -22,6 +23,7 @@ pub fn adaptive(arguments: &AdaptiveArguments, session: &Session) -> Result<Prin
     match &arguments.action {
         Action::Train(arguments) => Printed::of(&train::train(arguments, session)?, session),
         Action::Transfer(arguments) => Printed::of(&transfer::transfer(arguments, session)?, session),
+        Action::Profile(arguments) => Printed::of(&profile::profile(arguments, session)?, session),
         Action::Predict(arguments) => Printed::of(&predict::predict(arguments, session)?, session),
         Action::Report(arguments) => Printed::of(&evaluated::evaluated(arguments, session)?, session),
         Action::Emit(arguments) => Printed::of(&emitted::emitted(arguments, session)?, session),

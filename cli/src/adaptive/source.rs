@@ -142,6 +142,7 @@ pub fn open(path: &Path, arguments: &SourceArguments, more: &[String]) -> Result
         true => Objective::greatest(&description.metric),
         false => Objective::least(&description.metric),
     };
+    let objective = objective.within(description.bounds.clone().into_iter().collect());
     let commands = Commands::new(path, description, more).map_err(told)?;
     let (training, test) = (commands.training(), commands.others());
     let trials = trials_file::path(&arguments.trials)?;

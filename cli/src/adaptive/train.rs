@@ -167,9 +167,7 @@ pub fn train(arguments: &TrainArguments, session: &Session) -> Result<TrainRepor
         false => Vec::new(),
     };
     let mut model: Model = trained.model;
-    if matches!(objective, adaptive::tune::Objective::Metric { .. })
-        && arguments.file.extension().is_some_and(|end| end == "toml")
-    {
+    if arguments.file.extension().is_some_and(|end| end == "toml") {
         model.training.machine = cpu_name();
     }
     let mut labels = Vec::new();

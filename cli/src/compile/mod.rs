@@ -156,6 +156,9 @@ impl Job<'_> {
         if c.is_some() {
             return Err(Error::wrong_input(
                 "--adaptive is for stencil files: a C program knows its own sizes",
+            )
+            .hint(
+                "compile it for its own size, or write the stencil as a file of its own and call the library",
             ));
         }
         if arguments.target.target() != Target::OpenMp {

@@ -69,6 +69,11 @@ fn what_adaptive_refuses() {
     let uses = folder.write("uses.toml", USES);
     let wrong = folder.write("wrong.toml", "sizes = [[9, 9, 9]]\nsteps = [1]\n");
     let out = folder.arg("out");
+    let program = folder.write(
+        "p.c",
+        "void f(int n, int steps, float u[2][n]) { for (int t = 0; t < steps; ++t) for (int i = 1; i < n - 1; ++i)\n\
+         u[(t + 1) % 2][i] = 0.5f * (u[t % 2][i - 1] + u[t % 2][i + 1]); }\n",
+    );
     for (arguments, code, word) in [
         (&["heat2d", "--target", "cuda", "--adaptive", &uses][..], 1, "--target openmp"),
         (&["heat2d", "--target", "openmp", "--adaptive", &uses, "--tile", "st=3"], 2, "--tile"),
@@ -76,6 +81,8 @@ fn what_adaptive_refuses() {
         (&["heat2d", "--target", "openmp", "--adaptive", &wrong], 2, "dimension"),
         (&["heat2d", "--target", "openmp", "--adaptive", "none.toml"], 2, "none.toml"),
         (&["heat2d", "--target", "openmp", "--adaptive", &uses, "--machine", "h100"], 1, "GPU"),
+        (&[&program, "--target", "openmp", "--adaptive", &uses], 2, "knows its own sizes"),
+        (&[&program, "--target", "cuda", "--adaptive", &uses], 2, "knows its own sizes"),
     ] {
         let output = tilewright(&[&["compile", "-o", &out], arguments].concat());
         assert_eq!(output.code, code, "{arguments:?}\n{}", output.stderr);

@@ -43,7 +43,9 @@ impl Warp<'_> {
                     }
                 }
             }
-            Op::Load { bytes, .. } => {
+            // What was there before: reductions want to know nothing.
+            Op::Atomic { .. } if instruction.destinations.is_empty() => {}
+            Op::Load { bytes, .. } | Op::Atomic { bytes, .. } => {
                 for word in 0..bytes.div_ceil(4) {
                     let value = self.launch.element[usize::from(word) % 2];
                     self.put_word(instruction, word, [value; LANES], Mask::MAX, mask);

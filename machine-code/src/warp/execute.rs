@@ -68,7 +68,7 @@ impl Warp<'_> {
                 self.float_to_integer(instruction, (signed, words), mask)?
             }
             Op::HalfPair => self.half_pair(instruction, mask),
-            Op::Load { .. } | Op::Store { .. } | Op::CopyAsync { .. } => {
+            Op::Load { .. } | Op::Store { .. } | Op::CopyAsync { .. } | Op::Atomic { .. } => {
                 return self.access(instruction, mask);
             }
             Op::Shuffle(exchange) => self.shuffle(instruction, exchange, mask)?,
