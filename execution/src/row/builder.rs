@@ -1,20 +1,74 @@
 //! From the tree of an expression to instructions: values get registers, which are used again once they are read.
 
-use super::{Instruction, Operand, Operation, RowCode};
-use polyhedral::program::{Access, Condition, ElementType, Expr, ExprKind, Program, SeriesId};
+use super::instruction::{Instruction, Operand, Operation};
+use polyhedral::program::{
+    Access, Condition, Congruence, ElementType, Expr, ExprKind, Program, SeriesId, Statement,
+};
 
-pub(super) struct Builder<'p> {
-    pub(super) program: &'p Program,
-    pub(super) parameters: &'p [f64],
-    pub(super) code: RowCode,
-    pub(super) locals: Vec<Operand>,
-    pub(super) free_f32: Vec<usize>,
-    pub(super) free_f64: Vec<usize>,
-    pub(super) free_masks: Vec<usize>,
+/// A statement compiled for evaluation by rows.
+#[derive(Debug)]
+pub struct RowCode {
+    pub(super) instructions: Vec<Instruction>,
+    /// The distinct accesses, in the order in which [`Sources`](super::Sources) must give them.
+    pub reads: Vec<(Access, ElementType)>,
+    pub(super) constants: Vec<(ElementType, usize, f64)>,
+    /// The distinct values of series, with the register of each; [`RowCode::registers`] gets their values.
+    pub series: Vec<(SeriesId, i64)>,
+    pub(super) series_registers: Vec<(ElementType, usize)>,
+    pub(super) registers_f32: usize,
+    pub(super) registers_f64: usize,
+    pub(super) masks: usize,
+    pub(super) congruences: Vec<Congruence>,
+    pub(super) result: Operand,
+}
+
+impl RowCode {
+    /// Compiles a statement; `parameters` holds one value for each parameter of the program.
+    pub fn compile(program: &Program, statement: &Statement, parameters: &[f64]) -> RowCode {
+        let mut builder = Builder {
+            program,
+            parameters,
+            code: RowCode {
+                instructions: Vec::new(),
+                reads: Vec::new(),
+                constants: Vec::new(),
+                series: Vec::new(),
+                series_registers: Vec::new(),
+                registers_f32: 0,
+                registers_f64: 0,
+                masks: 0,
+                congruences: Vec::new(),
+                result: Operand::Kept(0),
+            },
+            locals: Vec::new(),
+            free_f32: Vec::new(),
+            free_f64: Vec::new(),
+            free_masks: Vec::new(),
+        };
+        for local in &statement.locals {
+            let value = match builder.value(&local.value) {
+                Operand::Temporary(register) => Operand::Kept(register),
+                kept => kept,
+            };
+            builder.locals.push(value);
+        }
+        builder.code.result = builder.value(&statement.value);
+        builder.code
+    }
+}
+
+struct Builder<'p> {
+    program: &'p Program,
+    parameters: &'p [f64],
+    code: RowCode,
+    locals: Vec<Operand>,
+    free_f32: Vec<usize>,
+    free_f64: Vec<usize>,
+    free_masks: Vec<usize>,
 }
 
 impl Builder<'_> {
-    pub(super) fn value(&mut self, expr: &Expr) -> Operand {
+    fn value(&mut self, expr: &Expr) -> Operand {
         let element = expr.element;
         match &expr.kind {
             ExprKind::Literal(value) => self.constant(element, *value),

@@ -1,6 +1,7 @@
-//! Runs instructions over up to [`LANES`](super::LANES) points.
+//! Runs instructions over up to [`LANES`](super::registers::LANES) points.
 
-use super::{Instruction, Operand, Operation, Registers, RowElement, Sources};
+use super::instruction::{Instruction, Operand, Operation};
+use super::registers::{Registers, RowElement, Sources};
 use polyhedral::program::{BinaryOp, CompareOp, Function};
 
 /// Up to [`LANES`] consecutive points of a row.
