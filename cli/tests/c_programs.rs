@@ -412,6 +412,11 @@ fn small_arrays_and_tables() {
     same("small_arrays.c", &[], &[]);
     same("small_arrays.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("lattice.c", &[], &["--strategy", "naive"]);
+    let (folder, lattice) = (Folder::new(), program("lattice.c").display().to_string());
+    let out = folder.arg("out");
+    let words = ["compile", &lattice, "--target", "openmp", "--strategy", "naive", "-o", &out];
+    let told = tilewright(&words).succeeded().stdout;
+    assert!(told.contains("what they share is computed for each of them"), "{told}");
 }
 
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.

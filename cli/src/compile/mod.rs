@@ -24,6 +24,9 @@ use tilewright::choice::Wish;
 use tilewright::emit::{self, EmitRequest, Facts};
 use tilewright::{Stencil, adaptive, machines, ranks, text};
 
+/// From so many arrays on that are computed of the same values, the user is told.
+const MANY_READERS: usize = 4;
+
 /// Writes the code.
 ///
 /// # Errors
@@ -105,7 +108,17 @@ impl Job<'_> {
                 "the loop in {function}, line {line}, runs one step at a time, each in tiles: {reason}"
             ))
         });
-        let one_at_a_time: Vec<String> = one_at_a_time.collect();
+        let computed_anew = programs.iter().filter_map(|c| {
+            let (statements, values) = polyhedral::counts::readers_of_the_same(c_program::program(c));
+            let (function, line) = c_program::place(c);
+            (statements >= MANY_READERS).then(|| {
+                format!(
+                    "in the loop in {function}, line {line}, {statements} arrays are computed of the same {values} values, and what they \
+                     share is computed for each of them: on few cores this may be slower than the program as it is written"
+                )
+            })
+        });
+        let cautions: Vec<String> = one_at_a_time.chain(computed_anew).collect();
         let options = arguments.plan.c.options();
         let (path, with) = (Path::new(&arguments.plan.spec), arguments.with.as_slice());
         let request = |programs, limits| EmitRequest {
@@ -141,7 +154,7 @@ impl Job<'_> {
             more,
             left,
             chosen_by: chosen.by,
-            notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(one_at_a_time).collect(),
+            notes: chosen.caution.into_iter().chain(chosen.passed_over).chain(cautions).collect(),
             facts,
             directory,
             files,
