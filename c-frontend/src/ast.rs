@@ -301,6 +301,17 @@ pub struct WhileLoop {
 }
 
 impl Expr {
+    /// What is indexed, and the subscripts, outermost first: of `a[i][j]`, `a` with `i` and `j`.
+    pub fn indexed(&self) -> (&Expr, Vec<&Expr>) {
+        let (mut at, mut indices) = (self, Vec::new());
+        while let ExprKind::Index(array, index) = &at.kind {
+            indices.push(&**index);
+            at = array;
+        }
+        indices.reverse();
+        (at, indices)
+    }
+
     /// Calls `visit` on this expression and all below it.
     pub fn walk<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         visit(self);

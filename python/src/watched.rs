@@ -28,7 +28,7 @@ pub fn watched<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Sen
 pub fn watched_to_the_end<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let token = Cancel::new();
     let (sender, receiver) = channel();
-    let (scope, token) = (token.clone(), token);
+    let scope = token.clone();
     let awaited = py.detach(|| {
         std::thread::scope(|threads| {
             let worker = threads.spawn(move || drop(sender.send(scope.scope(work))));

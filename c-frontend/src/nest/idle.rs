@@ -115,7 +115,7 @@ fn idle(stmt: &Stmt, indices: &[String]) -> Option<(HashSet<String>, HashSet<Str
         return None;
     };
     if !matches!(value.kind, ExprKind::Integer { .. } | ExprKind::Floating { .. })
-        || subscripts(target).is_empty()
+        || target.indexed().1.is_empty()
     {
         return None;
     }
@@ -136,7 +136,7 @@ fn idle(stmt: &Stmt, indices: &[String]) -> Option<(HashSet<String>, HashSet<Str
         });
         pure
     };
-    if !subscripts(target).iter().all(|index| plain(index) && pure(index)) {
+    if !target.indexed().1.iter().all(|index| plain(index) && pure(index)) {
         return None;
     }
     let (used, rest): (HashSet<String>, HashSet<String>) =
@@ -160,7 +160,7 @@ fn may_move(stmt: &Stmt, kept: &[Stmt], moved: &[Stmt], indices: &[String]) -> b
         .iter()
         .filter_map(parts)
         .all(|(other, own)| base(&other) != Some(array) || text(&own) == text(&value));
-    let own = subscripts(&target);
+    let own = target.indexed().1;
     let index = |expr: &Expr| matches!(&expr.kind, ExprKind::Name(name) if indices.contains(name));
     alike
         && kept.iter().all(|other| {
@@ -169,7 +169,7 @@ fn may_move(stmt: &Stmt, kept: &[Stmt], moved: &[Stmt], indices: &[String]) -> b
             other.walk(&mut |part| fits &= matches!(part.kind, StmtKind::Expr(_)));
             match parts(other) {
                 Some((written, read)) if base(&written) == Some(array) => {
-                    let points = subscripts(&written);
+                    let points = written.indexed().1;
                     let same =
                         |(at, own): (&&Expr, &&Expr)| index(at) && (text(at) == text(own) || !index(own));
                     fits && !read.mentions(array)
@@ -184,22 +184,8 @@ fn may_move(stmt: &Stmt, kept: &[Stmt], moved: &[Stmt], indices: &[String]) -> b
         })
 }
 
-/// The subscripts of an element, outermost first.
-fn subscripts(target: &Expr) -> Vec<&Expr> {
-    let (mut found, mut at) = (Vec::new(), target);
-    while let ExprKind::Index(array, index) = &at.kind {
-        found.insert(0, &**index);
-        at = array;
-    }
-    found
-}
-
 fn base(target: &Expr) -> Option<&str> {
-    let mut at = target;
-    while let ExprKind::Index(array, _) = &at.kind {
-        at = array;
-    }
-    match &at.kind {
+    match &target.indexed().0.kind {
         ExprKind::Name(name) => Some(name),
         _ => None,
     }

@@ -41,7 +41,7 @@ pub(crate) fn planes_as_variables(statements: &mut [Stmt], variables: &mut HashM
     if unrolled(&mut own, &chosen, &known).is_none() {
         return;
     }
-    statements.clone_from_slice(&own);
+    statements.iter_mut().zip(own).for_each(|(stmt, written)| *stmt = written);
     for name in told_apart {
         let Some(ctype) = variables.get(&name).and_then(|one| of_points(&one.ctype)) else { continue };
         let Some(numbers) = numbers(statements, &name, ctype.depth()) else { continue };

@@ -34,13 +34,8 @@ pub(super) fn with_declared(
 
 /// The array and the subscripts of an element.
 pub(super) fn element(expr: &Expr) -> Option<(&str, Vec<&Expr>)> {
-    let (mut at, mut indices) = (expr, Vec::new());
-    while let ExprKind::Index(array, index) = &at.kind {
-        indices.push(&**index);
-        at = array;
-    }
-    indices.reverse();
-    match &at.kind {
+    let (array, indices) = expr.indexed();
+    match &array.kind {
         ExprKind::Name(name) if !indices.is_empty() => Some((name, indices)),
         _ => None,
     }

@@ -21,6 +21,7 @@ use polyhedral::program::{FieldId, Program};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 use toolchain::cache::Cache;
 use toolchain::compiler::{CompileOptions, Compiler, Language, SourceText};
@@ -517,4 +518,12 @@ fn assert_full_and_partial(plan: &KernelPlan, size: &[i64], steps: i64) {
         "partial and full tiles of {} with {} at {size:?}",
         plan.program.name, plan.tile
     );
+}
+
+/// What a command that must succeed prints.
+pub fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
+    text(&output.stdout)
 }

@@ -4,7 +4,7 @@
 //! All cases of one number of ranks are one launch of one program: `tests/ranks/main.c`. Without an MPI the tests say so
 //! and pass, but not in CI.
 
-use crate::harness::{parsed, shipped, small_plan};
+use crate::harness::{parsed, run, shipped, small_plan};
 use execution::grid::{ProgramData, ValuesRef};
 use execution::{initial, reference};
 use hhc_codegen::backend::openmp;
@@ -84,13 +84,6 @@ fn mpi() -> Option<(&'static str, &'static str)> {
         );
     }
     found
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    text(&output.stdout)
 }
 
 impl Built {

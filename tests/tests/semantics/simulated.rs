@@ -3,7 +3,7 @@
 //!
 //! Without SimGrid (Debian's libsimgrid-dev) the tests say so and pass.
 
-use crate::harness::planned;
+use crate::harness::{planned, run};
 use hhc_codegen::backend::openmp;
 use hhc_codegen::{TileSizes, strategy};
 use std::fmt::Write as _;
@@ -21,13 +21,6 @@ fn simgrid() -> bool {
         eprintln!("SKIPPED: no smpicc was found, so no cluster is simulated (Debian: libsimgrid-dev)");
     }
     found
-}
-
-fn run(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(output.status.success(), "{command:?}: {}{}", text(&output.stdout), text(&output.stderr));
-    text(&output.stdout)
 }
 
 /// What a simulation says.
