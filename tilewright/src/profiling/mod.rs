@@ -1,5 +1,5 @@
 //! What the code of variants and of application proxies issues, per issued instruction: the profiles that features of machines are
-//! selected by ([`adaptive::machines::select_by_profiles`](::adaptive::machines::select_by_profiles)).
+//! selected by ([`adaptive::machines::select_by_profiles`]).
 //!
 //! Nothing runs: `gpu` counts machine code of NVRTC, `host` weighs the code that a compiler made by its loops.
 
