@@ -31,7 +31,8 @@ impl fmt::Display for Problem {
 pub struct Section<'a, 'p> {
     path: String,
     table: &'a DeTable<'a>,
-    line: usize,
+    /// Where it begins. Lines are counted for problems alone: a machine has hundreds of tables, and mostly none.
+    start: usize,
     text: &'a str,
     problems: &'p mut Vec<Problem>,
     known: BTreeSet<String>,
@@ -51,23 +52,23 @@ impl<'a, 'p> Section<'a, 'p> {
         text: &'a str,
         problems: &'p mut Vec<Problem>,
     ) -> Self {
-        let line = line_of(text, start);
-        Section { path: path.to_string(), table, line, text, problems, known: BTreeSet::new() }
+        Section { path: path.to_string(), table, start, text, problems, known: BTreeSet::new() }
     }
 
     fn place(&self, key: &str) -> String {
         if self.path.is_empty() { key.to_string() } else { format!("{}.{key}", self.path) }
     }
 
-    fn problem_at(&mut self, line: usize, key: &str, reason: impl Into<String>) {
-        let place = self.place(key);
+    /// Notes a problem with `key`, which is at this byte or should be in the table that begins there.
+    fn problem_at(&mut self, byte: usize, key: &str, reason: impl Into<String>) {
+        let (line, place) = (line_of(self.text, byte), self.place(key));
         self.problems.push(Problem { line, place, reason: reason.into() });
     }
 
     /// Notes that the value of `key` is impossible.
     pub fn problem(&mut self, key: &str, reason: impl Into<String>) {
-        let line = self.find(key).map_or(self.line, |value| line_of(self.text, value.span().start));
-        self.problem_at(line, key, reason);
+        let byte = self.find(key).map_or(self.start, |value| value.span().start);
+        self.problem_at(byte, key, reason);
     }
 
     fn find(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
@@ -82,7 +83,7 @@ impl<'a, 'p> Section<'a, 'p> {
     fn required(&mut self, key: &str, what: &str) -> Option<&'a Spanned<DeValue<'a>>> {
         let found = self.optional(key);
         if found.is_none() {
-            self.problem_at(self.line, key, format!("it is missing; {what} is needed"));
+            self.problem_at(self.start, key, format!("it is missing; {what} is needed"));
         }
         found
     }

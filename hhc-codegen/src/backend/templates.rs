@@ -1,9 +1,9 @@
-//! The template engine with every template of `templates/` registered.
+//! The template engine with the templates of `templates/`.
 
 use crate::PlanError;
 use handlebars::Handlebars;
 use serde::Serialize;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// Name and text of every template. Names are paths below `templates/`.
 const TEMPLATES: [(&str, &str); 19] = [
@@ -28,16 +28,29 @@ const TEMPLATES: [(&str, &str); 19] = [
     ("cuda/CMakeLists.txt", include_str!("../../templates/cuda/CMakeLists.txt.hbs")),
 ];
 
-/// The engine, or why a template is wrong.
-static ENGINE: LazyLock<Result<Handlebars<'static>, String>> = LazyLock::new(|| {
+/// The engine with the templates that were rendered so far: the parser counts the lines before each tag anew, so that long
+/// templates which nobody wants are dear.
+static ENGINE: LazyLock<RwLock<Handlebars<'static>>> = LazyLock::new(|| {
     let mut engine = Handlebars::new();
     engine.set_strict_mode(true);
     engine.register_escape_fn(handlebars::no_escape);
-    for (name, text) in TEMPLATES {
-        engine.register_template_string(name, text).map_err(|error| error.to_string())?;
-    }
-    Ok(engine)
+    RwLock::new(engine)
 });
+
+/// Registers a template and what it includes.
+fn register(engine: &mut Handlebars<'static>, name: &str) -> Result<(), String> {
+    if engine.has_template(name) {
+        return Ok(());
+    }
+    let (name, text) = TEMPLATES.iter().find(|known| known.0 == name).ok_or("there is no such template")?;
+    engine.register_template_string(name, text).map_err(|error| error.to_string())?;
+    included(text).try_for_each(|part| register(engine, part))
+}
+
+/// The names in `{{> NAME}}`.
+fn included(text: &str) -> impl Iterator<Item = &str> {
+    text.split("{{> ").skip(1).filter_map(|rest| rest.split_once("}}")).map(|(name, _)| name.trim())
+}
 
 /// Renders one template.
 ///
@@ -45,6 +58,26 @@ static ENGINE: LazyLock<Result<Handlebars<'static>, String>> = LazyLock::new(|| 
 /// [`PlanError::Template`]: an error of ours.
 pub(super) fn render(template: &str, data: &impl Serialize) -> Result<String, PlanError> {
     let failed = |reason: String| PlanError::Template { template: template.to_string(), reason };
-    let engine = ENGINE.as_ref().map_err(|reason| failed(reason.clone()))?;
+    // Where a thread ended in the middle, templates are there or not, and nothing between.
+    let known = ENGINE.read().unwrap_or_else(PoisonError::into_inner).has_template(template);
+    if !known {
+        register(&mut ENGINE.write().unwrap_or_else(PoisonError::into_inner), template).map_err(failed)?;
+    }
+    let engine = ENGINE.read().unwrap_or_else(PoisonError::into_inner);
     engine.render(template, data).map_err(|error| failed(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What no test renders is parsed here at least, and every template is a file that stands here or in one of these.
+    #[test]
+    fn all_templates_are_right() {
+        for (name, _) in TEMPLATES {
+            let mut engine = ENGINE.write().unwrap();
+            register(&mut engine, name).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(engine.has_template(name));
+        }
+    }
 }
