@@ -49,7 +49,7 @@ unit-tests: ## all tests, without the other checks
 
 # Test programs run one after another, and the last tests of each leave cores idle: what runs is split in two, of like
 # length, by names of programs. What each part says stays together, where make can do that.
-SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=2 --output-sync=target)
+SIDE_BY_SIDE = --keep-going $(if $(filter output-sync,$(.FEATURES)),--jobs=3 --output-sync=target)
 
 # cargo closes what make shares with its children, and complains where it is named.
 tests-named-a tests-named-b-to-z examples: MAKEFLAGS =

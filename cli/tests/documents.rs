@@ -88,6 +88,8 @@ fn is_dear(command: &Shown) -> bool {
         || has("--uncertainty")
         || (["predict", "tune"].contains(&command.command()) && has("--ranks"))
         || learns("transfer")
+        || (command.command() == "tune" && has("--certificate"))
+        || (command.command() == "nested" && has("tune"))
         || (learns("train") && command.words.iter().any(|word| word.ends_with(".toml")))
 }
 

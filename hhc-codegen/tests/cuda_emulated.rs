@@ -260,12 +260,12 @@ fn teams_without_a_text_are_refused() {
 }
 
 /// Whether all is run, as in `make test-long`, of what else runs in turn: compilers take seconds for each.
-fn everything() -> bool {
+pub fn everything() -> bool {
     std::env::var_os("TILEWRIGHT_ALL").is_some()
 }
 
 /// A number that differs between programs, for what runs in turn.
-fn turn_of(name: &str) -> usize {
+pub fn turn_of(name: &str) -> usize {
     name.bytes().map(usize::from).sum()
 }
 

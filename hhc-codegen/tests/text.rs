@@ -1,6 +1,7 @@
 //! Emitted text: it reads as a person would write it, and has the kernels, barriers and loops that `text.expected` says.
 //! `BLESS=1` writes that file anew. Nothing is proved or compiled here.
 
+use crate::cuda_emulated::{everything, turn_of};
 use c_tree::COLUMNS;
 use hhc_codegen::backend::cuda::CudaOptions;
 use hhc_codegen::backend::{GeneratedFile, cuda, openmp};
@@ -155,6 +156,8 @@ stencil stencil_with_a_name(time, row_number, column_number) {
         * heat_that_flows[time, row_number, column_number-1];
 }";
 
+/// Of each program, half of the strategies and the other half for the other target; all of both with `TILEWRIGHT_ALL=1`, as
+/// in `make test-long`.
 #[test]
 fn text_reads_as_if_written_by_hand() {
     let shipped = polyhedral::shipped::names().into_iter();
@@ -163,8 +166,11 @@ fn text_reads_as_if_written_by_hand() {
     let mut texts = 0;
     for program in shipped.chain(special()).chain([wordy]) {
         let program = Arc::new(program);
-        for strategy in strategy::all() {
-            for target in [Target::OpenMp, Target::Cuda] {
+        for (number, strategy) in strategy::all().iter().enumerate() {
+            for (turn, target) in [Target::OpenMp, Target::Cuda].into_iter().enumerate() {
+                if !everything() && !(turn_of(&program.name) + number + turn).is_multiple_of(2) {
+                    continue;
+                }
                 let Some(plan) = plan(&program, strategy.id(), "", target) else { continue };
                 for file in files(&plan, target) {
                     if [".c", ".h", ".cu", ".cuh"].iter().any(|end| file.name.ends_with(end)) {
@@ -177,7 +183,7 @@ fn text_reads_as_if_written_by_hand() {
             }
         }
     }
-    assert!(texts > 600, "{texts} texts");
+    assert!(texts > 300, "{texts} texts");
 }
 
 /// Stencils, tiles per strategy, and what is counted in the library's text.

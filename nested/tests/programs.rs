@@ -183,7 +183,7 @@ fn every_implementation_gives_the_interpreters_bits() {
         };
         let expected = interpret(&program, inputs).unwrap();
         let chosen = all_implementations(&program);
-        let step = if all { 1 } else { 219 };
+        let step = if all { 1 } else { 331 };
         for (number, chosen) in chosen.iter().enumerate().skip(1).step_by(step) {
             for mode in [Mode::Deterministic, Mode::Fast] {
                 if mode == Mode::Fast && number % 4 != 1 {
