@@ -187,7 +187,7 @@ class NestedProgram:
                 np.save(path, value)
                 inputs.append(f"{name}={path}")
             else:
-                parameters.append(f"{name}={number_text(value, name)}")
+                parameters.append(f"{name}={_number_text(value, name)}")
         return {"input": inputs, "param": parameters}
 
     def _file_in(self, folder: str) -> str:
@@ -196,7 +196,7 @@ class NestedProgram:
         return str(path)
 
 
-def number_text(value: Any, name: str) -> str:
+def _number_text(value: Any, name: str) -> str:
     """A number as the command reads it."""
     kind = getattr(getattr(value, "dtype", None), "kind", "f")
     if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") or kind not in "fiub":
