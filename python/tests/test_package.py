@@ -311,7 +311,7 @@ class Running(unittest.TestCase):
             "    try: heat.run(u, steps=1000, **plain)\n"
             "    except tilewright.Infeasible as error: print(error.message)\n"
         )
-        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+        output = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True, timeout=60)
         self.assertRegex(output.stdout, "forked while another thread computed")
         self.assertEqual((output.returncode, output.stderr), (0, ""))
 

@@ -23,7 +23,7 @@ def command(name: str, *positional: Any, **options: Any) -> Report:
     """Runs `tilewright NAME POSITIONAL... --OPTION VALUE...` and returns its JSON document.
 
     Underscores of options are hyphens; `True` is an option without a value, `False` and `None` leave it out; a list gives
-    it several times; a tuple of integers is a size, a mapping `name=value` pairs. Stencils, programs, results of searches and
+    it several times; a tuple of integers is a size, one of others a list with commas, a mapping `name=value` pairs. Stencils, programs, results of searches and
     frames of pandas are passed as files.
     """
     if not isinstance(name, str) or not name or name.startswith("-"):
@@ -89,6 +89,8 @@ def _word(value: Any, folder: str) -> str:
         return str(path)
     if isinstance(value, tuple) and all(isinstance(one, Integral) for one in value):
         return "x".join(str(int(one)) for one in value)
+    if isinstance(value, tuple):
+        return ",".join(str(one) for one in value)
     if isinstance(value, Mapping):
         return ",".join(f"{name}={one}" for name, one in value.items())
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

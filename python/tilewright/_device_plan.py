@@ -33,7 +33,7 @@ class _Memory:
             with cupy.cuda.Device(self.device):
                 array = cupy.empty(shape, dtype)
         elif self.library == "torch":
-            import torch
+            import torch  # type: ignore[import-not-found, unused-ignore]
 
             array = torch.empty(shape, dtype=getattr(torch, dtype.name), device=f"cuda:{self.device}")
         else:

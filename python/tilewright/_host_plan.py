@@ -79,7 +79,8 @@ class HostPlan:
         import numpy as np
 
         # What the place of another level, of whatever field, overwrites is kept apart first.
-        places, filled = [], []
+        places: list[tuple[Any, Any]] = []
+        filled: list[Any] = []
         for start, place in self._places:
             if not same_place(place, start):
                 if any(np.may_share_memory(one, start) for one in (*filled, place)):
