@@ -567,11 +567,14 @@ class Commands(unittest.TestCase):
         wanted = np.exp(x.reshape(3, 8)) / np.exp(x.reshape(3, 8)).sum(1)[:, None]
         np.testing.assert_allclose(found.y, wanted.reshape(-1), rtol=1e-12)
         np.testing.assert_array_equal(found.y_rows, [0, 8, 16, 24])
-        twice = tilewright.nested_program(text="nested twice { input s: [f64]; output y = map(|a| 2.0 * a, s); }")
-        np.testing.assert_array_equal(twice.run(s=x[::-1], backend="reference"), 2 * x[::-1])
-        for message, wrong in {"f64": {"s": x.astype("f4")}, "no `z`": {"given": {"z": x}}, "str": {"s": "x"}, "masked": {"s": np.ma.array(x)}}.items():
+        scaled = tilewright.nested_program(text="nested scaled { input s: [f64]; input k: f64; output y = map(|a| k * a, s); }")
+        # All digits of a number, not those that its type shows.
+        factor = np.float32(0.1)
+        np.testing.assert_array_equal(scaled.run(s=x[::-1], k=factor, backend="reference"), float(factor) * x[::-1])
+        for message, wrong in {"f64": {"s": x.astype("f4"), "k": 1}, "no `z`": {"given": {"z": x}}, "must be a number": {"s": "x"},
+                               "masked": {"s": np.ma.array(x)}, "a list": {"s": [1.0]}, "64 bits": {"s": x, "k": 2**64}, "mapping": {"given": 5}}.items():  # fmt: skip
             with self.subTest(message), self.assertRaisesRegex(tilewright.WrongInput, message):
-                twice.run(**wrong, backend="reference")
+                scaled.run(**wrong, backend="reference")
         with self.assertRaises(tilewright.WrongInput):
             tilewright.nested_program(text="nested twice { input s: [f64]; output y = w; }")
 

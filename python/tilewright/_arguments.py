@@ -225,3 +225,14 @@ def number(value: Any, name: str) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise WrongInput(f"{name} is {value!r:.200}, and must be a number") from None
+
+
+def encodable(text: Any) -> str:
+    """A text that is one: Python's may have halves of letters."""
+    if not isinstance(text, str):
+        raise WrongInput(f"a text was expected, and is a {type(text).__qualname__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise WrongInput(f"{text!r:.80} is no text in UTF-8") from None
+    return text

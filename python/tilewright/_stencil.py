@@ -347,7 +347,7 @@ def stencil(
     if text is not None:
         if spec is not None:
             raise WrongInput("either a text or a name was expected")
-        return _again("text", _encodable(text), element)
+        return _again("text", _arguments.encodable(text), element)
     if spec is None:
         return lambda function: stencil(function, dtype=dtype)
     if callable(spec):
@@ -355,18 +355,7 @@ def stencil(
 
         name, found = translate(spec, element)
         return _again("function", "".join(found.parts), element, found.name, found.source, found.origins)
-    return _again("load", _encodable(os.fspath(spec)), element)
-
-
-def _encodable(text: Any) -> str:
-    """A text that is one: Python's may have halves of letters."""
-    if not isinstance(text, str):
-        raise WrongInput(f"a text was expected, and is a {type(text).__qualname__}")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise WrongInput(f"{text!r:.80} is no text in UTF-8") from None
-    return text
+    return _again("load", _arguments.encodable(os.fspath(spec)), element)
 
 
 def _element(dtype: Any) -> str | None:

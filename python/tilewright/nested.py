@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ._arguments import encodable, number
 from ._command import command
 from ._reports import Report
 from ._signature import named_results
@@ -115,9 +117,6 @@ class NestedProgram:
     """
 
     def __init__(self, text: str) -> None:
-        self._start(text)
-
-    def _start(self, text: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "program.nested"
             path.write_text(text, encoding="utf-8")
@@ -134,7 +133,7 @@ class NestedProgram:
     def __repr__(self) -> str:
         return f"<tilewright nested program {self.name}({', '.join(self.given)}) -> {', '.join(self.results)}>"
 
-    def run(self, *, given: dict[str, Any] | None = None, **named: Any) -> Any:
+    def run(self, *, given: Mapping[str, Any] | None = None, **named: Any) -> Any:
         """Computes the results of inputs and parameters, which are given by name; a single result as an array, several as a named
         tuple. What else is named are options of the command `tilewright nested run`; `given` is for names that are options, too.
 
@@ -160,16 +159,18 @@ class NestedProgram:
         """C or CUDA for projects, written into the folder `output`: `tilewright nested compile`."""
         return compile(self, output, **options)
 
-    def tune(self, *, given: dict[str, Any] | None = None, **named: Any) -> NestedTuning:
+    def tune(self, *, given: Mapping[str, Any] | None = None, **named: Any) -> NestedTuning:
         """Measures implementations on inputs and parameters, given as to `run`: `tilewright nested tune`."""
         with tempfile.TemporaryDirectory() as folder:
             return tune(self, **self._data(folder, given, named), **named)
 
-    def _data(self, folder: str, given: dict[str, Any] | None, named: dict[str, Any]) -> dict[str, list[str]]:
+    def _data(self, folder: str, given: Mapping[str, Any] | None, named: dict[str, Any]) -> dict[str, list[str]]:
         """The options that name inputs and parameters, which are taken out of `named`."""
         import numpy as np
 
-        values = {name: named.pop(name) for name in self.given if name in named} | (given or {})
+        if not isinstance(given, Mapping | None):
+            raise WrongInput("given is a mapping of names to arrays and numbers")
+        values = {name: named.pop(name) for name in self.given if name in named} | dict(given or {})
         for name in values:
             if name not in self.given:
                 raise WrongInput(f"{self.name} has no `{name}`", (f"it has {', '.join(self.given)}",))
@@ -180,6 +181,8 @@ class NestedProgram:
         for name, value in values.items():
             if isinstance(value, np.ma.MaskedArray):
                 raise WrongInput(f"{name} is a masked array, whose mask no program knows", ("pass its .filled(...)",))
+            if isinstance(value, (list, tuple)) or value is None:
+                raise WrongInput(f"{name} is a {type(value).__qualname__}; an array or a number was expected")
             if isinstance(value, np.ndarray) and value.dtype.hasobject:
                 raise WrongInput(f"{name} has elements of {value.dtype}")
             if isinstance(value, np.ndarray) and value.ndim:
@@ -197,13 +200,15 @@ class NestedProgram:
 
 
 def _number_text(value: Any, name: str) -> str:
-    """A number as the command reads it."""
-    kind = getattr(getattr(value, "dtype", None), "kind", "f")
-    if isinstance(value, (str, bytes)) or not hasattr(value, "__float__") or kind not in "fiub":
-        raise WrongInput(f"{name} is a {type(value).__qualname__}; an array or a number was expected")
-    if isinstance(value, bool) or kind == "b":
+    """A number as the command reads it: with all its digits, whole ones as such."""
+    if getattr(value, "dtype", None) == bool or isinstance(value, bool):
         return str(bool(value)).lower()
-    return str(value)
+    found = number(value, name)
+    if hasattr(value, "__index__"):
+        if not -(2**63) <= value < 2**64:
+            raise WrongInput(f"{name} is {value}, which has more than 64 bits")
+        return str(int(value))
+    return repr(found)
 
 
 def nested_program(spec: str | os.PathLike[str] | None = None, *, text: str | None = None) -> NestedProgram:
@@ -218,4 +223,4 @@ def nested_program(spec: str | os.PathLike[str] | None = None, *, text: str | No
         raise WrongInput("either a text or a name was expected")
     if text is None:
         text = command("nested", "format", os.fspath(spec)).source  # type: ignore[arg-type]
-    return NestedProgram(text)
+    return NestedProgram(encodable(text))
