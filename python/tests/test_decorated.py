@@ -14,7 +14,7 @@ import numpy as np
 
 import tilewright
 from tilewright import f32, f64
-from tilewright._decorated import is_source_of, parsed, source_of
+from tilewright._source import is_source_of, parsed, source_of
 
 WEIGHTS = (0.25, -0.5)
 RATE = np.float32(0.25)
@@ -159,7 +159,10 @@ class Names(unittest.TestCase):
         def forgotten(t, i, u: f64, rate):
             u[t + 1, i] = rate * u[t, i]
 
-        for function, message in [(too_large, "finite"), (by_zero, "zero"), (power, "large"), (twice, "twice"), (forgotten, "no default")]:
+        def complex_root(t, i, u: f64):
+            u[t + 1, i] = u[t, i] * (-8) ** (1 / 3)
+
+        for function, message in [(complex_root, "j"), (too_large, "finite"), (by_zero, "zero"), (power, "large"), (twice, "twice"), (forgotten, "no default")]:
             with self.subTest(message), self.assertRaisesRegex(tilewright.ProgramError, message):
                 tilewright.stencil(function)
 
