@@ -2,12 +2,15 @@
 //! which aborts the process. Daemon threads may be within long calls then.
 
 use pyo3::prelude::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ThreadId;
 use std::time::Duration;
 
 /// The thread that ends Python, once it does.
 static ENDS_ON: Mutex<Option<ThreadId>> = Mutex::new(None);
+/// How many threads are at work without Python's lock.
+static AT_WORK: AtomicUsize = AtomicUsize::new(0);
 /// Those who were about to take the lock when that began take it meanwhile.
 const LAST_ONES: Duration = Duration::from_millis(20);
 
@@ -15,7 +18,9 @@ const LAST_ONES: Duration = Duration::from_millis(20);
 #[pyfunction]
 pub fn ending(py: Python<'_>) {
     *ENDS_ON.lock().unwrap_or_else(PoisonError::into_inner) = Some(std::thread::current().id());
-    py.detach(|| std::thread::sleep(LAST_ONES));
+    if AT_WORK.load(Ordering::SeqCst) > 0 {
+        py.detach(|| std::thread::sleep(LAST_ONES));
+    }
 }
 
 /// Waits for the end of the process, where Python ends on another thread.
@@ -30,11 +35,14 @@ fn stay_if_it_ends() {
 
 /// Does `work` without Python's lock.
 pub fn detached<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> T {
-    py.detach(|| {
+    AT_WORK.fetch_add(1, Ordering::SeqCst);
+    let done = py.detach(|| {
         let done = work();
         stay_if_it_ends();
         done
-    })
+    });
+    AT_WORK.fetch_sub(1, Ordering::SeqCst);
+    done
 }
 
 /// Does `work` with Python's lock, for a thread that has let go of it.
