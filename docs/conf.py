@@ -60,32 +60,51 @@ def examples_page(folder):
 def package_page(folder, package):
     """`python-package.md`: signatures and texts of all that the package hands on, without importing it."""
     parts = ["# The Python package\n\nThe [manual](python.md) shows how it is used; here is all of it.\n"]
-    public = ast.literal_eval(re.search(r"__all__ = (\[.*?\])", (package / "__init__.py").read_text(), re.S)[1])
-    found = {}
-    for source in sorted(package.glob("*.py")):
-        for node in ast.parse(source.read_text()).body:
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                found[node.name] = node
+    start = ast.parse((package / "__init__.py").read_text())
+    public = next(ast.literal_eval(node.value) for node in start.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__")
+    homes = {one.name: node.module for node in start.body if isinstance(node, ast.ImportFrom) for one in node.names}
     for name in public:
-        node = found.get(name)
-        if isinstance(node, ast.FunctionDef):
-            parts += [f"## {name}\n", described(node, name)]
-        elif isinstance(node, ast.ClassDef):
-            bases = ", ".join(ast.unparse(base) for base in node.bases)
-            parts += [f"## {name}\n", described(node, f"class {name}({bases})" if bases else f"class {name}")]
-            for member in node.body:
-                if isinstance(member, ast.FunctionDef) and not member.name.startswith("_") and ast.get_docstring(member):
-                    parts += [f"### {name}.{member.name}\n", described(member, member.name)]
+        if homes[name] is not None:
+            parts += shown(definitions(package / f"{homes[name]}.py").get(name), name)
+            continue
+        # A module that is handed on whole: what is not handed on by itself is in it.
+        module = package / f"{name}.py"
+        parts += [f"## {name}\n\n{ast.get_docstring(ast.parse(module.read_text()))}\n"]
+        for own, node in definitions(module).items():
+            if not own.startswith("_") and homes.get(own) != name:
+                parts += shown(node, f"{name}.{own}")
     (folder / "python-package.md").write_text("\n".join(parts))
 
 
-def described(node, name):
-    """What a function or a class is, as a block of code and a text."""
-    shown = name
+def definitions(path):
+    """The functions and classes of a module, by their names."""
+    return {node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+
+
+def shown(node, name):
+    """A function, or a class with its attributes and methods."""
     if isinstance(node, ast.FunctionDef):
-        shown = f"{name}({ast.unparse(node.args)})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
+        return [f"## {name}\n", described(node, signature(node, name))]
+    if not isinstance(node, ast.ClassDef):
+        return []
+    bases = ", ".join(ast.unparse(base) for base in node.bases)
+    attributes = [f"    {ast.unparse(one)}" for one in node.body if isinstance(one, ast.AnnAssign)]
+    parts = [f"## {name}\n", described(node, "\n".join([f"class {name}({bases})" if bases else f"class {name}", *attributes]))]
+    for member in node.body:
+        if isinstance(member, ast.FunctionDef) and not member.name.startswith("_") and ast.get_docstring(member):
+            parts += [f"### {name}.{member.name}\n", described(member, signature(member, member.name))]
+    return parts
+
+
+def signature(node, name):
+    """A function's name, arguments and result."""
+    return f"{name}({ast.unparse(node.args)})" + (f" -> {ast.unparse(node.returns)}" if node.returns else "")
+
+
+def described(node, code):
+    """What a function or a class is, as a block of code and a text."""
     # Texts indent code by four, as Markdown does.
-    return f"```python\n{shown}\n```\n\n{ast.get_docstring(node) or ''}\n"
+    return f"```python\n{code}\n```\n\n{ast.get_docstring(node) or ''}\n"
 
 
 def setup(app):

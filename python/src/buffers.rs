@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::errors::raised;
+use crate::interpreter::detached;
 use execution::levels::{Array, Levels, span};
 use polyhedral::program::{ElementType, Program};
 use pyo3::buffer::PyBuffer;
@@ -39,9 +40,14 @@ impl Buffers {
         let level = span(size, outer_strides);
         for (array, (element, written)) in fields.iter().zip(kinds) {
             let held = Held::of(array, element)?;
-            let strides = outer_strides.iter().chain(&[1]).map(|stride| *stride * element.bytes() as i64);
+            let mut strides = outer_strides.iter().chain(&[1]).map(|stride| *stride * element.bytes() as i64);
+            // The stride of an extent of one has no meaning, and NumPy tells any value.
+            let mut own = held.shape().iter().zip(held.strides());
             let fits = held.shape().iter().map(|&extent| extent as i64).eq(size.iter().copied())
-                && held.strides().iter().map(|&stride| stride as i64).eq(strides)
+                && outer_strides.len() + 1 == size.len()
+                && strides.all(|stride| {
+                    own.next().is_some_and(|(&extent, &own)| extent == 1 || own as i64 == stride)
+                })
                 && !(written && held.is_read_only());
             let Some(span) = level.filter(|_| fits) else {
                 return Err(PyValueError::new_err(
@@ -176,7 +182,7 @@ pub fn copy(
         }
         let available = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads = threads.unwrap_or_else(available).clamp(1, rows.count.max(1));
-        py.detach(|| {
+        detached(py, || {
             std::thread::scope(|scope| {
                 for part in 0..threads {
                     let range = part * rows.count / threads..(part + 1) * rows.count / threads;

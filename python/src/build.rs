@@ -3,6 +3,7 @@
 use crate::buffers::{Buffers, Elements};
 use crate::device::{self, Arrays};
 use crate::errors::{exception, raised};
+use crate::interpreter::{attached, detached};
 use crate::watched::{watched, watched_to_the_end};
 use execution::ExecutionError;
 use execution::grid::{ProgramData, ValuesMut};
@@ -10,7 +11,8 @@ use polyhedral::program::{FieldId, FieldRole, SeriesId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 use tilewright::choice::TileBy;
 use tilewright::runner::Runner;
 use tilewright::{Backend, BuildRequest, Observer, RunRequest, Stencil, Tiling};
@@ -39,6 +41,8 @@ pub struct Built {
     stencil: Arc<Stencil>,
     // Runs take turns: that of a device has one context, and compiled code uses all threads anyway.
     built: Arc<Mutex<tilewright::Built>>,
+    // The thread whose turn it is to run on arrays of its caller's: a handler of signals comes back on the same one.
+    running: Mutex<Option<ThreadId>>,
     #[pyo3(get)]
     strategy: Option<String>,
     #[pyo3(get)]
@@ -58,7 +62,7 @@ impl Observer for Log {
     fn begin(&self, stage: &'static str, _parts: u64) {
         // Who is left to itself after Ctrl-C may outlive Python.
         if stage == tilewright::here::STAGE && !toolchain::interrupt::requested() {
-            Python::attach(|py| {
+            attached(|py| {
                 let told = py.import("tilewright._log").and_then(|log| log.call_method1("tell", (stage,)));
                 // A logger that fails does not stop the work.
                 let _ = told;
@@ -102,6 +106,7 @@ impl Built {
             in_place: matches!(built.runner, Runner::OpenMp(..)),
             device,
             built: Arc::new(Mutex::new(built)),
+            running: Mutex::new(None),
         })
     }
 }
@@ -134,11 +139,16 @@ impl Built {
             return self.run_copied(py, &mut buffers, &size, steps, parameters);
         }
         let mut levels = buffers.levels(py, program, &size, &outer_strides)?;
+        if *self.running.lock().unwrap_or_else(PoisonError::into_inner) == Some(thread::current().id()) {
+            let reason =
+                "this thread is within a run of the same stencil, which a handler of signals has interrupted";
+            return Err(exception(py, &tilewright::Error::infeasible(reason)));
+        }
         let mut signal = None;
-        let result = py.detach(|| {
-            let built = Locked(self.built.lock().unwrap_or_else(PoisonError::into_inner));
+        let result = detached(py, || {
+            let built = Locked::of(self);
             let before = built.threads(threads);
-            let mut progress = |_| match Python::attach(|py| py.check_signals()) {
+            let mut progress = |_| match attached(|py| py.check_signals()) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(found) => {
                     signal = Some(found);
@@ -147,7 +157,7 @@ impl Built {
             };
             let result = tilewright::run_in_place(
                 &self.stencil,
-                &built.0,
+                &built.built,
                 &parameters,
                 &mut levels,
                 steps,
@@ -177,7 +187,7 @@ impl Built {
         let mut levels = device::levels(&self.stencil.program, &arrays, &size, self.device)?;
         // On this thread: one of the streams may be its own.
         let failed = |failure: Failure| failure.during("wait for what its arrays come from").into();
-        let waited: tilewright::Result<()> = py.detach(|| {
+        let waited: tilewright::Result<()> = detached(py, || {
             let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
             let Runner::Cuda(_, device) = &built.runner else { return Ok(()) };
             device::wait_for(device, &streams).map_err(failed)
@@ -248,17 +258,33 @@ impl Built {
     }
 }
 
-/// A lock that is taken and given back on one thread.
-struct Locked<'a>(std::sync::MutexGuard<'a, tilewright::Built>);
+/// The turn of the thread that has taken it.
+struct Locked<'a> {
+    built: MutexGuard<'a, tilewright::Built>,
+    running: &'a Mutex<Option<ThreadId>>,
+}
 
 impl Locked<'_> {
+    fn of(whole: &Built) -> Locked<'_> {
+        let built = whole.built.lock().unwrap_or_else(PoisonError::into_inner);
+        let running = &whole.running;
+        *running.lock().unwrap_or_else(PoisonError::into_inner) = Some(thread::current().id());
+        Locked { built, running }
+    }
+
     /// Sets the number of threads of compiled code, where one is given; returns the one before.
     fn threads(&self, wanted: Option<usize>) -> Option<usize> {
-        let Runner::OpenMp(native, _) = &self.0.runner else { return None };
+        let Runner::OpenMp(native, _) = &self.built.runner else { return None };
         let wanted = wanted?;
         let before = native.library().threads();
         native.library().set_threads(wanted);
         before
+    }
+}
+
+impl Drop for Locked<'_> {
+    fn drop(&mut self) {
+        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 

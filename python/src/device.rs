@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 
 use crate::errors::raised;
+use crate::interpreter::detached;
 use crate::watched::watched_to_the_end;
 use execution::cuda::{FieldOnDevice, LevelOnDevice, LevelsOnDevice};
 use execution::levels::span;
@@ -28,7 +29,7 @@ pub struct Arrays {
 /// The number of the device on which an address lies, if it lies on one.
 #[pyfunction]
 pub fn device_of(py: Python<'_>, address: u64) -> PyResult<Option<usize>> {
-    raised(py, py.detach(|| Device::owner(address)).map_err(tilewright::Error::from))
+    raised(py, detached(py, || Device::owner(address)).map_err(tilewright::Error::from))
 }
 
 /// The arrays as levels of a program; they lie on this device, with all that they are said to have.

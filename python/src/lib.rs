@@ -7,6 +7,7 @@ mod buffers;
 mod build;
 mod device;
 mod errors;
+mod interpreter;
 mod program;
 mod recorded;
 mod search;
@@ -24,11 +25,13 @@ mod _tilewright {
     #[pymodule_export]
     use super::device::{DeviceMemory, device_of, dlpack};
     #[pymodule_export]
+    use super::interpreter::ending;
+    #[pymodule_export]
     use super::program::Program;
     #[pymodule_export]
     use super::recorded::{record, recorded};
     #[pymodule_export]
-    use super::search::search;
+    use super::search::Search;
     #[pymodule_export]
     use super::{main, shipped, version};
 }

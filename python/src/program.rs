@@ -2,6 +2,7 @@
 
 use crate::build::{Built, Request};
 use crate::errors::raised;
+use crate::interpreter::detached;
 use polyhedral::diagnostic::Diagnostics;
 use polyhedral::program::{Boundary, ElementType, FieldRole};
 use polyhedral::source::{SourceFile, Span};
@@ -27,7 +28,7 @@ impl Program {
     #[pyo3(signature = (spec, element = None))]
     fn load(py: Python<'_>, spec: &str, element: Option<&str>) -> PyResult<Program> {
         let options = LoadOptions { element: element_of(element)?, ..LoadOptions::default() };
-        let stencil = py.detach(|| tilewright::load::load_with(spec, &options));
+        let stencil = detached(py, || tilewright::load::load_with(spec, &options));
         Ok(Program { stencil: Arc::new(raised(py, stencil)?) })
     }
 
@@ -43,7 +44,7 @@ impl Program {
         origins: Vec<Origin>,
     ) -> PyResult<Program> {
         let element = element_of(element)?;
-        let parsed = py.detach(|| polyhedral::parse(name, text)).map_err(|found| match source {
+        let parsed = detached(py, || polyhedral::parse(name, text)).map_err(|found| match source {
             Some(source) => moved(found, name, source, &origins),
             None => found,
         });

@@ -1,6 +1,7 @@
 //! Files with trials, read and written for Python.
 
 use crate::errors::raised;
+use crate::interpreter::detached;
 use crate::search::{Trial, levels_of, trial_of, value};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -18,7 +19,7 @@ pub fn recorded(
     metric: Option<String>,
 ) -> PyResult<(String, String, String, Vec<Trial<'_>>)> {
     let options = ReadOptions { response: metric, ..ReadOptions::default() };
-    let found = py.detach(|| Recording::open(&path, &options));
+    let found = detached(py, || Recording::open(&path, &options));
     let found = raised(py, found.map_err(tilewright::Error::from))?;
     let trials = found.trials.iter().map(|trial| {
         let names = trial.configuration.names().iter().map(String::as_str);
@@ -62,7 +63,7 @@ pub fn record(
     let names: Vec<String> =
         trials.first().map_or_else(Vec::new, |trial| trial.configuration.names().to_vec());
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let written = py.detach(|| match format {
+    let written = detached(py, || match format {
         "t4" => write_t4(&path, &trials, metric, kernel),
         "csv" => write_csv(&path, &names, &trials, metric),
         "kernel-tuner" => write_kernel_tuner(&path, &names, &trials, metric, kernel),

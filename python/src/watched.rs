@@ -1,5 +1,6 @@
 //! Long calls, which other threads of Python do not wait for, and which Ctrl-C ends.
 
+use crate::interpreter::{attached, detached};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -20,7 +21,7 @@ pub fn watched<T: Send + 'static>(py: Python<'_>, work: impl FnOnce() -> T + Sen
     // The receiver may be gone.
     let work = move || drop(sender.send(scope.scope(work)));
     std::thread::Builder::new().spawn(work)?;
-    let awaited = py.detach(|| awaited(receiver, &token, Some(PATIENCE)));
+    let awaited = detached(py, || awaited(receiver, &token, Some(PATIENCE)));
     awaited.result()
 }
 
@@ -29,7 +30,7 @@ pub fn watched_to_the_end<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Se
     let token = Cancel::new();
     let (sender, receiver) = channel();
     let scope = token.clone();
-    let awaited = py.detach(|| {
+    let awaited = detached(py, || {
         std::thread::scope(|threads| {
             let worker = threads.spawn(move || drop(sender.send(scope.scope(work))));
             let awaited = awaited(receiver, &token, None);
@@ -55,7 +56,7 @@ fn awaited<T>(receiver: Receiver<T>, token: &Cancel, patience: Option<Duration>)
             Ok(done) => return Awaited { done: Some(done), stopped },
             Err(RecvTimeoutError::Disconnected) => return Awaited { done: None, stopped },
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(signal) = Python::attach(|py| py.check_signals()).err() {
+                if let Some(signal) = attached(|py| py.check_signals()).err() {
                     token.cancel();
                     stopped = Some(signal);
                     since.get_or_insert_with(Instant::now);

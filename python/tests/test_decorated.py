@@ -14,7 +14,7 @@ import numpy as np
 
 import tilewright
 from tilewright import f32, f64
-from tilewright._decorated import is_source_of, parsed, source_of
+from tilewright._source import is_source_of, parsed, source_of
 
 WEIGHTS = (0.25, -0.5)
 RATE = np.float32(0.25)
@@ -54,7 +54,7 @@ class Names(unittest.TestCase):
         found = tilewright.stencil(mine)
         self.assertEqual(found.parameters, {"a": 0.25, "b": 0.5, "c": 0.25})
         self.assertEqual(found.fields[0].dtype, "f32")
-        for words in ("u[t, i-1] * 0.5", "-0.5 * 3.141592653589793", "0.0625", "0.125", "-2", "0.25"):
+        for words in ("u[t, i-1] * 0.5", repr(-0.5 * math.pi), "0.0625", "0.125", "-2", "0.25"):
             self.assertIn(words.replace(" ", ""), found.text.replace(" ", ""))
 
     def test_functions_are_those_that_the_names_mean(self):
@@ -95,6 +95,90 @@ class Names(unittest.TestCase):
             with self.subTest(function.__name__), self.assertRaises(tilewright.ProgramError) as caught:
                 tilewright.stencil(function)
             self.assertIn("| ", str(caught.exception))
+
+    def test_extremes_of_what_is_no_number(self):
+        def least(t, i, u: f64):
+            u[t + 1, i] = min(u[t, i], u[t, i + 1])
+
+        def three(t, i, u: f64):
+            u[t + 1, i] = max(u[t, i - 1], u[t, i], u[t, i + 1])
+
+        def either(t, i, u: f64):
+            u[t + 1, i] = np.minimum(u[t, i], u[t, i + 1])
+
+        def clipped(t, i, u: f64):
+            u[t + 1, i] = np.minimum(np.maximum(u[t, i] + u[t, i + 1], 0.0), 1.0)
+
+        def nested(t, i, u: f64):
+            u[t + 1, i] = np.maximum(u[t, i] + u[t, i + 1], np.minimum(2 * u[t, i], u[t, i + 1]))
+
+        u = np.array([0.0, np.nan, 1.0, np.nan, np.nan, -0.5, 0.25, 2.0, 0.0])
+        left, here, right = u[:-2], u[1:-1], u[2:]
+        for function, wanted in [
+            (least, [min(a, b) for a, b in zip(u, u[1:])]),
+            (three, [max(a, b, c) for a, b, c in zip(left, here, right)]),
+            (either, np.minimum(u[:-1], u[1:])),
+            (clipped, np.clip(u[:-1] + u[1:], 0, 1)),
+            (nested, np.maximum(u[:-1] + u[1:], np.minimum(2 * u[:-1], u[1:]))),
+        ]:
+            found = tilewright.stencil(function).run(u, steps=1, backend="reference")
+            first = 1 if function is three else 0
+            np.testing.assert_array_equal(found[first:-1], wanted, function.__name__)
+
+        def written(t, i, u: f64):
+            u[t + 1, i] = np.minimum(u[t, i], 1.0, u[t, i])
+
+        with self.assertRaisesRegex(tilewright.ProgramError, "two arguments"):
+            tilewright.stencil(written)
+
+    def test_constants_are_computed_as_python_does(self):
+        step = -1
+
+        def mine(t, i, u: f32):
+            rate = 0.1 + 0.2
+            u[t + 1, i] = rate**2 * u[t, i] + 7 // 2 * u[t, i - step] - math.exp(-0.5) * u[t, -1 + i]
+
+        text = text_of(mine)
+        for words in (repr((0.1 + 0.2) ** 2), "3 * u[t, i+1]", f"{math.exp(-0.5)!r} * u[t, i-1]"):
+            self.assertIn(words, text)
+
+        def too_large(t, i, u: f64, inf=2.0):
+            u[t + 1, i] = 1e400 * u[t, i]
+
+        def by_zero(t, i, u: f64):
+            u[t + 1, i] = u[t, i] / (step + 1) + 1 / (step + 1)
+
+        def power(t, i, u: f64):
+            u[t + 1, i] = u[t, i] * 9**9**9
+
+        def twice(t, i, u: f64):
+            rate = 1
+            rate = 2
+            u[t + 1, i] = rate * u[t, i]
+
+        def forgotten(t, i, u: f64, rate):
+            u[t + 1, i] = rate * u[t, i]
+
+        def complex_root(t, i, u: f64):
+            u[t + 1, i] = u[t, i] * (-8) ** (1 / 3)
+
+        for function, message in [(complex_root, "j"), (too_large, "finite"), (by_zero, "zero"), (power, "large"), (twice, "twice"), (forgotten, "no default")]:
+            with self.subTest(message), self.assertRaisesRegex(tilewright.ProgramError, message):
+                tilewright.stencil(function)
+
+    def test_sums_of_many_terms(self):
+        terms = " + ".join(f"u[t, i{a:+}, j{b:+}, k{c:+}]" for a in range(-3, 4) for b in range(-3, 4) for c in range(-3, 4))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "box.py"
+            path.write_text(f"def box(t, i, j, k, u):\n    u[t+1, i, j, k] = ({terms}) / 343\n"
+                            f"def deep(t, i, u):\n    u[t+1, i] = {'abs(' * 90}u[t, i]{')' * 90}\n"
+                            f"def deeper(t, i, u):\n    u[t+1, i] = {'(1 + ' * 150}u[t, i]{')' * 150}\n")
+            space = {}
+            exec(compile(path.read_text(), path, "exec"), space)
+            self.assertEqual(text_of(space["box"]).count("u[t, "), 343)
+            self.assertEqual(text_of(space["deep"]).count("abs("), 90)
+            with self.assertRaisesRegex(tilewright.ProgramError, "nested"):
+                tilewright.stencil(space["deeper"])
 
     def test_what_is_no_number_is_refused(self):
         def flag(t, i, u: f64, a=True):

@@ -14,8 +14,8 @@ from unittest import mock
 import numpy as np
 
 import tilewright
-from tilewright import _devices, _tilewright
-from tilewright._devices import OnDevice, described
+from tilewright import _arguments, _device_plan, _tilewright
+from tilewright._device_arrays import OnDevice, described
 
 try:
     _tilewright.device_of(4096)
@@ -275,17 +275,14 @@ class Placing(unittest.TestCase):
         def array(memory, shape, dtype):
             return described(Fake(shape, dtype.str, scratch(memory, shape, dtype), stream=5), "new")
 
-        given = {field.name: start for field, start in zip(stencil.fields, starts)}
-        levels = {field.name: stencil._levels(field, given[field.name]) for field in stencil.fields}
-        shape = levels[stencil.fields[0].name][0].shape
-        wanted = None if out is None else stencil._outputs(out, given, {}, shape)
+        given = _arguments.given(stencil._signature, tuple(starts), series, steps, out)
         with (
-            mock.patch.object(_devices, "_device_of", lambda arrays: 0),
-            mock.patch.object(_devices._Memory, "scratch", scratch),
-            mock.patch.object(_devices._Memory, "array", lambda *all: all[0].used(array(*all))),
-            mock.patch.object(_devices, "LIBRARIES", ("test_devices",)),
+            mock.patch.object(_device_plan, "_device_of", lambda arrays: 0),
+            mock.patch.object(_device_plan._Memory, "scratch", scratch),
+            mock.patch.object(_device_plan._Memory, "array", lambda *all: all[0].used(array(*all))),
+            mock.patch.object(_device_plan, "LIBRARIES", ("test_devices",)),
         ):
-            return _devices.plan(stencil, given, levels, series, wanted, steps)[1]
+            return _device_plan.device_plan(stencil._signature, given, False)[1]
 
     def test_the_newest_level_lies_in_the_result(self):
         u, v = Fake(stream=7), Fake(address=1 << 30)
@@ -327,10 +324,10 @@ class Placing(unittest.TestCase):
         names = [field.name for field in tilewright.stencil("fdtd2d_driven").fields]
         fields = [Fake(typestr="<f8", address=(number + 1) << 30) for number in range(len(names))]
         own = Fake((9,), "<f8", 1 << 22)
-        plan = self.plan("fdtd2d_driven", fields, 9, fict=described(own, "fict"))
+        plan = self.plan("fdtd2d_driven", fields, 9, fict=own)
         self.assertEqual(plan.series, [(1 << 22, 9)])
         with self.assertRaisesRegex(tilewright.Infeasible, "has gaps"):
-            self.plan("fdtd2d_driven", fields, 9, fict=described(Fake((9,), "<f8", 1 << 22, strides=(16,)), "fict"))
+            self.plan("fdtd2d_driven", fields, 9, fict=Fake((9,), "<f8", 1 << 22, strides=(16,)))
         varying = tilewright.stencil("varcoef2d")
         shifted = [Fake(address=((number + 1) << 30) + 4) for number in range(len(varying.fields))]
         plan = self.plan("varcoef2d", shifted, 2)

@@ -1,6 +1,9 @@
 """What users of the package rely on."""
 
+import ast
 import copy
+import graphlib
+import itertools
 import multiprocessing
 import os
 import pickle
@@ -159,6 +162,17 @@ class Running(unittest.TestCase):
             ("lie upon each other", lambda: heat2d.run(u, steps=1, out=np.lib.stride_tricks.as_strided(u, u.shape, (0, 4)))),
             ("masked", lambda: heat2d.run(np.ma.masked_less(u, 0.5), steps=1)),
             ("threads is 0", lambda: heat2d.run(u, steps=1, threads=0)),
+            ("threads is 1000000000, and 1 to 4096", lambda: heat2d.run(u, steps=1, threads=10**9)),
+            ("threads is 1.0", lambda: heat2d.run(u, steps=1, threads=1.0)),
+            ("must be a whole number", lambda: heat2d.run(u, steps=np.array([1, 2]))),
+            # One half of a number would be left.
+            ("parameter a", lambda: heat2d.run(u, steps=1, a=np.complex64(1 + 2j))),
+            ("parameter a", lambda: heat2d.run(u, steps=1, a=np.array([0.1]))),
+            ("parameter a", lambda: heat2d.run(u, steps=1, a=np.timedelta64(1, "s"))),
+            ("form of the result", lambda: heat2d.run(u, steps=1, out={"v": u})),
+            ("contract is", lambda: heat2d.run(u, steps=1, contract=u)),
+            ("the shape is 5", lambda: heat2d.empty(5)),
+            ("for no stencil", lambda: heat2d.empty((5, 5), object)),
             ("order of another", lambda: heat2d.run(u.astype(u.dtype.newbyteorder()), steps=1)),
             ("no strategy|unknown strategy", lambda: heat2d.run(u, steps=1, strategy="x")),
             ("backend", lambda: heat2d.run(u, steps=1, backend="x")),
@@ -175,6 +189,10 @@ class Running(unittest.TestCase):
             ("a mapping of names", lambda: tilewright.search(len, {"x": 5})),
             ("is no text", lambda: tilewright.search(len, {"x": [1]}, constraints=[5])),
             ("time limit is nan", lambda: tilewright.search(len, {"x": [1]}, time_limit=np.nan)),
+            ("budget is 1.5", lambda: tilewright.search(len, {"x": [1]}, budget=1.5)),
+            ("seed is -1", lambda: tilewright.search(len, {"x": [1]}, seed=-1)),
+            ("method is None", lambda: tilewright.search(len, {"x": [1]}, method=None)),
+            ("more than 1048576 levels", lambda: tilewright.search(len, {"x": itertools.count()})),
         ]:
             with self.subTest(message), self.assertRaisesRegex(wrong, message):
                 call()
@@ -202,6 +220,100 @@ class Running(unittest.TestCase):
                 self.assertLess(min(shape), 3)
                 self.assertIn("no point", str(error))
             np.testing.assert_array_equal(self.heat.run(u, steps=3, backend="reference"), wanted)
+
+    def test_extents_of_one(self):
+        # NumPy tells other strides of such arrays than it has.
+        fdtd = tilewright.stencil("fdtd2d")
+        for shape in ((1, 13), (13, 1)):
+            fields = [grid(*shape, seed=seed) for seed in range(3)]
+            wanted = fdtd.run(*fields, steps=3, backend="reference")
+            for out in (None, tuple(np.empty((13, 26), np.float32)[: shape[0], : 2 * shape[1] : 2] for _ in fields), tuple(fields)):
+                try:
+                    found = fdtd.run(*fields, steps=3, out=out, **PLAIN)
+                except tilewright.WrongInput as error:
+                    self.assertIn("no point", str(error))
+                    continue
+                for one, other in zip(found, wanted):
+                    np.testing.assert_array_equal(one, other)
+
+    def test_what_classes_of_arrays_say_of_themselves_is_not_asked(self):
+        class Strange(np.ndarray):
+            strides = shape = property(lambda self: 1 / 0)
+
+            def copy(self, *order):
+                raise RuntimeError
+
+            __array_ufunc__ = __array_function__ = copy
+
+        u = grid(20, 30)
+        wanted = heat(u, 3)
+        np.testing.assert_array_equal(self.heat.run(u.copy().view(Strange), steps=3, **PLAIN), wanted)
+        out = np.zeros_like(u)
+        self.heat.run(u, steps=3, out={"u": out.view(Strange)}, **PLAIN)
+        np.testing.assert_array_equal(out, wanted)
+        with self.assertRaises(TypeError):
+            self.heat.parameters["a"] = 0.2
+
+    @unittest.skipUnless(hasattr(signal, "setitimer"), "no timers")
+    def test_handlers_of_signals_may_run_stencils(self):
+        u, said = grid(20, 30), []
+        self.heat.run(u, steps=1000, threads=1, **PLAIN)
+
+        def handler(*_):
+            try:
+                self.heat.run(u, steps=1000, threads=1, **PLAIN)
+            except tilewright.Infeasible as error:
+                said.append(error.message)
+            # Another one has a turn of its own.
+            said.append(tilewright.stencil("heat2d").run(u, steps=1, backend="reference").shape)
+            raise KeyError
+
+        before = signal.signal(signal.SIGALRM, handler)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with self.assertRaises(KeyError):
+                self.heat.run(u, steps=10**9, threads=1, **PLAIN)
+        finally:
+            signal.signal(signal.SIGALRM, before)
+        self.assertRegex(said[0], "handler of signals")
+        self.assertEqual(said[1], (20, 30))
+
+    def test_python_ends_while_daemon_threads_compute(self):
+        text = (
+            "import threading, time, numpy as np, tilewright\n"
+            "class Slow:\n"
+            "    def __del__(self):\n"
+            "        for _ in range(20): time.sleep(0.01)\n"
+            "slow, heat, u = Slow(), tilewright.stencil('heat2d'), np.zeros((20, 30), np.float32)\n"
+            "plain = dict(strategy='naive', tile_by='model', machine='zen4', threads=1)\n"
+            "heat.run(u, steps=1000, **plain)\n"
+            "space = {'x': range(9999)}\n"
+            "wait = lambda one: time.sleep(0.001) or 1.0\n"
+            "roads = (lambda: heat.run(u, steps=10**9, **plain), lambda: heat.run(u, steps=10**9, backend='reference'),\n"
+            "    lambda: tilewright.search(wait, space, budget=9999, method='random'))\n"
+            "for road in roads: threading.Thread(target=road, daemon=True).start()\n"
+            "time.sleep(0.2)\n"
+        )
+        output = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=60)
+        self.assertEqual((output.returncode, output.stderr), (0, ""))
+
+    @unittest.skipUnless(hasattr(os, "fork"), "no fork")
+    def test_a_fork_while_another_thread_computes_ends_well(self):
+        text = (
+            "import os, threading, time, numpy as np, tilewright\n"
+            "heat, u = tilewright.stencil('heat2d'), np.zeros((20, 30), np.float32)\n"
+            "plain = dict(strategy='naive', tile_by='model', machine='zen4', threads=1)\n"
+            "heat.run(u, steps=1000, **plain)\n"
+            "threading.Thread(target=lambda: heat.run(u, steps=10**9, **plain), daemon=True).start()\n"
+            "time.sleep(0.1)\n"
+            "if os.fork(): os.wait()\n"
+            "else:\n"
+            "    try: heat.run(u, steps=1000, **plain)\n"
+            "    except tilewright.Infeasible as error: print(error.message)\n"
+        )
+        output = subprocess.run([sys.executable, "-W", "ignore", "-c", text], capture_output=True, text=True, timeout=60)
+        self.assertRegex(output.stdout, "forked while another thread computed")
+        self.assertEqual((output.returncode, output.stderr), (0, ""))
 
     def test_threads_run_at_once(self):
         results = {}
@@ -390,6 +502,16 @@ class Writing(unittest.TestCase):
 
 
 class Importing(unittest.TestCase):
+    def test_no_module_needs_itself_over_others(self):
+        folder = Path(tilewright.__file__).parent
+        needs = {path.stem: set() for path in folder.glob("*.py") if path.stem != "__init__"}
+        for name, needed in needs.items():
+            for node in ast.walk(ast.parse((folder / f"{name}.py").read_text())):
+                if isinstance(node, ast.ImportFrom) and node.level:
+                    needed |= {node.module} if node.module else {one.name for one in node.names}
+        order = graphlib.TopologicalSorter({name: needed & set(needs) for name, needed in needs.items()})
+        self.assertEqual(len(list(order.static_order())), len(needs))
+
     def test_an_import_loads_little(self):
         # NumPy, pandas and what commands need are loaded where they are used: an import takes a tenth of a second.
         text = "import sys, tilewright; print([name for name in ('numpy', 'pandas', 'scipy') if name in sys.modules])"
@@ -445,11 +567,14 @@ class Commands(unittest.TestCase):
         wanted = np.exp(x.reshape(3, 8)) / np.exp(x.reshape(3, 8)).sum(1)[:, None]
         np.testing.assert_allclose(found.y, wanted.reshape(-1), rtol=1e-12)
         np.testing.assert_array_equal(found.y_rows, [0, 8, 16, 24])
-        twice = tilewright.nested_program(text="nested twice { input s: [f64]; output y = map(|a| 2.0 * a, s); }")
-        np.testing.assert_array_equal(twice.run(s=x[::-1], backend="reference"), 2 * x[::-1])
-        for message, wrong in {"f64": {"s": x.astype("f4")}, "no `z`": {"given": {"z": x}}, "str": {"s": "x"}, "masked": {"s": np.ma.array(x)}}.items():
+        scaled = tilewright.nested_program(text="nested scaled { input s: [f64]; input k: f64; output y = map(|a| k * a, s); }")
+        # All digits of a number, not those that its type shows.
+        factor = np.float32(0.1)
+        np.testing.assert_array_equal(scaled.run(s=x[::-1], k=factor, backend="reference"), float(factor) * x[::-1])
+        for message, wrong in {"f64": {"s": x.astype("f4"), "k": 1}, "no `z`": {"given": {"z": x}}, "must be a number": {"s": "x"},
+                               "masked": {"s": np.ma.array(x)}, "a list": {"s": [1.0]}, "64 bits": {"s": x, "k": 2**64}, "mapping": {"given": 5}}.items():  # fmt: skip
             with self.subTest(message), self.assertRaisesRegex(tilewright.WrongInput, message):
-                twice.run(**wrong, backend="reference")
+                scaled.run(**wrong, backend="reference")
         with self.assertRaises(tilewright.WrongInput):
             tilewright.nested_program(text="nested twice { input s: [f64]; output y = w; }")
 

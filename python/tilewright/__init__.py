@@ -11,6 +11,7 @@ Manual: docs/python.md of the project.
 
 from __future__ import annotations
 
+import atexit as _atexit
 import sys as _sys
 
 if _sys.version_info < (3, 11):
@@ -35,18 +36,15 @@ def _is_main_interpreter() -> bool:
 if not _is_main_interpreter():
     raise ImportError("tilewright works in a process's main interpreter alone; start processes instead")
 
-from . import _tilewright
+from . import _tilewright, adaptive, nested
+from ._command import command, draw
 from ._commands import (
-    adaptive,
     analyze,
     calibrate,
     codesign,
-    command,
     compile,
-    draw,
     explain,
     machines,
-    nested,
     pareto,
     predict,
     stencils,
@@ -54,7 +52,6 @@ from ._commands import (
     validate,
 )
 from ._display import Drawing
-from ._nested import NestedProgram, nested_program
 from ._reports import (
     Analysis,
     Calibration,
@@ -70,8 +67,13 @@ from ._reports import (
     Validation,
 )
 from ._search import SearchResult, Trial, search, trials
-from ._stencil import Field, RunInfo, Stencil, f32, f64, stencil
+from ._signature import Field, f32, f64
+from ._stencil import RunInfo, Stencil, stencil
 from .errors import Diagnostic, Failed, Infeasible, Internal, ProgramError, TilewrightError, WrongInput
+from .nested import NestedProgram, nested_program
+
+# Daemon threads may be within long calls when Python ends.
+_atexit.register(_tilewright.ending)
 
 __version__: str = _tilewright.version()
 

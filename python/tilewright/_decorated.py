@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import ast
 import builtins
-import dis
 import inspect
 import math
-import os
-import stat
-import sys
+import operator
 from numbers import Integral, Real
 from typing import Any, Callable
 
+from ._source import definition_in, is_source_of, source_of
 from .errors import Diagnostic, ProgramError
 
 OPERATORS: dict[type, str] = {
@@ -26,7 +24,7 @@ OPERATORS: dict[type, str] = {
 """Operators of both languages. Where Python evaluates otherwise (`**`, `//`, `@`), there is none."""
 
 FUNCTIONS = {
-    "fabs": "abs", "absolute": "abs", "minimum": "min", "maximum": "max", "power": "pow",
+    "fabs": "abs", "absolute": "abs", "power": "pow",
     "arcsin": "asin", "arccos": "acos", "arctan": "atan", "arctan2": "atan2",
     "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
     # To even, as Python and NumPy round; `round` of C rounds halves away from zero.
@@ -34,11 +32,27 @@ FUNCTIONS = {
 }  # fmt: skip
 """Functions that Python's libraries call otherwise than the language does."""
 
+EXTREMES = {"minimum": "min", "maximum": "max"}
+"""NumPy's functions that are NaN where one of their arguments is."""
+
 SAID: dict[type, str] = {
     ast.For: "a loop", ast.While: "a loop", ast.If: "an `if`", ast.Return: "a `return`", ast.AugAssign: "an update",
     ast.Expr: "an expression", ast.FunctionDef: "a function", ast.Import: "an import", ast.ImportFrom: "an import",
     ast.Assign: "an assignment of several things at once",
 }  # fmt: skip
+
+ARITHMETIC: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.USub: operator.neg, ast.UAdd: operator.pos,
+}  # fmt: skip
+"""Operators on constants, which Python computes."""
+
+SUMS, PRODUCTS = (ast.Add, ast.Sub), (ast.Mult, ast.Div, ast.Mod)
+"""Operators of the language that are evaluated from the left."""
+
+MOST_BITS = 4096
+"""Whole numbers of constants have no more."""
 
 LIBRARIES = ("math", "numpy", "builtins", "tilewright", "cupy")
 """Where functions come from that mean what the language's functions mean."""
@@ -85,73 +99,6 @@ class Text:
         return ProgramError(shown, (hint,), (found,))
 
 
-def source_of(function: Any) -> tuple[str, str]:
-    """Text of a function, each line at its own number in its file, and the file's name."""
-    try:
-        lines, first = inspect.getsourcelines(function)
-        file = inspect.getsourcefile(function) or "<function>"
-    except (OSError, TypeError, IndexError) as error:
-        lines, first, file = typed(function), function.__code__.co_firstlineno, function.__code__.co_filename
-        if not lines:
-            raise ProgramError(
-                f"the source of `{function.__name__}` cannot be read: {error}",
-                ("write the function in a file or a notebook cell, or pass the text of the stencil language",),
-            ) from None
-    return "\n" * (first - 1) + "".join(lines), file
-
-
-def typed(function: Any) -> list[str]:
-    """The lines of a function that was typed at Python's prompt, or stands in a file that Python reads as its input: the last
-    ones of which the function may have been compiled."""
-    if function.__code__.co_filename != "<stdin>":
-        return []
-    for said in (_history(), _input()):
-        for at in reversed([at for at, line in enumerate(said) if line.lstrip().startswith(f"def {function.__name__}")]):
-            start = at
-            while start > 0 and said[start - 1].lstrip().startswith("@"):
-                start -= 1
-            try:
-                lines = inspect.getblock(said[start:])
-                if is_source_of(function, definition_in("\n" + "".join(lines), "<stdin>")):
-                    return lines
-            except (SyntaxError, StopIteration, IndentationError):
-                continue
-    return []
-
-
-def _history() -> list[str]:
-    """What was typed at the prompt."""
-    readline = sys.modules.get("readline")
-    if readline is None:
-        return []
-    items = (readline.get_history_item(at) for at in range(1, readline.get_current_history_length() + 1))
-    return [f"{line}\n" for item in items for line in (item or "").split("\n")]
-
-
-def _input() -> list[str]:
-    """The whole standard input, where it is a file."""
-    try:
-        size = os.fstat(0).st_size if stat.S_ISREG(os.fstat(0).st_mode) else 0
-        return os.pread(0, size, 0).decode(errors="replace").splitlines(keepends=True)
-    except (OSError, AttributeError):
-        return []
-
-
-def parsed(source: str, file: str) -> ast.Module:
-    """The syntax tree, with the lines and columns of the file: an indented function stands in a block."""
-    if not source.lstrip("\n")[:1].isspace():
-        return ast.parse(source, file)
-    # The line before an indented function is not its own.
-    before = len(source) - len(source.lstrip("\n")) - 1
-    return ast.parse(source[:before] + "if 1:" + source[before:], file)
-
-
-def definition_in(source: str, file: str) -> Any:
-    """The first function of a text."""
-    tree = parsed(source, file)
-    return next(node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
-
-
 def translate(function: Callable[..., Any], element: str | None) -> tuple[str, Text]:
     """The function's name, and its text in the stencil language."""
     wrapped = function
@@ -183,29 +130,11 @@ def translate(function: Callable[..., Any], element: str | None) -> tuple[str, T
             f"a decorator has made something else of `{function.__name__}`, which a stencil would leave out",
             "the text of the function is translated; decorate the plain function",
         )
-    Function(definition, text, element, function).write()
+    try:
+        Function(definition, text, element, function).write()
+    except RecursionError:
+        raise text.refuse(definition, "this is nested too deeply", "name parts of it: `part = ...`") from None
     return definition.name, text
-
-
-def is_source_of(function: Any, definition: Any) -> bool:
-    """Whether a function was compiled from this text: its code has the same names, numbers and operators, in the same order."""
-    alone = type(definition)(**{**dict(ast.iter_fields(definition)), "decorator_list": []})
-    module = ast.fix_missing_locations(ast.Module([ast.copy_location(alone, definition)], []))
-    found = compile(module, "<stencil>", "exec", dont_inherit=True).co_consts
-    code = next(one for one in found if inspect.iscode(one) and one.co_name == definition.name)
-    return made_of(code) == made_of(function.__code__)
-
-
-def made_of(code: Any) -> list[Any]:
-    """What of a function's code does not depend on what stands around the function: a variable of a function around it, or a
-    module that is imported there, is read by other instructions."""
-    found: list[Any] = [code.co_name, code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
-    for one in dis.get_instructions(code):
-        if one.opname.startswith(("BINARY", "COMPARE", "UNARY", "STORE")):
-            found.append((one.opname, one.argrepr))
-        elif isinstance(one.argval, (str, float, complex)) or (one.opname.startswith("LOAD") and one.opcode in dis.hasconst):
-            found.append(repr(one.argval) if not inspect.iscode(one.argval) else "code")
-    return found
 
 
 class Function:
@@ -243,9 +172,14 @@ class Function:
         plain = [one for one in named if one.arg not in defaults]
         self.fields = [one for one in plain if one.arg in used or not self.names_an_index(one)]
         self.indices = [one for one in plain if one not in self.fields]
+        for one in self.indices:
+            if self.fields and plain.index(one) > plain.index(self.fields[0]):
+                raise text.refuse(one, f"`{one.arg}` is never indexed, and has no default", f"a parameter has one: `{one.arg}=1.0`")
         self.written, self.used = written, used
-        stored = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
-        self.inside = {*stored, *(one.arg for one in named)}
+        # Constants among the parts of the statement at hand.
+        self.known: dict[ast.AST, Any] = {}
+        self.stored = [one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)]
+        self.inside = {*self.stored, *(one.arg for one in named)}
         annotated = [one for one in self.fields if one.annotation is not None]
         if not element:
             self.element = self.type_of(annotated[0]) if annotated else "f64"
@@ -296,7 +230,9 @@ class Function:
         if note is None:
             return self.element
         known = {"f32": "f32", "float32": "f32", "f64": "f64", "float64": "f64", "float": "f64"}
-        name = note.value if isinstance(note, ast.Constant) else getattr(note, "attr", getattr(note, "id", None))
+        name = getattr(note, "attr", getattr(note, "id", None))
+        if isinstance(note, ast.Constant) and isinstance(note.value, str):
+            name = note.value.rpartition(".")[2]
         if name not in known:
             # A name of one's own for a type.
             meant = self.value(note)
@@ -333,8 +269,54 @@ class Function:
             raise self.text.refuse(node, f"{value!r} is no number that a stencil can have", "constants are finite")
         return repr(int(value)) if isinstance(value, Integral) else repr(found)
 
+    def constants(self, statement: ast.stmt) -> dict[ast.AST, Any]:
+        """What of a statement is made of numbers alone, with its value: Python's, as it would be where the function ran."""
+        found: dict[ast.AST, Any] = {}
+        # Parts before what they are parts of, however deep.
+        for node in reversed(list(ast.walk(statement))):
+            try:
+                value = self.constant(node, found)
+                if isinstance(node, ast.BinOp) and isinstance(value, complex):
+                    raise ValueError(f"it is {value}")
+            except Exception as error:
+                # Whatever Python would raise here, with its place.
+                raise self.text.refuse(node, f"`{ast.unparse(node)}` is no number: {error}", "constants are finite") from error
+            if isinstance(value, Real) and not isinstance(value, bool):
+                found[node] = value
+        return found
+
+    def constant(self, node: ast.AST, known: dict[ast.AST, Any]) -> Any:
+        """The value of a node whose parts are `known`; `None` where it is no constant."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self.value(node) if isinstance(node.ctx, ast.Load) else None
+        if isinstance(node, ast.UnaryOp) and type(node.op) in ARITHMETIC and node.operand in known:
+            return ARITHMETIC[type(node.op)](known[node.operand])
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC and node.left in known and node.right in known:
+            left, right = known[node.left], known[node.right]
+            if isinstance(node.op, ast.Pow) and isinstance(left, int) and right * left.bit_length() > MOST_BITS:
+                raise OverflowError("it is too large")
+            return ARITHMETIC[type(node.op)](left, right)
+        if isinstance(node, ast.Call) and not node.keywords and node.args and all(one in known for one in node.args):
+            function = self.value(node.func)
+            # Functions of numbers, written in C: they have no effects.
+            if getattr(function, "__module__", None) == "math" or any(function is one for one in (abs, min, max, round, float)):
+                return function(*(known[one] for one in node.args))
+            if type(function).__module__ == "numpy" and type(function).__name__ == "ufunc" and len(node.args) == function.nin:
+                return function(*(known[one] for one in node.args))
+        return None
+
     def statement(self, node: ast.stmt) -> None:
         text = self.text
+        self.known = self.constants(node)
+        target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else getattr(node, "target", None)
+        if isinstance(target, ast.Name) and self.stored.count(target.id) == 1 and getattr(node, "value", None) in self.known:
+            # A name for a constant, to statements that follow.
+            self.inside.discard(target.id)
+            self.outside[target.id] = self.known[node.value]  # type: ignore[attr-defined]
+            return
+        self.name_operands(node)
         text.add("    ")
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             target = node.targets[0]
@@ -383,30 +365,25 @@ class Function:
 
     def plain(self, node: ast.expr) -> None:
         text = self.text
-        if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-            text.add(repr(node.value))
+        if node in self.known:
+            number = self.number(self.known[node], node)
+            text.add(f"({number})" if number.startswith("-") else number)
         elif isinstance(node, ast.Name) and (node.id in self.inside or node.id not in self.outside):
             text.add(node.id)
         elif isinstance(node, (ast.Name, ast.Attribute)) and self.value(node) is not None:
-            # A constant, as it is now.
-            number = self.number(self.value(node), node)
-            text.add(f"({number})" if number.startswith("-") else number)
+            self.number(self.value(node), node)
         elif isinstance(node, ast.Subscript) and self.value(node.value) is not None:
-            constant = self.value(node)
-            if constant is None:
-                raise text.refuse(
-                    node,
-                    f"`{ast.unparse(node)}` is not one number",
-                    "what is not an argument of the function is a constant; pass arrays as arguments",
-                )
-            number = self.number(constant, node)
-            text.add(f"({number})" if number.startswith("-") else number)
+            raise text.refuse(
+                node,
+                f"`{ast.unparse(node)}` is not one number",
+                "what is not an argument of the function is a constant; pass arrays as arguments",
+            )
         elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             text.add(node.value.id)
             inner = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             self.indices_of(inner)
         elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
-            self.parts("(", [node.left, node.right], f" {OPERATORS[type(node.op)]} ", ")")
+            self.chain(node)
         elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
             self.parts("pow(", [node.left, node.right], ", ", ")")
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd, ast.Not)):
@@ -433,6 +410,14 @@ class Function:
             if name == "where" and len(node.args) == 3:
                 self.parts("(", [node.args[0]], "", " ? ")
                 self.parts("", node.args[1:], " : ", ")")
+            elif len(node.args) > 1 and any(self.value(node.func) is one for one in (min, max)):
+                # Python keeps the first of two unless the second is less; the language's `min(a, b)` is `a < b ? a : b`.
+                for one in reversed(node.args[1:]):
+                    self.parts(f"{name}(", [one], "", ", ")
+                self.expression(node.args[0])
+                text.add(")" * (len(node.args) - 1))
+            elif name in EXTREMES:
+                self.extreme(EXTREMES[name], node)
             else:
                 self.parts(f"{name}(", list(node.args), ", ", ")")
         else:
@@ -442,6 +427,57 @@ class Function:
                 "numbers, fields at `[t, i+1, j]`, parameters, + - * / **, comparisons, `x if c else y` and functions such as "
                 "sqrt, exp, min and max are",
             )
+
+    def chain(self, node: ast.BinOp) -> None:
+        """Operators from left to right, without parentheses around those before."""
+        alike = next((kinds for kinds in (SUMS, PRODUCTS) if isinstance(node.op, kinds)), ())
+        parts: list[ast.expr] = [node.right]
+        operators = [node.op]
+        first = node.left
+        while isinstance(first, ast.BinOp) and isinstance(first.op, alike) and first not in self.known:
+            parts.append(first.right)
+            operators.append(first.op)
+            first = first.left
+        self.parts("(", [first], "", "")
+        for sign, one in zip(reversed(operators), reversed(parts)):
+            self.text.add(f" {OPERATORS[type(sign)]} ")
+            self.expression(one)
+        self.text.add(")")
+
+    def extreme(self, name: str, node: ast.Call) -> None:
+        """NumPy's `minimum` and `maximum`, which are NaN where one of the two is; the language's are the second one then."""
+        if len(node.args) != 2:
+            raise self.text.refuse(node, f"`{ast.unparse(node.func)}` has two arguments here", "nest them")
+        first, second = node.args
+        if first in self.known or second in self.known:
+            self.parts(f"{name}(", [first, second] if first in self.known else [second, first], ", ", ")")
+            return
+        self.parts("(", [first, first], " != ", " ? ")
+        self.parts("", [first], "", f" : {name}(")
+        self.parts("", [first, second], ", ", "))")
+
+    def name_operands(self, statement: ast.stmt) -> None:
+        """Gives names to what `extreme` writes several times."""
+        for call in reversed(list(ast.walk(statement))):
+            if not isinstance(call, ast.Call) or len(call.args) != 2 or any(one in self.known for one in call.args):
+                continue
+            known_as = getattr(self.value(call.func), "__name__", None) or getattr(call.func, "attr", None)
+            plain = any(isinstance(one, ast.Name) or self.is_access(one) for one in call.args)
+            if known_as not in EXTREMES or call in self.known:
+                continue
+            if plain:
+                # The one that is easy to read again comes first.
+                call.args.sort(key=lambda one: not (isinstance(one, ast.Name) or self.is_access(one)))
+                continue
+            name = next(name for number in range(len(self.inside) + 1) if (name := f"operand{number}") not in self.inside)
+            self.inside.add(name)
+            self.text.add(f"    let {name} = ")
+            self.expression(call.args[0])
+            self.text.add(";\n")
+            call.args[0] = ast.copy_location(ast.Name(name, ast.Load()), call.args[0])
+
+    def is_access(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in self.inside
 
     def called(self, node: ast.expr) -> str:
         """The language's name of a function. One that is not Python's or NumPy's is not taken for that of the same name."""
@@ -469,15 +505,30 @@ class Function:
         return FUNCTIONS.get(name, name)
 
     def indices_of(self, nodes: list[Any]) -> None:
-        """Indices are `i`, `i + 1`, `i - 1`, `1 + i`, without parentheses."""
+        """Indices are `i`, `i + 1`, `i - 1`, without parentheses."""
         self.text.add("[")
         for number, node in enumerate(nodes):
             if number:
                 self.text.add(", ")
-            if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub)):
-                start = self.text.length
-                self.parts("", [node.left, node.right], f" {OPERATORS[type(node.op)]} ", "")
-                self.text.origins.append((start, self.text.length, *self.text.place(node)))
-            else:
+            index = self.shifted(node)
+            if index is None:
                 self.expression(node)
+                continue
+            name, offset = index
+            self.text.whole(node, f"{name} {'-' if offset < 0 else '+'} {abs(offset)}" if offset else name)
         self.text.add("]")
+
+    def shifted(self, node: Any) -> tuple[str, int] | None:
+        """An index plus a constant, in whatever order they stand."""
+        names, offset, rest = [], 0, [(node, 1)]
+        while rest:
+            one, sign = rest.pop()
+            if isinstance(self.known.get(one), Integral):
+                offset += sign * int(self.known[one])
+            elif isinstance(one, ast.BinOp) and isinstance(one.op, SUMS):
+                rest += [(one.left, sign), (one.right, sign if isinstance(one.op, ast.Add) else -sign)]
+            elif isinstance(one, ast.Name) and one.id in self.inside and sign > 0:
+                names.append(one.id)
+            else:
+                return None
+        return (names[0], offset) if len(names) == 1 else None

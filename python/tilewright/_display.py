@@ -58,6 +58,8 @@ def pairs(values: Mapping[str, Any]) -> str:
             folded += f"<details><summary>{escape(name)} ({len(value)})</summary>{table(value)}</details>"
         elif isinstance(value, dict) and any(isinstance(one, (dict, list)) for one in value.values()):
             folded += f"<details><summary>{escape(name)}</summary>{pairs(value)}</details>"
+        elif isinstance(value, str) and "\n" in value:
+            folded += f"<details><summary>{escape(name)}</summary><pre>{escape(value)}</pre></details>"
         elif value is not None and value != [] and value != {}:
             plain += f'<tr><th style="text-align: left">{escape(name)}</th><td style="text-align: left">{text(value)}</td></tr>'
     return f"<table>{plain}</table>{folded}"

@@ -188,14 +188,17 @@ class Explanation(Report):
 
 
 class Machine(Report):
-    """A shipped machine."""
+    """A shipped machine; commands take it as `machine`."""
 
     name: str
     description: str
 
+    def _file_in(self, folder: str) -> str:
+        return self.name
+
 
 class ShippedStencil(Report):
-    """A shipped stencil."""
+    """A shipped stencil; commands take it as a stencil."""
 
     name: str
     dimension: int
@@ -204,3 +207,6 @@ class ShippedStencil(Report):
     parameters: list[str]
     statements: int
     description: str
+
+    def _file_in(self, folder: str) -> str:
+        return self.name

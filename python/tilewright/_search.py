@@ -6,14 +6,23 @@ import json
 import os
 import tempfile
 from dataclasses import dataclass, field
+from html import escape
+from itertools import islice
+from math import isfinite
 from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from . import _tilewright
-from .errors import WrongInput
+from ._arguments import number, whole
+from ._command import command
+from ._display import table
+from .errors import Infeasible, WrongInput
 
 FORMATS = {".csv": "csv", ".cache.json": "kernel-tuner", ".json": "t4"}
 """Formats of files by how their names end; the first one that fits."""
+
+MOST_LEVELS = 1 << 20
+"""Levels that a parameter may have."""
 
 INVALIDITY = {
     "correct": "ok",
@@ -74,11 +83,12 @@ class SearchResult:
         device = self.device if device is None else device
         _tilewright.record(name, file_format, trials, self.metric, kernel, device)
 
+    def _file_in(self, folder: str) -> str:
+        path = Path(folder) / "trials.json"
+        self.save(path)
+        return str(path)
+
     def _repr_html_(self) -> str:
-        from html import escape
-
-        from ._display import table
-
         best = "every configuration failed"
         if self.best is not None:
             pairs = ", ".join(f"{name} = {value!r}" for name, value in self.best.items())
@@ -123,26 +133,64 @@ def search(
     """
     if not isinstance(function, str) and not callable(function):
         raise WrongInput("a function was expected, or a command")
-    if budget < 1:
+    budget, seed = whole(budget, "the budget"), whole(seed, "the seed")
+    if not 1 <= budget < 2**63:
         raise WrongInput("the budget must be at least 1")
+    if not 0 <= seed < 2**64:
+        raise WrongInput(f"the seed is {seed}, and has 64 bits and no sign")
+    for what, text in (("method", method), ("metric", metric)):
+        if not isinstance(text, str):
+            raise WrongInput(f"the {what} is {text!r}, and a name was expected")
+    time_limit = None if time_limit is None else number(time_limit, "time_limit")
+    timeout = number(timeout, "timeout")
     if isinstance(constraints, str):
         raise WrongInput("constraints are a list of expressions", (f"constraints=[{constraints!r}]",))
+    constraints = list(constraints) if isinstance(constraints, Iterable) else [constraints]
     if not all(isinstance(one, str) for one in constraints):
         raise WrongInput(f"constraints are a list of expressions, and one of {constraints!r} is no text")
     if not isinstance(space, Mapping) or not all(isinstance(one, Iterable) for one in space.values()):
         raise WrongInput("the space is a mapping of names to the values that each may have", ('{"block": [32, 64]}',))
     if time_limit is not None and not 0 <= time_limit < 1e9:
         raise WrongInput(f"the time limit is {time_limit!r}")
-    levels = [(str(name), [_level(str(name), value) for value in values]) for name, values in space.items()]
+    if not 0 < timeout < 1e9:
+        raise WrongInput(f"the timeout is {timeout!r}")
+    # The extension tells what has too many levels: no more of them are taken, of which there may be no end.
+    some = {str(name): islice(values, MOST_LEVELS + 1) for name, values in space.items()}
+    levels = [(name, [_level(name, value) for value in values]) for name, values in some.items()]
     if isinstance(function, str):
         return _search_command(function, levels, budget, method, constraints, metric, time_limit, seed, timeout)
-    tried, best = _tilewright.search(
-        function, levels, list(constraints), metric, method, int(budget), time_limit, int(seed)
-    )
+    running = _tilewright.Search(levels, constraints, metric, method, budget, time_limit, seed)
+    process = os.getpid()
+    while (configuration := running.next()) is not None:
+        outcome = _outcome(function, configuration, metric)
+        if os.getpid() != process:
+            raise Infeasible("the function has forked this process, and the search goes on in the other one")
+        running.tell(*outcome)
+    tried, best = running.result()
     found = tuple(Trial(*trial) for trial in tried)
     if best is None:
         return SearchResult(None, None, found, metric)
     return SearchResult(found[best].configuration, found[best].metrics[metric], found, metric)
+
+
+def _outcome(
+    function: Callable[[dict[str, Any]], Any], configuration: dict[str, Any], metric: str
+) -> tuple[str, dict[str, float], str]:
+    """How a configuration ended: what it raises is its failure; what is no `Exception` ends the search."""
+    try:
+        found = function(configuration)
+        if found is None:
+            return "invalid", {}, "the function returned None"
+        several = found if isinstance(found, Mapping) else {metric: found}
+        metrics = {str(name): number(value, str(name)) for name, value in several.items()}
+        if metric not in metrics:
+            raise ValueError(f"the function returned no {metric!r}")
+    except Exception as error:
+        return "run-error", {}, f"{type(error).__name__}: {error}"
+    for name, value in metrics.items():
+        if not isfinite(value):
+            return "wrong-result", {}, f"{name} is {value}"
+    return "ok", metrics, ""
 
 
 def _level(name: str, value: Any) -> bool | int | float | str:
@@ -172,8 +220,6 @@ def _search_command(
     seed: int,
     timeout: float,
 ) -> SearchResult:
-    from ._commands import command
-
     types = {bool: "bool", int: "int", float: "float", str: "string"}
     listed = [{"Name": name, "Type": types[type(own[0])] if own else "int", "Values": own} for name, own in levels]
     with tempfile.TemporaryDirectory() as folder:
@@ -184,12 +230,12 @@ def _search_command(
             "search",
             space=space,
             command=line,
-            budget=int(budget),
+            budget=budget,
             method=method,
             where=list(constraints),
             response=None if metric == "value" else metric,
             time_limit=None if time_limit is None else max(1, round(time_limit)),
-            seed=int(seed),
+            seed=seed,
             timeout=max(1, round(timeout)),
             export=file,
         )

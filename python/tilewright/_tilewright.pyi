@@ -1,6 +1,6 @@
-from typing import Any, Callable, final
+from typing import Any, final
 
-__all__ = ["Built", "DeviceMemory", "Program", "copy", "device_of", "dlpack", "main", "record", "recorded", "search", "shipped", "version"]
+__all__ = ["Built", "DeviceMemory", "Program", "Search", "copy", "device_of", "dlpack", "ending", "main", "record", "recorded", "shipped", "version"]
 
 @final
 class Program:
@@ -56,19 +56,26 @@ class DeviceMemory:
     @staticmethod
     def holding(device: int, values: bytes) -> DeviceMemory: ...
 
+@final
+class Search:
+    def __new__(
+        cls,
+        space: list[tuple[str, list[Any]]],
+        constraints: list[str],
+        metric: str,
+        method: str,
+        budget: int,
+        seconds: float | None,
+        seed: int,
+    ) -> Search: ...
+    def next(self) -> dict[str, Any] | None: ...
+    def tell(self, status: str, metrics: dict[str, float], message: str) -> None: ...
+    def result(self) -> tuple[list[tuple[dict[str, Any], str, dict[str, float], str]], int | None]: ...
+
 def copy(to: Any, from_: Any, threads: int | None, /) -> bool: ...
 def device_of(address: int) -> int | None: ...
 def dlpack(capsule: Any) -> tuple[int, int, int, int, int, list[int], list[int] | None, bool]: ...
-def search(
-    function: Callable[[dict[str, Any]], Any],
-    space: list[tuple[str, list[Any]]],
-    constraints: list[str],
-    metric: str,
-    method: str,
-    budget: int,
-    seconds: float | None,
-    seed: int,
-) -> tuple[list[tuple[dict[str, Any], str, dict[str, float], str]], int | None]: ...
+def ending() -> None: ...
 def record(
     path: str,
     format: str,
