@@ -411,12 +411,18 @@ fn as_people_write_them() {
 fn small_arrays_and_tables() {
     same("small_arrays.c", &[], &[]);
     same("small_arrays.c", &["-DREAL=float"], &["--strategy", "naive"]);
-    same("lattice.c", &[], &["--strategy", "naive"]);
+    same("lattice.c", &[], &[]);
     let (folder, lattice) = (Folder::new(), program("lattice.c").display().to_string());
     let out = folder.arg("out");
-    let words = ["compile", &lattice, "--target", "openmp", "--strategy", "naive", "-o", &out];
-    let told = tilewright(&words).succeeded().stdout;
-    assert!(told.contains("what they share is computed for each of them"), "{told}");
+    let told = |strategy: &str| {
+        let words =
+            ["compile", &lattice, "--target", "openmp", "--strategy", strategy, "--force", "-o", &out];
+        tilewright(&words).succeeded().stdout
+    };
+    let anew = "what they share is computed for each of them";
+    let (shared, apart) = (told("auto"), told("hhc"));
+    assert!(shared.contains("diamond") && !shared.contains(anew), "{shared}");
+    assert!(apart.contains(anew), "{apart}");
 }
 
 /// Within one step: levels of an array that keeps all of them, sums behind the sweep, indices that functions wrap around.
