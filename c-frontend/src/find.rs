@@ -375,7 +375,7 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
     let mut look = |body: &Stmt| {
         body.walk(&mut |stmt| {
             let StmtKind::For(inner) = &stmt.kind else { return };
-            let Some(index) = index_of(inner.start.as_ref()) else { return };
+            let Some(index) = inner.index() else { return };
             // The index, and what is computed of it: `k = i + n * j;`.
             let mut names = vec![index.to_owned()];
             let moves = |value: &Expr, names: &[String]| names.iter().any(|name| value.mentions(name));
@@ -395,7 +395,7 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
     for stmt in &region.statements {
         match &stmt.kind {
             StmtKind::For(source) => {
-                let own = index_of(source.start.as_ref());
+                let own = source.index();
                 // Levels that are all kept make no loop over space of one over time.
                 let levels = |name| outermost && nest::keeps_levels(&source.body, name).is_some();
                 let plain = |name| nest::indexes_target(&source.body, name) && !levels(name);
@@ -431,18 +431,6 @@ fn never_large_enough(
             .note("values that belong to one point are told apart as members of structures, or by a last subscript that is a number")
             .hint("declare the array as `f[height][width][9]`, or as structures with a member for each value"),
     )
-}
-
-/// The index that a loop's first part sets.
-fn index_of(start: Option<&Stmt>) -> Option<&str> {
-    match &start?.kind {
-        StmtKind::Declaration(list) => list.first().map(|variable| variable.name.as_str()),
-        StmtKind::Expr(Expr { kind: ExprKind::Assign(None, target, _), .. }) => match &target.kind {
-            ExprKind::Name(name) => Some(name),
-            _ => None,
-        },
-        _ => None,
-    }
 }
 
 fn first_line(text: &str) -> Span {

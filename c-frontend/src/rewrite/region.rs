@@ -6,6 +6,7 @@ use super::lines::{Lines, constant, point};
 use super::shield;
 use super::steps;
 use crate::CProgram;
+use crate::nest::Ahead;
 use crate::polynomial::Polynomial;
 use crate::recognise::{Axis, Form, What};
 use crate::text::array_of;
@@ -84,7 +85,8 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
         lines.line("static int tw_scattered = 0;");
         lines.line(format!("if (tw_scattered > {MOST_LOOKS}) tw_reason = {name}_scattered;"));
         lines.block("else", |lines| {
-            attempt(program, &boxes, lines, &|_| {});
+            let ahead = nest.observed.as_ref().map(|observed| &observed.ahead);
+            ahead_of_tiles(ahead, lines, &|lines, before| attempt(program, &boxes, lines, before));
             lines.line(format!("if (tw_reason == {name}_scattered) ++tw_scattered;"));
         });
     } else if tests.is_empty() {
@@ -158,6 +160,28 @@ fn replacement(program: &CProgram, original: &str, first_line: usize, last_line:
     };
     let _ = write!(lines.text, "{head}{shown}#line {first_line}\n{original}{tail}");
     lines.text
+}
+
+/// What writes lines.
+type Text<'a> = &'a dyn Fn(&mut Lines);
+
+/// Tiled loops with what is computed before them; where they do not run, scalars are what they were.
+fn ahead_of_tiles(ahead: Option<&Ahead>, lines: &mut Lines, tiles: &dyn Fn(&mut Lines, Text<'_>)) {
+    let Some(Ahead { text, moved }) = ahead.filter(|ahead| !ahead.text.is_empty()) else {
+        return tiles(lines, &|_| {});
+    };
+    lines.line("/* What the loops leave in scalars, of what they find. */");
+    for (number, (name, kind)) in moved.iter().enumerate() {
+        lines.line(format!("const {kind} tw_was{number} = {name};"));
+    }
+    tiles(lines, &|lines| {
+        lines.block("if (!tw_reason)", |lines| lines.line(text.trim_end()));
+    });
+    lines.block("if (!tw_done)", |lines| {
+        for (number, (name, _)) in moved.iter().enumerate() {
+            lines.line(format!("{name} = tw_was{number};"));
+        }
+    });
 }
 
 /// Runs the tiled loops, if they can: `tw_done` says so. What stands before them runs where they can.
