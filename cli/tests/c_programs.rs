@@ -430,6 +430,14 @@ fn small_arrays_and_tables() {
 fn one_step_among_others() {
     same("levels_kept.c", &[], &[]);
     same("scalars_behind.c", &["-DREAL=float"], &[]);
+    same("scalars_ahead.c", &["-DREAL=float"], &[]);
+    let (folder, sums) = (Folder::new(), program("scalars_ahead.c").display().to_string());
+    let out = folder.arg("out");
+    tilewright(&["compile", &sums, "--target", "openmp", "-o", &out]).succeeded();
+    let text = std::fs::read_to_string(Path::new(&out).join("scalars_ahead.c")).unwrap();
+    // Both loops have something to compute before their tiles, and put it back where these do not run.
+    assert_eq!(text.matches("What the loops leave in scalars, of what they find").count(), 2, "{text}");
+    assert!(text.contains("sum = tw_was1;") && text.contains("change = tw_was0;"), "{text}");
     same("wrapped_by_functions.c", &[], &[]);
     // The program ends within the loop, as the original does.
     same("wrapped_by_functions.c", &["-DENDS=0.4"], &[]);

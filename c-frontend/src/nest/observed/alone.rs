@@ -49,8 +49,6 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
         let end = (start..list.len()).find(|at| list[*at].span != list[start].span).unwrap_or(list.len());
         let (group, hidden) = (start..end, is_hidden(list, &(start..end)));
         let goes_on = |run: &Run| run.goes_on(&list[group.clone()]);
-        let before = runs.last().filter(|run| run.range.end == start && goes_on(run));
-        let from = before.map_or(start, |run| run.range.start);
         if hidden && group.clone().all(kept) {
             match runs.last_mut() {
                 Some(run) if run.range.end == start && goes_on(run) => run.range.end = end,
@@ -58,9 +56,10 @@ pub fn split_alone(own: &Region, found: &Found<'_>, without: &[Span]) -> Option<
             }
         } else if hidden && group.clone().all(|at| kept(at) || scalar(at)) {
             // With those before it, or by itself.
-            let plain = before.is_none_or(|run| run.residue.is_empty());
-            let found = [from, start].into_iter().filter(|from| plain || *from == start).find_map(|from| {
-                let marked: Vec<bool> = (from..end).map(|at| at >= start && !kept(at)).collect();
+            let before = runs.last().filter(|run| run.range.end == start && run.residue.behind.is_empty());
+            let from = before.map_or(start, |run| run.range.start);
+            let found = [from, start].into_iter().find_map(|from| {
+                let marked: Vec<bool> = (from..end).map(|at| !kept(at)).collect();
                 let moved = list[from..end].iter().any(|stmt| moves_pointers(&region, stmt));
                 let residue = residue::around(&region, &list[from..end], &marked).filter(|_| !moved)?;
                 Some(Run { range: from..end, residue })
