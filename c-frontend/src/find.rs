@@ -299,12 +299,12 @@ impl Search<'_> {
                 second.ok_or(why)?
             }
         };
-        if let Some(reason) = never_large_enough(&nest, &stencil, &program) {
-            return Err(vec![reason]);
-        }
         let preprocessed = Arc::clone(self.preprocessed);
         let program =
             CProgram { preprocessed, region, nest, stencil, program: Arc::new(program), one_at_a_time: None };
+        if let Some(reason) = never_large_enough(&program) {
+            return Err(vec![reason]);
+        }
         (self.check)(&program).map_err(|found| found.list)?;
         Ok(program)
     }
@@ -410,17 +410,15 @@ fn computes_over_space(region: &Region, outermost: bool) -> bool {
 }
 
 /// Why no grid is large enough for the tiled loops: one of its dimensions always has the same few points.
-fn never_large_enough(
-    nest: &nest::Nest,
-    stencil: &recognise::Stencil,
-    program: &polyhedral::program::Program,
-) -> Option<Diagnostic> {
-    let extents = stencil.grid.iter().map(|(low, high)| high.distance(low));
-    let (d, (extent, least)) = extents
-        .zip(&program.least_size)
-        .enumerate()
-        .find(|(_, (extent, least))| extent.is_some_and(|extent| extent < **least))?;
-    let place = nest.leaves.first()?.target.span.clone();
+fn never_large_enough(program: &CProgram) -> Option<Diagnostic> {
+    let extents = program.stencil.grid.iter().map(|(low, high)| high.distance(low));
+    // Pieces that are apart on large grids are nothing else where loops go along the dimension.
+    let loops = |d: usize| program.program.statements.iter().any(|one| one.domain[d].is_wide());
+    let least = rewrite::least_sizes(program).into_iter().zip(&program.program.least_size).enumerate();
+    let least = least.map(|(d, (all, own))| if loops(d) { *own } else { all });
+    let (d, (extent, least)) =
+        extents.zip(least).enumerate().find(|(_, (extent, least))| extent.is_some_and(|own| own < *least))?;
+    let place = program.nest.leaves.first()?.target.span.clone();
     let message = format!(
         "the arrays have {} points in dimension {}, each of which is computed in its own way; tiles need {least}",
         extent.unwrap_or(0),
