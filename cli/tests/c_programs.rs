@@ -413,7 +413,6 @@ fn small_arrays_and_tables() {
     same("small_arrays.c", &["-DREAL=float"], &["--strategy", "naive"]);
     same("lattice.c", &[], &[]);
     same("flat_directions.c", &[], &[]);
-    same("flat_directions.c", &["-DREAL=float"], &["--strategy", "naive"]);
     let (folder, lattice) = (Folder::new(), program("lattice.c").display().to_string());
     let out = folder.arg("out");
     let told = |strategy: &str| {
